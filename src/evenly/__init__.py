@@ -1,0 +1,77 @@
+"""evenly: irregular parallel work, written once, balanced by a schedule.
+
+A kernel says what happens to one tile and its atoms; a schedule decides who does it; the
+same kernel runs under every schedule, over every layout, on GPU and CPU.
+
+    import evenly as ev
+
+    @ev.kernel
+    def spmv(A, x, y):
+        for row in A.tiles():
+            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+    spmv(A, x, y)
+    spmv[ev.MergePath()].on("cpu")(A, x, y)
+"""
+from __future__ import annotations
+
+from evenly.errors import EvenlyError, InputError, KernelError, UnavailableError
+from evenly.interop.device_array import DeviceArray, device_empty
+from evenly.language.diagnostics import LanguageError
+from evenly.language.func import func
+from evenly.language.names import (
+    argmax,
+    argmin,
+    atomic_add,
+    atomic_cas,
+    atomic_exch,
+    atomic_max,
+    atomic_min,
+    first,
+    group,
+    lanes,
+    reduce,
+    thread_count,
+    thread_index,
+)
+from evenly.layouts import (
+    Array,
+    Index,
+    Layout,
+    Static,
+    bcsr,
+    coo,
+    csc,
+    csr,
+    dia,
+    ell,
+    layout,
+    ragged,
+    subset,
+    uniform,
+)
+from evenly.runtime.kernel import Kernel, kernel
+from evenly.runtime.plan import Plan
+from evenly.schedules import (
+    BlockMapped,
+    GroupMapped,
+    MergePath,
+    NonzeroSplit,
+    Partition,
+    Schedule,
+    ThreadMapped,
+    WarpMapped,
+    WorkOriented,
+    schedule,
+)
+from evenly.tuning.explain import explain
+from evenly.version import __version__
+
+__all__ = [
+    "Array", "BlockMapped", "DeviceArray", "EvenlyError", "GroupMapped", "Index", "InputError", "Kernel", "KernelError",
+    "LanguageError", "Layout", "MergePath", "NonzeroSplit", "Partition", "Plan", "Schedule", "Static", "ThreadMapped",
+    "UnavailableError", "WarpMapped", "WorkOriented", "__version__", "argmax", "argmin", "atomic_add", "atomic_cas",
+    "atomic_exch", "atomic_max", "atomic_min", "bcsr", "coo", "csc", "csr", "device_empty", "dia", "ell", "explain",
+    "first", "func", "group", "kernel", "lanes", "layout", "ragged", "reduce", "schedule", "subset", "thread_count",
+    "thread_index", "uniform",
+]

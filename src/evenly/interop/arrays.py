@@ -1,0 +1,255 @@
+"""One description of any array that a user may hold, and new arrays of their kind.
+
+`view` stands on the path of every call, so it asks each library's own cheap
+questions and never imports one: an array that comes from CuPy or PyTorch has
+imported it already.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenly.errors import InputError
+
+FOREIGN_BYTES = "its bytes are in foreign order: .astype(dtype.newbyteorder('='))"
+
+
+class ArrayView(NamedTuple):
+    """Where an array lies and how. `owner` keeps the memory alive.
+
+    shape in elements; device "cpu" or "cuda"; contiguous means C order. (A named
+    tuple, since every call makes one an argument: a frozen data class takes
+    five times as long.)
+    """
+
+    pointer: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: str
+    device_id: int
+    readonly: bool
+    contiguous: bool
+    owner: object
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def kind(obj: object) -> str | None:
+    """Whose array it is: "numpy", "cupy", "torch", "device" (`ev.DeviceArray`),
+    "dlpack" (anything else that speaks DLPack or `__cuda_array_interface__`);
+    None for what is no array."""
+    cls = type(obj)
+    if cls is np.ndarray:
+        return "numpy"
+    known = _KINDS.get(cls)
+    if known is None:
+        known = _KINDS[cls] = _kind(obj)
+    return known or None
+
+
+_KINDS: dict[type, str] = {}  # the answers so far; "" for no array
+
+
+def _kind(obj: object) -> str:
+    if isinstance(obj, np.ndarray):
+        return "" if isinstance(obj, np.ma.MaskedArray) else "numpy"
+    for cls in type(obj).__mro__:
+        root = cls.__module__.partition(".")[0]
+        if root == "cupy" and cls.__name__ == "ndarray":
+            return "cupy"
+        if root == "torch" and cls.__name__ == "Tensor":
+            return "torch"
+        if cls.__module__ == "evenly.interop.device_array" and cls.__name__ == "DeviceArray":
+            return "device"
+    if isinstance(obj, (type, np.generic)):
+        return ""
+    if hasattr(type(obj), "__cuda_array_interface__") or hasattr(type(obj), "__dlpack__"):
+        return "dlpack"
+    return ""
+
+
+def is_array(obj: object) -> bool:
+    """Whether `view` takes it (its element type and order aside)."""
+    return kind(obj) is not None
+
+
+def view(obj: Any, name: str = "array") -> ArrayView:
+    """Describe `obj` without copying it. `name`: as the user knows it, for errors.
+
+    Raises InputError for lists, scalars and other things that are no array, for
+    element types that are no numbers and for foreign byte order.
+    """
+    reader = _READERS.get(kind(obj) or "")
+    if reader is None:
+        raise not_an_array(obj, name)
+    return reader(obj, name)
+
+
+def not_an_array(obj: object, name: str) -> InputError:
+    """The error for something that should have been an array."""
+    hint = ""
+    if isinstance(obj, (list, tuple, range)):
+        hint = "make an array of it with numpy.asarray(..., dtype=...)"
+    elif isinstance(obj, np.ma.MaskedArray):
+        hint = "fill the masked array first: .filled(0)"
+    elif isinstance(obj, (int, float, np.generic)):
+        hint = "a number is no array: numpy.full(shape, number) makes one"
+    return InputError(name, expected="an array", given=type(obj).__name__, hint=hint)
+
+
+def _view_numpy(obj: Any, name: str) -> ArrayView:
+    dtype = obj.dtype
+    if dtype.kind not in "biufc" or not dtype.isnative:
+        raise _bad_type(name, dtype)
+    flags = obj.flags
+    return ArrayView(
+        obj.__array_interface__["data"][0],
+        obj.shape,
+        dtype,
+        "cpu",
+        0,
+        not flags.writeable,
+        flags.c_contiguous,
+        obj,
+    )
+
+
+def _view_cupy(obj: Any, name: str) -> ArrayView:
+    data = obj.data
+    return ArrayView(
+        data.ptr, obj.shape, obj.dtype, "cuda", data.device_id, False, obj.flags.c_contiguous, obj
+    )
+
+
+def _view_torch(obj: Any, name: str) -> ArrayView:
+    device = obj.device
+    if device.type not in ("cpu", "cuda"):
+        raise InputError(name, expected="a tensor on cpu or cuda", given=f"one on {device}")
+    return ArrayView(
+        obj.data_ptr(),
+        tuple(obj.shape),
+        torch_dtype(obj, name),
+        device.type,
+        device.index or 0,
+        False,
+        obj.is_contiguous(),
+        obj,
+    )
+
+
+def _view_device(obj: Any, name: str) -> ArrayView:
+    found: ArrayView = obj.view()
+    return found
+
+
+def _view_foreign(obj: Any, name: str) -> ArrayView:
+    from evenly.interop import dlpack
+
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    found = dlpack.from_dlpack(obj, name) if interface is None else dlpack.from_cuda(obj, name)
+    if found.dtype.kind not in "biufc" or not found.dtype.isnative:
+        raise _bad_type(name, found.dtype)
+    return found
+
+
+_READERS = {
+    "numpy": _view_numpy,
+    "cupy": _view_cupy,
+    "torch": _view_torch,
+    "device": _view_device,
+    "dlpack": _view_foreign,
+}
+
+
+def _bad_type(name: str, dtype: np.dtype[Any]) -> InputError:
+    hint = "convert it with .astype(numpy.float32)"
+    if not dtype.isnative:
+        hint = FOREIGN_BYTES
+    return InputError(name, expected="an array of numbers", given=f"dtype {dtype}", hint=hint)
+
+
+_TORCH_TYPES: dict[Any, np.dtype[Any]] = {}
+
+
+def torch_dtype(obj: Any, name: str = "array") -> np.dtype[Any]:
+    """The NumPy element type of a PyTorch tensor; InputError where there is none."""
+    found = _TORCH_TYPES.get(obj.dtype)
+    if found is None:
+        spelled = str(obj.dtype).removeprefix("torch.")
+        try:
+            found = np.dtype(spelled)
+        except TypeError:
+            raise InputError(
+                name, expected="an element type NumPy knows", given=f"dtype {spelled}"
+            ) from None
+        _TORCH_TYPES[obj.dtype] = found
+    return found
+
+
+def dtype_of(obj: Any, name: str = "array") -> np.dtype[Any]:
+    """The element type of any array, as NumPy's."""
+    if kind(obj) == "torch":
+        return torch_dtype(obj, name)
+    dtype = getattr(obj, "dtype", None)
+    return dtype if isinstance(dtype, np.dtype) else view(obj, name).dtype
+
+
+def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
+    """`obj` as a NumPy array over the same memory; InputError if it is on a GPU."""
+    whose = kind(obj)
+    if whose == "numpy":  # memory maps and other subclasses too: plainly their memory
+        return obj if type(obj) is np.ndarray else np.asarray(obj)
+    found = view(obj, name)
+    if found.device != "cpu":
+        hints = {"cupy": ".get()", "torch": ".cpu()", "device": ".to_numpy()"}
+        hint = "copy it with " + hints.get(whose or "", "evenly.interop.transfer.to_numpy(array)")
+        raise InputError(name, expected="an array in CPU memory", given="one on cuda", hint=hint)
+    if whose == "torch":
+        array: np.ndarray[Any, Any] = obj.detach().numpy()
+        return array
+    return np.from_dlpack(obj)
+
+
+def empty(like: Any, shape: Any, dtype: Any) -> Any:
+    """A new array, uninitialised, of the kind and on the device of the array `like`."""
+    whose = kind(like)
+    if whose == "cupy":
+        with like.device:
+            return sys.modules["cupy"].empty(shape, dtype=dtype)
+    if whose == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(shape, dtype=getattr(torch, np.dtype(dtype).name), device=like.device)
+    found = None if whose == "numpy" else view(like)
+    if found is None or found.device == "cpu":
+        return np.empty(shape, dtype)
+    if whose == "dlpack" and "cupy" in sys.modules:
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(found.device_id):
+            return cupy.empty(shape, dtype=dtype)
+    from evenly.interop.device_array import device_empty
+
+    return device_empty(shape, dtype, device_id=found.device_id)
+
+
+def zeros(like: Any, shape: Any, dtype: Any) -> Any:
+    """A new array of zeros, of the kind and on the device of the array `like`."""
+    if kind(like) == "numpy":
+        return np.zeros(shape, dtype)
+    made = empty(like, shape, dtype)
+    if kind(made) == "torch":
+        return made.zero_()
+    if kind(made) == "device":
+        made.fill_zero()
+    else:
+        made.fill(0)
+    return made

@@ -1,0 +1,228 @@
+"""A minimal GPU array, for users who have neither CuPy nor PyTorch.
+
+It holds memory and describes it; it computes nothing. CuPy, PyTorch and Numba
+take it without a copy, through `__cuda_array_interface__` and DLPack.
+
+Memory comes from cuda.core's pool. It is freed in the order of the device's
+default stream: keep the array while kernels on other streams still use it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError, UnavailableError
+from evenly.interop.arrays import ArrayView
+
+
+class DeviceArray:
+    """A C-contiguous array in GPU memory, of any shape and of NumPy's element types.
+
+    Made by :meth:`from_numpy` or :func:`device_empty`; `DeviceArray(view)` wraps
+    GPU memory that something else owns, and keeps that alive.
+    """
+
+    __slots__ = ("__weakref__", "_buffer", "_view")
+
+    def __init__(self, view: ArrayView, buffer: Any = None) -> None:
+        if view.device != "cuda":
+            raise InputError("DeviceArray", expected="GPU memory", given=f"{view.device} memory")
+        if not view.contiguous:
+            raise InputError("DeviceArray", expected="a contiguous array", given="a strided one")
+        self._view = view
+        self._buffer = buffer
+
+    @classmethod
+    def from_numpy(cls, array: Any, device_id: int | None = None) -> DeviceArray:
+        """A copy of the NumPy array on the GPU. Returns when the copy is done."""
+        host = np.ascontiguousarray(array)
+        made = device_empty(host.shape, host.dtype, device_id=device_id)
+        if host.nbytes:
+            with _on(made.device_id) as (device, Buffer):
+                source = Buffer.from_handle(host.ctypes.data, host.nbytes, owner=host)
+                made._memory(Buffer).copy_from(source, stream=device.default_stream)
+                device.default_stream.sync()
+        return made
+
+    def to_numpy(self) -> np.ndarray[Any, Any]:
+        """A copy in CPU memory. Waits for the device's default stream, then copies."""
+        host = np.empty(self.shape, self.dtype)
+        if host.nbytes:
+            with _on(self.device_id) as (device, Buffer):
+                target = Buffer.from_handle(host.ctypes.data, host.nbytes, owner=host)
+                self._memory(Buffer).copy_to(target, stream=device.default_stream)
+                device.default_stream.sync()
+        return host
+
+    def fill_zero(self) -> None:
+        """Set every byte to zero. Returns when that is done."""
+        if self.nbytes:
+            with _on(self.device_id) as (device, Buffer):
+                self._memory(Buffer).fill(0, stream=device.default_stream)
+                device.default_stream.sync()
+
+    def view(self) -> ArrayView:
+        """The description that `evenly.interop.arrays.view` gives of it."""
+        found = self._view
+        return ArrayView(
+            found.pointer,
+            found.shape,
+            found.dtype,
+            "cuda",
+            found.device_id,
+            found.readonly,
+            True,
+            self,
+        )
+
+    @property
+    def pointer(self) -> int:
+        return self._view.pointer
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._view.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._view.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def device_id(self) -> int:
+        return self._view.device_id
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """The same memory under another shape of the same size."""
+        wanted = _shape(shape[0] if len(shape) == 1 else shape)
+        if math.prod(wanted) != self.size:
+            raise InputError("shape", expected=f"{self.size} elements", given=f"shape {wanted}")
+        v = self._view
+        changed = ArrayView(
+            v.pointer, wanted, v.dtype, v.device, v.device_id, v.readonly, True, self
+        )
+        return DeviceArray(changed, self._buffer)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a DeviceArray without axes")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray(shape={self.shape}, dtype={self.dtype}, device_id={self.device_id})"
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        # NumPy would otherwise wrap it as a 0-d object array.
+        raise InputError(
+            "DeviceArray",
+            expected="an explicit copy to the CPU",
+            given="an implicit one",
+            hint="call .to_numpy()",
+        )
+
+    def __getitem__(self, item: Any) -> Any:
+        raise InputError(
+            "DeviceArray",
+            expected="whole arrays",
+            given="a subscript",
+            hint="copy it with .to_numpy(), or view it in CuPy: cupy.asarray(array)",
+        )
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {
+            "shape": self.shape,
+            "typestr": self.dtype.str,
+            "data": (self.pointer, self._view.readonly),
+            "strides": None,
+            "stream": None,
+            "version": 3,
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (2, self.device_id)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        from cuda.core import Buffer
+        from cuda.core.utils import StridedMemoryView
+
+        described = StridedMemoryView.from_buffer(
+            self._memory(Buffer), self.shape, dtype=self.dtype, is_readonly=self._view.readonly
+        )
+        return described.__dlpack__(**kwargs)
+
+    def _memory(self, Buffer: Any) -> Any:
+        if self._buffer is not None:
+            return self._buffer
+        return Buffer.from_handle(self.pointer, self.nbytes, owner=self._view.owner)
+
+
+def device_empty(shape: Any, dtype: Any, device_id: int | None = None) -> DeviceArray:
+    """A new uninitialised :class:`DeviceArray` on the current device, or on `device_id`.
+
+    Raises UnavailableError where there is no GPU, or no cuda.core to reach it.
+    """
+    wanted = _shape(shape)
+    element = np.dtype(dtype)
+    nbytes = math.prod(wanted) * element.itemsize
+    with _on(device_id) as (device, _):
+        stream = device.default_stream
+        # At least a byte: an empty array, too, has an address of its own.
+        buffer = device.allocate(max(nbytes, 1), stream=stream)
+        stream.sync()  # so that any other stream may use it at once
+    view = ArrayView(
+        int(buffer.handle), wanted, element, "cuda", device.device_id, False, True, buffer
+    )
+    return DeviceArray(view, buffer)
+
+
+class _on:
+    """Make a device current for a while: gives cuda.core's Device and Buffer."""
+
+    def __init__(self, device_id: int | None) -> None:
+        self.device_id = device_id
+
+    def __enter__(self) -> tuple[Any, Any]:
+        remedy = "an NVIDIA driver, and pip install 'evenly[cu13]' (or 'evenly[cu12]')"
+        try:
+            from cuda.core import Buffer, Device
+        except ImportError:
+            raise UnavailableError("DeviceArray", "cuda-core is missing", remedy) from None
+        try:
+            self.previous = Device()
+            device = self.previous if self.device_id is None else Device(self.device_id)
+            device.set_current()
+        except Exception as error:  # cuda.core raises its own kinds for a missing driver
+            said = f"no GPU can be reached ({error})"
+            raise UnavailableError("DeviceArray", said, remedy) from error
+        return device, Buffer
+
+    def __exit__(self, *error: object) -> None:
+        self.previous.set_current()
+
+
+def _shape(shape: Any) -> tuple[int, ...]:
+    try:
+        wanted = tuple(
+            operator.index(n) for n in (shape if hasattr(shape, "__iter__") else (shape,))
+        )
+    except TypeError:
+        raise InputError("shape", expected="integers", given=repr(shape)) from None
+    if any(n < 0 for n in wanted):
+        raise InputError("shape", expected="lengths of at least 0", given=repr(wanted))
+    return wanted

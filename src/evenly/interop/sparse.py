@@ -1,0 +1,124 @@
+"""Sparse matrices of SciPy, CuPy and PyTorch as one neutral record, without copying.
+
+Nothing is imported here: a matrix that comes from a library has imported it.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.errors import InputError
+
+# What the arrays of a format are called here, in SciPy's order.
+ARRAYS = {
+    "csr": ("values", "indices", "offsets"),
+    "csc": ("values", "indices", "offsets"),
+    "bsr": ("values", "indices", "offsets"),
+    "coo": ("values", "rows", "columns"),
+    "dia": ("values", "diagonals"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A sparse matrix taken apart. The arrays are the owner's own, not copies.
+
+    format: csr, csc, coo, bsr or dia; shape: (rows, columns);
+    arrays: by the names of `ARRAYS` (values of bsr: (blocks, R, C); of dia:
+    (diagonals, width), where values[d, j] stands in column j).
+    """
+
+    format: str
+    shape: tuple[int, int]
+    arrays: dict[str, Any]
+
+
+def library(obj: object) -> str | None:
+    """Whose sparse matrix it is: "scipy", "cupy", "torch" or None."""
+    for cls in type(obj).__mro__:
+        module = cls.__module__
+        if module.startswith("scipy.sparse"):
+            return "scipy"
+        if module.startswith("cupyx.scipy.sparse"):
+            return "cupy"
+        if module.startswith("torch") and cls.__name__ == "Tensor":
+            return None if str(obj.layout) == "torch.strided" else "torch"  # type: ignore[attr-defined]
+    return None
+
+
+def is_sparse(obj: object) -> bool:
+    """Whether `parts` takes it."""
+    return library(obj) is not None
+
+
+def parts(obj: Any, name: str = "A", format: str | None = None) -> Parts:
+    """Take a sparse matrix apart, converted by its own library if `format` asks for another.
+
+    Formats other than those of `ARRAYS` (lil, dok) become CSR.
+    Raises InputError for what is no sparse matrix, or has not two axes.
+    """
+    whose = library(obj)
+    if whose is None:
+        raise InputError(
+            name,
+            expected="a sparse matrix of SciPy, CuPy or PyTorch",
+            given=type(obj).__name__,
+            hint="scipy.sparse.csr_array(dense) makes one of a dense array",
+        )
+    if len(obj.shape) != 2:
+        raise InputError(name, expected="a matrix (two axes)", given=f"shape {tuple(obj.shape)}")
+    return _torch(obj, name, format) if whose == "torch" else _scipy(obj, format)
+
+
+def _scipy(obj: Any, format: str | None) -> Parts:
+    if format is not None and obj.format != format:
+        obj = obj.asformat(format)
+    elif obj.format not in ARRAYS:
+        obj = obj.tocsr()
+    shape = (int(obj.shape[0]), int(obj.shape[1]))
+    if obj.format == "coo":
+        arrays = {"values": obj.data, "rows": obj.row, "columns": obj.col}
+    elif obj.format == "dia":
+        arrays = {"values": obj.data, "diagonals": obj.offsets}
+    else:
+        arrays = {"values": obj.data, "indices": obj.indices, "offsets": obj.indptr}
+    return Parts(obj.format, shape, arrays)
+
+
+def _torch(obj: Any, name: str, format: str | None) -> Parts:
+    found = str(obj.layout).removeprefix("torch.sparse_")
+    if found not in ("csr", "csc", "coo", "bsr"):
+        given = str(obj.layout)
+        raise InputError(name, expected="a torch.sparse_csr, csc, coo or bsr tensor", given=given)
+    if format is not None and format != found:
+        if format in ("bsr", "dia"):
+            raise InputError(
+                name,
+                expected=f"a torch tensor that can become {format}",
+                given=str(obj.layout),
+                hint="convert it first: .to_sparse_bsr((R, C)), or go through SciPy",
+            )
+        torch = sys.modules["torch"]
+        wanted = {"csr": torch.sparse_csr, "csc": torch.sparse_csc, "coo": torch.sparse_coo}
+        obj = obj.to_sparse(layout=wanted[format])
+        found = format
+    shape = (int(obj.shape[0]), int(obj.shape[1]))
+    if found == "coo":
+        # The raw parts: duplicates are legal here, so coalescing is not needed.
+        both = obj._indices()
+        arrays = {"values": obj._values(), "rows": both[0], "columns": both[1]}
+    elif found == "csc":
+        arrays = {
+            "values": obj.values(),
+            "indices": obj.row_indices(),
+            "offsets": obj.ccol_indices(),
+        }
+    else:
+        arrays = {
+            "values": obj.values(),
+            "indices": obj.col_indices(),
+            "offsets": obj.crow_indices(),
+        }
+    return Parts(found, shape, arrays)

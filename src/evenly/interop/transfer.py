@@ -1,0 +1,39 @@
+"""Arrays between CPU and GPU memory, whoever's they are."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+
+from evenly.interop import arrays
+from evenly.interop.device_array import DeviceArray
+
+
+def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
+    """Any array as a NumPy array: the same memory on the CPU, a copy from a GPU."""
+    whose = arrays.kind(array)
+    if whose == "cupy":
+        return array.get()  # type: ignore[no-any-return]
+    if whose == "torch":
+        return array.detach().cpu().numpy()  # type: ignore[no-any-return]
+    found = arrays.view(array, name)
+    if found.device == "cpu":
+        return arrays.as_numpy(array, name)
+    return (array if whose == "device" else DeviceArray(found)).to_numpy()
+
+
+def to_cuda(array: Any, name: str = "array") -> Any:
+    """Any array on the GPU: itself if it is there, else a copy (CuPy's where there is CuPy)."""
+    found = arrays.view(array, name)
+    if found.device == "cuda":
+        return array
+    if arrays.kind(array) == "torch":
+        return array.cuda()
+    host = arrays.as_numpy(array, name)
+    if importlib.util.find_spec("cupy") is not None:
+        import cupy
+
+        return cupy.asarray(host)
+    return DeviceArray.from_numpy(host)

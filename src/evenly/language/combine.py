@@ -1,0 +1,98 @@
+"""What each reduction starts from and how two partial results become one, as plain IR.
+
+Engines and targets know no operator by name: they call `combined`.
+"""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from . import ir, walk
+from .types import BOOL, POS, Scalar
+
+OPERATORS = {"sum": "+", "product": "*", "&": "&", "|": "|", "^": "^"}
+
+
+def identity(op: str, t: Scalar) -> ir.Const:
+    """What a reduction holds before its first contribution: `combine(identity, x)` is x, to the bit."""
+    match op:
+        case "sum":
+            # -0.0 + x is x for every x, also for -0.0, and compilers fold it; 0.0 + x is neither.
+            return ir.Const(-0.0 if t.is_float else 0, t)
+        case "product":
+            return ir.Const(1.0 if t.is_float else 1, t)
+        case "any":
+            return ir.Const(False, BOOL)
+        case "all":
+            return ir.Const(True, BOOL)
+        case "&":
+            return ir.Const(True if t.is_bool else -1, t)
+        case "|" | "^":
+            return ir.Const(False if t.is_bool else 0, t)
+        case "min" | "argmin":
+            return _extreme(t, highest=True)
+        case "max" | "argmax":
+            return _extreme(t, highest=False)
+        case "first" | "atom":
+            return ir.Const(-1, POS)
+    raise AssertionError(op)
+
+
+def _extreme(t: Scalar, highest: bool) -> ir.Const:
+    if t.is_bool:
+        return ir.Const(highest, t)
+    if t.is_float:
+        return ir.Const(math.inf if highest else -math.inf, t)
+    limits = np.iinfo(t.dtype)
+    return ir.Const(int(limits.max if highest else limits.min), t)
+
+
+def combined(acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
+    """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants."""
+    t = a[0].type
+    match acc.op:
+        case "sum" | "product" | "&" | "|" | "^":
+            return (), (ir.Binary(OPERATORS[acc.op], a[0], b[0], t),)
+        case "any":
+            return (), (ir.Binary("|", a[0], b[0], BOOL),)
+        case "all":
+            return (), (ir.Binary("&", a[0], b[0], BOOL),)
+        case "min":
+            return (), (ir.Call("minimum", (a[0], b[0]), t),)
+        case "max":
+            return (), (ir.Call("maximum", (a[0], b[0]), t),)
+        case "first":
+            earlier = ir.Logic("and", _found(b[0]), ir.Logic("or", _missing(a[0]), ir.Compare("<", b[0], a[0])))
+            return (), (ir.Select(earlier, b[0], a[0], t),)
+        case "argmin" | "argmax":
+            take = _better(acc.op, a, b)
+            return (), (ir.Select(take, b[0], a[0], t), ir.Select(take, b[1], a[1], POS))
+        case "reduce":
+            assert acc.combine is not None
+            return walk.substitute(acc.combine, (*a, *b))
+    raise AssertionError(acc.op)
+
+
+def _found(atom: ir.Expr) -> ir.Expr:
+    return ir.Compare(">=", atom, ir.Const(0, POS))
+
+
+def _missing(atom: ir.Expr) -> ir.Expr:
+    return ir.Compare("<", atom, ir.Const(0, POS))
+
+
+def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> ir.Expr:
+    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom."""
+    earlier = ir.Compare("<", b[1], a[1])
+    tie = ir.Logic("and", ir.Unary("not", _beats(op, a[0], b[0]), BOOL), earlier)
+    wins = ir.Logic("or", _missing(a[1]), ir.Logic("or", _beats(op, b[0], a[0]), tie))
+    return ir.Logic("and", _found(b[1]), wins)
+
+
+def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
+    plain = ir.Compare(">" if op == "argmax" else "<", x, y)
+    if not x.type.is_float:
+        return plain
+    x_nan, y_nan = (ir.Call("isnan", (v,), BOOL) for v in (x, y))
+    return ir.Logic("or", plain, ir.Logic("and", x_nan, ir.Unary("not", y_nan, BOOL)))

@@ -1,0 +1,309 @@
+"""The typed program: what a kernel means once its argument types are known.
+
+Every node of the intermediate representation is declared here. Layouts, tuples and
+function calls are gone: what is left are scalars, flat arrays and loops, so that a
+target has little to know. Nodes are frozen; `Var` is compared by identity.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .diagnostics import Location
+from .types import BOOL, POS, WEAK_INT, Scalar
+
+Path = tuple[str, ...]
+
+
+# ---- what a program refers to ------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array argument, or an array field of a layout argument (`path` leads to it).
+
+    `ids`: its integers are ids (a layout's index array), which are weak; else they are data.
+    """
+
+    name: str
+    dtype: Scalar
+    ndim: int
+    path: Path
+    ids: bool = False
+
+
+class Expr:
+    __slots__ = ()
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    value: bool | int | float
+    type: Scalar
+
+
+@dataclass(eq=False, slots=True)
+class Var(Expr):
+    """A local variable. Assigned by statements, read where it stands as an expression."""
+
+    name: str
+    type: Scalar
+
+    def __repr__(self) -> str:
+        return f"%{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Expr):
+    """A scalar argument, or an integer field of a layout argument."""
+
+    name: str
+    type: Scalar
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Extent(Expr):
+    """The length of one axis of an array."""
+
+    array: Array
+    axis: int
+    type: Scalar = WEAK_INT
+
+
+@dataclass(frozen=True, slots=True)
+class Element(Expr):
+    """A read of one element. `once`: indexed by the atom itself, so read once (streaming)."""
+
+    array: Array
+    indices: tuple[Expr, ...]
+    type: Scalar
+    once: bool = False
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    op: str  # - ~ not
+    operand: Expr
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    """Both operands have the node's type (the shift count and `**` exponent aside)."""
+
+    op: str
+    left: Expr
+    right: Expr
+    type: Scalar
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expr):
+    op: str
+    left: Expr
+    right: Expr
+    type: Scalar = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(Expr):
+    """Short-circuit `and` / `or` of two truth values."""
+
+    op: str
+    left: Expr
+    right: Expr
+    type: Scalar = BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Expr):
+    """`then if condition else otherwise`; only the chosen side is evaluated."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Expr):
+    operand: Expr
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """An intrinsic of the table in `intrinsics`, on arguments of the types that it takes."""
+
+    name: str
+    arguments: tuple[Expr, ...]
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Processor(Expr):
+    """What a schedule asks about the processor that runs it.
+
+    what: thread_index, thread_count, group_index, group_count, group_rank. `size`: the group's.
+    """
+
+    what: str
+    size: int = 1
+    type: Scalar = POS
+
+
+# ---- statements ----------------------------------------------------------------------------
+class Stmt:
+    __slots__ = ()
+
+
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Stmt):
+    var: Var
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Stmt):
+    array: Array
+    indices: tuple[Expr, ...]
+    value: Expr
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic(Stmt):
+    """An atomic read-modify-write: op is add, min, max, exch or cas. `result`: the old value."""
+
+    op: str
+    array: Array
+    indices: tuple[Expr, ...]
+    operands: tuple[Expr, ...]
+    result: Var | None
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If(Stmt):
+    condition: Expr
+    then: Block
+    otherwise: Block = ()
+
+
+@dataclass(frozen=True, slots=True)
+class While(Stmt):
+    """`before` computes what `condition` reads, each time round."""
+
+    before: Block
+    condition: Expr
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class For(Stmt):
+    """`for var in range(start, stop, step)`. `kind`: range, lanes (independent) or atoms (a serial walk)."""
+
+    var: Var
+    start: Expr
+    stop: Expr
+    step: Expr
+    body: Block
+    kind: str = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """A piece of code with parameters: `results` after `body`, given values for `params`."""
+
+    params: tuple[Var, ...]
+    body: Block
+    results: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """One associative, commutative reduction, over the atoms of a tile or over all tiles.
+
+    op: sum, product, min, max, all, any, &, |, ^, argmin, argmax, reduce.
+    fields: the variables that hold the result after the loop (argmin and argmax: value, atom).
+    identity: what each field holds before the first contribution.
+    combine: for `reduce`, the user's function on (a's fields, b's fields).
+    """
+
+    op: str
+    fields: tuple[Var, ...]
+    identity: tuple[Expr, ...]
+    combine: Inline | None = None
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate(Stmt):
+    accumulator: Accumulator
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass(Stmt):
+    """One walk over the atoms of the current tile. After it the accumulators' fields hold the results."""
+
+    atom: Var
+    accumulators: tuple[Accumulator, ...]
+    body: Block
+    at: Location | None = field(default=None, compare=False)
+
+
+# ---- programs --------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class LayoutCode:
+    """What an engine asks of a layout, in the language itself."""
+
+    name: str
+    num_tiles: Inline
+    num_atoms: Inline
+    begin: Inline
+    end: Inline
+    masked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TileLoop:
+    """`for tile in layout.tiles()`: `accumulators` are those of the whole grid."""
+
+    layout: LayoutCode
+    path: Path
+    tile: Var
+    accumulators: tuple[Accumulator, ...]
+    body: Block
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """Statements outside all tile loops; they run once."""
+
+    body: Block
+
+
+Step = TileLoop | Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    name: str
+    steps: tuple[Step, ...]
+    source_at: Location | None = field(default=None, compare=False)

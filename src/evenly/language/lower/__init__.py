@@ -1,0 +1,83 @@
+"""Lowering: from the surface tree, and the types of the arguments, to the typed program.
+
+This is where names are resolved, types inferred, functions and methods inlined,
+reductions recognised and loops over atoms told apart from serial loops. It stands
+directly after parsing because everything later wants types and none of Python's names.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ir
+from .. import syntax as s
+from ..source import Source
+from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
+from . import functions, methods, statements
+from .arithmetic import constant
+from .context import Context
+from .values import LayoutValue, ScheduleValue, Static, Value
+
+
+def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> ir.Program:
+    """The typed program of a kernel for arguments of these types. Raises LanguageError."""
+    cx = Context(source.captured)
+    for name, spec in zip(tree.parameters, specs, strict=True):
+        cx.env[name] = bind(cx, (name,), spec)
+    for node in tree.body:
+        cx.top_level = isinstance(node, s.For)
+        statements.lower(cx, node)
+        cx.top_level = False
+    return ir.Program(tree.name, _steps(cx.block), tree.at)
+
+
+def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:
+    """A context in which only a layout is known: for schedules, which see nothing else."""
+    cx = Context({})
+    cx.namer.used.update({"t"})
+    value = bind(cx, path, layout_spec)
+    assert isinstance(value, LayoutValue)
+    return cx, value
+
+
+def call_schedule(cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...]) -> Value:
+    """Inline the method `name` of a schedule into the current block."""
+    from ..func import parsed
+
+    function = getattr(type(schedule), name)
+    source, tree = parsed(function)
+    with methods.positions(cx, True):
+        return functions.inline(cx, source, tree, (ScheduleValue(schedule), *arguments), {}, tree.at)
+
+
+def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
+    """What a parameter stands for."""
+    match spec:
+        case ArraySpec(dtype=dtype, ndim=ndim, ids=ids):
+            return ir.Array(cx.namer.fresh("_".join(path)), dtype, ndim, path, ids)
+        case ScalarSpec(type=t):
+            return ir.Param(cx.namer.fresh("_".join(path)), t, path)
+        case StaticSpec(value=None):
+            return Static(None)
+        case StaticSpec(value=value):
+            return constant(value)  # type: ignore[arg-type]
+        case LayoutSpec(cls=cls, fields=fields, masked=masked):
+            bound = {name: bind(cx, (*path, name), field) for name, field in fields}
+            return LayoutValue(cls, path, bound, masked)
+    raise AssertionError(spec)
+
+
+def _steps(block: list[Any]) -> tuple[ir.Step, ...]:
+    """The top level of a kernel, cut at its loops over tiles."""
+    steps: list[ir.Step] = []
+    scalars: list[ir.Stmt] = []
+    for item in block:
+        if isinstance(item, ir.TileLoop):
+            if scalars:
+                steps.append(ir.Scalars(tuple(scalars)))
+                scalars = []
+            steps.append(item)
+        else:
+            scalars.append(item)
+    if scalars:
+        steps.append(ir.Scalars(tuple(scalars)))
+    return tuple(steps)

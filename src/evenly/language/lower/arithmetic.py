@@ -1,0 +1,174 @@
+"""Typed arithmetic: conversions, operators and comparisons, with constants folded."""
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import ir
+from ..diagnostics import Location, refuse
+from ..types import BOOL, FLOAT64, INT32, INT64, POS, WEAK_FLOAT, WEAK_INT, Scalar, promote, quotient, strong
+
+_FOLD: dict[str, Any] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
+    "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "==": operator.eq, "!=": operator.ne,
+}
+
+
+def constant(value: bool | int | float) -> ir.Const:
+    """A literal: weak."""
+    if isinstance(value, bool):
+        return ir.Const(value, BOOL)
+    return ir.Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
+
+
+def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
+    """`e` as a `to`; constants are converted here and now."""
+    if e.type == to:
+        return e
+    if isinstance(e, ir.Const):
+        value = bool(e.value) if to.is_bool else float(e.value) if to.is_float else _wrapped(int(e.value), to)
+        return ir.Const(value, to)
+    return ir.Cast(e, to)
+
+
+def _wrapped(value: int, to: Scalar) -> int:
+    """The low bits of an integer, as a signed one."""
+    bits = 8 * to.dtype.itemsize
+    return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+
+
+def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
+    """`e`, which must fit into `t` if it is an integer constant."""
+    if isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer:
+        limits = np.iinfo(t.dtype)
+        if not limits.min <= e.value <= limits.max:
+            refuse(at, f"{e.value} does not fit into {strong(t)}", "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64")
+    return e
+
+
+def truth(e: ir.Expr) -> ir.Expr:
+    """`e` as a condition: numbers are true where they are not zero."""
+    if e.type.is_bool:
+        return e
+    if isinstance(e, ir.Const):
+        return ir.Const(bool(e.value), BOOL)
+    return ir.Compare("!=", e, cast(constant(0), e.type))
+
+
+def negate(e: ir.Expr) -> ir.Expr:
+    if isinstance(e, ir.Const):
+        return ir.Const(not e.value, BOOL)
+    return ir.Unary("not", e, BOOL)
+
+
+def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
+    if op == "not":
+        return negate(truth(e))
+    if e.type.is_bool:
+        refuse(at, f"'{op}' of a truth value", "write `not x`, or int(x)")
+    if op == "+":
+        return e
+    if op == "~" and not e.type.is_integer:
+        refuse(at, f"'~' needs an integer, got {e.type.spoken}")
+    if isinstance(e, ir.Const):
+        return ir.Const(-e.value if op == "-" else ~int(e.value), e.type)
+    if e.type is POS:
+        e = cast(e, WEAK_INT)
+    return ir.Unary(op, e, e.type)
+
+
+def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = False) -> ir.Expr:
+    """`a op b` with Python's meaning and NumPy's types."""
+    folded = _fold(op, a, b, at)
+    if folded is not None:
+        return folded
+    if op in ("&", "|", "^", "<<", ">>"):
+        return _bitwise(op, a, b, at, positions)
+    if a.type.is_bool and b.type.is_bool:
+        refuse(at, f"'{op}' of two truth values", "convert one: int(a) + int(b)")
+    if op == "**":
+        return _power(a, b, at)
+    t = quotient(a.type, b.type) if op == "/" else promote(a.type, b.type)
+    t = _width(t, positions)
+    a, b = in_range(a, t, at), in_range(b, t, at)
+    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+
+
+def _width(t: Scalar, positions: bool) -> Scalar:
+    """Arithmetic on ids is 64 bits wide in kernels, as wide as positions in layouts and schedules."""
+    if positions and t.weak and t.is_integer:
+        return POS
+    return WEAK_INT if t is POS else t
+
+
+def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
+    """Both weak constants: Python's own answer."""
+    if not (isinstance(a, ir.Const) and isinstance(b, ir.Const)):
+        return None
+    if not (a.type.weak and b.type.weak):
+        return None
+    try:
+        value = _FOLD[op](a.value, b.value)
+    except ZeroDivisionError:
+        refuse(at, "division by zero")
+    except (OverflowError, ValueError, TypeError) as error:
+        refuse(at, f"this cannot be computed: {error}")
+    if not isinstance(value, bool | int | float):
+        return None
+    return in_range(constant(value), INT64, at)
+
+
+def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
+    for x in (a, b):
+        if x.type.is_float:
+            refuse(at, f"'{op}' needs integers or truth values, got {x.type.spoken}")
+    if a.type.is_bool and b.type.is_bool:
+        if op in ("<<", ">>"):
+            refuse(at, f"'{op}' of two truth values")
+        return ir.Binary(op, a, b, BOOL, at)
+    t = _width(promote(a.type, b.type), positions)
+    a, b = in_range(a, t, at), in_range(b, t, at)
+    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+
+
+def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
+    t = promote(a.type, b.type)
+    if t.is_float:
+        if isinstance(b, ir.Const) and b.value == 2 and isinstance(a, ir.Var | ir.Const):
+            return ir.Binary("*", cast(a, t), cast(a, t), t, at)
+        return ir.Call("pow", (cast(a, t), cast(b, t)), t)
+    if not (isinstance(b, ir.Const) and b.value >= 0):
+        refuse(at, "an integer power needs a literal exponent that is not negative", "make the base a float: float(x) ** y")
+    t = WEAK_INT if t is POS else t
+    return ir.Call("power_int", (cast(a, t), cast(b, t)), t)
+
+
+def compare(op: str, a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        return ir.Const(bool(_FOLD[op](a.value, b.value)), BOOL)
+    if a.type != b.type:
+        if a.type.is_integer and b.type.is_integer:
+            # Exact, as Python compares integers: both at the wider width. A constant takes the other's type if it fits.
+            wide = _compare_width(a, b)
+            a, b = cast(a, wide), cast(b, wide)
+        else:
+            t = promote(a.type, b.type)
+            t = FLOAT64 if t.is_float and {a.type.name, b.type.name} & {"int64"} else t
+            a, b = cast(a, t), cast(b, t)
+    return ir.Compare(op, a, b)
+
+
+def _compare_width(a: ir.Expr, b: ir.Expr) -> Scalar:
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, ir.Const) and x.type.weak and -(2**31) <= x.value < 2**31:
+            return y.type
+    return WEAK_INT
+
+
+def is_finite_constant(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and math.isfinite(e.value)

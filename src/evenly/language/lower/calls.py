@@ -1,0 +1,254 @@
+"""Calls: reductions, conversions, mathematics, atomics, functions and methods."""
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ir, names
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..func import Func
+from ..intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS
+from ..types import BOOL, DATA_TYPES, FLOAT64, POS, WEAK_FLOAT, WEAK_INT, promote
+from . import expressions, functions, methods, reductions, statements
+from .arithmetic import cast, constant, truth
+from .context import Context
+from .values import Group, Iterable, Method, Static, Value, describe
+
+_WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT}
+
+
+def call(cx: Context, node: s.Call) -> Value:
+    callee = expressions.value(cx, node.function)
+    if isinstance(callee, Method):
+        _no_keywords(node)
+        return methods.call_method(cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at)
+    if not isinstance(callee, Static):
+        refuse(node.function.at, f"{describe(callee)} cannot be called")
+    function = callee.object
+    if isinstance(function, Func):
+        return _function(cx, function, node)
+    special = _SPECIAL.get(function) if _hashable(function) else None
+    if special is not None:
+        return special(cx, node)
+    if function in CONVERSIONS:
+        return _conversion(cx, node, CONVERSIONS[function])
+    if function in BY_FUNCTION:
+        _no_keywords(node)
+        return intrinsic(BY_FUNCTION[function], expressions.numbers(cx, node.arguments), node.at)
+    _unknown(function, node)
+    raise AssertionError
+
+
+def _hashable(x: Any) -> bool:
+    return getattr(type(x), "__hash__", None) is not None
+
+
+def _unknown(function: Any, node: s.Call) -> None:
+    name = getattr(function, "__name__", type(function).__name__)
+    module = getattr(function, "__module__", "") or ""
+    if name in BY_NAME and hasattr(math, name):
+        refuse(node.at, f"{name} of {module or 'this kind'} is not part of the kernel language", f"math.{name} keeps the type of its argument")
+    if isinstance(function, np.ufunc) or module.startswith("numpy"):
+        refuse(node.at, f"numpy's {name} is not part of the kernel language", "write what happens to one element; math.* and min, max, abs work on numbers")
+    if hasattr(function, "__code__"):
+        refuse(node.at, f"{name} is a plain Python function", "decorate it with @ev.func")
+    refuse(node.at, f"{name} is not part of the kernel language")
+
+
+def _no_keywords(node: s.Call) -> None:
+    if node.keywords:
+        name, value_node = node.keywords[0]
+        refuse(value_node.at, f"no argument {name} here")
+
+
+def _function(cx: Context, function: Func, node: s.Call) -> Value:
+    arguments = tuple(expressions.sequence(cx, node.arguments))
+    keywords = {n: expressions.value(cx, v) for n, v in node.keywords}
+    return functions.inline(cx, function.source, function.tree, arguments, keywords, node.at)
+
+
+def _conversion(cx: Context, node: s.Call, name: str) -> ir.Expr:
+    _no_keywords(node)
+    if len(node.arguments) != 1:
+        refuse(node.at, f"{name}() takes one argument, got {len(node.arguments)}")
+    e = expressions.number(cx, node.arguments[0])
+    if name == "bool":
+        return truth(e)
+    t = _WEAK.get(name) or DATA_TYPES[name]
+    if isinstance(e, ir.Const) and e.type.is_float and t.is_integer and not math.isfinite(e.value):
+        refuse(node.at, f"{name}({e.value}) has no value")
+    return cast(e, t)
+
+
+def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
+    """A call of the table's intrinsic `name`, its arguments brought to the types that it takes."""
+    entry = BY_NAME[name]
+    if len(arguments) != entry.arity:
+        refuse(at, f"{name} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}")
+    t = arguments[0].type
+    for a in arguments[1:]:
+        t = promote(t, a.type)
+    if entry.kind == "same":
+        if t.is_bool and name == "abs":
+            refuse(at, "abs of a truth value")
+        t = WEAK_INT if t is POS else t
+        return ir.Call(name, tuple(cast(a, t) for a in arguments), t)
+    t = t if t.is_float else WEAK_FLOAT if t.weak else FLOAT64
+    result = {"test": BOOL, "to_int": WEAK_INT}.get(entry.kind, t)
+    return ir.Call(name, tuple(cast(a, t) for a in arguments), result)
+
+
+# ---- functions with a meaning of their own -------------------------------------------------------
+def _reduction(op: str) -> Callable[[Context, s.Call], Value]:
+    def lower(cx: Context, node: s.Call) -> Value:
+        generator = _generator(node)
+        if generator is None:
+            return _of_numbers(cx, op, node)
+        default = _default(op, node)
+        return reductions.reduce(cx, reductions.Request(op, generator, node.at, default))
+
+    return lower
+
+
+def _generator(node: s.Call) -> s.Generator | None:
+    first = node.arguments[0] if node.arguments else None
+    return first if isinstance(first, s.Generator) else None
+
+
+def _default(op: str, node: s.Call) -> s.Expr | None:
+    """What an empty tile gives: `default=`, or sum's second argument."""
+    allowed = {"sum": ("start",), "any": (), "all": ()}.get(op, ("default",))
+    extra = dict(node.keywords)
+    for name, value_node in node.keywords:
+        if name not in allowed:
+            refuse(value_node.at, f"{op} takes no argument {name} here", f"it takes {', '.join(allowed) or 'a generator only'}")
+    if op == "sum" and len(node.arguments) == 2:
+        return node.arguments[1]
+    if len(node.arguments) > 1:
+        refuse(node.arguments[1].at, f"{op} over atoms takes one generator")
+    default = extra.get(allowed[0]) if allowed else None
+    if default is None and allowed == ("default",):
+        hint = "default=-1" if op in ("argmin", "argmax", "first") else "default=0.0, or -math.inf"
+        refuse(node.at, f"{op} needs default=: a tile may have no atoms", hint)
+    return default
+
+
+def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
+    """min(a, b, ...) and max(a, b, ...)."""
+    if op not in ("min", "max"):
+        refuse(node.at, f"{op}() takes a generator", f"{op}(... for k in A.atoms(tile))")
+    _no_keywords(node)
+    if len(node.arguments) < 2:
+        refuse(node.at, f"{op}() takes a generator or two numbers and more")
+    first, *rest = expressions.numbers(cx, node.arguments)
+    for x in rest:
+        first = intrinsic("minimum" if op == "min" else "maximum", [first, x], node.at)
+    return first
+
+
+def _simple(cx: Context, e: ir.Expr) -> ir.Expr:
+    return e if isinstance(e, ir.Const | ir.Var | ir.Param) else cx.assign("operand", e)
+
+
+def _reduce(cx: Context, node: s.Call) -> Value:
+    """`ev.reduce(function, generator, start)`."""
+    keywords = dict(node.keywords)
+    arguments = [*node.arguments, *([keywords["start"]] if "start" in keywords else [])]
+    if len(arguments) != 3 or not isinstance(arguments[1], s.Generator):
+        refuse(node.at, "ev.reduce takes a function, a generator and a start", "ev.reduce(f, (... for k in A.atoms(tile)), start)")
+    callee = expressions.value(cx, arguments[0])
+    if not (isinstance(callee, Static) and isinstance(callee.object, Func)):
+        refuse(arguments[0].at, "the combining function must be an @ev.func")
+    start = reductions.leaves(expressions.value(cx, arguments[2]))
+    if not start or not all(isinstance(x, ir.Const) for x in start):
+        refuse(arguments[2].at, "the start of ev.reduce must be known when the kernel is compiled", "it is the identity of the function: a number or a tuple of numbers")
+    single = not isinstance(arguments[2], s.TupleOf) and len(start) == 1
+    function = callee.object
+
+    def combiner(inner: Context, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+        given: tuple[Value, ...] = (a[0], b[0]) if single else (a, b)
+        return reductions.leaves(functions.inline(inner, function.source, function.tree, given, {}, node.at))
+
+    return reductions.reduce(cx, reductions.Request("reduce", arguments[1], node.at, None, combiner, start))
+
+
+def _range(kind: str) -> Callable[[Context, s.Call], Value]:
+    def lower(cx: Context, node: s.Call) -> Value:
+        _no_keywords(node)
+        most = 3 if kind == "range" else 1
+        if not 1 <= len(node.arguments) <= most:
+            refuse(node.at, f"{kind}() takes {'1 to 3' if most == 3 else 'one'} argument{'s' * (most > 1)}, got {len(node.arguments)}")
+        return Iterable(kind, None, tuple(expressions.numbers(cx, node.arguments)), node.at)
+
+    return lower
+
+
+def _len(cx: Context, node: s.Call) -> Value:
+    v = expressions.value(cx, node.arguments[0]) if len(node.arguments) == 1 else None
+    if isinstance(v, ir.Array):
+        extent = ir.Extent(v, 0)
+        return cast(extent, POS) if cx.positions else extent
+    if isinstance(v, tuple):
+        return constant(len(v))
+    refuse(node.at, "len() takes one array or tuple")
+
+
+def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
+    operands = 2 if op == "cas" else 1
+
+    def lower(cx: Context, node: s.Call) -> Value:
+        _no_keywords(node)
+        if len(node.arguments) != 2 + operands:
+            refuse(node.at, f"ev.atomic_{op} takes an array, an index and {'a value' if operands == 1 else 'two values'}")
+        if cx.pure:
+            refuse(node.at, f"an atomic {cx.pure}", "use it in the kernel itself")
+        array_node, index_node, *value_nodes = node.arguments
+        target = s.Subscript(node.at, array_node, (index_node,))
+        array = expressions.value(cx, array_node)
+        if not isinstance(array, ir.Array) or len(array.path) > 1:
+            refuse(array_node.at, f"an atomic on {describe(array)}", "it takes an array argument of the kernel")
+        if array.dtype.is_bool:
+            refuse(array_node.at, "an atomic on an array of bool", "use int32 flags")
+        indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
+        values = tuple(statements.convert(array, v, node.at) for v in expressions.numbers(cx, tuple(value_nodes)))
+        result = cx.variable("old", array.dtype)
+        cx.emit(ir.Atomic(op, array, indices, values, result, node.at))
+        return result
+
+    return lower
+
+
+def _processor(what: str) -> Callable[[Context, s.Call], Value]:
+    def lower(cx: Context, node: s.Call) -> Value:
+        if not cx.schedule:
+            refuse(node.at, f"ev.{what} in a kernel", "a kernel says what happens, a schedule who does it: it belongs in a schedule's methods")
+        return ir.Processor(what)
+
+    return lower
+
+
+def _group(cx: Context, node: s.Call) -> Value:
+    if not cx.schedule:
+        refuse(node.at, "ev.group in a kernel", "it belongs in a schedule's methods")
+    size = expressions.number(cx, node.arguments[0]) if len(node.arguments) == 1 else None
+    if not isinstance(size, ir.Const) or not size.type.is_integer or size.value < 1:
+        refuse(node.at, "ev.group takes the group's size, known when the kernel is compiled")
+    return Group(int(size.value))
+
+
+
+_SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
+    builtins.sum: _reduction("sum"), builtins.min: _reduction("min"), builtins.max: _reduction("max"),
+    builtins.any: _reduction("any"), builtins.all: _reduction("all"),
+    names.argmin: _reduction("argmin"), names.argmax: _reduction("argmax"), names.first: _reduction("first"),
+    names.reduce: _reduce, builtins.range: _range("range"), names.lanes: _range("lanes"), builtins.len: _len,
+    names.atomic_add: _atomic("add"), names.atomic_min: _atomic("min"), names.atomic_max: _atomic("max"),
+    names.atomic_exch: _atomic("exch"), names.atomic_cas: _atomic("cas"),
+    names.thread_index: _processor("thread_index"), names.thread_count: _processor("thread_count"), names.group: _group,
+}
+

@@ -1,0 +1,230 @@
+"""The state of lowering: the names in scope, the block being written, the loops around it.
+
+Variables are mutable in the IR, as in the targets. A name keeps its variable as long as
+its type stays the same; a value of another type gets a new variable, so that straight-line
+code has Python's own types. Where paths meet (the end of an `if`, the top of a loop) the
+values meet in one variable of their common type.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import ir
+from ..diagnostics import Location, refuse
+from ..types import Scalar, promote
+from .arithmetic import cast
+from .values import Forbidden, LayoutValue, Value, describe
+
+# Names that some target's language keeps for itself.
+RESERVED = frozenset(
+    "alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do "
+    "double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not "
+    "operator or private protected public register return short signed sizeof static struct switch template this throw "
+    "true try typedef typename union unsigned using virtual void volatile while xor ev in out math np def lambda None True "
+    "False import is global nonlocal pass raise with yield from assert async await except finally del elif min max sum abs "
+    "range pos phase self prange".split()
+)
+
+
+class Namer:
+    """Hands out names that are unique in a program and legal on every target."""
+
+    def __init__(self) -> None:
+        self.used: set[str] = set()
+
+    def fresh(self, name: str) -> str:
+        base = f"{name}_" if name in RESERVED or name.startswith("__") else name
+        candidate, n = base, 0
+        while candidate in self.used:
+            n += 1
+            candidate = f"{base}_{n}"
+        self.used.add(candidate)
+        return candidate
+
+
+@dataclass
+class Loop:
+    """A serial loop being lowered: the variables that it carries round, and the types they turned out to need."""
+
+    carried: dict[str, tuple[ir.Var, ...]]
+    needed: dict[str, tuple[Scalar, ...]]
+    shapes: dict[str, Value]  # what each name was at the top
+    assigned: dict[str, Location]
+    kind: str = "while"
+    lost: dict[str, Forbidden] = field(default_factory=dict)  # names that have no value at the end of the body
+
+
+@dataclass
+class Walk:
+    """The loop over atoms being lowered; `accumulators` by the name that the user gave them."""
+
+    atom: ir.Var
+    accumulators: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Tiles:
+    """The loop over tiles being lowered."""
+
+    layout: LayoutValue
+    position: ir.Var
+    id: Value
+    accumulators: list[Any] = field(default_factory=list)
+
+
+@dataclass
+class Context:
+    captured: dict[str, Any]
+    namer: Namer = field(default_factory=Namer)
+    env: dict[str, Value] = field(default_factory=dict)
+    block: list[ir.Stmt] = field(default_factory=list)
+    owned: set[int] = field(default_factory=set)  # id() of the variables that this function may assign in place
+    loop: Loop | None = None
+    walk: Walk | None = None
+    tiles: Tiles | None = None
+    positions: bool = False  # inside a layout's or schedule's method: integer arithmetic has the width of positions
+    schedule: bool = False
+    top_level: bool = False  # between the statements of the kernel itself
+    foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
+    pure: str = ""  # why effects are refused here ("" where they are not)
+    ended: bool = False  # the rest of this block is unreachable
+    calls: tuple[str, ...] = ()
+
+    # ---- writing -----------------------------------------------------------------------
+    def emit(self, statement: ir.Stmt) -> None:
+        self.block.append(statement)
+
+    def variable(self, name: str, type_: Scalar) -> ir.Var:
+        var = ir.Var(self.namer.fresh(name), type_)
+        self.owned.add(id(var))
+        self._keep.append(var)
+        return var
+
+    _keep: list[ir.Var] = field(default_factory=list)  # so that no id() is ever reused
+
+    def assign(self, name: str, value: ir.Expr) -> ir.Var:
+        """A new variable that holds `value`."""
+        var = self.variable(name, value.type)
+        self.emit(ir.Assign(var, value))
+        return var
+
+    @contextmanager
+    def writing(self) -> Iterator[list[ir.Stmt]]:
+        """Write into a new block; names bound in it stay bound (see `branch` for the other way)."""
+        outer, self.block = self.block, []
+        ended, self.ended = self.ended, False
+        try:
+            yield self.block
+        finally:
+            self.block, self.ended = outer, ended
+
+    # ---- names -------------------------------------------------------------------------
+    def bind(self, name: str, value: Value, at: Location) -> None:
+        """`name = value`."""
+        if isinstance(value, tuple):
+            self.env[name] = tuple(self._copy(name, item, at) for item in value)
+            return
+        if not isinstance(value, ir.Expr):
+            if isinstance(value, Forbidden):
+                refuse(at, value.message, value.hint)
+            self.env[name] = value
+            return
+        current = self.env.get(name)
+        if isinstance(current, ir.Var) and id(current) in self.owned and current.type == value.type:
+            self.emit(ir.Assign(current, value))
+        else:
+            self.env[name] = self._copy(name, value, at)
+
+    def _copy(self, name: str, value: Value, at: Location) -> Value:
+        if isinstance(value, tuple):
+            return tuple(self._copy(name, item, at) for item in value)
+        if isinstance(value, ir.Const) or not isinstance(value, ir.Expr):
+            return value
+        if isinstance(value, ir.Var) and id(value) not in self.owned:
+            return value  # it never changes: a tile or an atom by another name is still that tile or atom
+        return self.assign(name, value)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        return dict(self.env), set(self.owned), set(self.namer.used), self.ended
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        env, owned, used, self.ended = saved
+        self.env, self.owned, self.namer.used = dict(env), set(owned), set(used)
+
+    # ---- where paths meet ----------------------------------------------------------------
+    def branch(self, lower: Callable[[], Any]) -> Branch:
+        """Lower one side of an `if` from the state as it is now, and put the state back."""
+        env = dict(self.env)
+        with self.writing() as block:
+            result = lower()
+            ended = self.ended
+        made = Branch(block, self.env, ended, result)
+        self.env = env
+        return made
+
+    def merge(self, a: Branch, b: Branch, at: Location) -> None:
+        """After an `if`: the names of both sides."""
+        self.ended = a.ended and b.ended
+        if a.ended or b.ended:
+            self.env = b.env if a.ended else a.env
+            return
+        names = [*a.env, *(name for name in b.env if name not in a.env)]
+        self.env = {name: self._met(name, a, b, at) for name in names}
+
+    def _met(self, name: str, a: Branch, b: Branch, at: Location) -> Value:
+        if name not in a.env or name not in b.env:
+            return Forbidden(f"{name} has no value on every path to here", "assign it before the if, or in both branches")
+        return self.meet(name, a.env[name], b.env[name], a, b)
+
+    def meet(self, name: str, x: Value, y: Value, a: Branch, b: Branch) -> Value:
+        """One value for what is `x` at the end of `a` and `y` at the end of `b`."""
+        if x is y or (isinstance(x, ir.Const) and x == y and repr(x) == repr(y)):
+            return x
+        if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
+            return tuple(self.meet(name, i, j, a, b) for i, j in zip(x, y, strict=True))
+        if not (isinstance(x, ir.Expr) and isinstance(y, ir.Expr)):
+            if isinstance(x, Forbidden) or isinstance(y, Forbidden):
+                return x if isinstance(x, Forbidden) else y
+            if x == y:
+                return x
+            return Forbidden(f"{name} is {describe(x)} on one path and {describe(y)} on the other")
+        var = self.variable(name, promote(x.type, y.type))
+        a.block.append(ir.Assign(var, cast(x, var.type)))
+        b.block.append(ir.Assign(var, cast(y, var.type)))
+        return var
+
+
+@dataclass
+class Branch:
+    block: list[ir.Stmt]
+    env: dict[str, Value]
+    ended: bool
+    result: Any
+
+
+def leaves(value: Value) -> tuple[ir.Expr, ...]:
+    """The numbers in a value; a value with none, or with other things in it, gives ()."""
+    if isinstance(value, ir.Expr):
+        return (value,)
+    if isinstance(value, tuple):
+        return tuple(leaf for item in value for leaf in leaves(item))
+    return ()
+
+
+def same_shape(a: Value, b: Value) -> bool:
+    """Whether both are numbers, or tuples of equal shape."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(same_shape, a, b))
+    return isinstance(a, ir.Expr) and isinstance(b, ir.Expr)
+
+
+def rebuild(value: Value, new: Iterator[ir.Expr]) -> Value:
+    """`value` with its numbers replaced, in order."""
+    if isinstance(value, ir.Expr):
+        return next(new)
+    if isinstance(value, tuple):
+        return tuple(rebuild(item, new) for item in value)
+    return value

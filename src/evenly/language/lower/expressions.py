@@ -1,0 +1,278 @@
+"""Expressions: from the surface tree to typed values."""
+from __future__ import annotations
+
+import builtins
+import types as python_types
+from typing import Any
+
+import numpy as np
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..types import BOOL, INT32, INT64, POS, WEAK_INT, from_dtype, promote
+from ..walk import subexpressions
+from . import calls, methods
+from .arithmetic import binary, cast, compare, constant, in_range, truth, unary
+from .context import Context
+from .values import Forbidden, Group, LayoutValue, ScheduleValue, Static, Value, describe, spoken
+
+
+def value(cx: Context, node: s.Expr) -> Value:
+    """The value of any expression, of any kind."""
+    match node:
+        case _Given(known=known):
+            return known
+        case s.Name():
+            return name(cx, node)
+        case s.Constant(value=literal):
+            return Static(None) if literal is None else in_range(constant(literal), INT64, node.at)  # type: ignore[arg-type]
+        case s.Attribute():
+            return attribute(cx, node)
+        case s.Subscript():
+            return subscript(cx, node)
+        case s.Call():
+            return calls.call(cx, node)
+        case s.TupleOf(items=items):
+            return tuple(sequence(cx, items))
+        case s.Unary(op=op, operand=operand):
+            return unary(op, number(cx, operand), node.at)
+        case s.Binary(op=op, left=left, right=right):
+            a, b = numbers(cx, (left, right))
+            return binary(op, a, b, node.at, cx.positions)
+        case s.Compare():
+            return comparison(cx, node)
+        case s.Logic():
+            return logic(cx, node)
+        case s.Conditional():
+            return conditional(cx, node)
+        case s.Generator(at=at):
+            refuse(at, "a generator stands only inside a reduction", "sum(...), min(..., default=), max, any, all, ev.argmin, ev.argmax, ev.first, ev.reduce")
+    raise AssertionError(node)
+
+
+def number(cx: Context, node: s.Expr) -> ir.Expr:
+    """The value of an expression that must be a number."""
+    return as_number(value(cx, node), node.at)
+
+
+def as_number(v: Value, at: Location) -> ir.Expr:
+    if isinstance(v, ir.Expr):
+        return v
+    if isinstance(v, ir.Array):
+        refuse(at, f"the whole array {spoken(v)} where a number is needed", f"index one element: {spoken(v)}[i]")
+    refuse(at, f"{describe(v)} where a number is needed", "test it first: if x is not None" if v == Static(None) else "")
+
+
+def numbers(cx: Context, nodes: tuple[s.Expr, ...]) -> list[ir.Expr]:
+    return [as_number(v, node.at) for v, node in zip(sequence(cx, nodes), nodes, strict=True)]
+
+
+def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
+    """Several expressions, in Python's order of evaluation.
+
+    An operand that writes statements (an atomic, a reduction) must not overtake a read that
+    stands before it: such reads are put into variables first.
+    """
+    values: list[Value] = []
+    marks: list[int] = []
+    for node in nodes:
+        before = len(cx.block)
+        values.append(value(cx, node))
+        if len(cx.block) > before:
+            for i, earlier in enumerate(values[:-1]):
+                if isinstance(earlier, ir.Expr) and any(isinstance(e, ir.Element) for e in subexpressions(earlier)):
+                    var = cx.variable("read", earlier.type)
+                    cx.block.insert(marks[i], ir.Assign(var, earlier))
+                    marks = [mark + (j > i) for j, mark in enumerate(marks)]
+                    values[i] = var
+        marks.append(len(cx.block))
+    return values
+
+
+# ---- names and attributes ------------------------------------------------------------------
+def name(cx: Context, node: s.Name) -> Value:
+    if node.name in cx.env:
+        v = cx.env[node.name]
+        if isinstance(v, Forbidden):
+            refuse(node.at, v.message, v.hint)
+        return v
+    if node.name in cx.captured:
+        return from_python(cx.captured[node.name], node)
+    refuse(node.at, f"{node.name} is not defined here", _nearest(node.name, cx))
+
+
+def _nearest(wanted: str, cx: Context) -> str:
+    import difflib
+
+    known = [n for n, thing in cx.captured.items() if getattr(builtins, n, None) is not thing]
+    near = difflib.get_close_matches(wanted, [*cx.env, *known, "range", "sum", "min", "max", "any", "all", "abs", "len"], n=1)
+    return f"did you mean {near[0]}?" if near else ""
+
+
+def from_python(thing: Any, node: s.Expr) -> Value:
+    """A captured Python object: numbers are constants, functions and modules stand for themselves."""
+    if isinstance(thing, bool | int | float):
+        return in_range(constant(thing), INT64, node.at)
+    if isinstance(thing, np.generic):
+        t = from_dtype(thing.dtype)
+        if t is None:
+            refuse(node.at, f"a constant of type {thing.dtype}", "the types are float32, float64, int32, int64 and bool")
+        return ir.Const(thing.item(), t)
+    if isinstance(thing, tuple):
+        return tuple(from_python(item, node) for item in thing)
+    if thing is None or callable(thing) or isinstance(thing, python_types.ModuleType):
+        return Static(thing)
+    if hasattr(thing, "shape") or hasattr(type(thing), "__fields__"):
+        text = node.name if isinstance(node, s.Name) else "it"
+        refuse(node.at, f"{text} is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured")
+    refuse(node.at, f"a captured {type(thing).__name__} is not part of the kernel language", "numbers, tuples of numbers and functions may be captured")
+
+
+def attribute(cx: Context, node: s.Attribute) -> Value:
+    base = value(cx, node.base)
+    match base:
+        case ir.Array():
+            return _array_attribute(base, node)
+        case LayoutValue():
+            return methods.layout_attribute(cx, base, node.name, node.at)
+        case ScheduleValue(schedule=schedule):
+            return methods.schedule_attribute(cx, base, schedule, node)
+        case Group(size=size):
+            if node.name == "size":
+                return constant(size)
+            if node.name in ("index", "count", "rank"):
+                return ir.Processor(f"group_{node.name}", size)
+            refuse(node.at, f"a group has no {node.name}", "index, count, rank and size")
+        case Static(object=python_types.ModuleType() as module):
+            if not hasattr(module, node.name):
+                refuse(node.at, f"module {module.__name__} has no {node.name}")
+            return from_python(getattr(module, node.name), node)
+    refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
+
+
+def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
+    if node.name == "shape":
+        return tuple(ir.Extent(array, axis) for axis in range(array.ndim))
+    if node.name == "size" and array.ndim == 1:
+        return ir.Extent(array, 0)
+    refuse(node.at, f"an array has no attribute {node.name} in the kernel language", "shape, len() and subscripts")
+
+
+# ---- subscripts ----------------------------------------------------------------------------
+def subscript(cx: Context, node: s.Subscript) -> Value:
+    base = value(cx, node.base)
+    if isinstance(base, tuple):
+        return _tuple_item(cx, base, node)
+    if not isinstance(base, ir.Array):
+        refuse(node.at, f"{describe(base)} cannot be indexed", "arrays and tuples can")
+    indices = array_indices(cx, base, node)
+    element = ir.Element(base, indices, base.dtype, _is_the_atom(cx, indices), node.at)
+    # An id is weak, however many bits the layout keeps it in.
+    if not base.ids:
+        return element
+    return ir.Cast(element, POS if base.dtype == INT32 else WEAK_INT)
+
+
+def _is_the_atom(cx: Context, indices: tuple[ir.Expr, ...]) -> bool:
+    return cx.walk is not None and len(indices) == 1 and indices[0] is cx.walk.atom
+
+
+def _tuple_item(cx: Context, items: tuple[Value, ...], node: s.Subscript) -> Value:
+    index = value(cx, node.indices[0])
+    if len(node.indices) != 1 or not isinstance(index, ir.Const) or not index.type.is_integer:
+        refuse(node.at, "a tuple is indexed by one literal integer")
+    if not 0 <= index.value < len(items):
+        refuse(node.at, f"index {index.value} of a tuple of {len(items)}")
+    return items[int(index.value)]
+
+
+def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.Expr, ...]:
+    """The indices of a subscript, checked: as many as the array has axes, integers, not negative literals."""
+    values = sequence(cx, node.indices)
+    flat = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
+    if len(flat) != array.ndim:
+        refuse(node.at, f"{spoken(array)} has {array.ndim} {'axis' if array.ndim == 1 else 'axes'}, got {len(flat)} {'index' if len(flat) == 1 else 'indices'}")
+    out = []
+    for v, at in zip(flat, [n.at for n in node.indices] * (len(flat) if len(values) == 1 else 1), strict=False):
+        i = as_number(v, at)
+        if not i.type.is_integer:
+            refuse(at, f"{i.type.spoken} as an index", "indices are integers: int(x) truncates")
+        if isinstance(i, ir.Const) and i.value < 0:
+            refuse(at, "a negative index", f"count from the start: len({spoken(array)}) - {-int(i.value)}")
+        out.append(i)
+    return tuple(out)
+
+
+# ---- comparisons and logic -------------------------------------------------------------------
+def comparison(cx: Context, node: s.Compare) -> ir.Expr:
+    """`a < b < c`: each operand once, later ones only if the earlier comparison holds."""
+    if node.ops[0] in ("is", "is not"):
+        v = value(cx, node.first)
+        return ir.Const((isinstance(v, Static) and v.object is None) == (node.ops[0] == "is"), BOOL)
+    left, right = numbers(cx, (node.first, node.rest[0]))
+    if len(node.ops) == 1:
+        return compare(node.ops[0], left, right)
+    shared = right if isinstance(right, ir.Const | ir.Var) else cx.assign("middle", right)
+    rest = s.Compare(node.at, _Given(node.rest[0].at, shared), node.ops[1:], node.rest[1:])
+    return _short_circuit(cx, "and", compare(node.ops[0], left, shared), lambda: comparison(cx, rest))
+
+
+class _Given(s.Name):
+    """A surface expression whose value is already known."""
+
+    __slots__ = ("known",)
+
+    def __init__(self, at: Location, known: ir.Expr) -> None:
+        super().__init__(at, f"<{id(known)}>")
+        object.__setattr__(self, "known", known)
+
+
+def logic(cx: Context, node: s.Logic) -> ir.Expr:
+    return _logic(cx, node.op, node.values)
+
+
+def _logic(cx: Context, op: str, nodes: tuple[s.Expr, ...]) -> ir.Expr:
+    first = condition(cx, nodes[0], operand_of=op)
+    if len(nodes) == 1:
+        return first
+    return _short_circuit(cx, op, first, lambda: _logic(cx, op, nodes[1:]))
+
+
+def condition(cx: Context, node: s.Expr, operand_of: str = "") -> ir.Expr:
+    """A truth value. `x and y` gives one of its operands in Python, so there they must be truth values."""
+    e = number(cx, node)
+    if operand_of and not e.type.is_bool:
+        refuse(node.at, f"'{operand_of}' of {describe(e)}", "compare it: x != 0")
+    return truth(e)
+
+
+def _short_circuit(cx: Context, op: str, left: ir.Expr, right: Any) -> ir.Expr:
+    """`left op right()`, with `right` evaluated only if `left` leaves it open."""
+    if isinstance(left, ir.Const):
+        return right() if bool(left.value) == (op == "and") else left
+    made = cx.branch(right)
+    if not made.block:
+        return ir.Logic(op, left, made.result)
+    result = cx.assign("truth", left)
+    made.block.append(ir.Assign(result, made.result))
+    block = tuple(made.block)
+    cx.emit(ir.If(result, block) if op == "and" else ir.If(ir.Unary("not", result, BOOL), block))
+    return result
+
+
+def conditional(cx: Context, node: s.Conditional) -> Value:
+    test = condition(cx, node.condition)
+    if isinstance(test, ir.Const):
+        return value(cx, node.then if test.value else node.otherwise)
+    a = cx.branch(lambda: value(cx, node.then))
+    b = cx.branch(lambda: value(cx, node.otherwise))
+    if not a.block and not b.block and isinstance(a.result, ir.Expr) and isinstance(b.result, ir.Expr):
+        t = promote(a.result.type, b.result.type)
+        t = t if not (t is WEAK_INT and cx.positions) else POS
+        return ir.Select(test, cast(a.result, t), cast(b.result, t), t)
+    met = cx.meet("chosen", a.result, b.result, a, b)
+    if isinstance(met, Forbidden):
+        refuse(node.at, met.message, met.hint)
+    cx.emit(ir.If(test, tuple(a.block), tuple(b.block)))
+    return met

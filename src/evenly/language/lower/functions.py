@@ -1,0 +1,88 @@
+"""Inlining: @ev.func functions and methods, with the types of each call."""
+from __future__ import annotations
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..source import Source
+from . import expressions, statements
+from .context import Context
+from .values import Forbidden, Static, Value, counted
+
+
+def inline(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value, ...], keywords: dict[str, Value], at: Location) -> Value:
+    """The value of a call, written into the current block."""
+    name = f"{source.file}:{source.first_line}"
+    if name in cx.calls:
+        refuse(at, f"{tree.name} calls itself", "recursion is not part of the kernel language: write a loop")
+    bound = _bind(cx, source, tree, arguments, keywords, at)
+    outer = cx.env, cx.captured, cx.owned, cx.loop, cx.calls, cx.pure
+    cx.env, cx.captured, cx.owned, cx.loop = bound, source.captured, set(), None
+    cx.calls = (*cx.calls, name)
+    cx.pure = f"in {tree.name}, which is called for its value"
+    try:
+        for parameter, default in tree.defaults.items():
+            if parameter not in cx.env:
+                cx.env[parameter] = expressions.value(cx, default)
+        return _value_of(cx, tree.body, tree.at)
+    finally:
+        cx.env, cx.captured, cx.owned, cx.loop, cx.calls, cx.pure = outer
+
+
+def _bind(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value, ...], keywords: dict[str, Value], at: Location) -> dict[str, Value]:
+    if len(arguments) > len(tree.parameters):
+        refuse(at, f"{tree.name} takes {counted(len(tree.parameters), 'argument')}, got {len(arguments)}")
+    bound = {p: _held(cx, p, v) for p, v in zip(tree.parameters, arguments, strict=False)}
+    for name, v in keywords.items():
+        if name not in tree.parameters or name in bound:
+            refuse(at, f"{tree.name} takes no argument {name}" if name not in tree.parameters else f"{tree.name} got {name} twice")
+        bound[name] = _held(cx, name, v)
+    for p in tree.parameters:
+        if p not in bound and p not in tree.defaults:
+            refuse(at, f"{tree.name} needs an argument {p}")
+    return bound
+
+
+def _held(cx: Context, name: str, v: Value) -> Value:
+    """An argument is evaluated once, before the call."""
+    if isinstance(v, tuple):
+        return tuple(_held(cx, name, x) for x in v)
+    if not isinstance(v, ir.Expr) or isinstance(v, ir.Const | ir.Var | ir.Param | ir.Extent):
+        return v
+    return cx.assign(name, v)
+
+
+def _value_of(cx: Context, body: tuple[s.Stmt, ...], at: Location) -> Value:
+    """Lower a function's body; what stands after an `if` that returns belongs to the other branch."""
+    for i, node in enumerate(body):
+        if isinstance(node, s.Return):
+            return expressions.value(cx, node.value) if node.value is not None else Static(None)
+        if isinstance(node, s.If) and _returns(node):
+            return _chosen(cx, node, body[i + 1 :], at)
+        if isinstance(node, s.For | s.While):
+            inner = next((x for x in _all(node) if isinstance(x, s.Return)), None)
+            if inner is not None:
+                refuse(inner.at, "return inside a loop", "assign the result to a variable and break")
+        statements.lower(cx, node)
+    return Static(None)
+
+
+def _chosen(cx: Context, node: s.If, rest: tuple[s.Stmt, ...], at: Location) -> Value:
+    test = expressions.condition(cx, node.condition)
+    if isinstance(test, ir.Const):
+        return _value_of(cx, (node.then if test.value else node.otherwise) + rest, at)
+    a = cx.branch(lambda: _value_of(cx, node.then + rest, at))
+    b = cx.branch(lambda: _value_of(cx, node.otherwise + rest, at))
+    met = cx.meet("result", a.result, b.result, a, b)
+    if isinstance(met, Forbidden):
+        refuse(node.at, met.message, "every path of a function returns the same kind of value")
+    cx.emit(ir.If(test, tuple(a.block), tuple(b.block)))
+    return met
+
+
+def _all(node: s.Stmt) -> list[s.Stmt]:
+    return [node, *(x for block in s.blocks(node) for inner in block for x in _all(inner))]
+
+
+def _returns(node: s.Stmt) -> bool:
+    return any(isinstance(x, s.Return) for x in _all(node))

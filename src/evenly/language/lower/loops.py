@@ -1,0 +1,188 @@
+"""Serial loops: while, for over range and lanes, and walks over atoms that one processor makes alone."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..types import POS, WEAK_INT, promote
+from . import effects, expressions, methods, reductions, statements, tiles
+from .arithmetic import cast, constant
+from .context import Context, Loop, leaves, rebuild, same_shape
+from .values import Forbidden, Iterable, Value, describe
+
+
+def lower_for(cx: Context, node: s.For) -> None:
+    """`for target in iterable`: which kind of loop it is depends on the iterable."""
+    over = expressions.value(cx, node.iterable)
+    if not isinstance(over, Iterable):
+        refuse(node.iterable.at, f"a loop over {describe(over)}", "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)")
+    if over.kind == "tiles":
+        tiles.lower_tiles(cx, node, over)
+    elif reductions.is_pass(cx, over):
+        reductions.lower_pass(cx, node, over)
+    else:
+        lower_serial(cx, node, over)
+
+
+def lower_serial(cx: Context, node: s.For, over: Iterable) -> None:
+    if over.kind == "lanes":
+        check_lanes(cx, node)
+
+    def body(bound: Value, _var: ir.Var) -> None:
+        statements.bind_loop(cx, node.target, bound)
+        statements.block(cx, node.body)
+
+    serial(cx, over, s.assigned(node.body), body, node.at)
+    for target in s.target_names(node.target):
+        cx.env[target.name] = Forbidden(f"{target.name} belongs to its loop, and has no value after it", "keep it in a variable assigned before the loop")
+
+
+def check_lanes(cx: Context, node: s.For) -> None:
+    """The lanes of `ev.lanes` are independent, or they accumulate: nothing else passes from one to the next."""
+    for name, at in s.assigned(node.body).items():
+        if leaves(cx.env.get(name, ())) and reductions.operation(cx, name, node.body) is None:
+            refuse(at, f"{name} passes from one lane to the next", "lanes are independent of each other; accumulate with +=, or use range()")
+
+
+def serial(cx: Context, over: Iterable, assigned: dict[str, Location], body: Callable[[Value, ir.Var], None], at: Location) -> None:
+    """A loop that one processor runs alone; `body` gets what the loop variable stands for, and the variable."""
+    start, stop, step = bounds(cx, over)
+    var = cx.variable("i", POS if over.kind == "atoms" else WEAK_INT)
+    cx.owned.discard(id(var))  # the loop's own: assigning to its name makes another variable
+
+    outer = cx.foreign
+    if over.layout is not None and not (cx.tiles is not None and over.arguments[0] is cx.tiles.position):
+        cx.foreign = (*outer, over.layout)
+
+    def lower(frame: Loop) -> None:
+        def once(bound: Value) -> None:
+            body(bound, var)
+            close(cx, frame)
+
+        with cx.writing() as inner:
+            if over.kind == "atoms":
+                assert over.layout is not None
+                tile = over.arguments[0]
+                bound = methods.atom_id(cx, over.layout, tile, var)  # type: ignore[arg-type]
+                reductions.masked(cx, over.layout, tile, var, lambda: once(bound))  # type: ignore[arg-type]
+            else:
+                once(var)
+        if over.kind == "lanes":
+            effects.check(tuple(inner), "lanes", (var,))
+        cx.emit(ir.For(var, start, stop, step, tuple(inner), over.kind))
+
+    carry(cx, assigned, lower, over.kind)
+    cx.foreign = outer
+
+
+def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
+    """Start, stop and step of a serial loop."""
+    if over.kind == "atoms":
+        assert over.layout is not None
+        tile = over.arguments[0]
+        begin, end = (methods.position(cx, over.layout, name, (tile,)) for name in ("begin", "end"))
+        return begin, end, constant(1)
+    given = [expressions.as_number(x, over.at) for x in over.arguments]  # type: ignore[arg-type]
+    for x in given:
+        if not x.type.is_integer:
+            refuse(over.at, f"{over.kind} of {x.type.spoken}", "it takes integers")  # type: ignore[arg-type]
+    if len(given) == 1:
+        given = [constant(0), given[0]]
+    if len(given) == 2:
+        given.append(constant(1))
+    if not isinstance(given[2], ir.Const):
+        step = given[2]
+        if not (isinstance(step, ir.Processor) or cx.positions):
+            refuse(over.at, "a range whose step is not a literal", "write a while loop")  # type: ignore[arg-type]
+    elif given[2].value == 0:
+        refuse(over.at, "a range whose step is zero")  # type: ignore[arg-type]
+    held = [x if isinstance(x, ir.Const | ir.Var | ir.Param | ir.Extent | ir.Processor) else cx.assign("bound", x) for x in given]
+    return held[0], held[1], held[2]
+
+
+def lower_while(cx: Context, node: s.While) -> None:
+    def lower(frame: Loop) -> None:
+        with cx.writing() as before:
+            test = expressions.condition(cx, node.condition)
+        with cx.writing() as inner:
+            statements.block(cx, node.body)
+            close(cx, frame)
+        cx.emit(ir.While(tuple(before), test, tuple(inner)))
+
+    carry(cx, s.assigned(node.body), lower)
+
+
+# ---- variables that a loop carries round ---------------------------------------------------------
+def carry(cx: Context, assigned: dict[str, Location], lower: Callable[[Loop], None], kind: str = "while") -> None:
+    """Lower a loop with every name that it changes in one variable.
+
+    The type of such a variable is what its first value and the values at the end of the
+    body have in common; it is found by lowering until it stays the same.
+    """
+    names = [n for n in assigned if leaves(cx.env.get(n, ()))]
+    types = {n: tuple(leaf.type for leaf in leaves(cx.env[n])) for n in names}
+    outer, saved, length = cx.loop, cx.snapshot(), len(cx.block)
+    lost: dict[str, Forbidden] = {}
+    while True:
+        cx.env.update(lost)
+        carried = {n: tuple(_start(cx, n, leaf, t) for leaf, t in zip(leaves(cx.env[n]), types[n], strict=True)) for n in names}
+        for n in names:
+            cx.env[n] = rebuild(cx.env[n], iter(carried[n]))
+        before = dict(cx.env)
+        cx.loop = frame = Loop(carried, dict(types), before, assigned, kind)
+        lower(frame)
+        cx.loop = outer
+        if frame.needed == types and not frame.lost:
+            break
+        del cx.block[length:]
+        cx.restore(saved)
+        lost |= frame.lost
+        names = [n for n in names if n not in lost]
+        types = {n: frame.needed[n] for n in names}
+    _after(cx, before, assigned)
+
+
+def _start(cx: Context, name: str, first: ir.Expr, t) -> ir.Var:
+    return cx.assign(name, cast(first, t))
+
+
+def close(cx: Context, frame: Loop) -> None:
+    """At the end of the body, and at continue and break: the carried variables get their values."""
+    if cx.ended:
+        return
+    for name, variables in frame.carried.items():
+        now = cx.env[name]
+        if isinstance(now, Forbidden):
+            frame.lost[name] = now
+            continue
+        if not same_shape(now, frame.shapes[name]):
+            refuse(frame.assigned[name], f"{name} is {describe(frame.shapes[name])} before the loop and {describe(now)} in it")
+        needed = []
+        for var, leaf, t in zip(variables, leaves(now), frame.needed[name], strict=True):
+            needed.append(promote(t, leaf.type))
+            if leaf is not var:
+                cx.emit(ir.Assign(var, cast(leaf, var.type)))
+        frame.needed[name] = tuple(needed)
+
+
+def _after(cx: Context, before: dict[str, Value], assigned: dict[str, Location]) -> None:
+    cx.env = dict(before)
+    cx.ended = False
+    for name in assigned:
+        if name not in before:
+            cx.env[name] = Forbidden(f"{name} has no value if the loop does not run", "assign it before the loop")
+
+
+def leave(cx: Context, node: s.Break | s.Continue) -> None:
+    word = "break" if isinstance(node, s.Break) else "continue"
+    if cx.loop is None:
+        if cx.walk is not None:
+            refuse(node.at, "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early")
+        refuse(node.at, f"{word} out of the loop over tiles: tiles have no order", "put the rest of the body under an if")
+    if cx.loop.kind == "lanes" and word == "break":
+        refuse(node.at, "break out of a loop over lanes: lanes are independent of each other", "use range()")
+    close(cx, cx.loop)
+    cx.emit(ir.Break() if word == "break" else ir.Continue())
+    cx.ended = True

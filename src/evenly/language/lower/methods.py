@@ -1,0 +1,217 @@
+"""Layouts and schedules: their fields, properties and methods, as a kernel or an engine uses them."""
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..func import parsed
+from ..types import POS
+from . import functions
+from .arithmetic import cast, constant
+from .context import Context
+from .values import Forbidden, Iterable, LayoutValue, Method, ScheduleValue, Value, counted, describe
+
+
+def has_default(layout: LayoutValue, name: str) -> bool:
+    """Whether the layout leaves an optional method of the contract as it is."""
+    return name in layout.cls.__default_methods__  # type: ignore[attr-defined]
+
+
+# ---- attributes --------------------------------------------------------------------------------
+def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
+    if name in layout.fields:
+        return layout.fields[name]
+    if name in HOST_METHODS:
+        refuse(at, f"{layout.cls.__name__}.{name} is for the host, not for kernels", f"kernels have {_public(layout.cls)}")
+    member = inspect.getattr_static(layout.cls, name, None)
+    if isinstance(member, property) and member.fget is not None:
+        return run(cx, layout, member.fget, (), at)
+    if inspect.isfunction(member) or name in ("tiles", "atoms"):
+        return Method(layout, name)
+    delegate = getattr(layout.cls, "delegate", None)
+    if delegate is not None:
+        found = layout_attribute(cx, layout.fields[delegate], name, at)  # type: ignore[arg-type]
+        return Method(layout, name) if isinstance(found, Method) else found
+    near = difflib.get_close_matches(name, _names(layout.cls), n=1)
+    refuse(at, f"{layout.cls.__name__} has no {name}", f"did you mean {near[0]}?" if near else f"kernels have {_public(layout.cls)}")
+
+
+def _names(cls: type) -> list[str]:
+    """What kernels use of a layout."""
+    return ["tiles", "atoms", "num_tiles", "num_atoms", *cls.__fields__, *accessors(cls)]  # type: ignore[attr-defined]
+
+
+def _public(cls: type) -> str:
+    return ", ".join(dict.fromkeys(_names(cls)))
+
+
+def schedule_attribute(cx: Context, base: ScheduleValue, schedule: Any, node: s.Attribute) -> Value:
+    member = inspect.getattr_static(type(schedule), node.name, None)
+    if inspect.isfunction(member):
+        return Method(base, node.name)
+    v = getattr(schedule, node.name, None)
+    if isinstance(v, bool | int | float):
+        return constant(v)
+    refuse(node.at, f"{type(schedule).__name__} has no parameter {node.name}", "parameters of a schedule are numbers")
+
+
+# ---- calls ---------------------------------------------------------------------------------------
+def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: Location) -> Value:
+    owner = method.owner
+    if isinstance(owner, ScheduleValue):
+        return run(cx, owner, getattr(type(owner.schedule), method.name), arguments, at)
+    if method.name == "tiles":
+        if arguments:
+            refuse(at, f"tiles() takes no argument, got {len(arguments)}")
+        return Iterable("tiles", owner, (), at)
+    if method.name == "atoms":
+        return _atoms(cx, owner, arguments, at)
+    return accessor(cx, owner, method.name, arguments, at)
+
+
+def _atoms(cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location) -> Iterable:
+    given: Value = arguments[0] if len(arguments) == 1 else arguments
+    if cx.tiles is not None and layout is cx.tiles.layout and _same(given, cx.tiles.id):
+        return Iterable("atoms", layout, (cx.tiles.position,), at)
+    if not isinstance(given, ir.Expr) or not given.type.is_integer:
+        refuse(at, f"atoms() of {describe(given)}", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)")
+    if not has_default(layout, "tile_id"):
+        refuse(at, f"atoms() of a tile that is not the loop's: {layout.cls.__name__} renames its tiles", "walk the base layout's atoms")
+    held = given if isinstance(given, ir.Const | ir.Var) and given.type is POS else cx.assign("tile", cast(given, POS))
+    return Iterable("atoms", layout, (held,), at)
+
+
+def _same(a: Value, b: Value) -> bool:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+    return a is b
+
+
+def accessor(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location) -> Value:
+    """`A.column(k)`: the enclosing tile is passed to accessors that take it."""
+    function = inspect.getattr_static(layout.cls, name, None)
+    if not inspect.isfunction(function):
+        return _delegated(cx, layout, name, arguments, at)
+    takes_tile, _ = accessor_takes(function)
+    wanted = len(inspect.signature(function).parameters) - 1
+    if takes_tile and len(arguments) == wanted - 1:
+        arguments = (_enclosing_tile(cx, layout, name, at), *arguments)
+    if len(arguments) != wanted:
+        refuse(at, f"{layout.cls.__name__}.{name} takes {counted(wanted, 'argument')}, got {len(arguments)}")
+    return run(cx, layout, function, arguments, at)
+
+
+def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
+    if cx.tiles is None or not _covers(cx.tiles.layout, layout):
+        refuse(at, f"{layout.cls.__name__}.{name} needs the tile, and this is not in a loop over {layout.name}.tiles()", f"pass it: {layout.name}.{name}(tile, k)")
+    if any(_covers(foreign, layout) for foreign in cx.foreign):
+        refuse(at, f"{layout.cls.__name__}.{name} needs the tile, and this loop walks the atoms of another", f"pass it: {layout.name}.{name}(tile, k)")
+    return cx.tiles.id
+
+
+def _covers(outer: LayoutValue, layout: LayoutValue) -> bool:
+    """Whether the loop over `outer` gives the tiles of `layout`: it is that layout, or delegates to it."""
+    if outer is layout:
+        return True
+    delegate = getattr(outer.cls, "delegate", None)
+    return delegate is not None and _covers(outer.fields[delegate], layout)  # type: ignore[arg-type]
+
+
+def _delegated(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location) -> Value:
+    base = layout.fields[layout.cls.delegate]  # type: ignore[attr-defined]
+    assert isinstance(base, LayoutValue)
+    owner = getattr(layout.cls, "delegate_tile", None)
+    function = inspect.getattr_static(base.cls, name, None)
+    if owner is not None and inspect.isfunction(function) and accessor_takes(function)[0]:
+        wanted = len(inspect.signature(function).parameters) - 1
+        if len(arguments) == wanted - 1:
+            arguments = (run(cx, layout, getattr(layout.cls, owner), arguments[-1:], at), *arguments)
+    return accessor(cx, base, name, arguments, at)
+
+
+def run(cx: Context, owner: LayoutValue | ScheduleValue, function: Any, arguments: tuple[Value, ...], at: Location) -> Value:
+    """Inline a method; inside it integer arithmetic has the width of positions."""
+    source, tree = parsed(function)
+    with positions(cx, isinstance(owner, ScheduleValue)):
+        return functions.inline(cx, source, tree, (owner, *arguments), {}, at)
+
+
+@contextmanager
+def positions(cx: Context, schedule: bool) -> Iterator[None]:
+    saved = cx.positions, cx.schedule
+    cx.positions, cx.schedule = True, schedule or cx.schedule
+    try:
+        yield
+    finally:
+        cx.positions, cx.schedule = saved
+
+
+# ---- what engines and loops ask of a layout --------------------------------------------------------
+def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> ir.Expr:
+    """begin, end, num_tiles or num_atoms, as a position."""
+    member = inspect.getattr_static(layout.cls, name, None)
+    if name in layout.fields:
+        v: Value = layout.fields[name]
+    else:
+        function = member.fget if isinstance(member, property) else member
+        v = run(cx, layout, function, arguments, parsed(function)[1].at)
+    if not isinstance(v, ir.Expr) or not v.type.is_integer:
+        where = parsed(member.fget if isinstance(member, property) else member)[1].at
+        refuse(where, f"{layout.cls.__name__}.{name} gives {describe(v)}", "it gives a position: an integer")
+    return cast(v, POS)
+
+
+def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.Inline:
+    """begin, end, num_tiles or num_atoms as code that an engine can place where it needs it."""
+    params = (cx.variable("t", POS),) if takes_tile else ()
+    outer_tiles, outer_walk, outer_loop = cx.tiles, cx.walk, cx.loop
+    cx.tiles = cx.walk = cx.loop = None
+    with cx.writing() as body:
+        result = position(cx, layout, name, params)
+    cx.tiles, cx.walk, cx.loop = outer_tiles, outer_walk, outer_loop
+    return ir.Inline(params, tuple(body), (result,))
+
+
+def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
+    if has_default(layout, "tile_id"):
+        return tile
+    return _held(cx, "tile", run(cx, layout, layout.cls.tile_id, (tile,), _at(layout.cls.tile_id)))  # type: ignore[attr-defined]
+
+
+def atom_id(cx: Context, layout: LayoutValue, tile: ir.Expr, atom: ir.Var) -> Value:
+    if has_default(layout, "atom_id"):
+        return atom
+    return _held(cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id)))  # type: ignore[attr-defined]
+
+
+def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
+    """The mask's condition for an atom; None where the layout masks nothing."""
+    if not layout.masked:
+        return None
+    v = run(cx, layout, layout.cls.valid, (tile, atom), _at(layout.cls.valid))  # type: ignore[attr-defined]
+    if not isinstance(v, ir.Expr):
+        refuse(_at(layout.cls.valid), f"{layout.cls.__name__}.valid gives {describe(v)}", "it gives a truth value")  # type: ignore[attr-defined]
+    return v
+
+
+def _at(function: Any) -> Location:
+    return parsed(function)[1].at
+
+
+def _held(cx: Context, name: str, v: Value) -> Value:
+    """Ids live in variables of their own, so that a loop's tile can be told from any other number."""
+    if isinstance(v, tuple):
+        return tuple(_held(cx, name, x) for x in v)
+    if isinstance(v, Forbidden) or not isinstance(v, ir.Expr):
+        return v
+    var = cx.assign(name, cast(v, POS) if v.type.is_integer and not v.type.weak else v)
+    cx.owned.discard(id(var))
+    return var

@@ -1,0 +1,159 @@
+"""Statements: assignments, stores and branches. Loops are in `loops`, `reductions` and `tiles`."""
+from __future__ import annotations
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..walk import subexpressions
+from . import expressions, loops, reductions
+from .arithmetic import binary, cast, in_range
+from .context import Context, leaves
+from .values import LayoutValue, Static, Value, counted, describe, spoken
+
+
+def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
+    for statement in statements:
+        if cx.ended:
+            return
+        lower(cx, statement)
+
+
+def lower(cx: Context, node: s.Stmt) -> None:
+    match node:
+        case s.Assign() | s.Update() if reductions.contributes(cx, node):
+            reductions.contribute(cx, node)
+        case s.Assign(targets=targets, value=right):
+            assign(cx, targets, expressions.value(cx, right), node.at)
+        case s.Update():
+            update(cx, node)
+        case s.Evaluate(value=expression):
+            evaluate(cx, expression)
+        case s.If():
+            branch(cx, node)
+        case s.While():
+            loops.lower_while(cx, node)
+        case s.For():
+            loops.lower_for(cx, node)
+        case s.Break() | s.Continue():
+            loops.leave(cx, node)
+        case s.Return():
+            refuse(node.at, "return inside a kernel", "a kernel stores its results into output arrays")
+
+
+def evaluate(cx: Context, expression: s.Expr) -> None:
+    v = expressions.value(cx, expression)
+    if not isinstance(expression, s.Call):
+        refuse(expression.at, "an expression whose value is not used", "assign it or store it")
+    if isinstance(v, ir.Expr) and not isinstance(v, ir.Var):
+        refuse(expression.at, "a call whose value is not used", "functions are pure: assign the result")
+
+
+# ---- assignment ------------------------------------------------------------------------------
+def assign(cx: Context, targets: tuple[s.Expr, ...], v: Value, at: Location) -> None:
+    if len(targets) > 1 and isinstance(v, ir.Expr) and not isinstance(v, ir.Const):
+        v = cx.assign("value", v)
+    for target in targets:
+        _assign(cx, target, v, at)
+
+
+def _assign(cx: Context, target: s.Expr, v: Value, at: Location) -> None:
+    match target:
+        case s.Name(name=name):
+            if isinstance(v, Static) and v.object is None:
+                refuse(at, "None is not a value of the kernel language", "a function that is called for a value must return one")
+            if isinstance(v, ir.Array | LayoutValue) and cx.loop is not None and name in cx.env:
+                refuse(at, f"{name} becomes {describe(v)} inside a loop")
+            cx.bind(name, v, at)
+        case s.TupleOf(items=items):
+            _unpack(cx, items, v, at)
+        case s.Subscript():
+            store(cx, target, v, at)
+        case _:
+            refuse(target.at, "this cannot be assigned to")
+
+
+def _unpack(cx: Context, items: tuple[s.Expr, ...], v: Value, at: Location) -> None:
+    if not isinstance(v, tuple):
+        refuse(at, f"{describe(v)} cannot be unpacked into {counted(len(items), 'name')}")
+    if len(v) != len(items):
+        refuse(at, f"a tuple of {len(v)} cannot be unpacked into {counted(len(items), 'name')}")
+    if _overlap(cx, items, v):  # all values before the first assignment: `a, b = b, a` swaps
+        v = tuple(cx.assign("value", x) if isinstance(x, ir.Expr) and not isinstance(x, ir.Const) else x for x in v)
+    for item, x in zip(items, v, strict=True):
+        _assign(cx, item, x, at)
+
+
+def _overlap(cx: Context, items: tuple[s.Expr, ...], values: tuple[Value, ...]) -> bool:
+    """Whether an assignment to one of `items` could change another's value."""
+    if not all(isinstance(i, s.Name) for i in items):
+        return True
+    targets = {leaf for i in items for leaf in leaves(cx.env.get(i.name, ())) if isinstance(leaf, ir.Var)}  # type: ignore[attr-defined]
+    return any(part in targets for x in values for leaf in leaves(x) for part in subexpressions(leaf) if isinstance(part, ir.Var))
+
+
+def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
+    """Bind a loop's target to the loop's own variable: not a copy, so that it is recognised as an index."""
+    if isinstance(target, s.Name):
+        cx.env[target.name] = v
+        return
+    if not isinstance(target, s.TupleOf) or not isinstance(v, tuple) or len(v) != len(target.items):
+        refuse(target.at, f"{describe(v)} cannot be unpacked here")
+    for item, x in zip(target.items, v, strict=True):
+        bind_loop(cx, item, x)
+
+
+def update(cx: Context, node: s.Update) -> None:
+    if isinstance(node.target, s.Name):
+        old = expressions.number(cx, node.target)
+        cx.bind(node.target.name, binary(node.op, old, expressions.number(cx, node.value), node.at, cx.positions), node.at)
+        return
+    if not isinstance(node.target, s.Subscript):
+        refuse(node.target.at, "this cannot be updated")
+    array = _stored_array(cx, node.target)
+    indices = _held(cx, expressions.array_indices(cx, array, node.target))
+    old: ir.Expr = ir.Element(array, indices, array.dtype, False, node.target.at)
+    new = binary(node.op, old, expressions.number(cx, node.value), node.at)
+    cx.emit(ir.Store(array, indices, convert(array, new, node.at), node.at))
+
+
+def _held(cx: Context, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    return tuple(i if isinstance(i, ir.Var | ir.Const) else cx.assign("at", i) for i in indices)
+
+
+# ---- stores ------------------------------------------------------------------------------------
+def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
+    array = expressions.value(cx, target.base)
+    if not isinstance(array, ir.Array):
+        refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
+    if len(array.path) > 1:
+        refuse(target.at, f"{spoken(array)} belongs to a layout, which is read-only", "pass the array as an argument of its own")
+    if cx.pure:
+        refuse(target.at, f"a store {cx.pure}", "store in the kernel itself")
+    return array
+
+
+def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
+    array = _stored_array(cx, target)
+    indices = expressions.array_indices(cx, array, target)
+    cx.emit(ir.Store(array, indices, convert(array, expressions.as_number(v, at), at), at))
+
+
+def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:
+    """`v` as an element of `array`; a float does not silently become an integer."""
+    if v.type.is_float and not array.dtype.is_float:
+        refuse(at, f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}", "convert it: int(x) truncates")
+    if array.dtype.is_bool and not v.type.is_bool:
+        refuse(at, f"{v.type.spoken} stored into {spoken(array)} of bool", "compare it: x != 0")
+    return cast(in_range(v, array.dtype, at), array.dtype)
+
+
+# ---- branches ----------------------------------------------------------------------------------
+def branch(cx: Context, node: s.If) -> None:
+    test = expressions.condition(cx, node.condition)
+    if isinstance(test, ir.Const):
+        block(cx, node.then if test.value else node.otherwise)
+        return
+    a = cx.branch(lambda: block(cx, node.then))
+    b = cx.branch(lambda: block(cx, node.otherwise))
+    cx.merge(a, b, node.at)
+    cx.emit(ir.If(test, tuple(a.block), tuple(b.block)))

@@ -1,0 +1,65 @@
+"""Loops over tiles: the phases of a program in the making."""
+from __future__ import annotations
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import refuse
+from ..types import POS
+from . import effects, methods, reductions, statements
+from .context import Context, Tiles, leaves
+from .values import Forbidden, Iterable, LayoutValue
+
+
+def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
+    """What engines ask of the layout."""
+    return ir.LayoutCode(
+        layout.cls.__name__,
+        methods.code(cx, layout, "num_tiles", False),
+        methods.code(cx, layout, "num_atoms", False),
+        methods.code(cx, layout, "begin", True),
+        methods.code(cx, layout, "end", True),
+        layout.masked,
+    )
+
+
+def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
+    """`for tile in L.tiles():` at the top level of a kernel."""
+    if cx.tiles is not None or cx.loop is not None or cx.pure or not cx.top_level:
+        refuse(node.iterable.at, "a loop over tiles that is not at the top level of the kernel",
+               "one loop over tiles after the other; loop around the call for a fixed point")
+    layout = over.layout
+    assert layout is not None
+    body = s.without_continue(node.body)
+    assigned = s.assigned(body)
+    ops = reductions.accumulating(cx, assigned, body, "over tiles", True)
+    targets = [n.name for n in s.target_names(node.target)]
+
+    def lower() -> None:
+        cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]
+
+    results = reductions.accumulate_loop(cx, ops, "over tiles", True, lower)
+    for name in (*assigned, *targets):
+        if name not in ops:
+            cx.env[name] = Forbidden(f"{name} belongs to the loop over tiles", "tiles have no order: store it, or accumulate into a variable assigned before the loop")
+    reductions.finish(cx, results)
+
+
+def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...]) -> ir.TileLoop:
+    code = layout_code(cx, layout)
+    name = node.target.name if isinstance(node.target, s.Name) else "tile"
+    tile = cx.variable(name, POS)
+    cx.owned.discard(id(tile))
+    env = dict(cx.env)
+    accumulators = [v.accumulator for v in env.values() if isinstance(v, reductions.Accumulating) and v.grid]
+    cx.top_level = False
+    with cx.writing() as block:
+        cx.tiles = Tiles(layout, tile, tile)
+        cx.tiles.id = methods.tile_id(cx, layout, tile)
+        statements.bind_loop(cx, node.target, cx.tiles.id)
+        statements.block(cx, body)
+        ids = leaves(cx.tiles.id)
+        cx.tiles = None
+    cx.top_level = True
+    cx.env = env
+    effects.check(tuple(block), "tiles", (tile, *ids))
+    return ir.TileLoop(code, layout.path, tile, tuple(accumulators), tuple(block), node.at)  # type: ignore[arg-type]

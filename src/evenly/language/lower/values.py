@@ -1,0 +1,109 @@
+"""What a name can stand for while a kernel is lowered.
+
+Only `ir.Expr` exists when the kernel runs; the other kinds are known at compile time and
+leave no trace: tuples of values, arrays, layouts, functions, iterables, and the marks of
+names that must not be read.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import ir
+from ..diagnostics import Location
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutValue:
+    """A layout argument, or a layout held in a field of one: class, path and fields."""
+
+    cls: type
+    path: ir.Path
+    fields: dict[str, Value]
+    masked: bool
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True)
+class Static:
+    """A Python object that stands for itself: a function, a module, a type, None."""
+
+    object: Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a layout or schedule, not yet called."""
+
+    owner: LayoutValue | ScheduleValue
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class ScheduleValue:
+    """`self` inside a schedule's methods: its parameters are constants."""
+
+    schedule: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """`ev.group(size)` in a schedule: index, count, rank and size of the group."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class Iterable:
+    """`L.tiles()`, `L.atoms(tile)`, `ev.lanes(n)` or `range(...)`, where a loop may stand over it."""
+
+    kind: str  # tiles | atoms | lanes | range
+    layout: LayoutValue | None = None
+    arguments: tuple[Value, ...] = ()
+    at: Location | None = None
+
+
+@dataclass(frozen=True)
+class Forbidden:
+    """A name that is bound but must not be read here, and why."""
+
+    message: str
+    hint: str = ""
+
+
+Value = ir.Expr | ir.Array | LayoutValue | Static | Method | ScheduleValue | Group | Iterable | Forbidden | tuple
+
+
+def spoken(array: ir.Array) -> str:
+    """An array as the user names it: A.values."""
+    return ".".join(array.path)
+
+
+def counted(n: int, thing: str) -> str:
+    """1 argument, 2 arguments."""
+    return f"{n} {thing}{'' if n == 1 else 's'}"
+
+
+def describe(value: Value) -> str:
+    """What a value is, in the user's words."""
+    match value:
+        case ir.Expr():
+            return f"a number ({value.type.spoken.split()[1]})"
+        case ir.Array():
+            return f"the array {spoken(value)}"
+        case LayoutValue():
+            return f"the layout {value.name}"
+        case tuple():
+            return f"a tuple of {len(value)}"
+        case Iterable(kind=kind):
+            return f"an iterable ({kind})"
+        case Method(name=name):
+            return f"the method {name}"
+        case Static(object=None):
+            return "None"
+        case Static(object=thing):
+            return f"{type(thing).__name__} {getattr(thing, '__name__', thing)!s}"
+    return type(value).__name__.lower()

@@ -1,0 +1,167 @@
+"""What a kernel or schedule calls by `ev.`: the functions with a meaning of their own.
+
+Kernels are compiled, so these bodies run only when a kernel, layout or schedule is run
+as plain Python: they are the reference for what the names mean.
+"""
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.errors import InputError
+
+_NO_DEFAULT: Any = object()
+
+
+# ---- reductions over atoms -----------------------------------------------------------------------
+def argmin(values: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
+    """The atom with the least value: `ev.argmin(A.value(k) for k in A.atoms(row), default=-1)`.
+
+    Ties go to the lowest atom; NaN is less than every number, as in NumPy.
+    `default` is what a tile without atoms gives.
+    """
+    return _best(values, default, lambda new, old: new < old)
+
+
+def argmax(values: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
+    """The atom with the greatest value; ties, NaN and `default` as in `argmin`."""
+    return _best(values, default, lambda new, old: new > old)
+
+
+def _best(values: Generator[Any, None, None], default: Any, beats: Callable[[Any, Any], bool]) -> Any:
+    best, at = None, default
+    for atom, v in _with_atoms(values):
+        nan_wins = v != v and best is not None and best == best
+        if best is None or nan_wins or beats(v, best):
+            best, at = v, atom
+    return at
+
+
+def first(conditions: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
+    """The lowest atom whose condition holds: `ev.first(A.value(k) > 0 for k in A.atoms(row), default=-1)`."""
+    for atom, holds in _with_atoms(conditions):
+        if holds:
+            return atom
+    return default
+
+
+def _with_atoms(values: Generator[Any, None, None]) -> Iterator[tuple[Any, Any]]:
+    """Each value with the atom that it was computed for: the last one that the generator drew."""
+    source = values.gi_frame.f_locals[".0"]
+    for v in values:
+        yield source.current, v
+
+
+def reduce(function: Callable[[Any, Any], Any], values: Iterator[Any], start: Any) -> Any:
+    """Reduce by an `@ev.func` of two arguments, associative and commutative; `start` is its identity.
+
+    Values may be numbers or tuples of numbers:
+    `ev.reduce(longer, ((A.value(k), A.column(k)) for k in A.atoms(row)), (0.0, -1))`.
+    """
+    result = start
+    for v in values:
+        result = function(result, v)
+    return result
+
+
+def lanes(n: int) -> range:
+    """A dense axis of length `n` that threads may share.
+
+    Outside a loop over atoms its iterations are independent results (the columns of an
+    SpMM); inside, they may accumulate (the dot product of an SDDMM).
+    """
+    return range(int(n))
+
+
+# ---- atomics ---------------------------------------------------------------------------------------
+def atomic_add(array: Any, index: Any, value: Any) -> Any:
+    """`array[index] += value`, whoever else does it at the same time; returns the old value."""
+    return _update(array, index, lambda old: old + value)
+
+
+def atomic_min(array: Any, index: Any, value: Any) -> Any:
+    """`array[index] = min(array[index], value)` atomically (NaN propagates); returns the old value."""
+    return _update(array, index, lambda old: old if old != old or old <= value else value)
+
+
+def atomic_max(array: Any, index: Any, value: Any) -> Any:
+    """`array[index] = max(array[index], value)` atomically (NaN propagates); returns the old value."""
+    return _update(array, index, lambda old: old if old != old or old >= value else value)
+
+
+def atomic_exch(array: Any, index: Any, value: Any) -> Any:
+    """`array[index] = value` atomically; returns the old value."""
+    return _update(array, index, lambda old: value)
+
+
+def atomic_cas(array: Any, index: Any, expected: Any, value: Any) -> Any:
+    """`if array[index] == expected: array[index] = value`, atomically; returns the old value."""
+    return _update(array, index, lambda old: value if old == expected else old)
+
+
+def _update(array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
+    old = array[index]
+    array[index] = change(old)
+    return old
+
+
+# ---- processors (in schedules) -----------------------------------------------------------------------
+@dataclass(frozen=True)
+class _Processor:
+    index: int
+    count: int
+
+
+_current: contextvars.ContextVar[_Processor | None] = contextvars.ContextVar("processor", default=None)
+
+
+@contextlib.contextmanager
+def processor(index: int, count: int) -> Iterator[None]:
+    """Run schedule methods as plain Python on processor `index` of `count`."""
+    token = _current.set(_Processor(index, count))
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def _here(name: str) -> _Processor:
+    here = _current.get()
+    if here is None:
+        raise InputError(f"ev.{name}()", expected="a call from a schedule's method", given="a call from plain Python")
+    return here
+
+
+def thread_index() -> int:
+    """The thread that runs this, 0 .. thread_count() - 1, over the whole launch. In schedules only."""
+    return _here("thread_index").index
+
+
+def thread_count() -> int:
+    """How many threads the launch has. In schedules only."""
+    return _here("thread_count").count
+
+
+@dataclass(frozen=True)
+class group:  # a function in all but name
+    """`ev.group(size)`: the group of consecutive threads that this thread is in. In schedules only.
+
+    index: which group; count: how many there are; rank: this thread's place in it; size.
+    """
+
+    size: int
+
+    @property
+    def index(self) -> int:
+        return _here("group").index // self.size
+
+    @property
+    def count(self) -> int:
+        return _here("group").count // self.size
+
+    @property
+    def rank(self) -> int:
+        return _here("group").index % self.size

@@ -1,0 +1,403 @@
+"""From a program to phases: what is launched, one after the other.
+
+Where a schedule owns whole tiles, a loop over tiles is one phase, passes and all. Where it
+splits tiles, each pass is a phase of its own, outlined into three pieces: `enter` (what the
+pass reads, computed afresh wherever the tile is met), the pass, and `leave` (what happens
+once, when the tile is complete). What must live from one phase to the next and cannot be
+computed again is kept in workspace arrays, one entry a tile.
+
+This pass stands after lowering because it needs the finished program, and before the
+targets because all of them launch the same phases.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from . import ir, walk
+from .combine import combined
+from .diagnostics import Location, refuse
+from .lower.context import Namer
+from .slicing import has_effects, needed, tainted, written_arrays
+from .types import BOOL, POS
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """An array that the plan provides. `extent`: one entry a tile, a tile and lane, or one in all."""
+
+    array: ir.Array
+    extent: str  # tile | lane | one
+    layout: ir.Path = ()
+    lanes: ir.Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GridResult:
+    """Where the fields of a finished grid accumulator are put."""
+
+    accumulator: ir.Accumulator
+    arrays: tuple[ir.Array, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A loop over tiles, each run whole. `prelude` runs once a processor. No pass: atoms do not matter."""
+
+    layout: ir.LayoutCode
+    path: ir.Path
+    tile: ir.Var
+    prelude: ir.Block
+    body: ir.Block
+    grid: tuple[GridResult, ...]
+
+    @property
+    def has_pass(self) -> bool:
+        return any(isinstance(s, ir.Pass) for s in walk.statements(self.body))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One pass, outlined. `state`: the variables that `enter` computes and the pass reads."""
+
+    layout: ir.LayoutCode
+    path: ir.Path
+    tile: ir.Var
+    lane: ir.Var | None
+    lanes: ir.Expr | None
+    enter: ir.Block
+    state: tuple[ir.Var, ...]
+    pass_: ir.Pass
+    leave: ir.Block
+    grid: tuple[GridResult, ...]
+
+    @property
+    def needs_tile(self) -> bool:
+        return bool(self.state) or self.tile in walk.variables_read(self.pass_.body)
+
+    @property
+    def has_effects(self) -> bool:
+        return any(isinstance(s, ir.Store | ir.Atomic) for s in walk.statements(self.pass_.body))
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Statements outside all loops over tiles: one thread runs them."""
+
+    body: ir.Block
+
+
+Phase = Owned | Split | Once
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    name: str
+    phases: tuple[Phase, ...]
+    workspaces: tuple[Workspace, ...]
+    written: frozenset[ir.Array]
+
+    @property
+    def outputs(self) -> frozenset[ir.Path]:
+        """The paths of the arrays that the program stores into."""
+        return frozenset(a.path for a in self.written)
+
+
+def cut(program: ir.Program, whole: bool) -> Phases:
+    """The phases of `program` under a schedule that owns whole tiles, or splits them.
+
+    Raises LanguageError where a pass stands in a loop that only owners of whole tiles can run.
+    """
+    return _Cutter(program, whole).run()
+
+
+def needs_whole_tiles(program: ir.Program) -> Location | None:
+    """Where the program has a pass that only schedules that own whole tiles can run; None if nowhere."""
+    for step in program.steps:
+        if isinstance(step, ir.TileLoop):
+            found = _looped_pass(step.body)
+            if found is not None:
+                return found.at
+    return None
+
+
+def _looped_pass(block: ir.Block) -> ir.Pass | None:
+    for s in block:
+        if isinstance(s, ir.While) or (isinstance(s, ir.For) and s.kind != "lanes"):
+            for inner in walk.statements((s,)):
+                if isinstance(inner, ir.Pass):
+                    return inner
+        for nested in walk.blocks(s):
+            found = None if isinstance(s, ir.Pass) else _looped_pass(nested)
+            if found is not None:
+                return found
+    return None
+
+
+# ---- the pieces of a tile's body, in order -----------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    loop: ir.For
+
+
+_Item = ir.Stmt | _Lanes
+
+
+def _contains_pass(s: ir.Stmt) -> bool:
+    return any(isinstance(x, ir.Pass) for x in walk.statements((s,)))
+
+
+def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
+    """A tile's body with the passes at its top level: an `if` around a pass becomes a guard of its body."""
+    out: list[_Item] = []
+    for s in block:
+        if isinstance(s, ir.Pass):
+            out.append(s if guard is None else replace(s, body=(ir.If(guard, s.body),)))
+        elif isinstance(s, ir.If) and _contains_pass(s):
+            out.extend(_flat_if(s, guard, namer))
+        elif isinstance(s, ir.For) and s.kind == "lanes" and _contains_pass(s):
+            if guard is not None:
+                s = replace(s, stop=ir.Select(guard, s.stop, ir.Const(0, s.stop.type), s.stop.type))
+            out.append(_Lanes(s))
+        else:
+            out.append(s if guard is None else ir.If(guard, (s,)))
+    return out
+
+
+def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
+    out: list[_Item] = []
+    for block, condition in ((s.then, s.condition), (s.otherwise, ir.Unary("not", s.condition, BOOL))):
+        if block:
+            var = ir.Var(namer.fresh("guard"), BOOL)
+            held = condition if guard is None else ir.Logic("and", guard, condition)
+            out.append(ir.Assign(var, held))
+            out.extend((var, block))  # type: ignore[arg-type]
+    # Both guards are computed before either branch can change what they read.
+    assigns = [x for x in out if isinstance(x, ir.Assign)]
+    pairs = [x for x in out if not isinstance(x, ir.Assign)]
+    result: list[_Item] = list(assigns)
+    for var, block in zip(pairs[::2], pairs[1::2], strict=True):
+        result.extend(_flat(block, var, namer))  # type: ignore[arg-type]
+    return result
+
+
+# ---- cutting -------------------------------------------------------------------------------------
+@dataclass
+class _Open:
+    """A pass whose `leave` is not known yet."""
+
+    pass_: ir.Pass
+    enter: ir.Block
+    state: tuple[ir.Var, ...]
+
+
+@dataclass
+class _Cutter:
+    program: ir.Program
+    whole: bool
+    namer: Namer = field(default_factory=Namer)
+    phases: list[Phase] = field(default_factory=list)
+    workspaces: list[Workspace] = field(default_factory=list)
+    past: list[ir.Stmt] = field(default_factory=list)  # what can be computed again, at kernel level
+    written: set[ir.Array] = field(default_factory=set)
+
+    def run(self) -> Phases:
+        self.written = written_arrays(self.program)
+        for step in self.program.steps:
+            self.namer.used |= {v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)}
+        for i, step in enumerate(self.program.steps):
+            later = {v for rest in self.program.steps[i + 1 :] for v in walk.variables_read(rest.body)}
+            if isinstance(step, ir.Scalars):
+                self.scalars(step, later)
+            elif self.whole:
+                self.owned(step)
+            else:
+                _TileCutter(self, step).run()
+        return Phases(self.program.name, tuple(self.phases), tuple(self.workspaces), frozenset(self.written))
+
+    def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
+        """Kernel-level statements: run once if they have effects or cannot be computed again, else remembered."""
+        hard = tainted((*self.past, *step.body), self.written, set()) & walk.variables_set(step.body) & later
+        if not has_effects(step.body) and not hard:
+            self.past.extend(step.body)
+            return
+        spills, loads = self.spill(sorted(hard, key=lambda v: v.name), (ir.Const(0, POS),), "one")
+        body, given = needed((*step.body, *spills), set(), effects=True)
+        before, _ = needed(tuple(self.past), given, effects=False)
+        self.phases.append(Once((*before, *body)))
+        self.past.extend(step.body)
+        self.past.extend(loads)
+
+    def owned(self, loop: ir.TileLoop) -> None:
+        grid = self.grid_results(loop.accumulators)
+        prelude, _ = needed(tuple(self.past), walk.variables_read(loop.body), effects=False)
+        self.phases.append(Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid))
+        self.remember_grid(loop.accumulators, [grid])
+
+    # ---- workspace -----------------------------------------------------------------------------
+    def array(self, var: ir.Var, extent: str, path: ir.Path = (), lanes: ir.Expr | None = None) -> ir.Array:
+        name = self.namer.fresh(f"kept_{var.name}")
+        array = ir.Array(name, var.type, 2 if extent == "lane" else 1, ("$", name))
+        self.workspaces.append(Workspace(array, extent, path, lanes))
+        return array
+
+    def spill(self, variables: list[ir.Var], index: tuple[ir.Expr, ...], extent: str, path: ir.Path = (), lanes: ir.Expr | None = None) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        """Stores that keep variables, and the loads that bring them back."""
+        stores: list[ir.Stmt] = []
+        loads: list[ir.Stmt] = []
+        for var in variables:
+            array = self.array(var, extent, path, lanes)
+            stores.append(ir.Store(array, index, var))
+            loads.append(ir.Assign(var, ir.Element(array, index, var.type)))
+        return stores, loads
+
+    def grid_results(self, accumulators: tuple[ir.Accumulator, ...]) -> tuple[GridResult, ...]:
+        return tuple(GridResult(a, tuple(self.array(v, "one") for v in a.fields)) for a in accumulators)
+
+    def remember_grid(self, accumulators: tuple[ir.Accumulator, ...], parts: list[tuple[GridResult, ...]]) -> None:
+        """After a loop over tiles: its accumulators hold what the phases that contributed left."""
+        zero = (ir.Const(0, POS),)
+        for acc in accumulators:
+            results = [r for part in parts for r in part if r.accumulator is acc]
+            first = True
+            for result in results:
+                loads = tuple(ir.Element(a, zero, a.dtype) for a in result.arrays)
+                if first:
+                    self.past.extend(ir.Assign(v, e) for v, e in zip(acc.fields, loads, strict=True))
+                else:
+                    more = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
+                    self.past.extend(ir.Assign(v, e) for v, e in zip(more, loads, strict=True))
+                    body, total = combined(acc, acc.fields, more)
+                    held = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
+                    self.past.extend((*body, *(ir.Assign(h, e) for h, e in zip(held, total, strict=True))))
+                    self.past.extend(ir.Assign(v, h) for v, h in zip(acc.fields, held, strict=True))
+                first = False
+            if not results:  # a loop that never contributes
+                self.past.extend(ir.Assign(v, e) for v, e in zip(acc.fields, acc.identity, strict=True))
+
+
+@dataclass
+class _TileCutter:
+    """Cuts one loop over tiles at its passes."""
+
+    cutter: _Cutter
+    loop: ir.TileLoop
+    past: list[ir.Stmt] = field(default_factory=list)
+    pending: list[ir.Stmt] = field(default_factory=list)
+    open: _Open | None = None
+    lane: ir.Var | None = None
+    lanes: ir.Expr | None = None
+    given: set[ir.Var] = field(default_factory=set)  # results of passes, and what depends on them
+    grids: list[tuple[GridResult, ...]] = field(default_factory=list)
+
+    def run(self) -> None:
+        looped = _looped_pass(self.loop.body)
+        if looped is not None:
+            assert looped.at is not None
+            refuse(looped.at, "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
+                   "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped or BlockMapped")
+        self.past = list(self.cutter.past)
+        items = _flat(self.loop.body, None, self.cutter.namer)
+        for i, item in enumerate(items):
+            if isinstance(item, _Lanes):
+                self.close(_reads(items[i:]))
+                self.run_lanes(item.loop, _reads(items[i + 1 :]))
+            else:
+                self.take(item, _reads(items[i + 1 :]))
+        self.close(set())
+        self.cutter.remember_grid(self.loop.accumulators, self.grids)
+
+    def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
+        """The independent lanes around a pass: one more axis of the launch."""
+        outer = list(self.past)
+        self.lane, self.lanes = loop.var, loop.stop
+        if isinstance(loop.stop, ir.Var):
+            code, _ = needed(tuple(self.past), {loop.stop}, effects=False)
+            if code and not (len(code) == 1 and isinstance(code[0], ir.Assign)):
+                assert self.loop.at is not None
+                refuse(self.loop.at, "the number of lanes around a loop over atoms must be known before the launch",
+                       "an argument of the kernel, or the length of an array")
+            self.lanes = code[0].value if code else loop.stop  # type: ignore[union-attr]
+        items = _flat(loop.body, None, self.cutter.namer)
+        for i, item in enumerate(items):
+            if isinstance(item, _Lanes):
+                assert self.loop.at is not None
+                refuse(self.loop.at, "ev.lanes inside ev.lanes around a loop over atoms", "one dense axis, or use range()")
+            self.take(item, _reads(items[i + 1 :]) | later)
+        self.close(later)
+        self.past, self.lane, self.lanes = outer, None, None
+
+    def take(self, item: ir.Stmt, later: set[ir.Var]) -> None:
+        if not isinstance(item, ir.Pass):
+            self.pending.append(item)
+            return
+        self.close(_reads([item]) | later)
+        wanted = walk.variables_read(item.body) | {v for a in item.accumulators for e in a.identity for v in walk_vars(e)}
+        wanted -= walk.variables_set(item.body) | {item.atom, self.loop.tile} | ({self.lane} if self.lane else set())
+        wanted -= {v for a in item.accumulators for v in a.fields}
+        enter, _ = needed(tuple(self.past), wanted, effects=False)
+        state = tuple(sorted(wanted, key=lambda v: v.name))
+        self.open = _Open(item, enter, state)
+
+    def close(self, later: set[ir.Var]) -> None:
+        """Give what is pending to the open pass as its `leave`, or to a phase of its own."""
+        pending, self.pending = tuple(self.pending), []
+        fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
+        hard = tainted((*self.past, *pending), self.cutter.written, fields | self.given)
+        changed = walk.variables_set(pending) | fields
+        keep = sorted((hard & changed & later), key=lambda v: v.name)
+        stores, loads = self.keep(keep)
+        body, before = needed((*pending, *stores), set(), effects=True)
+        history, _ = needed(tuple(self.past), before - fields - {self.loop.tile}, effects=False)
+        leave = (*history, *body) if body else ()
+        used = self.used_accumulators(body)
+        if self.open is not None:
+            grid = self.cutter.grid_results(used)
+            self.emit_split(leave, grid)
+        elif body:
+            grid = self.cutter.grid_results(used)
+            self.emit_map(leave, grid)
+        self.past.extend(pending)
+        self.past.extend(loads)
+        self.given |= fields - set(keep)
+        self.given -= set(keep)
+        self.open = None
+
+    def keep(self, variables: list[ir.Var]) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        if not variables:
+            return [], []
+        if self.lane is None:
+            return self.cutter.spill(variables, (self.loop.tile,), "tile", self.loop.path)
+        return self.cutter.spill(variables, (self.loop.tile, self.lane), "lane", self.loop.path, self.lanes)
+
+    def used_accumulators(self, body: ir.Block) -> tuple[ir.Accumulator, ...]:
+        used = [s.accumulator for s in walk.statements(body) if isinstance(s, ir.Accumulate)]
+        return tuple(a for a in self.loop.accumulators if any(a is u for u in used))
+
+    def emit_split(self, leave: ir.Block, grid: tuple[GridResult, ...]) -> None:
+        assert self.open is not None
+        o = self.open
+        self.cutter.phases.append(
+            Split(self.loop.layout, self.loop.path, self.loop.tile, self.lane, self.lanes, o.enter, o.state, o.pass_, leave, grid)
+        )
+        self.grids.append(grid)
+
+    def emit_map(self, body: ir.Block, grid: tuple[GridResult, ...]) -> None:
+        """Effects that no pass comes before: a phase that only meets each tile once."""
+        if self.lane is not None:
+            assert self.lanes is not None
+            body = (ir.For(self.lane, ir.Const(0, self.lane.type), self.lanes, ir.Const(1, self.lane.type), body, "lanes"),)
+        self.cutter.phases.append(Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid))
+        self.grids.append(grid)
+
+
+def walk_vars(e: ir.Expr) -> set[ir.Var]:
+    return {x for x in walk.subexpressions(e) if isinstance(x, ir.Var)}
+
+
+def _reads(items: list[_Item]) -> set[ir.Var]:
+    """The variables that these items read."""
+    out: set[ir.Var] = set()
+    for item in items:
+        block = (item.loop,) if isinstance(item, _Lanes) else (item,)
+        out |= walk.variables_read(block)
+    return out

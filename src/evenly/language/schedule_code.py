@@ -1,0 +1,64 @@
+"""A schedule's methods as typed code, for one layout: what engines place around a phase."""
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from . import ir
+from .diagnostics import refuse
+from .func import parsed
+from .lower import call_schedule, lower_layout
+from .lower.arithmetic import cast
+from .lower.context import Context, leaves, rebuild
+from .lower.loops import bounds
+from .lower.values import Iterable, LayoutValue, Value, describe
+from .specs import LayoutSpec
+from .types import POS
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleCode:
+    """`setup` computes the variables in `state`; `tiles` and `atoms` read them.
+
+    tiles, atoms: code whose three results are a range's start, stop and step; `atoms` has the
+    tile as its parameter.
+    """
+
+    setup: ir.Block
+    state: tuple[ir.Var, ...]
+    tiles: ir.Inline
+    atoms: ir.Inline
+
+
+def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleCode:
+    """Lower `schedule` for a layout. Raises LanguageError that points into the schedule's source."""
+    cx, value = lower_layout(layout, path)
+    with cx.writing() as setup:
+        state, variables = _state(cx, schedule, value)
+    tiles = _range(cx, schedule, "tiles", (state,), ())
+    tile = cx.variable("tile", POS)
+    cx.owned.discard(id(tile))
+    atoms = _range(cx, schedule, "atoms", (state, tile), (tile,))
+    return ScheduleCode(tuple(setup), variables, tiles, atoms)
+
+
+def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tuple[ir.Var, ...]]:
+    """The state, its numbers in variables of their own."""
+    if not inspect.isfunction(getattr(type(schedule), "setup", None)):
+        return layout, ()
+    state = call_schedule(cx, schedule, "setup", (layout,))
+    held = [x if isinstance(x, ir.Const | ir.Param) else cx.assign("state", cast(x, POS) if x.type.is_integer else x) for x in leaves(state)]
+    return rebuild(state, iter(held)), tuple(x for x in held if isinstance(x, ir.Var))
+
+
+def _range(cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...], params: tuple[ir.Var, ...]) -> ir.Inline:
+    with cx.writing() as body:
+        made = call_schedule(cx, schedule, name, arguments)
+        at = parsed(getattr(type(schedule), name))[1].at
+        if not (isinstance(made, Iterable) and made.kind == "range"):
+            refuse(at, f"{type(schedule).__name__}.{name} gives {describe(made)}", "it returns range(start, stop, step)")
+        cx.positions = True
+        results = tuple(cast(x, POS) for x in bounds(cx, made))
+        cx.positions = False
+    return ir.Inline(params, tuple(body), results)

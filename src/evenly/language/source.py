@@ -1,0 +1,77 @@
+"""From a Python function to its source text, its place in a file and what it captures."""
+from __future__ import annotations
+
+import builtins
+import inspect
+import linecache
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from evenly.errors import InputError
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's text, dedented, and where it stood.
+
+    `indent` columns were removed and `first_line` is the file's line of the first line,
+    so that refusals can point at the user's own file.
+    """
+
+    name: str
+    text: str
+    file: str
+    first_line: int
+    indent: int
+    captured: dict[str, Any] = field(repr=False)
+
+    def line(self, number: int) -> str:
+        """The file's line `number` (counted from 1 at the top of the file)."""
+        lines = self.text.splitlines()
+        index = number - self.first_line
+        body = lines[index] if 0 <= index < len(lines) else ""
+        return " " * self.indent + body if body else ""
+
+
+def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
+    """The source of `function`; `source` replaces it where Python keeps none (`exec`).
+
+    Raises InputError where there is no source to be had.
+    """
+    name = getattr(function, "__qualname__", repr(function))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise InputError(name, expected="a Python function", given=type(function).__name__)
+    if source is not None:
+        text, first, file = source, 1, f"<source of {name}>"
+    else:
+        linecache.checkcache(code.co_filename)
+        try:
+            lines, first = inspect.getsourcelines(function)
+        except (OSError, TypeError):
+            raise InputError(
+                name,
+                expected="a function whose source can be read",
+                given="none (made by exec, or typed at a bare prompt?)",
+                hint="put it in a file, or pass its text as source=",
+            ) from None
+        text, file = "".join(lines), code.co_filename
+    dedented = textwrap.dedent(text)
+    first_text = next((line for line in text.splitlines() if line.strip()), "")
+    indent = len(first_text) - len(first_text.lstrip())
+    return Source(name, dedented, file, first, indent, captured(function))
+
+
+def captured(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names that the function can see from outside: builtins, globals and closure cells."""
+    names: dict[str, Any] = dict(vars(builtins))
+    names.update(function.__globals__)
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # a cell that is not filled yet (a recursive definition)
+            continue
+    return names

@@ -1,0 +1,284 @@
+"""The surface tree: what a kernel says, before anything is known about its types.
+
+A small image of Python's own tree: only what the language admits, every node with its
+place in the user's file. `parse` makes it, `lower` consumes it.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .diagnostics import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    at: Location
+
+
+class Expr(Node):
+    __slots__ = ()
+
+
+class Stmt(Node):
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expr):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Expr):
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Expr):
+    base: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript(Expr):
+    base: Expr
+    indices: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    function: Expr
+    arguments: tuple[Expr, ...]
+    keywords: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary(Expr):
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Expr):
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Expr):
+    """`first op[0] rest[0] op[1] rest[1] ...`, each operand evaluated once. `is None` and `is not None` stand alone."""
+
+    first: Expr
+    ops: tuple[str, ...]
+    rest: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Logic(Expr):
+    """`and` / `or`, short-circuiting."""
+
+    op: str
+    values: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional(Expr):
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOf(Expr):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Generator(Expr):
+    """`element for target in iterable if conditions...`."""
+
+    element: Expr
+    target: Expr
+    iterable: Expr
+    conditions: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Stmt):
+    targets: tuple[Expr, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Update(Stmt):
+    """`target op= value`."""
+
+    target: Expr
+    op: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate(Stmt):
+    """An expression for its effect."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If(Stmt):
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Stmt):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class For(Stmt):
+    target: Expr
+    iterable: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Stmt):
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Node):
+    name: str
+    parameters: tuple[str, ...]
+    defaults: dict[str, Expr]
+    body: tuple[Stmt, ...]
+
+
+def assigned(body: tuple[Stmt, ...]) -> dict[str, Location]:
+    """The names that a block assigns, with the place of the first assignment."""
+    found: dict[str, Location] = {}
+    for statement in body:
+        for target in _targets(statement):
+            for name in target_names(target):
+                found.setdefault(name.name, name.at)
+        for block in blocks(statement):
+            for name_text, at in assigned(block).items():
+                found.setdefault(name_text, at)
+    return found
+
+
+def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The same block with each `continue` of its own level turned into an if around the rest."""
+    out: list[Stmt] = []
+    for i, statement in enumerate(body):
+        if isinstance(statement, Continue):
+            break
+        if isinstance(statement, If) and _continues(statement):
+            rest = body[i + 1 :]
+            then, otherwise = (without_continue(b + rest) for b in (statement.then, statement.otherwise))
+            out.append(If(statement.at, statement.condition, then, otherwise))
+            break
+        out.append(statement)
+    return tuple(out)
+
+
+def _continues(statement: Stmt) -> bool:
+    if isinstance(statement, Continue):
+        return True
+    return isinstance(statement, If) and any(_continues(inner) for b in blocks(statement) for inner in b)
+
+
+def target_names(target: Expr) -> list[Name]:
+    if isinstance(target, Name):
+        return [target]
+    if isinstance(target, TupleOf):
+        return [name for item in target.items for name in target_names(item)]
+    return []
+
+
+def _targets(statement: Stmt) -> tuple[Expr, ...]:
+    if isinstance(statement, Assign):
+        return statement.targets
+    if isinstance(statement, Update | For):
+        return (statement.target,)
+    return ()
+
+
+def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks nested directly in a statement."""
+    if isinstance(statement, If):
+        return (statement.then, statement.otherwise)
+    if isinstance(statement, While | For):
+        return (statement.body,)
+    return ()
+
+
+def expressions(statement: Stmt) -> tuple[Expr, ...]:
+    """The expressions that stand directly in a statement, targets that read included."""
+    match statement:
+        case Assign(targets=targets, value=value):
+            return (*(t for t in targets if not isinstance(t, Name | TupleOf)), value)
+        case Update(target=target, value=value):
+            return (target, value)
+        case Evaluate(value=value):
+            return (value,)
+        case If(condition=condition) | While(condition=condition):
+            return (condition,)
+        case For(iterable=iterable):
+            return (iterable,)
+        case Return(value=value) if value is not None:
+            return (value,)
+    return ()
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Attribute(base=base):
+            return (base,)
+        case Subscript(base=base, indices=indices):
+            return (base, *indices)
+        case Call(function=function, arguments=arguments, keywords=keywords):
+            return (function, *arguments, *(value for _, value in keywords))
+        case Unary(operand=operand):
+            return (operand,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case Compare(first=first, rest=rest):
+            return (first, *rest)
+        case Logic(values=values):
+            return values
+        case Conditional(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case TupleOf(items=items):
+            return items
+        case Generator(element=element, iterable=iterable, conditions=conditions):
+            return (iterable, element, *conditions)
+    return ()
+
+
+def reads(expr: Expr, name: str) -> Expr | None:
+    """The first place in `expr` that reads `name`, or None."""
+    if isinstance(expr, Name):
+        return expr if expr.name == name else None
+    if isinstance(expr, Generator) and any(n.name == name for n in target_names(expr.target)):
+        return reads(expr.iterable, name)  # the generator's own variable hides it
+    for child in children(expr):
+        found = reads(child, name)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,122 @@
+"""What a well-typed program must still keep: rules on races that no schedule could hide.
+
+Stands after lowering, since it reads indices; before phases, since it speaks of whole tiles.
+"""
+from __future__ import annotations
+
+from . import ir, walk
+from .diagnostics import Location, refuse
+from .specs import LayoutSpec, Spec
+from .slicing import reads
+
+
+def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
+    """Raises LanguageError where tiles or atoms would not be independent."""
+    layouts = [s for s in specs if isinstance(s, LayoutSpec)]
+    for step in program.steps:
+        if isinstance(step, ir.TileLoop):
+            _stores(step)
+            _dependences(step)
+            _row_kernels(step, layouts)
+
+
+# ---- stores that many would make -----------------------------------------------------------------
+def _stores(loop: ir.TileLoop) -> None:
+    varying = _varying(loop.body, {loop.tile})
+    for s in walk.statements(loop.body):
+        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
+            _refuse(s.at, f"every tile stores into the same element of {s.array.name}: the last one to write would win",
+                    "accumulate into a variable and store it after the loop, or use an atomic")
+        if isinstance(s, ir.Pass):
+            _pass_stores(s)
+
+
+def _pass_stores(p: ir.Pass) -> None:
+    varying = _varying(p.body, {p.atom})
+    for s in walk.statements(p.body):
+        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
+            _refuse(s.at, f"every atom stores into the same element of {s.array.name}: the last one to write would win, and they have no order",
+                    "accumulate into a variable and store it after the loop over atoms")
+
+
+def _varying(block: ir.Block, seeds: set[ir.Var]) -> set[ir.Var]:
+    """The variables that depend on `seeds`, on atomics or on loops."""
+    found = set(seeds)
+    while True:
+        before = len(found)
+        for s in walk.statements(block):
+            if isinstance(s, ir.Assign) and _depends((s.value,), found):
+                found.add(s.var)
+            elif isinstance(s, ir.Atomic | ir.Pass):
+                found.update(walk.assigned(s))
+            elif isinstance(s, ir.For) and _depends((s.start, s.stop), found):
+                found.add(s.var)
+            elif isinstance(s, ir.Accumulate) and _depends(s.values, found):
+                found.update(s.accumulator.fields)
+        if len(found) == before:
+            return found
+
+
+def _depends(expressions: tuple[ir.Expr, ...], varying: set[ir.Var]) -> bool:
+    return any(not reads(e).isdisjoint(varying) for e in expressions)
+
+
+# ---- tiles that read what other tiles write --------------------------------------------------------
+def _dependences(loop: ir.TileLoop) -> None:
+    """An array stored in a loop over tiles may be read there only where it was stored: at the tile's own place."""
+    meaning = _definitions(loop.body)
+    stored: dict[ir.Array, list[ir.Store]] = {}
+    for s in walk.statements(loop.body):
+        if isinstance(s, ir.Store):
+            stored.setdefault(s.array, []).append(s)
+    for e in walk.expressions(loop.body):
+        if isinstance(e, ir.Element) and e.array in stored and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array]):
+            _refuse(e.at, f"{e.array.name} is stored in this loop over tiles and read at another place: tiles are independent, and have no order",
+                    "read it in a second loop over tiles")
+
+
+def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
+    """What each variable that is assigned once stands for. The atoms of all passes are one and the same."""
+    table: dict[ir.Var, ir.Expr] = {}
+    again: set[ir.Var] = set()
+    any_atom: ir.Var | None = None
+    for s in walk.statements(block):
+        if isinstance(s, ir.Pass):
+            any_atom = any_atom or s.atom
+            table[s.atom] = any_atom
+        elif isinstance(s, ir.Assign):
+            if s.var in table:
+                again.add(s.var)
+            table[s.var] = s.value
+    return {v: e for v, e in table.items() if v not in again and e is not v}
+
+
+def _same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], meaning: dict[ir.Var, ir.Expr]) -> bool:
+    return len(a) == len(b) and all(_meant(x, meaning) == _meant(y, meaning) for x, y in zip(a, b, strict=True))
+
+
+def _meant(e: ir.Expr, meaning: dict[ir.Var, ir.Expr]) -> ir.Expr:
+    """`e` with its variables replaced by what they stand for, and without conversions."""
+
+    def replace(x: ir.Expr) -> ir.Expr | None:
+        if isinstance(x, ir.Cast):
+            return x.operand
+        return _meant(meaning[x], meaning) if isinstance(x, ir.Var) and x in meaning else None
+
+    return walk.map_expr(e, replace)
+
+
+# ---- layouts whose tiles mean nothing ----------------------------------------------------------------
+def _row_kernels(loop: ir.TileLoop, layouts: list[LayoutSpec]) -> None:
+    spec = next((s for s in layouts if s.cls.__name__ == loop.layout.name), None)
+    message = getattr(spec.cls, "row_kernels", None) if spec else None
+    if message is None:
+        return
+    per_tile = [s for s in loop.body if not isinstance(s, ir.Pass)]
+    if per_tile or any(p.accumulators for p in loop.body if isinstance(p, ir.Pass)):
+        _refuse(loop.at, f"a kernel on whole tiles of {loop.layout.name}", str(message))
+
+
+def _refuse(at: Location | None, message: str, hint: str) -> None:
+    assert at is not None
+    refuse(at, message, hint)

@@ -1,0 +1,164 @@
+"""Walking and rewriting the typed program: the few generic traversals that passes share."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from . import ir
+
+
+def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The operands of an expression."""
+    match e:
+        case ir.Element(indices=indices):
+            return indices
+        case ir.Unary(operand=x) | ir.Cast(operand=x):
+            return (x,)
+        case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
+            return (a, b)
+        case ir.Select(condition=c, then=a, otherwise=b):
+            return (c, a, b)
+        case ir.Call(arguments=arguments):
+            return arguments
+    return ()
+
+
+def subexpressions(e: ir.Expr) -> Iterator[ir.Expr]:
+    """`e` and everything in it."""
+    yield e
+    for part in parts(e):
+        yield from subexpressions(part)
+
+
+def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions that a statement itself evaluates (not those of nested blocks)."""
+    match s:
+        case ir.Assign(value=value):
+            return (value,)
+        case ir.Store(indices=indices, value=value):
+            return (*indices, value)
+        case ir.Atomic(indices=indices, operands=values):
+            return (*indices, *values)
+        case ir.If(condition=c) | ir.While(condition=c):
+            return (c,)
+        case ir.For(start=a, stop=b, step=c):
+            return (a, b, c)
+        case ir.Accumulate(values=values):
+            return values
+        case ir.Pass(accumulators=accumulators):
+            return tuple(x for a in accumulators for x in a.identity)
+    return ()
+
+
+def blocks(s: ir.Stmt) -> tuple[ir.Block, ...]:
+    match s:
+        case ir.If(then=a, otherwise=b):
+            return (a, b)
+        case ir.While(before=a, body=b):
+            return (a, b)
+        case ir.For(body=b) | ir.Pass(body=b):
+            return (b,)
+    return ()
+
+
+def statements(block: ir.Block) -> Iterator[ir.Stmt]:
+    """Every statement of a block, nested ones too, in order."""
+    for s in block:
+        yield s
+        for inner in blocks(s):
+            yield from statements(inner)
+
+
+def expressions(block: ir.Block) -> Iterator[ir.Expr]:
+    """Every expression of a block, with all its parts."""
+    for s in statements(block):
+        for e in operands(s):
+            yield from subexpressions(e)
+        if isinstance(s, ir.Pass):
+            for a in s.accumulators:
+                if a.combine is not None:
+                    yield from inline_expressions(a.combine)
+
+
+def inline_expressions(code: ir.Inline) -> Iterator[ir.Expr]:
+    yield from expressions(code.body)
+    for e in code.results:
+        yield from subexpressions(e)
+
+
+def assigned(s: ir.Stmt) -> tuple[ir.Var, ...]:
+    """The variables that a statement itself sets (not those of nested blocks)."""
+    match s:
+        case ir.Assign(var=v):
+            return (v,)
+        case ir.Atomic(result=v) if v is not None:
+            return (v,)
+        case ir.For(var=v):
+            return (v,)
+        case ir.Pass(atom=atom, accumulators=accumulators):
+            return (atom, *(v for a in accumulators for v in a.fields))
+    return ()
+
+
+def variables_read(block: ir.Block) -> set[ir.Var]:
+    return {e for e in expressions(block) if isinstance(e, ir.Var)}
+
+
+def variables_set(block: ir.Block) -> set[ir.Var]:
+    return {v for s in statements(block) for v in assigned(s)}
+
+
+def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
+    """Rewrite bottom-up; `f` returns None to leave a node alone."""
+    match e:
+        case ir.Element(indices=indices):
+            e = replace(e, indices=tuple(map_expr(i, f) for i in indices))
+        case ir.Unary(operand=x) | ir.Cast(operand=x):
+            e = replace(e, operand=map_expr(x, f))
+        case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
+            e = replace(e, left=map_expr(a, f), right=map_expr(b, f))
+        case ir.Select(condition=c, then=a, otherwise=b):
+            e = replace(e, condition=map_expr(c, f), then=map_expr(a, f), otherwise=map_expr(b, f))
+        case ir.Call(arguments=arguments):
+            e = replace(e, arguments=tuple(map_expr(x, f) for x in arguments))
+    new = f(e)
+    return e if new is None else new
+
+
+def map_block(block: ir.Block, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Block:
+    """Rewrite every expression of a block."""
+    return tuple(map_stmt(s, f) for s in block)
+
+
+def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
+    def go(e: ir.Expr) -> ir.Expr:
+        return map_expr(e, f)
+
+    match s:
+        case ir.Assign(value=value):
+            return replace(s, value=go(value))
+        case ir.Store(indices=indices, value=value):
+            return replace(s, indices=tuple(map(go, indices)), value=go(value))
+        case ir.Atomic(indices=indices, operands=values):
+            return replace(s, indices=tuple(map(go, indices)), operands=tuple(map(go, values)))
+        case ir.If(condition=c, then=a, otherwise=b):
+            return replace(s, condition=go(c), then=map_block(a, f), otherwise=map_block(b, f))
+        case ir.While(before=a, condition=c, body=b):
+            return replace(s, before=map_block(a, f), condition=go(c), body=map_block(b, f))
+        case ir.For(start=x, stop=y, step=z, body=b):
+            return replace(s, start=go(x), stop=go(y), step=go(z), body=map_block(b, f))
+        case ir.Accumulate(values=values):
+            return replace(s, values=tuple(map(go, values)))
+        case ir.Pass(body=b):
+            return replace(s, body=map_block(b, f))
+    return s
+
+
+def substitute(code: ir.Inline, arguments: tuple[ir.Expr, ...]) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
+    """The body and results of `code` with its parameters replaced by expressions that are cheap to repeat."""
+    table = dict(zip(code.params, arguments, strict=True))
+
+    def f(e: ir.Expr) -> ir.Expr | None:
+        return table.get(e) if isinstance(e, ir.Var) else None
+
+    return map_block(code.body, f), tuple(map_expr(e, f) for e in code.results)

@@ -1,0 +1,111 @@
+"""What the work is: layouts, one file each, and the contract that they keep.
+
+To add a layout is to add one file and one line to TABLE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.errors import unknown
+from evenly.layouts.arguments import check_options
+from evenly.layouts.bcsr import Bcsr, bcsr
+from evenly.layouts.checker import check
+from evenly.layouts.contract import Array, Index, Layout, Static, is_layout, layout
+from evenly.layouts.coo import Coo, coo
+from evenly.layouts.csc import Csc, csc
+from evenly.layouts.csr import Csr, csr
+from evenly.layouts.dia import Dia, dia
+from evenly.layouts.ell import Ell, ell
+from evenly.layouts.ragged import Ragged, ragged
+from evenly.layouts.search import Searched
+from evenly.layouts.subset import Subset, subset
+from evenly.layouts.uniform import Uniform, uniform
+
+__all__ = [
+    "TABLE",
+    "Array",
+    "Entry",
+    "Index",
+    "Layout",
+    "Searched",
+    "Static",
+    "bcsr",
+    "check",
+    "convert",
+    "coo",
+    "csc",
+    "csr",
+    "dia",
+    "ell",
+    "is_layout",
+    "layout",
+    "ragged",
+    "subset",
+    "uniform",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One layout, as `evenly layouts` lists it. of_matrix: `convert` can make it."""
+
+    cls: type
+    constructor: Callable[..., Any]
+    what: str
+    when: str
+    source: str
+    of_matrix: bool
+
+
+def _entry(
+    cls: type, constructor: Any, what: str, when: str, source: str, of_matrix: bool = True
+) -> Entry:
+    return Entry(cls, constructor, what, when, source, of_matrix)
+
+
+TABLE: dict[str, Entry] = {
+    "csr": _entry(
+        Csr, csr, "compressed rows; a tile is a row", "any matrix", "Tinney, Walker 1967"
+    ),
+    "csc": _entry(
+        Csc, csc, "compressed columns; a tile is a column", "work by column", "SciPy's csc_array"
+    ),
+    "coo": _entry(
+        Coo, coo, "coordinates; a tile is a nonzero", "few nonzeros, many rows", "SciPy's coo_array"
+    ),
+    "ell": _entry(
+        Ell, ell, "rows padded to one width", "rows of nearly equal length", "Bell, Garland 2009"
+    ),
+    "bcsr": _entry(
+        Bcsr, bcsr, "rows of dense blocks; a tile is a row", "dense blocks", "Im, Yelick 2001"
+    ),
+    "dia": _entry(
+        Dia, dia, "diagonals; a tile is a row", "bands and stencils", "Bell, Garland 2009"
+    ),
+    "ragged": _entry(
+        Ragged, ragged, "offsets alone; a tile is a list", "segments", "moderngpu", False
+    ),
+    "uniform": _entry(
+        Uniform, uniform, "another layout's atoms, k a tile", "work per atom", "moderngpu", False
+    ),
+    "subset": _entry(
+        Subset, subset, "some tiles of another layout", "frontiers", "Osama et al. 2023", False
+    ),
+}
+
+
+def convert(matrix: Any, layout_name: str, **options: Any) -> Any:
+    """The sparse matrix `matrix` as the layout of that name ("csr", "ell", ...).
+
+    options: those of its constructor (validate=, block=, max_bytes=, ...).
+    Raises InputError for unknown names and options, naming the nearest known one.
+    """
+    known = {name: entry for name, entry in TABLE.items() if entry.of_matrix}
+    if layout_name not in known:
+        raise unknown("layout", layout_name, known)
+    constructor = known[layout_name].constructor
+    check_options(constructor, options, layout_name)
+    return constructor(matrix, **options)

@@ -1,0 +1,203 @@
+"""What the constructors of layouts share: taking matrices apart, checks in O(1)."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from evenly.errors import InputError, unknown
+from evenly.interop import arrays, sparse
+from evenly.layouts.contract import is_layout
+from evenly.layouts.fields import as_field
+
+L = TypeVar("L")
+
+
+def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
+    """A sparse matrix, or a tuple of raw arrays in SciPy's order, as checked `Parts`.
+
+    Every array is checked for its element type, contiguity, axes and device, and
+    comes back as a layout keeps it; nothing is copied unless a conversion is.
+    The shape of a raw tuple may lack (None): then it is None here too.
+    """
+    names = sparse.ARRAYS[format]
+    if sparse.is_sparse(matrix):
+        found = sparse.parts(matrix, name, format)
+        if shape is not None and dimensions(shape, name) != found.shape:
+            given = f"shape={tuple(shape)}"
+            raise InputError(name, expected=f"its own shape {found.shape}", given=given)
+        size: Any = found.shape
+        raw = [found.arrays[part] for part in names]
+    elif isinstance(matrix, tuple) and len(matrix) == len(names):
+        size = None if shape is None else dimensions(shape, name)
+        raw = list(matrix)
+    else:
+        raise refused(matrix, format, name)
+    made = {}
+    for part, array in zip(names, raw, strict=True):
+        field = as_field(array, f"{name}.{part}", index=part != "values")
+        axes = {"bsr": 3, "dia": 2}.get(format, 1) if part == "values" else 1
+        if len(field.shape) != axes:
+            given = f"shape {tuple(field.shape)}"
+            raise InputError(f"{name}.{part}", expected=f"an array of {axes} axes", given=given)
+        made[part] = field
+    same_device(made, name)
+    return sparse.Parts(format, size, made)
+
+
+def refused(matrix: Any, format: str, name: str) -> InputError:
+    """The error for what is neither a sparse matrix nor a tuple of raw arrays."""
+    names = ", ".join(sparse.ARRAYS.get(format, ("values", "indices")))
+    hint, given = "", type(matrix).__name__
+    if isinstance(matrix, (tuple, list)):
+        given = f"a {given} of {len(matrix)}"
+    elif arrays.kind(matrix) is not None:
+        hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
+    elif is_layout(matrix):
+        hint = "build it from the matrix, not from another layout"
+    return InputError(
+        name, expected=f"a sparse matrix or a tuple ({names})", given=given, hint=hint
+    )
+
+
+def dimensions(shape: Any, name: str) -> tuple[int, int]:
+    """`shape` as (rows, columns), checked."""
+    try:
+        rows, columns = (operator.index(n) for n in shape)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}.shape", expected="(rows, columns)", given=repr(shape)) from None
+    if rows < 0 or columns < 0:
+        raise InputError(f"{name}.shape", expected="lengths of at least 0", given=repr(shape))
+    return rows, columns
+
+
+def same_device(fields: dict[str, Any], name: str) -> None:
+    """All arrays lie on one device."""
+    first = None
+    for part, array in fields.items():
+        if type(array) is np.ndarray:
+            where: tuple[str, int] = ("cpu", 0)
+        else:
+            found = arrays.view(array, f"{name}.{part}")
+            where = (found.device, found.device_id)
+        if first is None:
+            first = (part, where)
+        elif where != first[1]:
+            expected = f"an array beside {name}.{first[0]} on {first[1][0]}"
+            raise InputError(f"{name}.{part}", expected=expected, given=f"one on {where[0]}")
+
+
+def same_length(fields: dict[str, Any], left: str, right: str, name: str) -> None:
+    """Two arrays have equally many entries."""
+    if len(fields[left]) != len(fields[right]):
+        raise InputError(
+            f"{name}.{right}",
+            expected=f"{len(fields[left])} entries, as many as {name}.{left} has",
+            given=str(len(fields[right])),
+        )
+
+
+def compressed(found: sparse.Parts, name: str, axis: int) -> dict[str, Any]:
+    """The arrays of CSR (axis 0), CSC (axis 1) or BSR parts, their lengths checked.
+
+    In CPU memory the first and last offsets are read, and entries after the last
+    offset (SciPy's spare capacity) are cut off by a view. In GPU memory nothing
+    is read, and the lengths are taken at their word: validate=True reads.
+    """
+    made = dict(found.arrays)
+    offsets = made["offsets"]
+    same_length(made, "indices", "values", name)
+    if len(offsets) == 0:
+        raise InputError(f"{name}.offsets", expected="at least one offset", given="none")
+    if found.shape is not None and found.format != "bsr" and len(offsets) != found.shape[axis] + 1:
+        what = ("rows", "columns")[axis]
+        raise InputError(
+            f"{name}.offsets",
+            expected=f"{found.shape[axis] + 1} offsets for {found.shape[axis]} {what}",
+            given=str(len(offsets)),
+        )
+    if type(offsets) is np.ndarray:
+        count = len(made["indices"])
+        if offsets[0] != 0:
+            given = f"offsets[0]={offsets[0]}"
+            raise InputError(f"{name}.offsets", expected="offsets that start at 0", given=given)
+        if offsets[-1] != count:
+            if not 0 <= offsets[-1] < count:
+                last = f"offsets[{len(offsets) - 1}]={offsets[-1]}"
+                expected = f"a last offset of at most {count}, the length of {name}.indices"
+                raise InputError(f"{name}.offsets", expected=expected, given=last)
+            made["indices"] = made["indices"][: int(offsets[-1])]
+            made["values"] = made["values"][: int(offsets[-1])]
+    return made
+
+
+def inferred(indices: Any, name: str) -> int:
+    """One more than the largest index: the length of an axis that was not given."""
+    if type(indices) is not np.ndarray:
+        hint = "finding it out would read GPU memory"
+        raise InputError(f"{name}.shape", expected="shape=(rows, columns)", hint=hint)
+    return int(indices.max()) + 1 if len(indices) else 0
+
+
+def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, str]:
+    """A sparse matrix as scipy's csr_array, and the device that it came from.
+
+    For the layouts whose arrays have to be computed: from a GPU it is copied.
+    """
+    import scipy.sparse
+
+    from evenly.interop.transfer import to_numpy
+
+    found = take_apart(matrix, "csr", shape, name)
+    made = compressed(found, name, axis=0)
+    device = "cpu" if type(made["offsets"]) is np.ndarray else "cuda"
+    raw = [to_numpy(made[part]) for part in sparse.ARRAYS["csr"]]
+    return scipy.sparse.csr_array(tuple(raw), shape=found.shape), device
+
+
+def affordable(
+    needed: int, source: Any, max_bytes: int | None, name: str, what: str, why: str
+) -> None:
+    """InputError unless `needed` bytes are within `max_bytes`.
+
+    Default: 1 GiB, or four times what the matrix takes as CSR if that is more, so
+    that neither a small matrix nor a well-suited large one is refused.
+    """
+    usual = source.data.nbytes + source.indices.nbytes + source.indptr.nbytes
+    allowed = max(2**30, 4 * usual) if max_bytes is None else max_bytes
+    if needed > allowed:
+        raise InputError(
+            name,
+            expected=f"{what} of at most {gibibytes(allowed)}",
+            given=f"{gibibytes(needed)}: {why}",
+            hint="use ev.csr, or allow it with max_bytes=",
+        )
+
+
+def finished(layout: L, validate: bool, name: str) -> L:
+    """The new layout, checked entry by entry if asked."""
+    if validate:
+        from evenly.layouts.checker import check
+
+        check(layout, name)
+    return layout
+
+
+def check_options(constructor: Any, options: dict[str, Any], what: str) -> None:
+    """Every keyword in `options` is one that `constructor` takes; InputError names others."""
+    known = [
+        p.name
+        for p in inspect.signature(constructor).parameters.values()
+        if p.kind is p.KEYWORD_ONLY
+    ]
+    for option in options:
+        if option not in known:
+            raise unknown(f"option of {what}", option, known)
+
+
+def gibibytes(count: int) -> str:
+    """A number of bytes as a person reads it: '1.5 GiB (1,610,612,736 bytes)'."""
+    return f"{count / 2**30:.1f} GiB ({count:,} bytes)"

@@ -1,0 +1,49 @@
+"""The blocks of BCSR as atoms: a tile is a block row, an atom is a whole block.
+
+When: a kernel computes on small dense blocks (a block's product, its inverse).
+Made by `Bcsr.blocks()`.
+"""
+
+from __future__ import annotations
+
+from evenly.layouts.contract import Array, Index, Static, layout
+from evenly.layouts.search import Searched
+
+
+@layout
+class Blocks(Searched):
+    """The blocks of a `Bcsr`: a tile is a block row, an atom is a block.
+
+    Kernels take cell (i, j) of block k with value(k, i, j), and its columns
+    column(k) * block_columns + j.
+    """
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    indices: Array[Index]  # (num_atoms,), the block column of each block
+    values: Array  # (num_atoms * R * C,), each block in C order
+    block_rows: Static  # R
+    block_columns: Static  # C
+    num_scalar_columns: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    @property
+    def num_atoms(self):
+        return len(self.indices)
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, k):
+        return self.indices[k]
+
+    def value(self, k, i, j):
+        return self.values[(k * self.block_rows + i) * self.block_columns + j]

@@ -1,0 +1,217 @@
+"""The layout contract: which atoms does a tile have?
+
+A layout is a small frozen class, made by the decorator :func:`layout`, of
+annotated fields and of methods in a small subset of Python that every target
+understands and that also runs as plain Python on the real arrays.
+
+Fields (a layout's state; every other annotation is refused)
+
+    Array[Index]    an array of int32 or int64 (offsets, indices, ids)
+    Array           an array of any element type (values)
+    int             an integer known when the kernel is launched
+    Static          an integer known when the kernel is compiled (a block size)
+    Layout          another layout (or a layout class by name)
+
+Positions (what schedules see)
+
+    num_tiles, num_atoms      properties, or `int` fields
+    begin(tile), end(tile)    the atoms of a tile are begin(tile) .. end(tile)-1
+    tile_of(atom)             optional: the tile that holds the atom
+
+  Invariants, for n = num_tiles: begin(0) == 0; begin(t + 1) == end(t);
+  end(t) >= begin(t); end(n - 1) == num_atoms; num_atoms == 0 where n == 0;
+  begin(tile_of(a)) <= a < end(tile_of(a)). A layout whose `tile_of` searches
+  says so with the class attribute `tile_of_cost = "search"`: the base class
+  `Searched` (search.py) gives both.
+
+Ids (what kernels see; defaults: the position itself)
+
+    tile_id(tile)             an integer, or a tuple of integers
+    atom_id(tile, position)   likewise; `position` lies in begin(tile) .. end(tile)-1
+    valid(tile, position)     False for padding, which is never evaluated or visited
+
+  Ids of tiles are distinct, ids of valid atoms are distinct. `valid_of = "base"`
+  (class attribute): this layout's `valid` masks what that field masks, no more.
+
+Accessors (what kernels call): any other public method,
+
+    column(self, k)           of an atom id
+    column(self, tile, k)     of a tile id and an atom id: the first parameter is
+                              named exactly `tile`, and kernels write `A.column(k)`
+    size(self, tile)          of a tile id alone
+
+  With the class attribute `delegate = "base"`, what is not found on a layout is
+  looked up on that field, with the ids that this layout gave. If it also names
+  a method `delegate_tile = "_owner"`, the delegated accessors that need a tile
+  get `_owner(position)`, else the enclosing tile's id. (Names with a leading
+  underscore are no accessors: helpers of the other methods.)
+
+Kernel-language methods are one `return expression`, else simple statements (if,
+while, for over range; no recursion), of `self.<field>[...]`, `self.<field,
+property or method>`, `len(self.<field>)`, integer arithmetic (`//` and `%` are
+Python's), comparisons and `a if c else b`. Host methods (HOST_METHODS below, and
+whatever takes no tile or atom) are ordinary Python and never called by kernels.
+
+On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for
+layouts whose counts are device values (default: the counts); `shape` (rows,
+columns) where there is a field `num_columns`; `to(device)`; `slice(tiles)`.
+`row_kernels = "why not"` (class attribute) refuses kernels on whole tiles.
+
+The contract is checked by :func:`evenly.layouts.checker.check`, for all layouts.
+
+Source: the tile set of Osama, Porumbescu, Owens, "A Programming Model for GPU
+Load Balancing" (PPoPP 2023), with positions told apart from ids.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform
+
+from evenly.errors import InputError
+from evenly.layouts.defaults import install, is_default
+from evenly.layouts.fields import (
+    Array,
+    FieldSpec,
+    Index,
+    Layout,
+    Static,
+    is_layout,
+    kind_of,
+)
+
+__all__ = [
+    "HOST_METHODS",
+    "METHODS",
+    "Array",
+    "FieldSpec",
+    "Index",
+    "Layout",
+    "Static",
+    "accessor_takes",
+    "accessors",
+    "is_layout",
+    "layout",
+    "masks",
+]
+
+T = TypeVar("T")
+
+# Names that are no accessors, whatever their parameters.
+HOST_METHODS = frozenset({"to", "slice", "validate", "blocks", "max_tiles", "max_atoms", "shape"})
+# What kernels say of any layout: `A.tiles()`, `A.atoms(tile)`. No field may be called so.
+LOOPS = frozenset({"tiles", "atoms"})
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def layout(cls: type[T]) -> type[T]:
+    """Make a layout of an annotated class (see the top of this file).
+
+    The result is a frozen data class, compared by identity, with the contract's
+    optional parts filled in and
+
+        __fields__           dict, name -> FieldSpec, in order of declaration
+        __default_methods__  frozenset: the contract's methods that it left alone
+
+    Raises InputError, naming class and member, where the contract is broken.
+    """
+    fields = _inherited_fields(cls)
+    for name, annotation in inspect.get_annotations(cls).items():
+        if name in LOOPS:
+            raise InputError(
+                f"{cls.__name__}.{name}",
+                expected="another name for the field",
+                given=repr(name),
+                hint=f"kernels call {name}() to loop",
+            )
+        fields[name] = FieldSpec(name, kind_of(cls, name, annotation))
+    for name in ("delegate", "valid_of"):
+        field = getattr(cls, name, None)
+        if field is not None and (field not in fields or fields[field].kind != "layout"):
+            raise InputError(
+                f"{cls.__name__}.{name}", expected="the name of a Layout field", given=repr(field)
+            )
+    _require(cls, fields)
+    install(cls, fields)
+    made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    made.__fields__ = fields
+    own = {name: getattr(cls, name, None) for name in METHODS}
+    made.__default_methods__ = frozenset(n for n, f in own.items() if is_default(n, f))
+    return made
+
+
+def masks(layout: Any) -> bool:
+    """Whether `layout` may have atoms that are not valid (padding)."""
+    if "valid" in type(layout).__default_methods__:
+        return False
+    base = getattr(type(layout), "valid_of", None)
+    return True if base is None else masks(getattr(layout, base))
+
+
+def accessor_takes(function: Callable[..., Any]) -> tuple[bool, bool]:
+    """(takes the tile, takes an atom) of an accessor, read off its parameters."""
+    names = list(inspect.signature(function).parameters)[1:]
+    tile = bool(names) and names[0] == "tile"
+    return tile, len(names) > int(tile)
+
+
+@functools.cache
+def accessors(cls: type) -> dict[str, tuple[bool, bool]]:
+    """The accessors of a layout class: name -> (takes the tile, takes an atom)."""
+    found = {}
+    for name, function in inspect.getmembers(cls, inspect.isfunction):
+        if name.startswith("_") or name in METHODS or name in HOST_METHODS:
+            continue
+        if len(inspect.signature(function).parameters) > 1:
+            found[name] = accessor_takes(function)
+    return found
+
+
+METHODS = {  # name -> (parameters after self, required)
+    "begin": (("tile",), True),
+    "end": (("tile",), True),
+    "tile_of": (("atom",), False),
+    "tile_id": (("tile",), False),
+    "atom_id": (("tile", "position"), False),
+    "valid": (("tile", "position"), False),
+}
+
+
+# ---- reading the class -------------------------------------------------------
+
+
+def _inherited_fields(cls: type) -> dict[str, FieldSpec]:
+    fields: dict[str, FieldSpec] = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields.update(getattr(base, "__fields__", {}))
+    return fields
+
+
+def _require(cls: type, fields: dict[str, FieldSpec]) -> None:
+    for name in ("num_tiles", "num_atoms"):
+        member = getattr(cls, name, None)
+        if name in fields and fields[name].kind == "int":
+            continue
+        if not isinstance(member, property):
+            raise InputError(
+                f"{cls.__name__}.{name}",
+                expected="a property (or an int field)",
+                given="nothing" if member is None else "a method",
+                hint=f"@property def {name}(self): return ..."
+                if member is None
+                else "put @property above it",
+            )
+    for name, (parameters, required) in METHODS.items():
+        member = getattr(cls, name, None)
+        wanted = f"a method {name}(self, {', '.join(parameters)})"
+        if member is None and not required:
+            continue
+        if not inspect.isfunction(member):
+            given = "nothing" if member is None else f"a {type(member).__name__}"
+            raise InputError(f"{cls.__name__}.{name}", expected=wanted, given=given)
+        if len(inspect.signature(member).parameters) != 1 + len(parameters):
+            given = f"{name}{inspect.signature(member)}"
+            raise InputError(f"{cls.__name__}.{name}", expected=wanted, given=given)

@@ -1,0 +1,86 @@
+"""COO: coordinates. A tile is a nonzero, and so is its one atom.
+
+When: the matrix is being assembled, or has far fewer nonzeros than rows.
+Source: the layout of scipy.sparse.coo_array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.layouts.arguments import finished, inferred, same_length, take_apart
+from evenly.layouts.checker import check_range
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.moving import bounds
+
+
+@layout
+class Coo:
+    """A sparse matrix as a list of (row, column, value), in any order, duplicates legal."""
+
+    rows: Array[Index]  # (num_atoms,)
+    columns: Array[Index]  # (num_atoms,)
+    values: Array  # (num_atoms,)
+    num_rows: int
+    num_columns: int
+
+    @property
+    def num_tiles(self):
+        return len(self.rows)
+
+    @property
+    def num_atoms(self):
+        return len(self.rows)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.num_rows, self.num_columns
+
+    def begin(self, tile):
+        return tile
+
+    def end(self, tile):
+        return tile + 1
+
+    def tile_of(self, atom):
+        return atom
+
+    def row(self, k):
+        return self.rows[k]
+
+    def column(self, k):
+        return self.columns[k]
+
+    def value(self, k):
+        return self.values[k]
+
+    def validate(self, name: str = "A") -> None:
+        """Every row and column lies in the matrix, entry by entry."""
+        check_range(self.rows, self.num_rows, f"{name}.rows", "row indices")
+        check_range(self.columns, self.num_columns, f"{name}.columns", "column indices")
+
+    def slice(self, tiles: Any) -> Coo:
+        """The consecutive nonzeros `tiles` (a slice or a range), in the same shape."""
+        start, stop = bounds(tiles, self.num_tiles)
+        rows, columns = self.rows[start:stop], self.columns[start:stop]
+        return Coo(rows, columns, self.values[start:stop], self.num_rows, self.num_columns)
+
+
+def coo(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Coo:
+    """A :class:`Coo` of a sparse matrix, or of the raw arrays (values, rows, columns).
+
+    matrix, shape, validate: as for `ev.csr`; what is not COO is converted by its
+    own library. Raises InputError.
+    """
+    if isinstance(matrix, Coo):
+        return finished(matrix, validate, name)
+    found = take_apart(matrix, "coo", shape, name)
+    made = found.arrays
+    same_length(made, "rows", "columns", name)
+    same_length(made, "rows", "values", name)
+    if found.shape is None:
+        size = (inferred(made["rows"], name), inferred(made["columns"], name))
+    else:
+        size = found.shape
+    layout = Coo(made["rows"], made["columns"], made["values"], *size)
+    return finished(layout, validate, name)

@@ -1,0 +1,86 @@
+"""CSC: compressed sparse columns. A tile is a column, an atom is a nonzero.
+
+When: the work goes by column (column norms, a scatter into rows with atomics).
+Source: the layout of scipy.sparse.csc_array; CSR of the transpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.layouts.arguments import compressed, finished, inferred, take_apart
+from evenly.layouts.checker import check_offsets, check_range
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.moving import bounds
+from evenly.layouts.search import Searched
+
+
+@layout
+class Csc(Searched):
+    """A sparse matrix of `num_tiles` columns; column t holds atoms offsets[t] .. offsets[t+1]-1.
+
+    Unsorted and duplicate rows within a column are legal.
+    """
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    indices: Array[Index]  # (num_atoms,), the row of each nonzero
+    values: Array  # (num_atoms,)
+    num_rows: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    @property
+    def num_atoms(self):
+        return len(self.indices)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.num_rows, self.num_tiles
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def row(self, k):
+        return self.indices[k]
+
+    def column(self, tile, k):
+        return tile
+
+    def value(self, k):
+        return self.values[k]
+
+    def validate(self, name: str = "A") -> None:
+        """The offsets are sound and every row lies in the matrix, entry by entry."""
+        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
+        check_range(self.indices, self.num_rows, f"{name}.indices", "row indices")
+
+    def slice(self, tiles: Any) -> Csc:
+        """The consecutive columns `tiles` (a slice or a range) as a matrix of their own."""
+        start, stop = bounds(tiles, self.num_tiles)
+        first, last = int(self.offsets[start]), int(self.offsets[stop])
+        return Csc(
+            self.offsets[start : stop + 1] - self.offsets[start],
+            self.indices[first:last],
+            self.values[first:last],
+            self.num_rows,
+        )
+
+
+def csc(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Csc:
+    """A :class:`Csc` of a sparse matrix, or of the raw arrays (values, indices, offsets).
+
+    matrix, shape, validate: as for `ev.csr`; what is not CSC is converted by its
+    own library. Raises InputError.
+    """
+    if isinstance(matrix, Csc):
+        return finished(matrix, validate, name)
+    found = take_apart(matrix, "csc", shape, name)
+    made = compressed(found, name, axis=1)
+    rows = inferred(made["indices"], name) if found.shape is None else found.shape[0]
+    layout = Csc(made["offsets"], made["indices"], made["values"], rows)
+    return finished(layout, validate, name)

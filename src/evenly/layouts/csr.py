@@ -1,0 +1,88 @@
+"""CSR: compressed sparse rows. A tile is a row, an atom is a nonzero.
+
+When: the default; any matrix. Source: Tinney and Walker (1967); the layout of
+scipy.sparse.csr_array, cuSPARSE and torch.sparse_csr.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.layouts.arguments import compressed, finished, inferred, take_apart
+from evenly.layouts.checker import check_offsets, check_range
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.moving import bounds
+from evenly.layouts.search import Searched
+
+
+@layout
+class Csr(Searched):
+    """A sparse matrix of `num_tiles` rows; row t holds atoms offsets[t] .. offsets[t+1]-1.
+
+    Unsorted and duplicate columns within a row are legal.
+    """
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    indices: Array[Index]  # (num_atoms,), the column of each nonzero
+    values: Array  # (num_atoms,)
+    num_columns: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    @property
+    def num_atoms(self):
+        return len(self.indices)
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, k):
+        return self.indices[k]
+
+    def value(self, k):
+        return self.values[k]
+
+    def validate(self, name: str = "A") -> None:
+        """The offsets are sound and every column lies in the matrix, entry by entry."""
+        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
+        check_range(self.indices, self.num_columns, f"{name}.indices", "column indices")
+
+    def slice(self, tiles: Any) -> Csr:
+        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        start, stop = bounds(tiles, self.num_tiles)
+        first, last = int(self.offsets[start]), int(self.offsets[stop])
+        return Csr(
+            self.offsets[start : stop + 1] - self.offsets[start],
+            self.indices[first:last],
+            self.values[first:last],
+            self.num_columns,
+        )
+
+
+def csr(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Csr:
+    """A :class:`Csr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
+
+    matrix: scipy.sparse, cupyx.scipy.sparse or a torch.sparse tensor (what is not
+      CSR is converted by its own library), or a tuple in SciPy's order of three
+      arrays of one axis on one device; values float32, float64, int32, int64 or
+      bool; indices and offsets int32 or int64 in any mix. Nothing is copied.
+    shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
+    validate: check every entry, and name the one that is wrong.
+
+    Raises InputError.
+    """
+    if isinstance(matrix, Csr):
+        return finished(matrix, validate, name)
+    found = take_apart(matrix, "csr", shape, name)
+    made = compressed(found, name, axis=0)
+    columns = inferred(made["indices"], name) if found.shape is None else found.shape[1]
+    layout = Csr(made["offsets"], made["indices"], made["values"], columns)
+    return finished(layout, validate, name)

@@ -1,0 +1,93 @@
+"""The optional members of a layout, for layouts that do not define them (see contract.py)."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from evenly.layouts.fields import FieldSpec, check_fields
+
+
+class Defaults:
+    """The optional members, as a layout gets them that does not define them."""
+
+    def tile_id(self, tile: Any) -> Any:
+        return tile
+
+    def atom_id(self, tile: Any, position: Any) -> Any:
+        return position
+
+    def valid(self, tile: Any, position: Any) -> Any:
+        return True
+
+    @property
+    def max_tiles(self: Any) -> int:
+        """A bound of `num_tiles` that the host knows."""
+        return int(self.num_tiles)
+
+    @property
+    def max_atoms(self: Any) -> int:
+        """A bound of `num_atoms` that the host knows."""
+        return int(self.num_atoms)
+
+    def to(self: Any, device: str) -> Any:
+        """This layout with its arrays on `device`, "cpu" or "cuda"."""
+        from evenly.layouts.moving import move
+
+        return move(self, device)
+
+    def slice(self: Any, tiles: Any) -> Any:
+        """The consecutive tiles `tiles` (a slice or a range) as a layout of their own."""
+        from evenly.layouts.moving import cut
+
+        return cut(self, tiles)
+
+    def __repr__(self: Any) -> str:
+        parts = []
+        for spec in type(self).__fields__.values():
+            value = getattr(self, spec.name)
+            if "array" in spec.kind:
+                value = f"{getattr(value, 'dtype', '?')}{tuple(value.shape)}"
+            parts.append(f"{spec.name}={value}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def install(cls: Any, fields: dict[str, FieldSpec]) -> None:
+    """Give the class what it does not define itself, and the check of its fields."""
+    inherited = {name for base in cls.__mro__[:-1] for name in vars(base)}
+    for name, member in vars(Defaults).items():
+        installable = inspect.isfunction(member) or isinstance(member, property)
+        if installable and name not in inherited and name not in fields:
+            setattr(cls, name, member)
+    if "num_columns" in fields and "shape" not in inherited:
+        cls.shape = property(lambda self: (int(self.num_tiles), int(self.num_columns)))
+    if "delegate" in inherited and "__getattr__" not in inherited:
+        cls.__getattr__ = _delegated
+    users = getattr(cls, "__post_init__", None)
+    if users is None:
+        cls.__post_init__ = check_fields
+    elif users is not check_fields and not hasattr(users, "__wrapped__"):
+        cls.__post_init__ = _then(users)
+
+
+def _delegated(self: Any, name: str) -> Any:
+    base = type(self).delegate
+    if name == base or name.startswith("__"):
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    return getattr(getattr(self, base), name)
+
+
+def _then(users: Callable[[Any], None]) -> Callable[[Any], None]:
+    @functools.wraps(users)
+    def post_init(self: Any) -> None:
+        check_fields(self)
+        users(self)
+
+    return post_init
+
+
+def is_default(name: str, member: Any) -> bool:
+    """Whether `member` is the contract's own method of that name."""
+    return member is not None and member is vars(Defaults).get(name)

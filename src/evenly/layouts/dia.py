@@ -1,0 +1,132 @@
+"""DIA: a matrix of few diagonals. A tile is a row, an atom is a cell of a diagonal.
+
+When: banded matrices and stencils; no column index is read. Cells outside of the
+matrix are masked; zeros stored within it are cells like others. Source: the
+layout of scipy.sparse.dia_array; Bell and Garland (SC 2009).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import sparse
+from evenly.layouts.arguments import (
+    affordable,
+    finished,
+    host_csr,
+    take_apart,
+)
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.moving import bounds, move
+
+
+@layout
+class Dia:
+    """A sparse matrix of `num_rows` rows; row t holds one atom for each diagonal.
+
+    Diagonal d holds the cells of column - row == diagonals[d]; its cell of column
+    j stands at values[d * pitch + j], as in SciPy. Position t * D + d, for D
+    diagonals, is the cell of row t.
+    """
+
+    diagonals: Array[Index]  # (D,)
+    values: Array  # (D * pitch,)
+    num_rows: int
+    num_columns: int
+    pitch: int  # cells stored a diagonal
+
+    @property
+    def num_tiles(self):
+        return self.num_rows
+
+    @property
+    def num_atoms(self):
+        return self.num_rows * len(self.diagonals)
+
+    def begin(self, tile):
+        return tile * len(self.diagonals)
+
+    def end(self, tile):
+        return tile * len(self.diagonals) + len(self.diagonals)
+
+    def tile_of(self, atom):
+        return atom // len(self.diagonals)
+
+    @property
+    def reach(self):
+        return self.pitch if self.pitch < self.num_columns else self.num_columns
+
+    def valid(self, tile, position):
+        return 0 <= self.column(tile, position) < self.reach
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, tile, k):
+        return tile + self.diagonals[k - tile * len(self.diagonals)]
+
+    def value(self, tile, k):
+        return self.values[
+            (k - tile * len(self.diagonals)) * self.pitch
+            + tile
+            + self.diagonals[k - tile * len(self.diagonals)]
+        ]
+
+    def slice(self, tiles: Any) -> Dia:
+        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        start, stop = bounds(tiles, self.num_tiles)
+        # Row 0 is now row `start`: the diagonals move, the cells stay.
+        return Dia(self.diagonals + start, self.values, stop - start, self.num_columns, self.pitch)
+
+
+def dia(
+    matrix: Any,
+    *,
+    shape: Any = None,
+    max_bytes: int | None = None,
+    validate: bool = False,
+    name: str = "A",
+) -> Dia:
+    """A :class:`Dia` of a sparse matrix, or of the raw arrays (values, diagonals).
+
+    matrix: scipy.sparse.dia_array or CuPy's (not copied); another sparse matrix,
+      whose duplicates are summed; or a tuple of values (D, pitch) and diagonals
+      (D,), with `shape`.
+    max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
+      the matrix takes as CSR if that is more.
+
+    Raises InputError, with the bytes that would be needed where they are too many.
+    """
+    if isinstance(matrix, Dia):
+        return finished(matrix, validate, name)
+    if sparse.is_sparse(matrix) and getattr(matrix, "format", None) != "dia":
+        return finished(_converted(matrix, shape, max_bytes, name), validate, name)
+    found = take_apart(matrix, "dia", shape, name)
+    if found.shape is None:
+        raise InputError(f"{name}.shape", expected="shape=(rows, columns)", given="none")
+    values, diagonals = found.arrays["values"], found.arrays["diagonals"]
+    if len(diagonals) != values.shape[0]:
+        raise InputError(
+            f"{name}.diagonals",
+            expected=f"{values.shape[0]} entries, one for each row of {name}.values",
+            given=str(len(diagonals)),
+        )
+    pitch = int(values.shape[1])
+    return finished(Dia(diagonals, values.reshape(-1), *found.shape, pitch), validate, name)
+
+
+def _converted(matrix: Any, shape: Any, max_bytes: int | None, name: str) -> Dia:
+    source, device = host_csr(matrix, shape, name)
+    rows, columns = source.shape
+    row = np.repeat(np.arange(rows, dtype=np.int64), np.diff(source.indptr))
+    diagonals, which = np.unique(source.indices - row, return_inverse=True)
+    count = f"{len(diagonals):,} diagonals of {columns:,} cells"
+    cells = len(diagonals) * columns
+    affordable(cells * source.data.itemsize, source, max_bytes, name, "DIA", count)
+    values = np.zeros(cells, source.data.dtype)
+    np.add.at(values, which.reshape(-1) * columns + source.indices, source.data)
+    made = Dia(diagonals.astype(source.indices.dtype), values, rows, columns, columns)
+    return move(made, device)

@@ -1,0 +1,144 @@
+"""ELL (ELLPACK): rows padded to one width. A tile is a row, an atom is a slot of it.
+
+When: rows of nearly equal length; no offsets are read. Slots of column -1 are
+padding, which is masked. Source: Grimes, Kincaid, Young, "ITPACK 2.0" (1979);
+Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
+Throughput-Oriented Processors" (SC 2009).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import sparse
+from evenly.layouts.arguments import (
+    affordable,
+    dimensions,
+    finished,
+    host_csr,
+    inferred,
+    refused,
+    same_device,
+)
+from evenly.layouts.checker import check_range
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.fields import as_field
+from evenly.layouts.moving import bounds, move
+
+
+@layout
+class Ell:
+    """A sparse matrix of `num_rows` rows of `width` slots; row t holds atoms t*width .. .
+
+    Row-major: slot j of row t stands at t * width + j.
+    """
+
+    indices: Array[Index]  # (num_rows * width,), the column of each slot; -1: padding
+    values: Array  # (num_rows * width,)
+    num_rows: int
+    num_columns: int
+    width: int
+
+    @property
+    def num_tiles(self):
+        return self.num_rows
+
+    @property
+    def num_atoms(self):
+        return self.num_rows * self.width
+
+    def begin(self, tile):
+        return tile * self.width
+
+    def end(self, tile):
+        return tile * self.width + self.width
+
+    def tile_of(self, atom):
+        return atom // self.width
+
+    def valid(self, tile, position):
+        return self.indices[position] >= 0
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, k):
+        return self.indices[k]
+
+    def value(self, k):
+        return self.values[k]
+
+    def validate(self, name: str = "A") -> None:
+        """Every column lies in the matrix or is -1, entry by entry."""
+        check_range(self.indices, self.num_columns, f"{name}.indices", "column indices", -1)
+
+    def slice(self, tiles: Any) -> Ell:
+        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        start, stop = bounds(tiles, self.num_tiles)
+        first, last = start * self.width, stop * self.width
+        indices, values = self.indices[first:last], self.values[first:last]
+        return Ell(indices, values, stop - start, self.num_columns, self.width)
+
+
+def ell(
+    matrix: Any,
+    *,
+    shape: Any = None,
+    max_bytes: int | None = None,
+    validate: bool = False,
+    name: str = "A",
+) -> Ell:
+    """An :class:`Ell` of a sparse matrix, or of the raw arrays (values, indices).
+
+    matrix: as for `ev.csr`, padded to its longest row; or a tuple of two arrays
+      of shape (rows, width), C order, with column -1 in unused slots (not copied).
+    shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
+    max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
+      the matrix takes as CSR if that is more.
+
+    Raises InputError, with the bytes that would be needed where they are too many.
+    """
+    if isinstance(matrix, Ell):
+        return finished(matrix, validate, name)
+    if not sparse.is_sparse(matrix):
+        return finished(_from_raw(matrix, shape, name), validate, name)
+    source, device = host_csr(matrix, shape, name)
+    rows, columns = source.shape
+    lengths = np.diff(source.indptr)
+    width = int(lengths.max(initial=0))
+    each = source.indices.itemsize + source.data.itemsize
+    longest = f"{rows:,} rows of the longest row's {width:,} slots"
+    affordable(rows * width * each, source, max_bytes, name, "ELL", longest)
+    indices = np.full(rows * width, -1, source.indices.dtype)
+    values = np.zeros(rows * width, source.data.dtype)
+    # the slot of each nonzero: its own position, shifted by its row's padding
+    starts = np.arange(rows, dtype=np.int64) * width - source.indptr[:-1]
+    slots = np.repeat(starts, lengths) + np.arange(source.nnz)
+    indices[slots] = source.indices
+    values[slots] = source.data
+    made = Ell(indices, values, rows, columns, width)
+    return finished(move(made, device), validate, name)
+
+
+def _from_raw(given: Any, shape: Any, name: str) -> Ell:
+    if not (isinstance(given, tuple) and len(given) == 2):
+        raise refused(given, "ell", name)
+    values = as_field(given[0], f"{name}.values", index=False)
+    indices = as_field(given[1], f"{name}.indices", index=True)
+    same_device({"values": values, "indices": indices}, name)
+    for part, array in (("values", values), ("indices", indices)):
+        if len(array.shape) != 2 or tuple(array.shape) != tuple(values.shape):
+            expected = "an array (rows, width), of one shape with the other"
+            found = f"shape {tuple(array.shape)}"
+            raise InputError(f"{name}.{part}", expected=expected, given=found)
+    rows, width = (int(n) for n in values.shape)
+    indices, values = indices.reshape(-1), values.reshape(-1)
+    if shape is None:
+        return Ell(indices, values, rows, inferred(indices, name), width)
+    size = dimensions(shape, name)
+    if size[0] != rows:
+        raise InputError(f"{name}.shape", expected=f"{rows} rows", given=f"shape={size}")
+    return Ell(indices, values, rows, size[1], width)

@@ -1,0 +1,66 @@
+"""Layouts to another device, and cut to some of their tiles."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import arrays
+
+
+def device_of(layout: Any) -> str:
+    """Where a layout's arrays lie: "cpu" or "cuda" (a layout without arrays: "cpu")."""
+    for spec in type(layout).__fields__.values():
+        value = getattr(layout, spec.name)
+        if spec.kind == "layout":
+            return device_of(value)
+        if "array" in spec.kind and type(value) is not np.ndarray:
+            return arrays.view(value, spec.name).device if arrays.is_array(value) else "cpu"
+    return "cpu"
+
+
+def move(layout: Any, device: str) -> Any:
+    """`layout` with its arrays on `device` ("cpu" or "cuda"); itself if they are there."""
+    from evenly.interop.transfer import to_cuda, to_numpy
+
+    if device not in ("cpu", "cuda"):
+        hint = "NVIDIA GPUs are 'cuda'"
+        raise InputError("device", expected="'cpu' or 'cuda'", given=repr(device), hint=hint)
+    mover = to_cuda if device == "cuda" else to_numpy
+    changes = {}
+    for spec in type(layout).__fields__.values():
+        value = getattr(layout, spec.name)
+        if spec.kind == "layout":
+            moved = move(value, device)
+        elif "array" in spec.kind:
+            moved = mover(value, spec.name)
+        else:
+            continue
+        if moved is not value:
+            changes[spec.name] = moved
+    return dataclasses.replace(layout, **changes) if changes else layout
+
+
+def cut(layout: Any, tiles: Any) -> Any:
+    """The consecutive tiles `tiles` of any layout, as a subset that keeps their ids."""
+    from evenly.layouts.subset import subset
+
+    start, stop = bounds(tiles, layout.num_tiles)
+    return subset(layout, np.arange(start, stop))
+
+
+def bounds(tiles: Any, count: int) -> tuple[int, int]:
+    """A slice or range of step 1, within 0 .. count, as (start, stop)."""
+    if isinstance(tiles, slice):
+        if tiles.step in (None, 1):
+            start, stop, _ = tiles.indices(int(count))
+            return start, max(start, stop)
+    elif isinstance(tiles, range) and tiles.step == 1:
+        start, stop = tiles.start, max(tiles.start, tiles.stop)
+        if 0 <= start <= stop <= count:
+            return start, stop
+    expected = f"a slice or range of consecutive tiles in 0..{count}"
+    raise InputError("tiles", expected=expected, given=repr(tiles))

@@ -1,0 +1,81 @@
+"""Ragged: lists of unequal length, as offsets alone. A tile is a list, an atom an element.
+
+When: the data of the elements are arrays that the kernel takes itself (segments,
+strings, jagged batches). Source: the segments of moderngpu and CUB.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import arrays
+from evenly.layouts.arguments import finished
+from evenly.layouts.checker import check_offsets
+from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.fields import as_field
+from evenly.layouts.moving import bounds
+from evenly.layouts.search import Searched
+
+
+@layout
+class Ragged(Searched):
+    """`num_tiles` lists; list t holds the atoms offsets[t] .. offsets[t+1]-1."""
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    num_atoms: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def validate(self, name: str = "A") -> None:
+        """The offsets are sound, entry by entry."""
+        check_offsets(self.offsets, f"{name}.offsets", self.num_atoms)
+
+    def slice(self, tiles: Any) -> Ragged:
+        """The consecutive lists `tiles` (a slice or a range), their atoms counted from 0."""
+        start, stop = bounds(tiles, self.num_tiles)
+        count = int(self.offsets[stop] - self.offsets[start])
+        return Ragged(self.offsets[start : stop + 1] - self.offsets[start], count)
+
+
+def ragged(
+    offsets: Any, *, num_atoms: int | None = None, validate: bool = False, name: str = "A"
+) -> Ragged:
+    """A :class:`Ragged` of offsets (num_tiles + 1,), int32 or int64, not copied.
+
+    num_atoms: the last offset. Left out it is read, which waits for the GPU if
+      the offsets lie there.
+
+    Raises InputError.
+    """
+    if isinstance(offsets, Ragged):
+        return finished(offsets, validate, name)
+    field = as_field(offsets, f"{name}.offsets", index=True)
+    if len(field.shape) != 1 or len(field) == 0:
+        given = f"shape {tuple(field.shape)}"
+        raise InputError(f"{name}.offsets", expected="offsets (num_tiles + 1,)", given=given)
+    if type(field) is np.ndarray:
+        for at, wanted in ((0, 0), (len(field) - 1, num_atoms)):
+            if wanted is not None and field[at] != wanted:
+                given = f"offsets[{at}]={field[at]}"
+                expected = f"offsets[{at}]={wanted}"
+                raise InputError(f"{name}.offsets", expected=expected, given=given)
+    if num_atoms is None:
+        from evenly.interop.transfer import to_numpy
+
+        last = field if arrays.kind(field) == "device" else field[-1:]
+        num_atoms = int(to_numpy(last)[-1])
+    if num_atoms < 0:
+        given = f"offsets[{len(field) - 1}]={num_atoms}"
+        raise InputError(f"{name}.offsets", expected="non-decreasing offsets", given=given)
+    return finished(Ragged(field, num_atoms), validate, name)

@@ -1,0 +1,92 @@
+"""uniform: any layout's atoms in tiles of equal size, which cross the base's tiles.
+
+When: the work is per atom (a histogram, an atomic scatter) and tiles do not
+matter; every processor then gets the same. Kernels on whole rows are refused.
+Source: the even-share partitioner of Osama et al. (PPoPP 2023); moderngpu.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.layouts.arguments import finished
+from evenly.layouts.contract import Layout, is_layout, layout
+
+
+@layout
+class Uniform:
+    """Tile t holds atoms t * size .. of `base`, whose ids are its positions.
+
+    Accessors are the base's; those that need a tile get `_owner(position)`, the
+    base's own tile.
+    """
+
+    base: Layout
+    size: int  # atoms a tile, at least 1
+
+    delegate = "base"
+    delegate_tile = "_owner"
+    valid_of = "base"
+    row_kernels = "the tiles of ev.uniform cross rows, so nothing of a whole row is known in one"
+
+    @property
+    def num_tiles(self):
+        return (self.base.num_atoms + self.size - 1) // self.size
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    @property
+    def max_tiles(self) -> int:
+        return int((self.base.max_atoms + self.size - 1) // self.size)
+
+    @property
+    def max_atoms(self) -> int:
+        return int(self.base.max_atoms)
+
+    def begin(self, tile):
+        return tile * self.size
+
+    def end(self, tile):
+        return (
+            (tile + 1) * self.size
+            if (tile + 1) * self.size < self.base.num_atoms
+            else self.base.num_atoms
+        )
+
+    def tile_of(self, atom):
+        return atom // self.size
+
+    def _owner(self, position):
+        return self.base.tile_id(self.base.tile_of(position))
+
+    def valid(self, tile, position):
+        return self.base.valid(self.base.tile_of(position), position)
+
+
+@layout
+class UniformOfIds(Uniform):
+    """A :class:`Uniform` of a base whose atom ids are not its positions."""
+
+    def atom_id(self, tile, position):
+        return self.base.atom_id(self.base.tile_of(position), position)
+
+
+def uniform(size: Any, base: Any, *, validate: bool = False, name: str = "A") -> Uniform:
+    """The atoms of the layout `base`, `size` a tile (the last tile may hold fewer).
+
+    The base needs `tile_of` (all built-in layouts have it). Raises InputError.
+    """
+    if not is_layout(base):
+        hint = "uniform(size, layout): make one with ev.csr(matrix)"
+        raise InputError(name, expected="a layout", given=type(base).__name__, hint=hint)
+    if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
+        raise InputError("size", expected="an integer of at least 1", given=repr(size))
+    if not hasattr(type(base), "tile_of"):
+        raise InputError(name, expected="a layout with tile_of(atom)", given=type(base).__name__)
+    cls = Uniform if "atom_id" in type(base).__default_methods__ else UniformOfIds
+    return finished(cls(base, int(size)), validate, name)

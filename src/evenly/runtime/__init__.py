@@ -1,0 +1,1 @@
+"""Kernels, plans and caches: from a call to launches."""

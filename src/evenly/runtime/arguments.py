@@ -1,0 +1,179 @@
+"""A call's arguments: what they are for the compiler (specs) and for a launch (a binding)."""
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import sparse
+from evenly.interop.arrays import ArrayView, as_numpy, is_array, view
+from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
+from evenly.language.types import BOOL, POS, WEAK_FLOAT, WEAK_INT, from_dtype
+from evenly.layouts.contract import is_layout, masks
+
+TYPES = "float32, float64, int32, int64 or bool"
+
+
+def accept(value: Any, name: str) -> Any:
+    """An argument as kernels take it: sparse matrices become the layout of their own format."""
+    if is_layout(value) or is_array(value) or value is None:
+        return value
+    if sparse.is_sparse(value):
+        from evenly.layouts import convert
+
+        return convert(value, _layout_of(value))
+    if isinstance(value, bool | np.bool_ | numbers.Real):
+        return value
+    if isinstance(value, list | tuple):
+        raise InputError(name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__, hint="numpy.asarray(...) makes an array of it")
+    raise InputError(name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__)
+
+
+def _layout_of(matrix: Any) -> str:
+    format_ = sparse.parts(matrix).format
+    return {"bsr": "bcsr"}.get(format_, format_)
+
+
+def spec_of(value: Any, name: str) -> Spec:
+    """The type of an argument. Raises InputError for types that the language does not have."""
+    if is_layout(value):
+        return layout_spec(value, name)
+    if is_array(value):
+        return array_spec(view(value, name), name)
+    if value is None:
+        return StaticSpec(None)
+    if isinstance(value, bool | np.bool_):
+        return ScalarSpec(BOOL)
+    if isinstance(value, np.generic):
+        t = from_dtype(value.dtype)
+        if t is None:
+            raise InputError(name, expected=f"a number of {TYPES}", given=str(value.dtype))
+        return ScalarSpec(t)
+    return ScalarSpec(WEAK_INT if isinstance(value, numbers.Integral) else WEAK_FLOAT)
+
+
+def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
+    t = from_dtype(v.dtype)
+    if t is None:
+        raise InputError(name, expected=f"an array of {TYPES}", given=str(v.dtype), hint=f"{name}.astype(numpy.float32)")
+    if not v.contiguous:
+        raise InputError(name, expected="a contiguous array in C order", given=f"strides of a view, shape {v.shape}", hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch")
+    return ArraySpec(t, len(v.shape), ids)
+
+
+def layout_spec(layout: Any, name: str) -> LayoutSpec:
+    fields: list[tuple[str, Spec]] = []
+    for field_ in type(layout).__fields__.values():
+        value, where = getattr(layout, field_.name), f"{name}.{field_.name}"
+        spec: Spec
+        match field_.kind:
+            case "layout":
+                spec = layout_spec(value, where)
+            case "int":
+                spec = ScalarSpec(POS)
+            case "static":
+                spec = StaticSpec(int(value))
+            case _:
+                spec = array_spec(view(value, where), where, field_.kind == "index_array")
+        fields.append((field_.name, spec))
+    return LayoutSpec(type(layout), tuple(fields), masks(layout))
+
+
+@dataclass
+class Binding:
+    """The arguments of one call, by the path that leads to them: ("A", "offsets")."""
+
+    arguments: dict[str, Any]
+    views: dict[tuple[str, ...], ArrayView] = field(default_factory=dict)
+
+    def value(self, path: tuple[str, ...]) -> Any:
+        found = self.arguments[path[0]]
+        for name in path[1:]:
+            found = getattr(found, name)
+        return found
+
+    def view(self, path: tuple[str, ...]) -> ArrayView:
+        if path not in self.views:
+            self.views[path] = view(self.value(path), ".".join(path))
+        return self.views[path]
+
+    def array(self, path: tuple[str, ...]) -> np.ndarray[Any, Any]:
+        """The array at `path` as NumPy sees it, in place."""
+        return as_numpy(self.value(path), ".".join(path))
+
+    def workspace(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+        """Scratch memory for one run on the host."""
+        return np.empty(shape, dtype)
+
+    def scalar(self, path: tuple[str, ...]) -> Any:
+        return self.value(path)
+
+    def extent(self, path: tuple[str, ...], axis: int) -> int:
+        return self.view(path).shape[axis]
+
+    def layout(self, path: tuple[str, ...]) -> Any:
+        return self.value(path)
+
+    def device(self) -> str:
+        """Where the arrays are. Raises InputError where they are not all in one place."""
+        places: dict[str, str] = {}
+        for name, path in self.array_paths():
+            v = self.view(path)
+            place = f"{v.device}:{v.device_id}" if v.device == "cuda" else v.device
+            places.setdefault(place, name)
+        if len(places) > 1:
+            (a, first), (b, second), *_ = places.items()
+            raise InputError(second, expected=f"an array on {a}, where {first} is", given=f"one on {b}", hint="move one of them: layout.to('cuda'), cupy.asarray, tensor.to(...)")
+        return next(iter(places), "cpu")
+
+    def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
+        out: list[tuple[str, tuple[str, ...]]] = []
+
+        def visit(value: Any, path: tuple[str, ...]) -> None:
+            if is_layout(value):
+                for field_ in type(value).__fields__.values():
+                    visit(getattr(value, field_.name), (*path, field_.name))
+            elif is_array(value):
+                out.append((".".join(path), path))
+
+        for name, value in self.arguments.items():
+            visit(value, (name,))
+        return out
+
+    def check_outputs(self, written: frozenset[tuple[str, ...]]) -> None:
+        """Outputs must be writable, and must not share memory with any other array."""
+        spans = []
+        for name, path in self.array_paths():
+            v = self.view(path)
+            if path in written and v.readonly:
+                raise InputError(name, expected="a writable array, since the kernel stores into it", given="a read-only one")
+            spans.append((v.pointer, v.pointer + v.nbytes, name, path in written))
+        spans.sort()
+        for i, (_, stop, name, out) in enumerate(spans):
+            for start, _, other, other_out in spans[i + 1 :]:
+                if start >= stop:
+                    break
+                if out or other_out:
+                    a, b = (name, other) if out else (other, name)
+                    raise InputError(a, expected=f"an output that shares no memory with {b}", given="overlapping arrays", hint=f"copy {b} first")
+
+
+def is_wide(binding: Binding) -> bool:
+    """Whether positions need 64 bits: counts, and the integers of layouts, beyond 31 bits."""
+    limit = 2**31 - 2**21
+
+    def wide(layout: Any) -> bool:
+        if layout.max_tiles + layout.max_atoms >= limit:
+            return True
+        for field_ in type(layout).__fields__.values():
+            value = getattr(layout, field_.name)
+            if field_.kind == "layout" and wide(value):
+                return True
+            if field_.kind == "int" and not -limit < value < limit:
+                return True
+        return False
+
+    return any(wide(value) for value in binding.arguments.values() if is_layout(value))

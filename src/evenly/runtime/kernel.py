@@ -1,0 +1,203 @@
+"""`@ev.kernel`: a kernel, bound step by step to a schedule, a target and arguments."""
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from evenly import targets
+from evenly.errors import InputError
+from evenly.language import phases as cutting
+from evenly.language import syntax
+from evenly.language.ir import Program
+from evenly.language.lower import lower_kernel
+from evenly.language.parse import parse
+from evenly.language.phases import Phases
+from evenly.language.source import Source, fetch
+from evenly.language.specs import LayoutSpec, Spec
+from evenly.language.verify import verify
+from evenly.layouts.contract import is_layout
+from evenly.schedules import by_name
+
+from .arguments import Binding, accept, is_wide, spec_of
+from .plan import Plan
+
+
+class Kernel:
+    """A kernel: what happens to one tile and its atoms. Made by `@ev.kernel`.
+
+    kernel(*args)                       runs it; schedule and target are chosen
+    kernel[schedule](*args)             under this schedule
+    kernel[schedule].on(target)(*args)  there: "cuda", "cpu" or "python"
+    kernel.plan(*args, schedule=, target=)   decides and compiles; calling the plan only launches
+    """
+
+    def __init__(self, function: Callable[..., Any], source: str | None = None) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = function.__name__
+        self.parameters = tuple(inspect.signature(function).parameters)
+        self._source = source
+        self._programs: dict[Any, Program] = {}
+        self._executables: dict[Any, tuple[Any, Phases]] = {}
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"<evenly kernel {self.name}({', '.join(self.parameters)})>"
+
+    @functools.cached_property
+    def source(self) -> Source:
+        return fetch(self.function, self._source)
+
+    @functools.cached_property
+    def tree(self) -> syntax.Function:
+        return parse(self.source)
+
+    # ---- running -------------------------------------------------------------------------------
+    def __call__(self, *args: Any) -> None:
+        Bound(self)(*args)
+
+    def __getitem__(self, schedule: Any) -> Bound:
+        return Bound(self)[schedule]
+
+    def on(self, target: str, *, debug: bool = False) -> Bound:
+        """This kernel on a target: "auto", "cuda", "cpu" or "python". `debug`: check indices and divisions ("cpu")."""
+        return Bound(self).on(target, debug=debug)
+
+    def plan(self, *args: Any, schedule: Any = "auto", target: str = "auto") -> Plan:
+        """Decide and compile for these arguments; see `Plan`."""
+        return Bound(self, schedule).on(target).plan(*args)
+
+    # ---- pieces that Bound and Plan share --------------------------------------------------------
+    def named(self, args: tuple[Any, ...]) -> dict[str, Any]:
+        if len(args) != len(self.parameters):
+            raise InputError(self.name, expected=f"{len(self.parameters)} arguments ({', '.join(self.parameters)})", given=str(len(args)))
+        return dict(zip(self.parameters, args, strict=True))
+
+    def program(self, specs: tuple[Spec, ...]) -> Program:
+        """The typed program for arguments of these types."""
+        with self._lock:
+            if specs not in self._programs:
+                program = lower_kernel(self.source, self.tree, specs)
+                verify(program, specs)
+                self._programs[specs] = program
+            return self._programs[specs]
+
+    def executable(self, specs: tuple[Spec, ...], schedule: Any, target: str, wide: bool, debug: bool) -> tuple[Any, Phases]:
+        """The compiled kernel, from the cache of this kernel or made now."""
+        key = specs, schedule, target, wide, debug
+        with self._lock:
+            if key not in self._executables:
+                phases = cutting.cut(self.program(specs), whole=schedule.owns_tiles)
+                layouts = _layouts(dict(zip(self.parameters, specs, strict=True)))
+                if target == "cpu":
+                    from evenly.language.schedule_code import schedule_code
+                    codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
+                    made = targets.get(target).compile(phases, schedule, wide, debug, codes)
+                else:
+                    made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
+                self._executables[key] = made, phases
+            return self._executables[key]
+
+    def check(self, binding: Binding, outputs: frozenset[tuple[str, ...]], target: str) -> None:
+        """The checks of every call: one device, the target's; outputs writable and apart."""
+        place = binding.device().split(":")[0]
+        if place != {"cuda": "cuda"}.get(target, "cpu"):
+            name = next(iter(binding.array_paths()))[0]
+            hint = "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)" if target == "cuda" else "move them: layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'"
+            raise InputError(name, expected=f"arrays where target {target!r} can reach them", given=f"an array on {place}", hint=hint)
+        binding.check_outputs(outputs)
+
+
+class _Reference:
+    """The `python` target's executable: the kernel's own function, which no schedule changes."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+
+    def run(self, binding: Binding) -> None:
+        targets.get("python").run_kernel(self.kernel, binding.arguments)
+
+    def workspace_bytes(self, binding: Binding) -> int:
+        return 0
+
+
+def _layouts(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
+    return {(name,): spec for name, spec in specs.items() if isinstance(spec, LayoutSpec)}
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A kernel with some of its choices made."""
+
+    kernel: Kernel
+    schedule: Any = "auto"
+    target: str = "auto"
+    debug: bool = field(default=False)
+
+    def __getitem__(self, schedule: Any) -> Bound:
+        return replace(self, schedule=schedule if schedule == "auto" else by_name(schedule))
+
+    def on(self, target: str, *, debug: bool = False) -> Bound:
+        return replace(self, target=target, debug=debug)
+
+    def __call__(self, *args: Any) -> None:
+        """Run on these arguments."""
+        plan = self._prepare(args)
+        plan.kernel.check(plan._binding, plan._outputs, plan.target)
+        plan._executable.run(plan._binding)
+
+    def plan(self, *args: Any) -> Plan:
+        """Decide and compile for these arguments."""
+        plan = self._prepare(args)
+        plan.kernel.check(plan._binding, plan._outputs, plan.target)
+        return plan
+
+    def _prepare(self, args: tuple[Any, ...]) -> Plan:
+        kernel = self.kernel
+        binding = Binding({name: accept(value, name) for name, value in kernel.named(args).items()})
+        target = self._target(binding)
+        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        schedule = self._schedule(binding, specs, target)
+        if target == "python":
+            phases = cutting.cut(kernel.program(specs), whole=True)
+            return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
+        executable, phases = kernel.executable(specs, schedule, target, is_wide(binding), self.debug)
+        return Plan(kernel, schedule, target, executable, phases, binding, specs)
+
+    def _target(self, binding: Binding) -> str:
+        if self.target != "auto":
+            targets.get(self.target)
+            return self.target
+        return "cuda" if binding.device().startswith("cuda") else "cpu"
+
+    def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str) -> Any:
+        if self.schedule != "auto":
+            return by_name(self.schedule)
+        from evenly.tuning.auto import choose
+
+        layout = next((v for v in binding.arguments.values() if is_layout(v)), None)
+        whole = cutting.needs_whole_tiles(self.kernel.program(specs)) is not None
+        return choose(layout, target, whole)
+
+
+def kernel(function: Callable[..., Any] | None = None, *, source: str | None = None) -> Any:
+    """Make a kernel of a function: what happens to one tile and its atoms.
+
+    `source`: its text, for functions that were made by `exec`. Errors of the language are
+    raised when the kernel is first called, since they depend on the types of the arguments.
+
+    >>> import evenly as ev
+    >>> @ev.kernel
+    ... def spmv(A, x, y):
+    ...     for row in A.tiles():
+    ...         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+    """
+    if function is None:
+        return lambda f: Kernel(f, source)
+    if not callable(function):
+        raise InputError("ev.kernel", expected="a function", given=type(function).__name__)
+    return Kernel(function, source)

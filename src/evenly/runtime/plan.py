@@ -1,0 +1,86 @@
+"""Plans: everything decided and compiled, so that calling one only launches."""
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.language import ir, walk
+from evenly.language.phases import Phases
+
+from .arguments import Binding, accept, is_wide, spec_of
+
+
+class Plan:
+    """A kernel bound to a schedule, a target and the types of its arguments, ready to run again and again.
+
+    `plan(*args)` runs it on arguments of the same types. Attributes:
+
+    schedule, target: what was chosen.
+    launches: for each kernel launch its source, configuration and arguments (target "cuda").
+    workspace: bytes of scratch memory that it needs.
+    deterministic: False only where the kernel itself uses floating-point atomics whose order matters.
+    """
+
+    def __init__(self, kernel: Any, schedule: Any, target: str, executable: Any, phases: Phases, binding: Binding, specs: tuple[Any, ...]) -> None:
+        self.kernel, self.schedule, self.target = kernel, schedule, target
+        self._executable, self._phases, self._outputs = executable, phases, phases.outputs
+        self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
+
+    def __call__(self, *args: Any) -> None:
+        """Run on these arguments. Raises InputError where their types are not the plan's."""
+        arguments = self.kernel.named(args)
+        binding = Binding({name: accept(value, name) for name, value in arguments.items()})
+        for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
+            if spec_of(value, name) != spec:
+                raise InputError(name, expected="the type that the plan was made for", given=_brief(value), hint="make a plan for these arguments")
+        if is_wide(binding) and not self._wide:
+            raise InputError(next(iter(binding.arguments)), expected="sizes that 32-bit positions hold, as the plan was made for", given="larger ones", hint="make a plan for these arguments")
+        self.kernel.check(binding, self._outputs, self.target)
+        self._executable.run(binding)
+
+    @property
+    def launches(self) -> list[Any]:
+        """The launches of the plan's own arguments, in order (target "cuda" only)."""
+        if not hasattr(self._executable, "launches"):
+            raise InputError("plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}")
+        return self._executable.launches(self._binding)  # type: ignore[no-any-return]
+
+    @property
+    def workspace(self) -> int:
+        """Bytes of scratch memory that the plan's own arguments need."""
+        return int(self._executable.workspace_bytes(self._binding))
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same plan gives the same bits on every run."""
+        return not _float_atomics(self._phases)
+
+
+def _brief(value: Any) -> str:
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        return f"{value.dtype} of shape {tuple(value.shape)}"
+    return type(value).__name__
+
+
+def _float_atomics(phases: Phases) -> bool:
+    """Whether atomics may meet in an order that shows: floating-point sums, and anything whose old value is used."""
+    for phase in phases.phases:
+        for name in ("body", "enter", "leave", "prelude"):
+            if _ordered(getattr(phase, name, ())):
+                return True
+        if hasattr(phase, "pass_") and _ordered(phase.pass_.body):
+            return True
+    return False
+
+
+def _ordered(block: ir.Block) -> bool:
+    read = walk.variables_read(block)
+    for s in walk.statements(block):
+        if isinstance(s, ir.Atomic):
+            commutes = s.op in ("min", "max") or (s.op == "add" and s.array.dtype.is_integer)
+            if not commutes or s.result in read:
+                return True
+    return False

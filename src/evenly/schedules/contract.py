@@ -1,0 +1,125 @@
+"""The schedule contract: who does what?
+
+A schedule is a small frozen class, made by the decorator :func:`schedule`, of parameters
+(annotated numbers with defaults) and of methods. `launch` runs on the host; the others are
+in the kernel language, and run by each processor.
+
+    owner = "thread" | "group" | "share"    who a tile belongs to (see below)
+    launch(layout) -> (grid, block)         blocks, and threads a block; `layout` gives
+                                            num_tiles and num_atoms (host bounds of them)
+    setup(layout) -> state                  optional, once a processor: a search, say. The
+                                            state is a tuple; without setup it is the layout
+    tiles(state) -> range                   the tiles that this processor walks
+    atoms(state, tile) -> range             the atoms of `tile` that this processor takes
+
+Processors ask who they are: `ev.thread_index()`, `ev.thread_count()`, and
+`g = ev.group(size)` with g.index, g.count, g.rank. A schedule must be right for any
+number of processors, not only for the one that `launch` asks for: the CPU runs it with few.
+
+owner "thread": a tile is walked whole by one thread.
+owner "group": by a group of `size` threads (a parameter of that name): its members see
+    equal tiles, and their atoms together are the tile's.
+owner "share": a tile may be shared by consecutive threads. In the order of the threads,
+    the ranges are consecutive; a tile with atoms is left by the thread whose range, not
+    empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
+    tiles, and that thread leaves it. `setup` may return the layout in its state.
+
+`evenly.verify(schedule, layout)` proves it by a counting run.
+
+Source: the schedule API of Osama, Porumbescu, Owens, "A Programming Model for GPU Load
+Balancing" (PPoPP 2023), section 4.
+"""
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any, ClassVar, dataclass_transform
+
+from evenly.errors import InputError
+
+OWNERS = ("thread", "group", "share")
+MAX_BLOCK = 1024
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Sizes:
+    """What `launch` sees of a layout: its counts, or the host's bounds of them."""
+
+    num_tiles: int
+    num_atoms: int
+
+
+class Schedule:
+    """The base of every schedule. `engine` names what executes it (see targets)."""
+
+    owner: ClassVar[str]
+    engine: ClassVar[str] = "owned"
+
+    def launch(self, layout: Sizes) -> tuple[int, int]:
+        """(blocks, threads a block) for a layout of these counts."""
+        raise NotImplementedError
+
+    def partition(self, layout: Any, n: int) -> Any:
+        """This schedule applied to `layout` for `n` processors, in NumPy: an `evenly.Partition`."""
+        from .partition import partition
+
+        return partition(self, layout, n)
+
+    @property
+    def owns_tiles(self) -> bool:
+        """Whether a tile belongs to one thread or group (so that passes fuse into one launch)."""
+        return self.owner != "share"
+
+
+@dataclass_transform(frozen_default=True)
+def schedule(cls: type) -> Any:
+    """Make a schedule of a class with the methods above. Raises InputError where one is missing or wrong."""
+    if not issubclass(cls, Schedule):
+        body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
+        cls = type(cls.__name__, (*(b for b in cls.__bases__ if b is not object), Schedule), body)
+    _check(cls)
+    made: Any = dataclasses.dataclass(frozen=True)(cls)
+    _check_parameters(made)
+    return made
+
+
+_METHODS = {"launch": (1, True), "setup": (1, False), "tiles": (1, True), "atoms": (2, True)}
+
+
+def _check(cls: type) -> None:
+    owner = getattr(cls, "owner", None)
+    if owner not in OWNERS and not isinstance(owner, property):
+        raise InputError(f"{cls.__name__}.owner", expected=f"one of {', '.join(OWNERS)}", given=repr(owner))
+    for name, (count, required) in _METHODS.items():
+        member = getattr(cls, name, None)
+        missing = member is None or member is Schedule.launch
+        if missing and required:
+            raise InputError(f"{cls.__name__}.{name}", expected=f"a method {name}(self, {'layout' if name == 'launch' else 'state' + ', tile' * (count - 1)})", given="nothing")
+        if member is not None and inspect.isfunction(member) and len(inspect.signature(member).parameters) != count + 1:
+            raise InputError(f"{cls.__name__}.{name}", expected=f"{count} parameter{'s' * (count > 1)} after self", given=f"{name}{inspect.signature(member)}")
+
+
+def _check_parameters(cls: Any) -> None:
+    for f in dataclasses.fields(cls):
+        if f.default is dataclasses.MISSING:
+            continue
+        if not isinstance(f.default, bool | int | float):
+            raise InputError(f"{cls.__name__}.{f.name}", expected="a number as default", given=repr(f.default))
+    if cls.owner == "group" and not hasattr(cls, "size"):
+        raise InputError(f"{cls.__name__}.size", expected="a parameter `size: int = ...`, the threads of a group", given="nothing")
+
+
+def check_block(name: str, block: Any, least: int = 32) -> None:
+    """Refuse a block size that no GPU runs."""
+    if not isinstance(block, int) or isinstance(block, bool) or not least <= block <= MAX_BLOCK or block % 32:
+        raise InputError(f"{name}(block=...)", expected=f"a multiple of 32 from {least} to {MAX_BLOCK}", given=repr(block))
+
+
+def check_count(name: str, parameter: str, value: Any, least: int, most: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+        raise InputError(f"{name}({parameter}=...)", expected=f"an integer from {least} to {most}", given=repr(value))
+
+
+def ceil_div(a: int, b: int) -> int:
+    """The quotient, rounded up."""
+    return -(-a // b)

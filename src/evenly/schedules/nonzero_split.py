@@ -1,0 +1,59 @@
+"""Atoms divided evenly among blocks, whatever the tiles: for many empty tiles, and work only in atoms.
+
+Source: the "nonzero split" of Baxter's moderngpu and of Dalton, Olson, Bell (2015).
+"""
+from __future__ import annotations
+
+from evenly.language.func import func
+from evenly.language.names import thread_count, thread_index
+
+from .contract import ceil_div, check_block, check_count, schedule
+
+
+@func
+def tiles_ended(layout, atom):
+    """How many tiles end at or before `atom`."""
+    low = 0
+    high = layout.num_tiles
+    while low < high:
+        middle = (low + high) // 2
+        if layout.end(middle) <= atom:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@schedule
+class NonzeroSplit:
+    """`items` atoms a thread, `block` threads a block that work together."""
+
+    block: int = 256
+    items: int = 4
+
+    owner = "share"
+    engine = "nonzero"
+
+    def __post_init__(self):
+        check_block("NonzeroSplit", self.block)
+        check_count("NonzeroSplit", "items", self.items, 1, 64)
+
+    def launch(self, layout):
+        return max(1, ceil_div(layout.num_atoms, self.block * self.items)), self.block
+
+    def setup(self, layout):
+        share = (layout.num_atoms + thread_count() - 1) // thread_count()
+        start = min(thread_index() * share, layout.num_atoms)
+        stop = min(start + share, layout.num_atoms)
+        # A thread has the empty tiles at the end of its atoms; the first one those at the start, too.
+        first = 0 if thread_index() == 0 else tiles_ended(layout, start)
+        last = tiles_ended(layout, stop)
+        partial = last < layout.num_tiles and stop > layout.begin(min(last, layout.num_tiles - 1))
+        return layout, first, start, last + (1 if partial else 0), stop
+
+    def tiles(self, state):
+        return range(state[1], state[3])
+
+    def atoms(self, state, tile):
+        layout, _, start, _, stop = state
+        return range(max(layout.begin(tile), start), min(layout.end(tile), stop))

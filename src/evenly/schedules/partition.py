@@ -1,0 +1,72 @@
+"""A schedule applied to a layout for any number of processors, on the host."""
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.language.names import processor
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which processor gets which atoms: `tiles(p)` and `atoms(p, tile)` are ranges of positions.
+
+    Processors are threads, or groups where the schedule's owner is a group.
+    """
+
+    schedule: Any
+    layout: Any
+    num_processors: int
+
+    def state(self, p: int) -> Any:
+        """What the schedule's `setup` gives processor `p`."""
+        if not inspect.isfunction(getattr(type(self.schedule), "setup", None)):
+            return self.layout
+        with self._on(p):
+            return self.schedule.setup(self.layout)
+
+    def tiles(self, p: int) -> range:
+        """The tiles that processor `p` walks."""
+        state = self.state(p)
+        with self._on(p):
+            return _as_range(self.schedule.tiles(state))
+
+    def atoms(self, p: int, tile: int, rank: int = 0) -> range:
+        """The atoms of `tile` that processor `p` takes (of a group: its member `rank`)."""
+        state = self.state(p)
+        with self._on(p, rank):
+            return _as_range(self.schedule.atoms(state, tile))
+
+    def work(self) -> np.ndarray:
+        """Atoms of each processor, (num_processors,) int64."""
+        out = np.zeros(self.num_processors, np.int64)
+        for p in range(self.num_processors):
+            state = self.state(p)
+            for rank in range(self._size):
+                with self._on(p, rank):
+                    out[p] += sum(len(_as_range(self.schedule.atoms(state, t))) for t in _as_range(self.schedule.tiles(state)))
+        return out
+
+    @property
+    def _size(self) -> int:
+        return self.schedule.size if self.schedule.owner == "group" else 1
+
+    def _on(self, p: int, rank: int = 0) -> Any:
+        if not 0 <= p < self.num_processors:
+            raise InputError("p", expected=f"a processor from 0 to {self.num_processors - 1}", given=str(p))
+        return processor(p * self._size + rank, self.num_processors * self._size)
+
+
+def _as_range(r: range) -> range:
+    return range(int(r.start), int(r.stop), int(r.step))
+
+
+def partition(schedule: Any, layout: Any, n: int) -> Partition:
+    """`schedule` applied to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise InputError("n", expected="a number of processors, 1 or more", given=repr(n))
+    return Partition(schedule, layout, int(n))

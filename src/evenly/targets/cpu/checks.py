@@ -1,0 +1,42 @@
+"""What emitted code calls in debug mode: each check records what is wrong, then raises.
+
+A record is four integers: the place (1 + its number in the executable's table of places),
+the offending value, and its bound. The exception only ends the worker; the executable
+reads the record and raises an error that names the user's file and line.
+"""
+from __future__ import annotations
+
+from numba import njit
+
+RECORD = 4  # integers a record
+
+
+@njit(error_model="numpy")
+def check_index(index, length, place, record):
+    """`index`, if it lies in 0 .. length-1."""
+    if index < 0 or index >= length:
+        record[0] = place
+        record[1] = index
+        record[2] = length
+        raise IndexError
+    return index
+
+
+@njit(error_model="numpy")
+def check_divisor(divisor, place, record):
+    """`divisor`, if it is not zero."""
+    if divisor == 0:
+        record[0] = place
+        raise ZeroDivisionError
+    return divisor
+
+
+@njit(error_model="numpy")
+def check_shift(count, bits, place, record):
+    """A shift `count`, if it lies in 0 .. bits-1."""
+    if count < 0 or count >= bits:
+        record[0] = place
+        record[1] = count
+        record[2] = bits
+        raise ValueError
+    return count

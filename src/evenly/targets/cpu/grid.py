@@ -1,0 +1,52 @@
+"""Accumulators of the whole grid: one partial result a worker, joined in the workers' order."""
+from __future__ import annotations
+
+from evenly.language import ir
+from evenly.language.phases import GridResult
+from evenly.language.types import POS
+
+from .statements import Writer, like
+
+
+class Grid:
+    """The grid accumulators of one phase, in the function that runs it."""
+
+    def __init__(self, writer: Writer, phase: int, results: tuple[GridResult, ...]) -> None:
+        self.writer = writer
+        self.results = results
+        self.phase = phase
+
+    def start(self) -> None:
+        self.writer.identities([r.accumulator for r in self.results])
+
+    def keep(self) -> None:
+        """The end of a worker: its partial results."""
+        for v in self.fields():
+            self.writer.to_scratch(self.pointer(v), "worker", v)
+
+    def join(self) -> None:
+        """All partial results, first to last, in the accumulators' own fields."""
+        if not self.results:
+            return
+        w = self.writer
+        self.start()
+        q = w.local("earlier")
+        with w.under(f"for {q} in range(workers)"):
+            for r in self.results:
+                parts = tuple(like(v, "partial") for v in r.accumulator.fields)
+                for v, part in zip(r.accumulator.fields, parts, strict=True):
+                    w.from_scratch(self.pointer(v), q, part)
+                w.combine(r.accumulator, r.accumulator.fields, parts)
+
+    def store(self) -> None:
+        """The finished results, where the program expects them."""
+        zero = (ir.Const(0, POS),)
+        for r in self.results:
+            for v, array in zip(r.accumulator.fields, r.arrays, strict=True):
+                self.writer.statement(ir.Store(array, zero, v))
+
+    def fields(self) -> list[ir.Var]:
+        return [v for r in self.results for v in r.accumulator.fields]
+
+    def pointer(self, v: ir.Var) -> str:
+        return self.writer.scratch(self.phase, f"grid_{self.writer.text.var(v)}", v)

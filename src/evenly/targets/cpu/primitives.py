@@ -1,0 +1,84 @@
+"""What emitted code calls: typed pointers, NaN-propagating minimum and maximum.
+
+Emitted code reads arrays through raw typed pointers rather than Numba's arrays: a
+subscript is then one address computation (no wraparound of negative indices, which makes
+gathers twice as slow), there is nothing to unbox at a call, and read-only arrays need no
+second specialisation. The few intrinsics here are LLVM instructions, nothing more.
+"""
+from __future__ import annotations
+
+from llvmlite import ir as llvm
+from numba import types
+from numba.extending import intrinsic
+
+
+def _scalar_type(numba_type):
+    """The type that `float32` and its like stand for when they are passed as an argument."""
+    return numba_type.dtype if isinstance(numba_type, types.NumberClass) else numba_type.instance_type
+
+
+@intrinsic
+def pointer(typing_context, address, dtype):
+    """The address (an int64) as a pointer to elements of `dtype`."""
+    result = types.CPointer(_scalar_type(dtype))
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return result(address, dtype), generate
+
+
+@intrinsic
+def as_float(typing_context, bits):
+    """The float64 whose bits are those of an int64: how slots hold floats."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], llvm.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+def _extreme(name: str, compare: str):
+    @intrinsic
+    def extreme(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            return emit_extreme(builder, signature.return_type, arguments, name, compare)
+
+        return a(a, a), generate
+
+    return extreme
+
+
+def emit_extreme(builder, numba_type, arguments, name: str, compare: str):
+    """The lesser or greater of two values. LLVM's own propagates NaN and orders -0.0 before 0.0,
+
+    so the result does not depend on who comes first.
+    """
+    a, b = arguments
+    if isinstance(numba_type, types.Float):
+        bits = numba_type.bitwidth
+        function = builder.module.declare_intrinsic(f"llvm.{name}", [a.type], llvm.FunctionType(a.type, [a.type, a.type]))
+        assert function.name.endswith(str(bits))
+        return builder.call(function, [a, b])
+    is_bool = isinstance(numba_type, types.Boolean)
+    test = (builder.icmp_unsigned if is_bool else builder.icmp_signed)(compare, a, b)
+    return builder.select(test, a, b)
+
+
+minimum = _extreme("minimum", "<")
+maximum = _extreme("maximum", ">")
+
+
+@intrinsic
+def prefetch(typing_context, base, index):
+    """Ask for the cache line of one element; never faults."""
+
+    def generate(context, builder, signature, arguments):
+        i32, bytes_ = llvm.IntType(32), llvm.IntType(8).as_pointer()
+        kind = llvm.FunctionType(llvm.VoidType(), [bytes_, i32, i32, i32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [bytes_], kind)
+        address = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), bytes_)
+        builder.call(function, [address, i32(0), i32(3), i32(1)])  # a read, to keep, of data
+        return context.get_dummy_value()
+
+    return types.void(base, index), generate

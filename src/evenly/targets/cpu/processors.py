@@ -1,0 +1,119 @@
+"""What a user-defined schedule is told about its processor, when workers run it.
+
+A worker stands for as many virtual threads as the schedule's groups need (one, if it has no
+groups) and runs them in sequence. Schedules are right for any number of processors, so
+there are no more of them than that.
+"""
+from __future__ import annotations
+
+import math
+
+from evenly.language import ir, walk
+from evenly.language.schedule_code import ScheduleCode
+
+from .search import Layout
+from .text import Text
+
+
+def threads_each(code: ScheduleCode, size: int) -> int:
+    """How many virtual threads a worker stands for: whole groups, whatever the groups' sizes."""
+    asked = [e.size for e in _expressions(code) if isinstance(e, ir.Processor)]
+    return math.lcm(size, *asked)
+
+
+def answer(text: Text, each: int, member: str) -> None:
+    """Let `text` answer for virtual thread `member` (a name, or "0") of a worker's `each`."""
+    index = "worker" if each == 1 else f"(worker * {each})" if member == "0" else f"(worker * {each} + {member})"
+    count = "workers" if each == 1 else f"(workers * {each})"
+
+    def processor(e: ir.Processor) -> str:
+        match e.what:
+            case "thread_index":
+                return index
+            case "thread_count":
+                return count
+            case "group_index":
+                return index if e.size == 1 else f"({index} // {e.size})"
+            case "group_count":
+                return count if e.size == 1 else f"({count} // {e.size})"
+            case "group_rank":
+                return "0" if e.size == 1 else f"({index} % {e.size})"
+        raise AssertionError(e)
+
+    text.processor = processor
+
+
+def is_plain(code: ScheduleCode, layout: Layout, owner: str, size: int) -> bool:
+    """Whether together the processors walk each tile once, whole: then who walks which does not matter.
+
+    That is so where a processor (a thread or a group) takes every n-th tile of n processors,
+    and all its atoms (the members of a group every n-th atom).
+    """
+    if code.setup:
+        return False
+    kind, width = ("group", size) if owner == "group" else ("thread", 1)
+    start, stop, step = _folded(code.tiles)
+    if not (_asks(start, f"{kind}_index", width) and _asks(step, f"{kind}_count", width)):
+        return False
+    if not same(stop, layout.code.num_tiles.results[0]) or layout.code.num_tiles.body:
+        return False
+    first, last, by = _folded(code.atoms)
+    begin, end = (_of_tile(code.atoms, c) for c in (layout.code.begin, layout.code.end))
+    if begin is None or end is None or not same(last, end) or not isinstance(by, ir.Const):
+        return False
+    if owner == "group" and isinstance(first, ir.Binary) and first.op == "+":
+        return by.value == size and same(first.left, begin) and _asks(first.right, "group_rank", size)
+    return owner == "thread" and by.value == 1 and same(first, begin)
+
+
+def _folded(code: ir.Inline) -> tuple[ir.Expr, ...]:
+    """The results of `code` with the variables that it assigns once replaced by their values."""
+    values: dict[ir.Var, ir.Expr] = {}
+
+    def value(e: ir.Expr) -> ir.Expr | None:
+        return values.get(e) if isinstance(e, ir.Var) else None
+
+    for s in code.body:
+        if not isinstance(s, ir.Assign) or s.var in values:
+            return code.results
+        values[s.var] = walk.map_expr(s.value, value)
+    return tuple(walk.map_expr(e, value) for e in code.results)
+
+
+def _asks(e: ir.Expr, what: str, size: int) -> bool:
+    return isinstance(e, ir.Processor) and e.what == what and e.size == size
+
+
+def _of_tile(atoms: ir.Inline, code: ir.Inline) -> ir.Expr | None:
+    """The result of a layout's method for the tile that `atoms` has as its parameter."""
+    body, results = walk.substitute(code, atoms.params)
+    return None if body else results[0]
+
+
+def same(a: ir.Expr, b: ir.Expr) -> bool:
+    """Whether two expressions compute the same; arrays and parameters are known by their paths."""
+    if type(a) is not type(b) or a.type != b.type:
+        return False
+    match a, b:
+        case ir.Var(), _:
+            return a is b
+        case ir.Element(), ir.Element():
+            return a.array.path == b.array.path and _all_same(a.indices, b.indices)
+        case ir.Extent(), ir.Extent():
+            return a.array.path == b.array.path and a.axis == b.axis
+        case ir.Param(), ir.Param():
+            return a.path == b.path
+        case (ir.Const(), _) | (ir.Processor(), _):
+            return a == b
+        case ir.Call(), ir.Call():
+            return a.name == b.name and _all_same(a.arguments, b.arguments)
+    return getattr(a, "op", None) == getattr(b, "op", None) and _all_same(walk.parts(a), walk.parts(b))
+
+
+def _all_same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> bool:
+    return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+
+
+def _expressions(code: ScheduleCode) -> list[ir.Expr]:
+    inlines = (*walk.inline_expressions(code.tiles), *walk.inline_expressions(code.atoms))
+    return [*walk.expressions(code.setup), *inlines]

@@ -1,0 +1,67 @@
+"""The arguments of a compiled program: one table of 64-bit slots, filled anew at each run.
+
+All functions of a program share the table. A slot holds an address, a length, a number
+or the address of scratch memory that workers leave partial results in.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evenly.language import ir
+from evenly.language.types import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    array: ir.Array
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    array: ir.Array
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    path: ir.Path
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Memory for `size` values of 64 bits a worker (`lanes`: a worker and lane) of one phase."""
+
+    phase: int
+    name: str
+    size: int
+    lanes: bool
+
+
+Slot = Address | Length | Number | Scratch
+
+
+@dataclass
+class Slots:
+    """Hands out slots; the same thing gets the same slot."""
+
+    table: list[Slot] = field(default_factory=list)
+    _known: dict[object, int] = field(default_factory=dict)
+
+    def address(self, array: ir.Array) -> int:
+        return self._slot(("address", array.path), Address(array))
+
+    def length(self, array: ir.Array, axis: int) -> int:
+        return self._slot(("length", array.path, axis), Length(array, axis))
+
+    def number(self, path: ir.Path, type_: Scalar) -> int:
+        return self._slot(("number", path), Number(path, type_))
+
+    def scratch(self, phase: int, name: str, size: int, lanes: bool) -> int:
+        return self._slot(("scratch", phase, name), Scratch(phase, name, size, lanes))
+
+    def _slot(self, key: object, slot: Slot) -> int:
+        if key not in self._known:
+            self._known[key] = len(self.table)
+            self.table.append(slot)
+        return self._known[key]

@@ -1,0 +1,153 @@
+"""The split engine: consecutive atoms belong to a worker; tiles that two workers share are joined after.
+
+A worker's first and last tile may be partial. It leaves every tile that starts and ends
+in its piece; of the others it keeps what it has: of its first tile, which it ends (the
+head), and of its last, which a later worker ends (the tail). When all workers are done,
+one of them walks over these pieces in order and leaves the tiles that they make up. Which
+atoms are added to which, and in what order, depends on the number of workers alone.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenly.language import ir
+from evenly.language.phases import Split
+from evenly.language.types import POS
+
+from .grid import Grid
+from .search import Layout, bounds
+from .statements import Writer, engine_var, like
+
+
+class Pieces:
+    """The pieces of partial tiles of one phase: where workers keep them, and how they are joined.
+
+    A worker has two: its head (number 0), which ends a tile, and its tail (1), which does not.
+    """
+
+    def __init__(self, writer: Writer, number: int, phase: Split) -> None:
+        self.writer = writer
+        self.number = number
+        self.phase = phase
+        self.fields = [v for a in phase.pass_.accumulators for v in a.fields]
+
+    def none(self) -> None:
+        """A worker begins: it has no pieces."""
+        if self.phase.leave:
+            for piece in ("2 * worker", "2 * worker + 1"):
+                self.writer.line(f"{self._tile()}[{piece}] = -1")
+
+    def keep(self, which: str, tile: str, fields: list[ir.Var] | None = None) -> None:
+        """A worker's head or tail (`which` gives 0 or 1) of `tile`."""
+        w = self.writer
+        piece = w.local("piece")
+        w.line(f"{piece} = 2 * worker + {which}")
+        w.line(f"{self._tile()}[{piece}] = {tile}")
+        for v, source in zip(self.fields, fields or self.fields, strict=True):
+            w.to_scratch(self._field(v), self._index(piece), source)
+
+    def join(self) -> None:
+        """Walk over the pieces, first to last, and leave each tile that they make up."""
+        if not self.phase.leave:
+            return
+        w, t = self.writer, self.writer.text
+        carry, piece, tile = w.local("carry"), w.local("piece"), t.var(self.phase.tile)
+        carried = [like(v, "carried") for v in self.fields]
+        with lanes(w, self.phase):
+            w.line(f"{carry} = -1")
+            self.copy(carried, [ir.Const(0, v.type) for v in carried])  # never read: for the types
+            with w.under(f"for {piece} in range(2 * workers)"):
+                w.line(f"{tile} = {self._tile()}[{piece}]")
+                with w.under(f"if {tile} < 0"):
+                    w.line("continue")
+                for v in self.fields:
+                    w.from_scratch(self._field(v), self._index(piece), v)
+                if self.fields:
+                    with w.under(f"if {tile} == {carry}"):
+                        self.combine(carried)
+                with w.under(f"if {piece} % 2 == 0"):
+                    w.block(self.phase.leave)
+                    w.line(f"{carry} = -1")
+                with w.under("else"):
+                    self.copy(carried, self.fields)
+                    w.line(f"{carry} = {tile}")
+
+    def combine(self, earlier: list[ir.Var]) -> None:
+        """The accumulators' fields, after those of an earlier piece."""
+        place = dict(zip(self.fields, earlier, strict=True))
+        for acc in self.phase.pass_.accumulators:
+            self.writer.combine(acc, tuple(place[v] for v in acc.fields), acc.fields)
+
+    def copy(self, into: Sequence[ir.Var], source: Sequence[ir.Expr]) -> None:
+        for v, e in zip(into, source, strict=True):
+            self.writer.line(f"{self.writer.text.var(v)} = {self.writer.text.expr(e)}")
+
+    def _tile(self) -> str:
+        return self.writer.scratch(self.number, "piece_tile", size=2)
+
+    def _field(self, v: ir.Var) -> str:
+        name = f"piece_{self.writer.text.var(v)}"
+        return self.writer.scratch(self.number, name, v, size=2, lanes=self.phase.lane is not None)
+
+    def _index(self, piece: str) -> str:
+        """Where the values of a piece stand: one for each lane."""
+        if self.phase.lane is None:
+            return piece
+        t = self.writer.text
+        assert self.phase.lanes is not None
+        return f"{piece} * {t.operand(self.phase.lanes, 81)} + {t.var(self.phase.lane)}"
+
+
+class lanes:  # noqa: N801 - a context manager
+    """The loop over the independent lanes of a phase, if it has any."""
+
+    def __init__(self, writer: Writer, phase: Split) -> None:
+        self.loop = None
+        if phase.lane is not None and phase.lanes is not None:
+            stop = writer.range(ir.Const(0, POS), phase.lanes, ir.Const(1, POS))
+            self.loop = writer.under(f"for {writer.text.var(phase.lane)} in {stop}")
+
+    def __enter__(self) -> None:
+        if self.loop is not None:
+            self.loop.__enter__()
+
+    def __exit__(self, *exception: object) -> None:
+        if self.loop is not None:
+            self.loop.__exit__(None, None, None)
+
+
+def emit_split(w: Writer, number: int, phase: Split, layout: Layout, rule: str) -> None:
+    """One worker's piece. rule: "merge" (tiles and atoms evenly) or "nonzero" (atoms evenly)."""
+    t = w.text
+    pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
+    first_tile, first_atom, last_tile, last_atom = bounds(layout, rule)
+    pieces.none()
+    grid.start()
+    at, opened = engine_var("at"), engine_var("opened")
+    w.line(f"{t.var(at)} = {t.var(first_atom)}")
+    w.line(f"{t.var(opened)} = -1  # the first tile, if an earlier worker has begun it")
+    with w.under(f"if {t.var(first_tile)} < {t.var(layout.tiles)}"):
+        begin = layout.begin("begin", first_tile)
+        with w.under(f"if {t.var(begin)} < {t.var(at)}"):
+            w.line(f"{t.var(opened)} = {t.var(first_tile)}")
+    tile = t.var(phase.tile)
+    with w.under(f"for {tile} in range({t.var(first_tile)}, {t.var(last_tile)} + 1)"):
+        stop = engine_var("stop")
+        with w.under(f"if {tile} == {t.var(last_tile)}"):
+            with w.under(f"if {t.var(at)} >= {t.var(last_atom)}"):
+                w.line("break  # nothing of the last tile is this worker's")
+            w.line(f"{t.var(stop)} = {t.var(last_atom)}")
+        with w.under("else"):
+            end = layout.end("end", phase.tile)
+            w.line(f"{t.var(stop)} = {t.var(end)}")
+        with lanes(w, phase):
+            w.block(phase.enter)
+            w.identities(phase.pass_.accumulators)
+            w.atom_loop(phase.pass_, at, stop, ir.Const(1, POS))
+            if phase.leave:
+                with w.under(f"if {tile} == {t.var(last_tile)} or {tile} == {t.var(opened)}"):
+                    pieces.keep(f"(1 if {tile} == {t.var(last_tile)} else 0)", tile)
+                with w.under("else"):
+                    w.block(phase.leave)
+        w.line(f"{t.var(at)} = {t.var(stop)}")
+    grid.keep()

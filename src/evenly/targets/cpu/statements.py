@@ -1,0 +1,205 @@
+"""Statements as Python text for Numba. How a pass over atoms looks depends on who runs it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from evenly.language import combine, ir, walk
+from evenly.language.types import POS
+
+from .text import Text, memory_type
+
+# Accumulators whose combination names each operand once: their contributions need no variable.
+_ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The members of a group, that run in sequence: the head of their loop, and what each computes first."""
+
+    loop: str
+    setup: ir.Block
+
+
+class Writer:
+    """Writes the statements of one function, line by line."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.lines: list[str] = []
+        self.depth = 1
+        self.atoms: ir.Inline | None = None  # the range of a tile's atoms; passes are refused without
+        self.ranks: Ranks | None = None
+        self.tile: ir.Var | None = None
+
+    # ---- lines -----------------------------------------------------------------------------
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    @contextmanager
+    def under(self, head: str) -> Iterator[None]:
+        """The body of a compound statement."""
+        self.line(f"{head}:")
+        self.depth += 1
+        before = len(self.lines)
+        yield
+        if len(self.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+
+    def local(self, wanted: str) -> str:
+        """A name for a variable of the engine's."""
+        return self.text.name(("engine", wanted), wanted)
+
+    # ---- blocks ------------------------------------------------------------------------------
+    def block(self, block: ir.Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: ir.Stmt) -> None:
+        t = self.text
+        match s:
+            case ir.Assign(var=v, value=e):
+                self.line(f"{t.var(v)} = {t.expr(e)}")
+            case ir.Store(array=a, indices=indices, value=value, at=at):
+                stored = f"{memory_type(a.dtype)}({t.expr(value)})" if a.dtype.is_bool else t.expr(value)
+                self.line(f"{t.array(a)}[{t.index(a, indices, at)}] = {stored}")
+            case ir.Atomic():
+                self.atomic(s)
+            case ir.If():
+                self.branch(s)
+            case ir.While(before=before, condition=c, body=body):
+                with self.under("while True"):
+                    self.block(before)
+                    self.line(f"if not {t.operand(c, 26)}:")
+                    self.line("    break")
+                    self.block(body)
+            case ir.For(var=v, start=start, stop=stop, step=step, body=body):
+                with self.under(f"for {t.var(v)} in {self.range(start, stop, step)}"):
+                    self.block(body)
+            case ir.Break():
+                self.line("break")
+            case ir.Continue():
+                self.line("continue")
+            case ir.Accumulate(accumulator=acc, values=values):
+                self.accumulate(acc, values)
+            case ir.Pass():
+                self.walk(s)
+            case _:
+                raise AssertionError(s)
+
+    def range(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> str:
+        """`range(...)` over 64-bit integers."""
+        first, last, by = (self.text.expr(ir.Cast(e, POS)) for e in (start, stop, step))
+        return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
+
+    def atomic(self, s: ir.Atomic) -> None:
+        t = self.text
+        values = ", ".join(t.expr(e) for e in s.operands)
+        call = f"atomic_{s.op}({t.array(s.array)}, {t.index(s.array, s.indices, s.at)}, {values})"
+        self.line(call if s.result is None else f"{t.var(s.result)} = {call}")
+
+    def branch(self, s: ir.If) -> None:
+        condition, then, otherwise = s.condition, s.then, s.otherwise
+        if not then:
+            if not otherwise:
+                return
+            condition, then, otherwise = ir.Unary("not", condition, condition.type), otherwise, ()
+        with self.under(f"if {self.text.expr(condition)}"):
+            self.block(then)
+        if otherwise:
+            with self.under("else"):
+                self.block(otherwise)
+
+    # ---- accumulators --------------------------------------------------------------------------
+    def identities(self, accumulators: Sequence[ir.Accumulator]) -> None:
+        """The accumulators' fields, before the first contribution."""
+        for acc in accumulators:
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                self.line(f"{self.text.var(v)} = {self.text.expr(e)}")
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        """fields = combined(fields, values)."""
+        held: list[ir.Expr] = []
+        for value in values:
+            if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
+                held.append(value)
+            else:
+                part = ir.Var("part", value.type)
+                self.line(f"{self.text.var(part)} = {self.text.expr(value)}")
+                held.append(part)
+        self.combine(acc, acc.fields, tuple(held))
+
+    def combine(self, acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> None:
+        """fields = combined(a, b), for operands that are cheap to repeat."""
+        body, results = combine.combined(acc, a, b)
+        self.block(body)
+        t = self.text
+        if len(results) == 1:
+            self.line(f"{t.var(acc.fields[0])} = {t.expr(results[0])}")
+            return
+        # All new values before the first old one goes.
+        new = [ir.Var("new", r.type) for r in results]
+        for v, r in zip(new, results, strict=True):
+            self.line(f"{t.var(v)} = {t.expr(r)}")
+        for v, n in zip(acc.fields, new, strict=True):
+            self.line(f"{t.var(v)} = {t.var(n)}")
+
+    # ---- passes ----------------------------------------------------------------------------------
+    def walk(self, s: ir.Pass) -> None:
+        """A pass over the whole tile: its lanes in sequence, if a schedule gave it lanes."""
+        assert self.atoms is not None and self.tile is not None
+        self.identities(s.accumulators)
+        if self.ranks is None:
+            self.atom_loop(s, *self.inline(self.atoms, self.tile))
+            return
+        with self.under(self.ranks.loop):
+            self.block(self.ranks.setup)
+            self.atom_loop(s, *self.inline(self.atoms, self.tile))
+
+    def atom_loop(self, s: ir.Pass, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> None:
+        with self.under(f"for {self.text.var(s.atom)} in {self.range(start, stop, step)}"):
+            self.block(s.body)
+
+    # ---- pieces of layouts and schedules ---------------------------------------------------------
+    def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:
+        """Write the body of `code`; its results, for arguments that are cheap to repeat."""
+        body, results = walk.substitute(code, arguments)
+        self.block(body)
+        return results
+
+    def held(self, name: str, code: ir.Inline, *arguments: ir.Expr) -> ir.Var:
+        """A variable of the engine's that holds the one result of `code`."""
+        (result,) = self.inline(code, *arguments)
+        v = engine_var(name)
+        self.line(f"{self.text.var(v)} = {self.text.expr(result)}")
+        return v
+
+    # ---- scratch memory ----------------------------------------------------------------------------
+    def scratch(self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False) -> str:
+        """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
+        pointer = self.text.name(("scratch", phase, name), name)
+        kind = "int64" if v is None else memory_type(v.type)
+        slot = self.text.slots.scratch(phase, name, size, lanes)
+        self.text.unpacked.setdefault(pointer, f"pointer(slots[{slot}], {kind})")
+        return pointer
+
+    def to_scratch(self, pointer: str, index: str, v: ir.Var) -> None:
+        value = self.text.var(v)
+        self.line(f"{pointer}[{index}] = {f'uint8({value})' if v.type.is_bool else value}")
+
+    def from_scratch(self, pointer: str, index: str, v: ir.Var) -> None:
+        test = " != 0" if v.type.is_bool else ""
+        self.line(f"{self.text.var(v)} = {pointer}[{index}]{test}")
+
+
+def engine_var(name: str) -> ir.Var:
+    """A variable that an engine adds to the program's own: a position."""
+    return ir.Var(name, POS)
+
+
+def like(v: ir.Var, prefix: str) -> ir.Var:
+    """A new variable of the same type."""
+    return ir.Var(f"{prefix}_{v.name}", v.type)
+

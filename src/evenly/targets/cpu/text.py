@@ -1,0 +1,243 @@
+"""Expressions as Python text for Numba, and the record of what a function refers to."""
+from __future__ import annotations
+
+import keyword
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from evenly.language import ir
+from evenly.language.diagnostics import Location
+from evenly.language.intrinsics import BY_NAME
+from evenly.language.types import Scalar
+
+from .slots import Slots
+
+# How tightly each operator binds in Python; names and calls bind at 100.
+_BINDS = {"*": 80, "/": 80, "//": 80, "%": 80, "+": 70, "-": 70, "<<": 60, ">>": 60, "&": 50, "^": 45, "|": 40,
+          "<": 30, "<=": 30, ">": 30, ">=": 30, "==": 30, "!=": 30, "not": 25, "and": 20, "or": 15, "if": 10}
+
+# Spellings that differ from the table of intrinsics: Numba's math has no fmod.
+_SPELLED = {"minimum": "minimum", "maximum": "maximum", "fmod": "np.fmod"}
+
+# Names that emitted code uses for itself.
+_TAKEN = frozenset(
+    "math np inf nan cfunc njit types int32 int64 float32 float64 uint8 bool range abs pointer as_float minimum maximum "
+    "prefetch atomic_add atomic_min atomic_max atomic_exch atomic_cas check_index check_divisor check_shift record "
+    "worker workers slots run min max True False None IndexError ZeroDivisionError ValueError Exception".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a check stands. kind: index, division or shift."""
+
+    kind: str
+    name: str
+    at: Location | None
+
+
+@dataclass
+class Text:
+    """Emits the expressions of one function.
+
+    `places`: the checks of debug mode, in the order of their numbers; None without checks.
+    `processor`: how a schedule's questions about its processor are answered.
+    """
+
+    slots: Slots
+    places: list[Place] | None = None
+    processor: Callable[[ir.Processor], str] | None = None
+    unpacked: dict[str, str] = field(default_factory=dict)  # name -> how it is read from the slots
+    _names: dict[object, str] = field(default_factory=dict)
+    _taken: set[str] = field(default_factory=lambda: set(_TAKEN))
+
+    # ---- names -----------------------------------------------------------------------------
+    def unique(self, wanted: str) -> str:
+        base = f"{wanted}_" if keyword.iskeyword(wanted) or wanted in _TAKEN or wanted.startswith("__") else wanted
+        name, n = base, 0
+        while name in self._taken:
+            n += 1
+            name = f"{base}_{n}"
+        self._taken.add(name)
+        return name
+
+    def name(self, key: object, wanted: str) -> str:
+        """The one name of `key`."""
+        if key not in self._names:
+            self._names[key] = self.unique(wanted)
+        return self._names[key]
+
+    def var(self, v: ir.Var) -> str:
+        return self.name(v, v.name)
+
+    def array(self, a: ir.Array) -> str:
+        name = self.name(a.path, _joined(a.path))
+        self.unpacked.setdefault(name, f"pointer(slots[{self.slots.address(a)}], {memory_type(a.dtype)})")
+        return name
+
+    def extent(self, a: ir.Array, axis: int) -> str:
+        name = self.name((a.path, axis), f"{_joined(a.path)}_length" + (str(axis) if a.ndim > 1 else ""))
+        self.unpacked.setdefault(name, f"slots[{self.slots.length(a, axis)}]")
+        return name
+
+    def param(self, p: ir.Param) -> str:
+        name = self.name(("param", p.path), _joined(p.path))
+        slot = f"slots[{self.slots.number(p.path, p.type)}]"
+        self.unpacked.setdefault(name, from_slot(slot, p.type))
+        return name
+
+    def place(self, kind: str, name: str, at: Location | None) -> int:
+        """The number of a new check (from 1)."""
+        assert self.places is not None
+        self.places.append(Place(kind, name, at))
+        return len(self.places)
+
+    # ---- expressions -------------------------------------------------------------------------
+    def expr(self, e: ir.Expr) -> str:
+        return self._expr(e)[0]
+
+    def operand(self, e: ir.Expr, binds: int) -> str:
+        """`e` where an operator that binds `binds` stands around it."""
+        text, mine = self._expr(e)
+        return text if mine >= binds else f"({text})"
+
+    def _expr(self, e: ir.Expr) -> tuple[str, int]:
+        match e:
+            case ir.Const():
+                return constant(e)
+            case ir.Var():
+                return self.var(e), 100
+            case ir.Param():
+                return self.param(e), 100
+            case ir.Extent(array=a, axis=axis):
+                return self.extent(a, axis), 100
+            case ir.Element():
+                return self.element(e)
+            case ir.Unary():
+                return self.unary(e)
+            case ir.Binary():
+                return self.binary(e)
+            case ir.Compare(op=op, left=a, right=b):
+                binds = _BINDS[op]  # Python chains comparisons: both sides bind tighter
+                return f"{self.operand(a, binds + 1)} {op} {self.operand(b, binds + 1)}", binds
+            case ir.Logic(op=op, left=a, right=b):
+                binds = _BINDS[op]
+                return f"{self.operand(a, binds)} {op} {self.operand(b, binds + 1)}", binds
+            case ir.Select(condition=c, then=a, otherwise=b):
+                return f"{self.operand(a, 11)} if {self.operand(c, 11)} else {self.operand(b, 11)}", 10
+            case ir.Cast(operand=x, type=t):
+                return self.cast(x, t)
+            case ir.Call():
+                return self.call(e), 100
+            case ir.Processor():
+                assert self.processor is not None
+                return self.processor(e), 90
+        raise AssertionError(e)
+
+    def element(self, e: ir.Element) -> tuple[str, int]:
+        text = f"{self.array(e.array)}[{self.index(e.array, e.indices, e.at)}]"
+        return (f"{text} != 0", _BINDS["!="]) if e.array.dtype.is_bool else (text, 100)
+
+    def index(self, a: ir.Array, indices: tuple[ir.Expr, ...], at: Location | None) -> str:
+        """The flat index of an element, rows after rows."""
+        if self.places is not None:
+            texts = [self.checked(a, axis, i, at) for axis, i in enumerate(indices)]
+        else:
+            texts = [self.operand(i, 70 if axis else 80) for axis, i in enumerate(indices)]
+        if len(texts) == 1:
+            return texts[0]
+        flat = texts[0]
+        for axis, text in enumerate(texts[1:], 1):
+            flat = f"{flat if axis == 1 else f'({flat})'} * {self.extent(a, axis)} + {text}"
+        return flat
+
+    def checked(self, a: ir.Array, axis: int, i: ir.Expr, at: Location | None) -> str:
+        number = self.place("index", ".".join(a.path), at)
+        return f"check_index({self.expr(i)}, {self.extent(a, axis)}, {number}, record)"
+
+    def unary(self, e: ir.Unary) -> tuple[str, int]:
+        if e.op == "not":
+            return f"not {self.operand(e.operand, 25)}", 25
+        text = f"{e.op}{self.operand(e.operand, 90)}"
+        return narrow(text, 90, e.type)
+
+    def binary(self, e: ir.Binary) -> tuple[str, int]:
+        op, t = e.op, e.type
+        if t.is_integer and op in ("//", "%") and not isinstance(e.right, ir.Const):
+            return narrow(*self.division(e), t)
+        if op in ("<<", ">>") and self.places is not None:
+            number = self.place("shift", op, e.at)
+            right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
+        else:
+            right = self.operand(e.right, _BINDS[op] + 1)
+        return narrow(f"{self.operand(e.left, _BINDS[op])} {op} {right}", _BINDS[op], t)
+
+    def division(self, e: ir.Binary) -> tuple[str, int]:
+        left, right = self.operand(e.left, 80), self.operand(e.right, 81)
+        if self.places is not None:
+            right = f"check_divisor({right}, {self.place('division', e.op, e.at)}, record)"
+        return f"{left} {e.op} {right}", 80
+
+    def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
+        if number_type(x.type) == number_type(t):
+            return self._expr(x)
+        if t.is_bool:
+            return f"{self.operand(x, 31)} != 0", 30
+        return f"{number_type(t)}({self.expr(x)})", 100
+
+    def call(self, e: ir.Call) -> str:
+        entry = BY_NAME[e.name]
+        if e.name == "power_int":
+            base, exponent = e.arguments
+            assert isinstance(exponent, ir.Const)
+            # Numba unrolls powers by a literal.
+            return narrow(f"{self.operand(base, 91)} ** {int(exponent.value)}", 0, e.type, always=True)[0]
+        text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
+        if entry.kind == "to_int":
+            return f"int64({text})"
+        return f"int32({text})" if e.name == "abs" and e.type.name == "int32" else text
+
+
+def _joined(path: ir.Path) -> str:
+    return "_".join(x for x in path if x != "$")
+
+
+def number_type(t: Scalar) -> str:
+    """Numba's name of the type that computes with a scalar."""
+    return "bool" if t.is_bool else t.dtype.name
+
+
+def memory_type(t: Scalar) -> str:
+    """Numba's name of the type that holds a scalar in memory."""
+    return "uint8" if t.is_bool else t.dtype.name
+
+
+def from_slot(text: str, t: Scalar) -> str:
+    """The number in a slot."""
+    if t.is_float:
+        return f"float32(as_float({text}))" if t.name == "float32" else f"as_float({text})"
+    return f"{text} != 0" if t.is_bool else f"int32({text})" if t.name == "int32" else text
+
+
+def narrow(text: str, binds: int, t: Scalar, always: bool = False) -> tuple[str, int]:
+    """Numba computes int32 in 64 bits: data integers are cut back, and so wrap."""
+    if t.name == "int32":
+        return f"int32({text})", 100
+    return (f"({text})", 100) if always else (text, binds)
+
+
+def constant(c: ir.Const) -> tuple[str, int]:
+    """A literal of exactly the constant's type, and how tightly it binds."""
+    if c.type.is_bool:
+        return str(bool(c.value)), 100
+    if c.type.is_float:
+        value = float(c.value)
+        text = "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf") if math.isinf(value) else repr(value)
+        return (f"float32({text})", 100) if c.type.name == "float32" else (text, 90 if text[0] == "-" else 100)
+    value_ = int(c.value)
+    if c.type.name == "int32":
+        return f"int32({value_})", 100
+    if value_ == -(2**63):
+        return "(-9223372036854775807 - 1)", 100  # the literal itself would not fit
+    return str(value_), 90 if value_ < 0 else 100

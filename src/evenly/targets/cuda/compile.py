@@ -1,0 +1,80 @@
+"""CUDA C++ to a cubin, by NVRTC through cuda.core, kept on disk. Works without a GPU."""
+from __future__ import annotations
+
+import functools
+import hashlib
+import warnings
+from typing import Any
+
+from evenly.errors import InternalError, UnavailableError
+from evenly.runtime.cache import read_file, write_file
+
+from . import headers
+
+OPTIONS = {"std": "c++17"}
+
+
+def require() -> Any:
+    """The module cuda.core. Raises UnavailableError with how to get it."""
+    try:
+        import cuda.core as core
+    except ImportError:
+        raise UnavailableError(
+            "target 'cuda'", "the package cuda-core is not installed", "pip install 'evenly[cu13]' (or [cu12] for a CUDA 12 driver)"
+        ) from None
+    return core
+
+
+@functools.cache
+def versions() -> str:
+    """What decides the machine code beside source and architecture."""
+    core = require()
+    from cuda.bindings import nvrtc
+
+    _, major, minor = nvrtc.nvrtcVersion()
+    return f"cuda.core {core.__version__} nvrtc {major}.{minor}"
+
+
+def cubin(source: str, name: str, arch: str) -> bytes:
+    """The machine code of `headers + source` for an architecture such as "sm_90"."""
+    full = headers.text() + source
+    key = hashlib.sha256("\0".join((full, arch, versions(), repr(OPTIONS))).encode()).hexdigest()
+    cached = read_file("cubin", f"{key}.cubin")
+    if cached is not None:
+        return cached
+    made = _compile(full, name, arch)
+    write_file("cubin", f"{key}.cubin", made)
+    return made
+
+
+def _compile(full: str, name: str, arch: str, **more: Any) -> bytes:
+    core = require()
+    options = core.ProgramOptions(arch=arch, **OPTIONS, **more)
+    program = core.Program(full, "c++", options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            code = program.compile("cubin").code
+    except Exception as error:
+        raise InternalError(f"NVRTC refused the kernel {name} that evenly emitted: please report it.\n{error}") from error
+    if not code:
+        raise InternalError(f"NVRTC gave no machine code for {name}")
+    return bytes(code)
+
+
+def resources(source: str, name: str, arch: str) -> dict[str, int]:
+    """Registers, spilled bytes and stack bytes of a kernel, as ptxas reports them."""
+    import io
+    import re
+
+    core = require()
+    log = io.StringIO()
+    options = core.ProgramOptions(arch=arch, ptxas_options=["-v"], **OPTIONS)
+    core.Program(headers.text() + source, "c++", options).compile("cubin", logs=log)
+    text = log.getvalue()
+
+    def number(pattern: str) -> int:
+        found = re.findall(pattern, text)
+        return max((int(x) for x in found), default=-1)
+
+    return {"registers": number(r"Used (\d+) registers"), "spills": number(r"(\d+) bytes spill stores"), "stack": number(r"(\d+) bytes stack frame")}

@@ -1,0 +1,239 @@
+// Primitives: all that emitted code and engines know of the machine.
+//
+// This is the only file that names CUDA builtins. It has a second implementation for the CPU
+// (targets/simt/host/gpu_host.hpp, which defines EV_HOST), so that the same engines and the same emitted code run where
+// there is no GPU. The first part below is what the two implementations must both provide; the second part, plain
+// scalar arithmetic, is shared.
+//
+// NVRTC has no std headers, and these headers reach it as one string, so nothing here includes anything.
+#pragma once
+
+#ifndef EV_HOST
+
+#define EV_DEVICE __device__ __forceinline__
+#define EV_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define EV_SHARED(T, name, N) __shared__ __align__(16) T name[N]  // aligned for wide loads of consecutive elements
+
+namespace ev {
+
+// ---- who am I ------------------------------------------------------------------------------------------------------
+EV_DEVICE int thread_rank() { return (int)threadIdx.x; }      // in the block
+EV_DEVICE int block_threads() { return (int)blockDim.x; }
+EV_DEVICE int lane_rank() { return (int)(threadIdx.x & 31); }  // in the warp
+EV_DEVICE int warp_rank() { return (int)(threadIdx.x >> 5); }  // in the block
+EV_DEVICE int block_rank() { return (int)blockIdx.x; }
+EV_DEVICE int block_count() { return (int)gridDim.x; }
+EV_DEVICE int block_y() { return (int)blockIdx.y; }            // which lane of a dense axis
+EV_DEVICE int block_y_count() { return (int)gridDim.y; }
+
+// ---- barriers and fences -------------------------------------------------------------------------------------------
+EV_DEVICE void barrier() { __syncthreads(); }
+// Named barrier, id 1..15: `count` threads, whole warps. Barrier 0 is barrier()'s.
+EV_DEVICE void barrier(int id, int count) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory"); }
+EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
+EV_DEVICE void fence_block() { __threadfence_block(); }
+EV_DEVICE void fence_device() { __threadfence(); }
+
+// ---- shuffles and votes: every lane named in `mask` must call, at the same place, with the same mask ------------------
+// A lane that reads from one outside the mask gets an undefined value (on the CPU: poison). Bools travel as ints.
+template <class T> struct shuffled { using type = T; };
+template <> struct shuffled<bool> { using type = int; };
+template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32) {
+  return (T)__shfl_up_sync(mask, (typename shuffled<T>::type)value, n, width);
+}
+template <class T> EV_DEVICE T shuffle_down(unsigned mask, T value, int n, int width = 32) {
+  return (T)__shfl_down_sync(mask, (typename shuffled<T>::type)value, n, width);
+}
+template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int lane, int width = 32) {
+  return (T)__shfl_sync(mask, (typename shuffled<T>::type)value, lane, width);
+}
+EV_DEVICE unsigned ballot(unsigned mask, bool p) { return __ballot_sync(mask, p); }
+EV_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p); }
+EV_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p); }
+
+// ---- bits ----------------------------------------------------------------------------------------------------------
+EV_DEVICE int count_bits(unsigned m) { return __popc(m); }
+EV_DEVICE int lowest_bit(unsigned m) { return __ffs((int)m) - 1; }     // -1 where there is none
+EV_DEVICE int highest_bit(unsigned m) { return 31 - __clz((int)m); }   // -1 where there is none
+
+// ---- infinities, which NVRTC has no name for -------------------------------------------------------------------------
+EV_DEVICE float infinity_float() { return __int_as_float(0x7f800000); }
+EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000000LL); }
+
+// ---- loads ---------------------------------------------------------------------------------------------------------
+// load_cached: memory that nobody writes while the kernel runs, and that is read again (gathered); the read-only path.
+// load_once: the same, read once (arrays indexed by the atom): first out of the cache, so that gathered data stays.
+template <class T> EV_DEVICE T load_cached(const T* p) { return __ldg(p); }
+template <class T> EV_DEVICE T load_once(const T* p) { return __ldcs(p); }
+EV_DEVICE bool load_cached(const bool* p) { return __ldg((const unsigned char*)p) != 0; }
+EV_DEVICE bool load_once(const bool* p) { return __ldcs((const unsigned char*)p) != 0; }
+
+// A read-only array: a[i] is gathered, a.once(i) streams.
+template <class T> struct in {
+  const T* data;
+  in() = default;
+  EV_DEVICE in(const T* p) : data(p) {}
+  template <class I> EV_DEVICE T operator[](I i) const { return load_cached(data + i); }
+  template <class I> EV_DEVICE T once(I i) const { return load_once(data + i); }
+};
+
+// An array that is written, and may be read through the same view.
+template <class T> struct out {
+  T* data;
+  out() = default;
+  EV_DEVICE out(T* p) : data(p) {}
+  template <class I> EV_DEVICE T& operator[](I i) const { return data[i]; }
+};
+
+// ---- atomics: each returns the old value -----------------------------------------------------------------------------
+EV_DEVICE int atomic_add(int* p, int v) { return atomicAdd(p, v); }
+EV_DEVICE long long atomic_add(long long* p, long long v) {
+  return (long long)atomicAdd((unsigned long long*)p, (unsigned long long)v);  // two's complement: the same bits
+}
+EV_DEVICE float atomic_add(float* p, float v) { return atomicAdd(p, v); }
+EV_DEVICE double atomic_add(double* p, double v) { return atomicAdd(p, v); }
+
+EV_DEVICE int atomic_min(int* p, int v) { return atomicMin(p, v); }
+EV_DEVICE int atomic_max(int* p, int v) { return atomicMax(p, v); }
+EV_DEVICE long long atomic_min(long long* p, long long v) { return atomicMin(p, v); }
+EV_DEVICE long long atomic_max(long long* p, long long v) { return atomicMax(p, v); }
+
+EV_DEVICE int atomic_exchange(int* p, int v) { return atomicExch(p, v); }
+EV_DEVICE long long atomic_exchange(long long* p, long long v) {
+  return (long long)atomicExch((unsigned long long*)p, (unsigned long long)v);
+}
+EV_DEVICE float atomic_exchange(float* p, float v) { return atomicExch(p, v); }
+EV_DEVICE double atomic_exchange(double* p, double v) {
+  return __longlong_as_double((long long)atomicExch((unsigned long long*)p, (unsigned long long)__double_as_longlong(v)));
+}
+
+EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return atomicCAS(p, expected, v); }
+EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) {
+  return (long long)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v);
+}
+
+// One compare-and-swap on the bits of a floating-point value; `seen` is what the caller believes is there.
+EV_DEVICE float swap_bits(float* p, float seen, float v) {
+  return __int_as_float(atomicCAS((int*)p, __float_as_int(seen), __float_as_int(v)));
+}
+EV_DEVICE double swap_bits(double* p, double seen, double v) {
+  return __longlong_as_double((long long)atomicCAS((unsigned long long*)p, (unsigned long long)__double_as_longlong(seen),
+                                                   (unsigned long long)__double_as_longlong(v)));
+}
+EV_DEVICE bool same_bits(float a, float b) { return __float_as_int(a) == __float_as_int(b); }
+EV_DEVICE bool same_bits(double a, double b) { return __double_as_longlong(a) == __double_as_longlong(b); }
+EV_DEVICE float read_again(float* p) { return *(volatile float*)p; }
+EV_DEVICE double read_again(double* p) { return *(volatile double*)p; }
+
+}  // namespace ev
+
+#endif  // EV_HOST
+
+namespace ev {
+
+static constexpr unsigned full_warp = 0xffffffffu;
+template <class A, class B> struct same_type { static constexpr bool value = false; };
+template <class A> struct same_type<A, A> { static constexpr bool value = true; };
+template <bool C, class A, class B> struct choose { using type = A; };
+template <class A, class B> struct choose<false, A, B> { using type = B; };
+EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane
+EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
+EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
+EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+// ---- extremes: the identities of min and max --------------------------------------------------------------------------
+template <class T> EV_DEVICE T lowest();
+template <class T> EV_DEVICE T highest();
+template <> EV_DEVICE int lowest<int>() { return -2147483647 - 1; }
+template <> EV_DEVICE int highest<int>() { return 2147483647; }
+template <> EV_DEVICE long long lowest<long long>() { return -9223372036854775807LL - 1; }
+template <> EV_DEVICE long long highest<long long>() { return 9223372036854775807LL; }
+template <> EV_DEVICE float lowest<float>() { return -infinity_float(); }
+template <> EV_DEVICE float highest<float>() { return infinity_float(); }
+template <> EV_DEVICE double lowest<double>() { return -infinity_double(); }
+template <> EV_DEVICE double highest<double>() { return infinity_double(); }
+template <> EV_DEVICE bool lowest<bool>() { return false; }
+template <> EV_DEVICE bool highest<bool>() { return true; }
+
+// ---- minimum and maximum: NaN where either is NaN, as NumPy's minimum and maximum ---------------------------------------
+// `x != x` is false for integers and folds away. A NaN in b falls through to b, since every comparison with it is false.
+template <class T> EV_DEVICE T minimum(T a, T b) { return a < b || a != a ? a : b; }
+template <class T> EV_DEVICE T maximum(T a, T b) { return a > b || a != a ? a : b; }
+
+// ---- // and %: Python's meaning (towards minus infinity, the sign of the divisor) ----------------------------------------
+// The divisor -1 stands apart because the most negative integer divided by it overflows; NumPy wraps, and so do we.
+template <class T, class U> EV_DEVICE T floor_div_wrapping(T a, T b) {
+  if (b == -1) return (T)((U)0 - (U)a);
+  T q = a / b, r = a % b;
+  return q - (T)(r != 0 && (r < 0) != (b < 0));
+}
+template <class T> EV_DEVICE T floor_mod_wrapping(T a, T b) {
+  if (b == -1) return 0;
+  T r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+EV_DEVICE int floor_div(int a, int b) { return floor_div_wrapping<int, unsigned>(a, b); }
+EV_DEVICE long long floor_div(long long a, long long b) { return floor_div_wrapping<long long, unsigned long long>(a, b); }
+EV_DEVICE int floor_mod(int a, int b) { return floor_mod_wrapping(a, b); }
+EV_DEVICE long long floor_mod(long long a, long long b) { return floor_mod_wrapping(a, b); }
+
+// Python's float_divmod, which NumPy follows: the quotient comes from the remainder, because floor(a / b) is wrong where
+// a / b rounds up to an integer. Division by zero gives a / b, and NaN for the remainder.
+template <class T> EV_DEVICE T float_floor_mod(T a, T b) {
+  T r = fmod(a, b);
+  if (r == 0) return copysign(r, b);
+  return (r < 0) != (b < 0) ? r + b : r;
+}
+template <class T> EV_DEVICE T float_floor_div(T a, T b) {
+  if (b == 0) return a / b;
+  T r = fmod(a, b), q = (a - r) / b;
+  if (r != 0 && (r < 0) != (b < 0)) q -= 1;
+  if (q == 0) return copysign((T)0, a / b);
+  T whole = floor(q);
+  return q - whole > (T)0.5 ? whole + 1 : whole;
+}
+EV_DEVICE float floor_div(float a, float b) { return float_floor_div(a, b); }
+EV_DEVICE double floor_div(double a, double b) { return float_floor_div(a, b); }
+EV_DEVICE float floor_mod(float a, float b) { return float_floor_mod(a, b); }
+EV_DEVICE double floor_mod(double a, double b) { return float_floor_mod(a, b); }
+
+// ---- base ** exponent, exponent a non-negative integer: by squaring; integers wrap --------------------------------------
+template <class T, class U> EV_DEVICE T power_by_squaring(U base, long long exponent) {
+  U result = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) result *= base;
+    base *= base;
+  }
+  return (T)result;
+}
+EV_DEVICE int power_int(int base, long long e) { return power_by_squaring<int, unsigned>((unsigned)base, e); }
+EV_DEVICE long long power_int(long long base, long long e) {
+  return power_by_squaring<long long, unsigned long long>((unsigned long long)base, e);
+}
+EV_DEVICE float power_int(float base, long long e) { return power_by_squaring<float, float>(base, e); }
+EV_DEVICE double power_int(double base, long long e) { return power_by_squaring<double, double>(base, e); }
+
+// ---- floating-point min, max and compare-exchange: CUDA has none, so a loop over compare-and-swap of the bits ------------
+// Floats compare by value, as Python does: -0.0 equals 0.0, and a NaN equals nothing.
+template <class T, class F> EV_DEVICE T atomic_update(T* p, F next) {
+  T seen = read_again(p);
+  for (;;) {
+    T wanted = next(seen);
+    if (same_bits(wanted, seen)) return seen;
+    T old = swap_bits(p, seen, wanted);
+    if (same_bits(old, seen)) return old;
+    seen = old;
+  }
+}
+EV_DEVICE float atomic_min(float* p, float v) { return atomic_update(p, [=](float s) { return minimum(s, v); }); }
+EV_DEVICE float atomic_max(float* p, float v) { return atomic_update(p, [=](float s) { return maximum(s, v); }); }
+EV_DEVICE double atomic_min(double* p, double v) { return atomic_update(p, [=](double s) { return minimum(s, v); }); }
+EV_DEVICE double atomic_max(double* p, double v) { return atomic_update(p, [=](double s) { return maximum(s, v); }); }
+EV_DEVICE float atomic_compare_exchange(float* p, float e, float v) {
+  return atomic_update(p, [=](float s) { return s == e ? v : s; });
+}
+EV_DEVICE double atomic_compare_exchange(double* p, double e, double v) {
+  return atomic_update(p, [=](double s) { return s == e ? v : s; });
+}
+
+}  // namespace ev

@@ -1,0 +1,141 @@
+// Groups of threads that own whole tiles: rank, sync, reduce.
+//
+// The owned engine's loop, for any G from 1 to T:
+//
+//     ev::group<G, T> g;
+//     if (g.present())                                        // NOT active(): see below
+//       for (long long t = g.index(); t < tiles; t += g.count()) {
+//         Value v = identity();
+//         if (g.active()) for (pos k = begin(t) + g.rank(); k < end(t); k += G) step(v, ...);
+//         v = g.reduce_to_leader(v);                          // or g.reduce(v): the result in every lane
+//         if (g.leader()) leave(t, v);
+//       }
+//
+// present(): the thread runs the group's loop. active(): it has a rank 0..G-1, and works. They differ only where G > 32
+// is no multiple of 32: then the last warp of a group has lanes without a rank, which must still follow the loop, since a
+// barrier takes whole warps. What such lanes hand to reduce is ignored. Otherwise active() folds to present().
+//
+// G <= 32: floor(32 / G) groups a warp, the lanes left over idle (not present). G > 32: ceil(G / 32) warps a group.
+// T must be a multiple of 32 where G > 1.
+//
+// A value V needs `static V combine(const V&, const V&)` and `V each(f) const`, which applies f to each field.
+#pragma once
+#include "gpu.cuh"
+
+namespace ev {
+
+// ---- values of several fields through the shuffles, a field at a time -----------------------------------------------------
+template <class V> EV_DEVICE V value_up(unsigned mask, const V& v, int n) {
+  return v.each([=](auto x) { return shuffle_up(mask, x, n); });
+}
+template <class V> EV_DEVICE V value_down(unsigned mask, const V& v, int n) {
+  return v.each([=](auto x) { return shuffle_down(mask, x, n); });
+}
+template <class V> EV_DEVICE V value_from(unsigned mask, const V& v, int lane) {
+  return v.each([=](auto x) { return shuffle_from(mask, x, lane); });
+}
+
+// The lanes rank 0..N-1 of `mask` folded into rank 0, in order of rank: after a round of distance o a lane holds 2 o
+// ranks from its own on. Any N. Lanes with other ranks must call too if the mask names them; what they hold is ignored.
+template <int N, int O = 1, class V, class F> EV_DEVICE V lanes_fold(unsigned mask, int rank, V v, F combine) {
+  if constexpr (O < N) {
+    V later = value_down(mask, v, O);
+    // With N a power of two, only lanes that rank 0 never reads fold in what lies beyond N: no test needed.
+    if ((N & (N - 1)) == 0 || rank + O < N) v = combine(v, later);
+    return lanes_fold<N, 2 * O>(mask, rank, v, combine);
+  }
+  return v;
+}
+
+template <int G, int T> struct group {
+  static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
+  static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
+  static constexpr bool in_warp = G <= 32;
+  static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // a group's
+  static constexpr int per_warp = in_warp ? 32 / G : 0;
+  // Barrier 0 is the block's own, so 15 named ones are left: at 1024 threads and 64 a group, one group's worth idles.
+  static constexpr int fit = T / 32 / warps;
+  static constexpr int per_block = G == 1 ? T : in_warp ? T / 32 * per_warp : fit < 15 ? fit : 15;
+
+  EV_DEVICE group() {
+    if constexpr (G == 1) { which = thread_rank(); member = 0; }
+    else if constexpr (in_warp) {
+      int lane = lane_rank(), in = lane / G;
+      which = warp_rank() * per_warp + in;
+      member = lane - in * G;
+    } else {
+      which = thread_rank() / (warps * 32);
+      member = thread_rank() - which * (warps * 32);
+    }
+  }
+
+  EV_DEVICE bool present() const {
+    if constexpr (G == 1) return true;
+    else if constexpr (in_warp) return 32 % G == 0 || lane_rank() < per_warp * G;
+    else return T == per_block * warps * 32 || which < per_block;
+  }
+  EV_DEVICE bool active() const { return present() && (in_warp || G % 32 == 0 || member < G); }
+  EV_DEVICE int rank() const { return member; }
+  EV_DEVICE int local() const { return which; }  // which group of the block
+  EV_DEVICE bool leader() const { return member == 0 && present(); }
+  EV_DEVICE long long index() const { return (long long)block_rank() * per_block + which; }  // in the grid
+  EV_DEVICE long long count() const { return (long long)block_count() * per_block; }
+
+  EV_DEVICE void sync() const {
+    if constexpr (G == 1) return;
+    else if constexpr (in_warp) sync_warp(mask());
+    else barrier(1 + which, warps * 32);
+  }
+
+  // The lanes of this thread's warp that belong to its group (G > 32: the whole warp).
+  EV_DEVICE unsigned mask() const {
+    if constexpr (G >= 32) return full_warp;
+    else return ((1u << G) - 1u) << (lane_rank() - member);
+  }
+
+  // Valid in the leader only. Lanes fold in order of rank, then warps in order: the same tree on every run.
+  template <class V> EV_DEVICE V reduce_to_leader(V v) const {
+    if constexpr (G == 1) return v;
+    else if constexpr (in_warp) return fold_lanes<G>(v);
+    else { share(v); return member == 0 ? gather<V>() : v; }
+  }
+
+  // Valid in every lane.
+  template <class V> EV_DEVICE V reduce(V v) const {
+    if constexpr (G == 1) return v;
+    else if constexpr (in_warp) return value_from(mask(), fold_lanes<G>(v), lane_rank() - member);
+    else { share(v); return gather<V>(); }
+  }
+
+private:
+  int which, member;          // which group of the block; which member of the group
+  mutable int turn = 0;       // which half of `partials` the next reduction uses
+
+  template <int N, class V> EV_DEVICE V fold_lanes(const V& v) const {
+    return lanes_fold<N>(mask(), in_warp ? member : lane_rank(), v, [](const V& a, const V& b) { return V::combine(a, b); });
+  }
+
+  template <class V> EV_DEVICE V* partials(int half) const {
+    EV_SHARED(V, memory, 2 * per_block * warps);
+    return memory + (half * per_block + which) * warps;
+  }
+
+  // One partial a warp. Two halves in turn: whoever writes a half again has passed the barrier of the reduction between,
+  // so all reads of it are over, and one barrier a reduction is enough.
+  template <class V> EV_DEVICE void share(V v) const {
+    constexpr int tail = G - 32 * (warps - 1);
+    v = tail == 32 || member < 32 * (warps - 1) ? fold_lanes<32>(v) : fold_lanes<tail>(v);
+    turn ^= 1;
+    if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;
+    sync();
+  }
+  template <class V> EV_DEVICE V gather() const {
+    const V* part = partials<V>(turn);
+    V v = part[0];
+    #pragma unroll
+    for (int w = 1; w < warps; ++w) v = V::combine(v, part[w]);
+    return v;
+  }
+};
+
+}  // namespace ev

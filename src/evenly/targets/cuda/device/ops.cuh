@@ -1,0 +1,32 @@
+// What emitted code calls beside the primitives: arithmetic that wraps, and a leader's value for its whole group.
+#pragma once
+#include "gpu.cuh"
+#include "group.cuh"
+
+namespace ev {
+
+// Data integers wrap, as NumPy's do; signed overflow is undefined in C++, unsigned is not.
+EV_DEVICE int add_wrapping(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
+EV_DEVICE int sub_wrapping(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
+EV_DEVICE int mul_wrapping(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+EV_DEVICE long long add_wrapping(long long a, long long b) { return (long long)((unsigned long long)a + (unsigned long long)b); }
+EV_DEVICE long long sub_wrapping(long long a, long long b) { return (long long)((unsigned long long)a - (unsigned long long)b); }
+EV_DEVICE long long mul_wrapping(long long a, long long b) { return (long long)((unsigned long long)a * (unsigned long long)b); }
+
+template <class T> EV_DEVICE T absolute(T a) { return a < 0 ? -a : a; }
+EV_DEVICE float absolute(float a) { return fabsf(a); }
+EV_DEVICE double absolute(double a) { return fabs(a); }
+
+template <class T> EV_DEVICE T not_a_number() { return (T)infinity_float() * (T)0; }
+
+template <class T> struct leaders_value {
+  T value;
+  template <class F> EV_DEVICE leaders_value each(F f) const { return {f(value)}; }
+  static EV_DEVICE leaders_value combine(const leaders_value& a, const leaders_value&) { return a; }
+};
+// Folding in order of rank, first one wins: rank 0's value in every member.
+template <class Team, class T> EV_DEVICE T from_leader(const Team& team, T value) {
+  return team.reduce(leaders_value<T>{value}).value;
+}
+
+}  // namespace ev

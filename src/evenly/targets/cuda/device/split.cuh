@@ -1,0 +1,613 @@
+// Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
+//
+//     split_block<Phase, T, I, Rule, Persistent>(phase, carries, grid_partials, first_tile = nullptr)
+//         A block takes T * I items and stages its atoms' values through shared memory. Rule: merge_rule (tiles + atoms
+//         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
+//         evenly: Baxter, moderngpu). Blocks, S = T * I, Persistent = false:
+//           merge_rule    at least ceil((tiles + atoms) / S)
+//           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
+//                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
+//         Persistent = true: any number of blocks; each takes a contiguous share of the chunks of S items.
+//         first_tile: a stored partition (blocks + 1 entries, Persistent = false only); null: the block searches.
+//     share<Phase, Sched, T>(phase, sched, carries, grid_partials)
+//         What each thread walks is a schedule's own (`setup`, `tiles`, `atoms`).
+//     flatten<Phase, G, T>(phase, grid_partials)
+//         A group of G threads owns G tiles and shares their atoms (Osama, Porumbescu, Owens, PPoPP 2023, section 5.2.3).
+//         One kernel, no carries.
+//     finish<Phase, T>(phase, carries, main_blocks, grid_partials + main_blocks)       in carry.cuh
+//         After split_block and share, unless they ran as one block or the phase has no value that is left.
+//
+// grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
+// carries: ignored unless Phase::has_value and Phase::has_leave.
+// T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
+#pragma once
+#include "gpu.cuh"
+#include "group.cuh"
+#include "grid.cuh"
+#include "carry.cuh"
+
+namespace ev {
+
+// ---- rules: how the items of all tiles are laid on one line, and cut -------------------------------------------------------
+// A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
+// number of tiles that `ended` holds for; it is monotone, so it can be searched.
+
+struct merge_rule {
+  static constexpr bool bounded = true;  // a chunk of S items has no more than S tile ends
+  template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
+  template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
+  template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
+  template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
+  template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
+};
+
+struct nonzero_rule {
+  static constexpr bool bounded = false;  // millions of empty tiles may lie between two atoms
+  template <class P> static EV_DEVICE P total(P, P atoms) { return atoms; }
+  template <class P> static EV_DEVICE P atom(P d, P) { return d; }
+  template <class P> static EV_DEVICE bool ended(P end, P, P d) { return end <= d; }
+  template <class P> static EV_DEVICE P least(P, P) { return 0; }
+  template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
+};
+
+// How many tiles have ended at position d. The whole warp probes 32 places a step, which cuts the range to a 33rd: 5
+// dependent loads for 4 M tiles where a binary search has 22. Every lane gets the answer.
+template <class Rule, class Phase>
+EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
+  using pos = typename Phase::pos;
+  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
+  while (low < high) {
+    pos stride = (high - low) / 33 + 1, probe = low + (lane_rank() + 1) * stride - 1;
+    bool ended = probe < high && Rule::ended(phase.end(probe), probe, d);
+    low += count_bits(ballot(full_warp, ended)) * stride;
+    pos top = low + stride - 1;  // the first probe that failed
+    high = top < high ? top : high;
+  }
+  return low;
+}
+
+// The first tile of [low, high) that ends after `atom`: the one that holds it.
+template <class Phase>
+EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {
+  while (low < high) {
+    typename Phase::pos mid = low + (high - low) / 2;
+    if (phase.end(mid) <= atom) low = mid + 1;
+    else high = mid;
+  }
+  return low;
+}
+
+// ---- split_block -------------------------------------------------------------------------------------------------------
+//
+// One chunk holds tile ends [t0, t1) and atoms [z0, z1). Its atoms stand in `slots`, one each; `last` marks the slots
+// where a tile ends. A thread folds I consecutive slots and puts the value of a tile that ends there into the tile's last
+// slot, which nobody else reads before it is left. So the walk needs no search, staged and finished values share their
+// memory, and a chunk takes little of it: shared memory not taken is L1 cache for gathered data.
+template <class Phase, int T, int I, class Rule> struct block_split {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  using Grid = typename Phase::Grid;
+  using State = typename Phase::State;
+  static constexpr int S = T * I;
+  static constexpr bool folds = Phase::has_value && Phase::has_leave;
+  static constexpr bool steps = folds || Phase::has_effects;
+  static constexpr bool needs_tile = steps && Phase::needs_tile;
+  static constexpr bool marks = folds || needs_tile;
+  static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
+  static constexpr bool keeps_slots = Rule::bounded && folds;
+  // In a chunk of an unbounded rule with more tiles than this, each atom looks for its tile instead.
+  static constexpr int wide = 8 * S;
+
+  struct nothing {};
+  using local = typename choose<Rule::bounded, int, pos>::type;  // a tile, counted from t0
+  union Slot {
+    typename choose<folds, Value, nothing>::type value;
+    typename choose<needs_tile, local, nothing>::type tile;
+    typename choose<keeps_slots, int, nothing>::type of_tile;  // at nz + tile: the tile's last slot, -1 if it has none here
+  };
+  struct Bounds { pos t0, z0, t1, z1; };
+
+  const Phase& phase;
+  Slot* slots;
+  unsigned char* last;
+  pos* found;  // what the two searching warps tell the others: {t0, z0, t1, z1}
+
+  // ---- where the chunk [d0, d1) lies ----
+  EV_DEVICE Bounds locate(pos d0, pos d1, pos tiles, pos atoms, const pos* first_tile) const {
+    if constexpr (!searches) return {0, d0, 0, d1};
+    if (first_tile != nullptr) {
+      pos t0 = load_cached(first_tile + block_rank()), t1 = load_cached(first_tile + block_rank() + 1);
+      if constexpr (marks) barrier();  // `last` is clear
+      return {t0, Rule::atom(d0, t0), t1, Rule::atom(d1, t1)};
+    }
+    for (int side = warp_rank(); side < 2; side += T / 32) {
+      pos t = warp_search<Rule>(phase, side == 0 ? d0 : d1, tiles, atoms);
+      if (lane_rank() == 0) {
+        found[2 * side] = t;
+        found[2 * side + 1] = Rule::atom(side == 0 ? d0 : d1, t);  // or all threads would keep d0 and d1 in registers
+      }
+    }
+    barrier();
+    return {found[0], found[1], found[2], found[3]};
+  }
+
+  EV_DEVICE void clear_marks() const {
+    unsigned* words = (unsigned*)last;
+    #pragma unroll
+    for (int k = 0; k < ceil_div(I, 4); ++k)
+      if (I % 4 == 0 || thread_rank() + k * T < S / 4) words[thread_rank() + k * T] = 0;
+  }
+
+  // ---- the tiles that end here ----
+  // The slot of a tile's last atom, -1 if none of its atoms is in the chunk: an empty tile, or one that ends where the
+  // chunk begins.
+  EV_DEVICE int slot_of(const Bounds& b, pos begin, pos end) const {
+    return end > begin && end > b.z0 ? (int)(end - 1 - b.z0) : -1;
+  }
+  EV_DEVICE void mark(const Bounds& b, local i, pos begin, pos end) const {
+    int slot = slot_of(b, begin, end);
+    if (slot >= 0) {
+      last[slot] = 1;
+      if constexpr (needs_tile) slots[slot].tile = i;
+    }
+    if constexpr (keeps_slots) slots[(int)(b.z1 - b.z0) + i].of_tile = slot;
+  }
+  EV_DEVICE void mark_tiles(const Bounds& b, local from) const {
+    local count = (local)(b.t1 - b.t0);
+    if (!Rule::bounded && count > wide) return mark_tiles_by_atom(b, from);
+    #pragma unroll (Rule::bounded ? 1 : 2)  // bounded: one round is the rule; more would cost registers
+    for (local i = from + thread_rank(); i < count; i += T) mark(b, i, phase.begin(b.t0 + i), phase.end(b.t0 + i));
+  }
+  EV_DEVICE void mark_tiles_by_atom(const Bounds& b, local from) const {
+    if (from > 0) return;
+    #pragma unroll 1
+    for (int i = thread_rank(); i < (int)(b.z1 - b.z0); i += T) {
+      pos tile = thread_tile_of(phase, b.z0 + i, b.t0, b.t1);
+      if (tile < b.t1 && phase.end(tile) == b.z0 + i + 1) mark(b, (local)(tile - b.t0), phase.begin(tile), phase.end(tile));
+    }
+  }
+
+  // ---- tile ids of all slots, from those at tiles' last slots (load-balancing search) ----
+  EV_DEVICE void expand_tiles(const Bounds& b) const {
+    EV_SHARED(local, warp_next, T / 32);
+    int nz = (int)(b.z1 - b.z0), first = thread_rank() * I;
+    local open = (local)(b.t1 - b.t0), none = -1, next = none;
+    #pragma unroll
+    for (int k = I - 1; k >= 0; --k)
+      if (first + k < nz && last[first + k]) next = slots[first + k].tile;
+    unsigned have = ballot(full_warp, next != none);
+    int source = lowest_bit(have & lanes_above(lane_rank())), lowest = lowest_bit(have);
+    local after = shuffle_from(full_warp, next, source < 0 ? 0 : source);
+    local of_warp = shuffle_from(full_warp, next, lowest < 0 ? 0 : lowest);
+    if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;
+    barrier();
+    if (source < 0) {
+      after = none;
+      for (int w = warp_rank() + 1; w < T / 32 && after == none; ++w) after = warp_next[w];
+      if (after == none) after = open;
+    }
+    #pragma unroll
+    for (int k = I - 1; k >= 0; --k)
+      if (first + k < nz) {
+        if (last[first + k]) after = slots[first + k].tile;
+        else slots[first + k].tile = after;
+      }
+  }
+
+  EV_DEVICE void step(Value& v, pos t0, local tile, pos atom) const {
+    if constexpr (needs_tile) phase.step(v, phase.enter(t0 + tile), t0 + tile, atom);
+    else phase.step(v, State{}, (pos)0, atom);
+  }
+  EV_DEVICE Value start() const {
+    if constexpr (Phase::has_value) return Phase::identity();
+    else return Value{};
+  }
+
+  // ---- the atoms, in load order: strided, coalesced ----
+  EV_DEVICE void stage(const Bounds& b) const {
+    int nz = (int)(b.z1 - b.z0), t = thread_rank();
+    if constexpr (!Phase::has_effects) {
+      // Pure: evaluated without a condition, beyond the end once more at an atom that is there, so that all loads of all
+      // rounds are independent and in flight together. Without tiles that is the chunk's last atom, one address for all
+      // the idle lanes; with tiles the thread's own first, since others overwrite the ids in their slots.
+      if (needs_tile ? t >= nz : nz == 0) return;
+      local tile[I];
+      Value v[I];
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {
+        tile[k] = 0;
+        if constexpr (needs_tile) tile[k] = slots[t + k * T < nz ? t + k * T : t].tile;
+      }
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {
+        int i = t + k * T;
+        if (i >= nz) i = needs_tile ? t : nz - 1;
+        v[k] = start();
+        step(v[k], b.t0, tile[k], b.z0 + i);
+      }
+      #pragma unroll
+      for (int k = 0; k < I; ++k)
+        if (t + k * T < nz) slots[t + k * T].value = v[k];
+    } else {
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {
+        int i = t + k * T;
+        if (i < nz) {
+          local tile = 0;
+          if constexpr (needs_tile) tile = slots[i].tile;
+          Value v = start();
+          step(v, b.t0, tile, b.z0 + i);
+          if constexpr (folds) slots[i].value = v;
+        }
+      }
+    }
+  }
+
+  // ---- the fold: I slots a thread, then across threads. Returns the open tile's value, valid in the last thread ----
+  EV_DEVICE Value fold(const Bounds& b, const Value& carried) const {
+    int first = thread_rank() * I, count = (int)(b.z1 - b.z0) - first, head_slot = -1;
+    Value part[I], head = Phase::identity(), tail = Phase::identity();
+    bool ends[I];
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {  // no branch before the loads: they are in flight together
+      part[k] = slots[first + k].value;
+      ends[k] = last[first + k] != 0;  // never beyond the atoms
+      if (k >= count) part[k] = Phase::identity();
+    }
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      tail = Phase::combine(tail, part[k]);
+      if (ends[k]) {
+        if (head_slot < 0) { head = tail; head_slot = first + k; }  // may have begun before this thread: wait
+        else slots[first + k].value = tail;
+        tail = Phase::identity();
+      }
+    }
+    bool resets = head_slot >= 0;
+    Open<Phase> open = block_scan<Phase, T>(resets, tail, carried);
+    if (resets) slots[head_slot].value = Phase::combine(open.value, head);
+    return resets ? tail : Phase::combine(open.value, tail);
+  }
+
+  // ---- the tiles that end here are left, in order: stores coalesce ----
+  // What a tile came to: `carried` is for the first one, where none of its atoms is in this chunk.
+  EV_DEVICE Value value_at(local i, int slot, const Value& carried) const {
+    return slot >= 0 ? slots[slot].value : i == 0 ? carried : Phase::identity();
+  }
+  EV_DEVICE void leave_tiles(const Bounds& b, const Value& carried, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+    const local count = (local)(b.t1 - b.t0);
+    const int nz = (int)(b.z1 - b.z0), t = thread_rank();
+    if (!Rule::bounded && count > wide) return leave_tiles_by_slot(b, block_z0, c, grid);
+    local i = t;
+    // A first tile that began before the block's first atom is only the block's part of it: a head, for the finish
+    // kernel. Out of the loop, or its pointers would sit in registers there.
+    if (t == 0 && count > 0 && phase.begin(b.t0) < block_z0) {
+      int slot = Rule::bounded ? first_slot(nz) : slot_of(b, phase.begin(b.t0), phase.end(b.t0));
+      carry_head(c, b.t0, value_at(0, slot, carried));
+      i = T;
+    }
+    #pragma unroll 1
+    for (; i < count; i += T) {
+      int slot;
+      if constexpr (Rule::bounded) slot = slots[nz + i].of_tile;
+      else slot = slot_of(b, phase.begin(b.t0 + i), phase.end(b.t0 + i));
+      if (Rule::bounded || slot >= 0) phase.leave(b.t0 + i, value_at(i, slot, carried), grid);
+    }
+  }
+  EV_DEVICE int first_slot(int nz) const {
+    if constexpr (keeps_slots) return slots[nz].of_tile;
+    else return -1;
+  }
+  EV_DEVICE void leave_tiles_by_slot(const Bounds& b, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+    const bool first_is_head = phase.begin(b.t0) < block_z0;
+    #pragma unroll 1
+    for (int slot = thread_rank(); slot < (int)(b.z1 - b.z0); slot += T)
+      if (last[slot]) {
+        pos tile = thread_tile_of(phase, b.z0 + slot, b.t0, b.t1);
+        if (tile == b.t0 && first_is_head) carry_head(c, tile, slots[slot].value);
+        else phase.leave(tile, slots[slot].value, grid);
+      }
+  }
+
+  // One chunk. `carried` is what the block's earlier chunks left open; returns what this one does, valid in the last thread.
+  EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+    Value rest = start();
+    if constexpr (needs_tile) {
+      mark_tiles(b, 0);
+      barrier();
+      expand_tiles(b);
+      barrier();
+      stage(b);
+    } else if constexpr (folds) {
+      // The first round's tile ends are asked for before the atoms, and used after: their latency hides.
+      bool mine = Rule::bounded && thread_rank() < b.t1 - b.t0;
+      pos begin = mine ? phase.begin(b.t0 + thread_rank()) : 0, end = mine ? phase.end(b.t0 + thread_rank()) : 0;
+      stage(b);
+      if (mine) mark(b, thread_rank(), begin, end);
+      mark_tiles(b, Rule::bounded ? T : 0);
+    } else if constexpr (steps) {
+      stage(b);
+    }
+    if constexpr (folds) {
+      barrier();
+      // A tile that ends exactly where the chunk begins takes what was open; the chunk's first atom begins another.
+      Value into = carried;
+      if (b.t0 < b.t1 && phase.end(b.t0) <= b.z0) into = Phase::identity();
+      rest = fold(b, into);
+      barrier();
+      leave_tiles(b, carried, block_z0, c, grid);
+    } else if constexpr (Phase::has_leave && Rule::bounded) {
+      for (int i = thread_rank(); i < b.t1 - b.t0; i += T) phase.leave(b.t0 + i, rest, grid);
+    }
+    return rest;
+  }
+
+  // Tiles without atoms belong to no chunk of an unbounded rule: blocks share them out by number. Without a value to
+  // wait for, all tiles go this way.
+  EV_DEVICE void leave_share(pos tiles, Grid& grid) const {
+    long long share = ((long long)tiles + block_count() - 1) / block_count();
+    long long from = block_rank() * share, to = from + share < (long long)tiles ? from + share : (long long)tiles;
+    for (long long i = from + thread_rank(); i < to; i += T) {
+      pos tile = (pos)i;
+      if (!folds || phase.begin(tile) == phase.end(tile)) phase.leave(tile, start(), grid);
+    }
+  }
+};
+
+template <class Phase, int T, int I, class Rule, bool Persistent>
+EV_DEVICE void split_block(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials,
+                           const typename Phase::pos* first_tile = nullptr) {
+  using engine = block_split<Phase, T, I, Rule>;
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  constexpr int S = engine::S;
+  static_assert(T % 32 == 0, "whole warps");
+  EV_SHARED(typename engine::Slot, slots, engine::marks ? S : 1);
+  EV_SHARED(unsigned, last, engine::marks ? S / 4 : 1);
+  EV_SHARED(pos, found, 4);
+  engine split{phase, slots, (unsigned char*)last, found};
+  auto grid = grid_start<Phase>();
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
+  auto cut = [&](pos chunk) { return chunk * S < total ? chunk * S : total; };
+  if (engine::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+
+  if constexpr (!Persistent) {
+    if constexpr (engine::marks) split.clear_marks();
+    auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
+    Value open = split.chunk(b, split.start(), b.z0, carries, grid);
+    if (engine::folds && thread_rank() == T - 1) carry_out(carries, b.t1, open);
+  } else {
+    // What outlives a chunk waits in shared memory: in registers it would cost the staged loads theirs. The open value has
+    // two places in turn, since thread 0 may still read the one while the last thread writes the other.
+    EV_SHARED(Value, open, 2);
+    EV_SHARED(pos, block_z0, 1);
+    const int chunks = (int)(total / S + (total % S != 0));  // an int: S times 2**31 items are more than memory holds
+    const int share = chunks / block_count() + (chunks % block_count() != 0);
+    const int first = share * block_rank() < chunks ? share * block_rank() : chunks;
+    const int end = share < chunks - first ? first + share : chunks;
+    if (thread_rank() == T - 1) open[first & 1] = split.start();
+    #pragma unroll 1
+    for (int c = first; c < end; ++c) {
+      if constexpr (engine::marks) split.clear_marks();
+      auto b = split.locate(cut(c), cut(c + 1), tiles, atoms, nullptr);
+      if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;
+      Value rest = split.chunk(b, open[c & 1], block_z0[0], carries, grid);
+      if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;
+      barrier();  // the next chunk takes over all shared memory
+    }
+    if (engine::folds && thread_rank() == T - 1) carry_out(carries, first < end ? found[2] : (pos)carry_nothing, open[end & 1]);
+  }
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+// ---- share: a schedule of the user's says which atoms each thread walks ------------------------------------------------------
+//
+//     struct Sched {
+//       struct State { ... };  struct range { pos start, stop, step; };
+//       State setup() const;                        // run by each thread: a search, say
+//       range tiles(const State&) const;
+//       range atoms(const State&, pos tile) const;  // step 1
+//     };
+//
+// Threads in order hold consecutive atoms; an empty tile is in exactly one thread's tiles; only a thread's first and last
+// tile can be partial. An empty part of a tile that is not empty is ignored. A thread whose part reaches a tile's end
+// leaves it; where the tile began in an earlier thread, with what the scan brings it; in an earlier block, through finish.
+template <class Phase, class Sched, int T> struct thread_share {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  static constexpr bool folds = Phase::has_value && Phase::has_leave;
+
+  Value head, tail;              // of the tile that was open before this thread and ends in it; of the one left open
+  pos head_tile = -1;            // -1: no such tile
+  pos open_tile = carry_nothing; // as Carries::out_tile
+  bool resets = false;           // what is open at the end is not what was open before
+
+  template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
+    if constexpr (folds) head = tail = Phase::identity();
+    const auto state = sched.setup();
+    const auto tiles = sched.tiles(state);
+    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
+      pos begin = phase.begin(tile), end = phase.end(tile);
+      if (begin == end) { close(phase, tile, true, start(), grid); continue; }
+      const auto part = sched.atoms(state, tile);
+      if (part.start >= part.stop) continue;
+      Value v = fold(phase, tile, part.start, part.stop);
+      bool whole = part.start == begin;
+      if (part.stop == end) close(phase, tile, whole, v, grid);
+      else if constexpr (folds) { tail = v; open_tile = tile; resets = resets || whole; }
+    }
+  }
+
+private:
+  EV_DEVICE Value start() const {
+    if constexpr (Phase::has_value) return Phase::identity();
+    else return Value{};
+  }
+  EV_DEVICE Value fold(const Phase& phase, pos tile, pos from, pos to) const {
+    Value v = start();
+    if constexpr (folds || Phase::has_effects) {
+      typename Phase::State state{};
+      if constexpr (Phase::needs_tile) state = phase.enter(tile);
+      for (pos k = from; k < to; ++k) phase.step(v, state, tile, k);
+    }
+    return v;
+  }
+  template <class Grid> EV_DEVICE void close(const Phase& phase, pos tile, bool whole, const Value& v, Grid& grid) {
+    if (whole || !folds) {
+      if constexpr (Phase::has_leave) phase.leave(tile, v, grid);
+    } else if constexpr (folds) { head = v; head_tile = tile; }
+    if constexpr (folds) {
+      if (phase.begin(tile) != phase.end(tile)) { tail = Phase::identity(); open_tile = -1; resets = true; }
+    }
+  }
+};
+
+template <class Phase, class Sched, int T>
+EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
+  using walker = thread_share<Phase, Sched, T>;
+  static_assert(T % 32 == 0, "whole warps");
+  auto grid = grid_start<Phase>();
+  walker mine;
+  if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  mine.walk(phase, sched, grid);
+  if constexpr (walker::folds) {
+    Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above
+    if (mine.head_tile >= 0) {
+      auto v = Phase::combine(open.value, mine.head);
+      if (open.since) phase.leave(mine.head_tile, v, grid);
+      else carry_head(carries, mine.head_tile, v);
+    }
+    auto out = mine.resets ? mine.tail : Phase::combine(open.value, mine.tail);
+    auto open_tile = block_last<T>(mine.open_tile);
+    if (thread_rank() == T - 1) carry_out(carries, open_tile, out);
+  }
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+// ---- flatten: a group of G threads, G tiles, their atoms strided ----------------------------------------------------------------
+//
+// Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023), section 5.2.3. The atoms of the
+// G tiles are consecutive, so the tiles' ends serve as the prefix sums of their counts. The group walks the atoms in
+// windows of G, one a lane, and finds each atom's tile by binary search among the ends. A segmented scan sums up a
+// window by tile and warp; lane i then takes what belongs to its own tile i, in order, and leaves the tile at the end.
+template <class Phase, int G, int T> struct group_flatten {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  using team = group<G, T>;
+  static_assert(G >= 2, "a group of one walks its tile itself");
+  static constexpr bool folds = Phase::has_value && Phase::has_leave;
+  static constexpr bool steps = folds || Phase::has_effects;
+  static constexpr bool looks = folds || (steps && Phase::needs_tile);
+  static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // a group's, with those that have no rank
+
+  const Phase& phase;
+  const team& g;
+  pos* ends;      // of the group's tiles
+  Value* window;  // [2][lanes], groups of several warps only: the scanned window, in turn
+  int turn = 0;
+
+  EV_DEVICE Value start() const {
+    if constexpr (Phase::has_value) return Phase::identity();
+    else return Value{};
+  }
+
+  // The first of the group's tiles, from `low` on, that ends after the atom.
+  EV_DEVICE int tile_of(pos atom, int low) const {
+    int high = G - 1;
+    while (low < high) {
+      int mid = (low + high) / 2;
+      if (ends[mid] <= atom) low = mid + 1;
+      else high = mid;
+    }
+    return low;
+  }
+
+  // Inclusive scan over the lanes of this warp that hold atoms of one tile.
+  EV_DEVICE Value scan(int tile, Value v) const {
+    unsigned mask = g.mask();
+    int lane = lane_rank(), base = team::in_warp ? lane - g.rank() : 0;
+    int before = shuffle_up(mask, tile, 1);
+    unsigned starts = ballot(mask, lane == base || before != tile);
+    int reach = lane - highest_bit(starts & lanes_through(lane));
+    #pragma unroll
+    for (int o = 1; o < (team::in_warp ? G : 32); o <<= 1) {
+      Value earlier = value_up(mask, v, o);
+      if (o <= reach) v = Phase::combine(earlier, v);
+    }
+    return v;
+  }
+
+  // Adds to `mine` what the window holds of this lane's tile: its lanes [from, to), empty where to <= from.
+  EV_DEVICE void collect(Value& mine, const Value& scanned, int from, int to) {
+    if constexpr (team::in_warp) {
+      int lane = lane_rank();
+      Value part = value_from(g.mask(), scanned, to > from ? lane - g.rank() + to - 1 : lane);
+      if (to > from) mine = Phase::combine(mine, part);
+    } else {
+      // The halves take turns: whoever writes one again has passed the sync of the window between, and all reads are over.
+      Value* half = window + turn * lanes;
+      half[g.rank()] = scanned;
+      g.sync();
+      turn ^= 1;
+      for (int next; from < to; from = next) {  // one part a warp
+        next = (from / 32 + 1) * 32 < to ? (from / 32 + 1) * 32 : to;
+        mine = Phase::combine(mine, half[next - 1]);
+      }
+    }
+  }
+
+  template <class Grid> EV_DEVICE void tiles_from(pos base, pos tiles, Grid& grid) {
+    const int rank = g.rank();
+    const pos stop = G < tiles - base ? base + G : tiles;
+    const bool owner = g.active() && rank < stop - base;
+    const pos tile = base + rank;
+    const pos first = phase.begin(base), last = phase.end(stop - 1);
+    const pos begin = owner ? phase.begin(tile) : last, end = owner ? phase.end(tile) : last;
+    if constexpr (looks) {
+      if (g.active()) ends[rank] = end;
+      g.sync();
+    }
+    Value mine = start();
+    if constexpr (steps) {
+      int at = 0;
+      for (pos from = first; from < last; from += G) {
+        bool has = g.active() && rank < last - from;
+        int where = G;
+        Value v = start();
+        if (has) {
+          if constexpr (looks) where = at = tile_of(from + rank, at);
+          if constexpr (Phase::needs_tile) phase.step(v, phase.enter(base + at), base + at, from + rank);
+          else phase.step(v, typename Phase::State{}, (pos)0, from + rank);
+        }
+        if constexpr (folds) {
+          pos low = begin > from ? begin - from : 0, high = end > from ? end - from : 0;
+          collect(mine, scan(where, v), low < G ? (int)low : G, high < G ? (int)high : G);
+        }
+      }
+    }
+    if constexpr (Phase::has_leave)
+      if (owner) phase.leave(tile, mine, grid);
+    if constexpr (looks) g.sync();  // the ends are read no more
+  }
+};
+
+template <class Phase, int G, int T> EV_DEVICE void flatten(const Phase& phase, typename Phase::Grid* grid_partials) {
+  using engine = group_flatten<Phase, G, T>;
+  using team = typename engine::team;
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  constexpr bool crosses = engine::folds && !team::in_warp;
+  EV_SHARED(pos, ends, engine::looks ? team::per_block * G : 1);
+  EV_SHARED(Value, window, crosses ? team::per_block * 2 * engine::lanes : 1);
+  auto grid = grid_start<Phase>();
+  const team g;
+  if (g.present()) {
+    engine flat{phase, g, ends + (engine::looks ? g.local() * G : 0), window + (crosses ? g.local() * 2 * engine::lanes : 0)};
+    const long long tiles = phase.num_tiles();
+    for (long long base = g.index() * G; base < tiles; base += g.count() * G) flat.tiles_from((pos)base, (pos)tiles, grid);
+  }
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+}  // namespace ev

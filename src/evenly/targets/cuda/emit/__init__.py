@@ -1,0 +1,1 @@
+"""From typed phases to CUDA C++."""

@@ -1,0 +1,76 @@
+"""Where a local variable is declared: in the innermost block that holds all its uses."""
+from __future__ import annotations
+
+from evenly.language import ir, walk
+
+
+def declarations(block: ir.Block, given: set[ir.Var]) -> dict[int, list[ir.Var]]:
+    """For each statement (by id), the variables to declare just before it.
+
+    A variable whose first use in its block is an assignment there is declared by that
+    assignment itself: it is not listed. `given`: variables that exist already.
+    """
+    out: dict[int, list[ir.Var]] = {}
+    _place(block, set(given), out)
+    return out
+
+
+def _place(block: ir.Block, known: set[ir.Var], out: dict[int, list[ir.Var]]) -> None:
+    uses = [_mentions(s) for s in block]
+    counts: dict[ir.Var, int] = {}
+    for mentioned in uses:
+        for v in mentioned:
+            counts[v] = counts.get(v, 0) + 1
+    for s, mentioned in zip(block, uses, strict=True):
+        here = [v for v in mentioned if v not in known and (counts[v] > 1 or _is_own(s, v))]
+        bound = set(_bound(s))
+        before = [v for v in here if v not in bound and not (isinstance(s, ir.Assign) and s.var is v)]
+        if before:
+            out[id(s)] = before
+        known |= set(here)
+        for inner in walk.blocks(s):
+            _place(inner, known | bound, out)
+
+
+def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
+    """Whether the statement itself, not a block in it, mentions `v`: then no inner block can declare it."""
+    if isinstance(s, ir.Pass):
+        return True
+    if v in walk.assigned(s) or any(v is e for x in walk.operands(s) for e in walk.subexpressions(x)):
+        return True
+    if isinstance(s, ir.While):
+        return v in walk.variables_read(s.before) or v in walk.variables_set(s.before)
+    if isinstance(s, ir.Accumulate):
+        return v in s.accumulator.fields
+    return sum(v in _block_mentions(b) for b in walk.blocks(s)) > 1
+
+
+def _bound(s: ir.Stmt) -> tuple[ir.Var, ...]:
+    """The variables that the statement's own text declares."""
+    if isinstance(s, ir.For):
+        return (s.var,)
+    if isinstance(s, ir.Pass):
+        return walk.assigned(s)  # the emitter declares the results as it starts them
+    return ()
+
+
+def _mentions(s: ir.Stmt) -> dict[ir.Var, None]:
+    found: dict[ir.Var, None] = {}
+    for v in walk.assigned(s):
+        found[v] = None
+    for x in walk.operands(s):
+        for e in walk.subexpressions(x):
+            if isinstance(e, ir.Var):
+                found[e] = None
+    if isinstance(s, ir.Accumulate):
+        found.update(dict.fromkeys(s.accumulator.fields))
+    for b in walk.blocks(s):
+        found.update(_block_mentions(b))
+    return found
+
+
+def _block_mentions(block: ir.Block) -> dict[ir.Var, None]:
+    found: dict[ir.Var, None] = {}
+    for s in block:
+        found.update(_mentions(s))
+    return found

@@ -1,0 +1,307 @@
+"""Statements as CUDA C++ text. How stores, atomics and passes look depends on who runs them."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from evenly.language import combine, ir, walk
+
+from .expressions import Text, ctype
+from .scopes import declarations
+
+
+class Writer:
+    """Writes statements line by line. This one runs code on one thread; see `Owner` for groups."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.lines: list[str] = []
+        self.depth = 1
+        self.declared: set[ir.Var] = set(text.names)
+        self.places: dict[int, list[ir.Var]] = {}
+
+    # ---- lines -----------------------------------------------------------------------------
+    def line(self, text: str) -> None:
+        self.lines.append("  " * self.depth + text)
+
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        self.line(f"{head} {{")
+        self.depth += 1
+        declared = set(self.declared)
+        yield
+        self.declared = declared
+        self.depth -= 1
+        self.line("}")
+
+    def declare(self, v: ir.Var) -> None:
+        if v not in self.declared:
+            self.declared.add(v)
+            self.line(f"{ctype(v.type)} {self.text.var(v)};")
+
+    # ---- blocks ------------------------------------------------------------------------------
+    def block(self, block: ir.Block) -> None:
+        """A block whose variables are all its own, or declared already."""
+        self.places |= declarations(block, self.declared)
+        self.inner(block)
+
+    def inner(self, block: ir.Block) -> None:
+        for s in block:
+            for v in self.places.get(id(s), ()):
+                self.declare(v)
+            self.statement(s)
+
+    def statement(self, s: ir.Stmt) -> None:
+        match s:
+            case ir.Assign(var=v, value=e):
+                self.assign(v, self.text.expr(e))
+            case ir.Store():
+                self.store(s)
+            case ir.Atomic():
+                self.atomic(s)
+            case ir.If():
+                self.branch(s)
+            case ir.While(before=before, condition=c, body=body):
+                with self.braces("while (true)"):
+                    self.inner(before)
+                    self.line(f"if (!{self.text.operand(c, 91)}) break;")
+                    self.inner(body)
+            case ir.For():
+                self.loop(s)
+            case ir.Break():
+                self.line("break;")
+            case ir.Continue():
+                self.line("continue;")
+            case ir.Accumulate(accumulator=acc, values=values):
+                self.accumulate(acc, values)
+            case ir.Pass():
+                self.walk(s)
+            case _:
+                raise AssertionError(s)
+
+    def assign(self, v: ir.Var, text: str) -> None:
+        if v in self.declared:
+            self.line(f"{self.text.var(v)} = {text};")
+        else:
+            self.declared.add(v)
+            self.line(f"{ctype(v.type)} {self.text.var(v)} = {text};")
+
+    def target(self, array: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
+        return f"{self.text.array(array)}[{self.text.index(array, indices)}]"
+
+    def store(self, s: ir.Store) -> None:
+        self.line(f"{self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
+
+    def atomic(self, s: ir.Atomic) -> None:
+        call = self.atomic_call(s)
+        if s.result is None:
+            self.line(f"{call};")
+        else:
+            self.assign(s.result, call)
+
+    def atomic_call(self, s: ir.Atomic) -> str:
+        name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
+        values = "".join(f", {self.text.expr(e)}" for e in s.operands)
+        return f"ev::atomic_{name}(&{self.target(s.array, s.indices)}{values})"
+
+    def branch(self, s: ir.If) -> None:
+        if not s.then and not s.otherwise:
+            return
+        condition, then, otherwise = s.condition, s.then, s.otherwise
+        if not then:
+            condition, then, otherwise = ir.Unary("not", condition, condition.type), otherwise, ()
+        with self.braces(f"if ({self.text.expr(condition)})"):
+            self.inner(then)
+        if otherwise:
+            self.lines[-1] += " else {"
+            declared = set(self.declared)
+            self.depth += 1
+            self.inner(otherwise)
+            self.depth -= 1
+            self.declared = declared
+            self.line("}")
+
+    def loop(self, s: ir.For) -> None:
+        t = self.text
+        name = t.var(s.var)
+        self.declared.add(s.var)
+        kind = ctype(s.var.type)
+        start, stop, step = (t.expr(ir.Cast(e, s.var.type)) for e in (s.start, s.stop, s.step))
+        with self.braces(range_head(kind, name, start, stop, step, s.step)):
+            self.inner(s.body)
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        """fields = combined(fields, values)."""
+        simple = []
+        for v in values:
+            if isinstance(v, ir.Var | ir.Const) or acc.op in ("sum", "product", "any", "all", "&", "|", "^"):
+                simple.append(v)
+            else:
+                held = ir.Var("part", v.type)
+                self.assign(held, self.text.expr(v))
+                simple.append(held)
+        self.combine(acc, acc.fields, acc.fields, tuple(simple))
+
+    def combine(self, acc: ir.Accumulator, into: tuple[ir.Var, ...], a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> None:
+        body, results = combine.combined(acc, a, b)
+        self.block(body)
+        if len(results) == 1:
+            self.assign(into[0], self.text.expr(results[0]))
+            return
+        held = []
+        for r in results:  # all new values before the first old one goes
+            h = ir.Var("new", r.type)
+            self.assign(h, self.text.expr(r))
+            held.append(h)
+        for v, h in zip(into, held, strict=True):
+            self.assign(v, self.text.expr(h))
+
+    def walk(self, s: ir.Pass) -> None:
+        raise AssertionError("a pass outside an owned phase")
+
+
+def range_head(kind: str, name: str, start: str, stop: str, step: str, step_value: ir.Expr) -> str:
+    """The head of a C++ loop over range(start, stop, step)."""
+    if isinstance(step_value, ir.Const):
+        n = int(step_value.value)
+        test, change = ("<", f"++{name}" if n == 1 else f"{name} += {n}") if n > 0 else (">", f"--{name}" if n == -1 else f"{name} -= {-n}")
+        return f"for ({kind} {name} = {start}; {name} {test} {stop}; {change})"
+    return f"for ({kind} {name} = {start}; {name} < {stop}; {name} += {step})"
+
+
+class Owner(Writer):
+    """Code of a whole tile, run by a thread or by all members of a group.
+
+    Members compute the same; only the leader stores, uses atomics and contributes to
+    accumulators of the grid. `atoms`: the schedule's range of a tile.
+    """
+
+    def __init__(self, text: Text, size: int, atoms: ir.Inline, grid: dict[ir.Var, str], body: ir.Block) -> None:
+        super().__init__(text)
+        self.size = size
+        self.atoms = atoms
+        self.grid_names = grid
+        self.in_pass = False
+        self.tile: ir.Var | None = None
+        self.structs: list[str] = []
+        passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
+        self.one_pass = passes == 1 and any(isinstance(s, ir.Pass) for s in body)
+        touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
+        read = {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
+        # Members that read what their leader stores must wait for each other around the store.
+        self.shared = touched & read if passes and size > 1 else set()
+
+    def leads(self) -> bool:
+        return self.size > 1 and not self.in_pass
+
+    def store(self, s: ir.Store) -> None:
+        if not self.leads():
+            super().store(s)
+            return
+        if s.array in self.shared:
+            self.line("team.sync();")
+        self.line(f"if (team.leader()) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
+        if s.array in self.shared:
+            self.line("team.sync();")
+
+    def atomic(self, s: ir.Atomic) -> None:
+        if not self.leads():
+            super().atomic(s)
+            return
+        call = self.atomic_call(s)
+        if s.array in self.shared:
+            self.line("team.sync();")
+        if s.result is None:
+            self.line(f"if (team.leader()) {call};")
+        else:
+            self.assign(s.result, f"team.leader() ? {call} : 0")
+            if not self.one_pass:
+                self.line(f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});")
+        if s.array in self.shared:
+            self.line("team.sync();")
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        if self.leads() and acc.fields[0] in self.grid_names:
+            with self.braces("if (team.leader())"):
+                super().accumulate(acc, values)
+            return
+        super().accumulate(acc, values)
+
+    def walk(self, s: ir.Pass) -> None:
+        """The members' share of the atoms, then the reduction over the members."""
+        assert self.tile is not None
+        t = self.text
+        for acc in s.accumulators:
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                self.assign(v, t.expr(e))
+        body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
+        with self.braces(""):
+            self.lines[-1] = "  " * (self.depth - 1) + "{"
+            self.block(body)
+            t.names.pop(s.atom, None)
+            name = t.var(s.atom)
+            self.declared.add(s.atom)
+            if not isinstance(stop, ir.Var | ir.Const):
+                end = t.unique(f"{name}_end")
+                self.line(f"const pos {end} = {t.expr(stop)};")
+            else:
+                end = t.expr(stop)
+            head = range_head("pos", name, t.expr(start), end, t.expr(step), step)
+            guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
+            self.in_pass = True
+            with self.braces(guard + head):
+                self.block(s.body)
+            self.in_pass = False
+        if self.size > 1 and s.accumulators:
+            self.reduce(s)
+        elif self.size > 1 and not self.one_pass:
+            self.line("team.sync();")
+
+    def reduce(self, s: ir.Pass) -> None:
+        fields = [v for a in s.accumulators for v in a.fields]
+        struct = self.text.unique("tile_value")
+        self.structs.append(value_struct(self.text, struct, s.accumulators))
+        names = [self.text.var(v) for v in fields]
+        result = self.text.unique("whole")
+        method = "reduce_to_leader" if self.one_pass else "reduce"
+        self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
+        for v, name in zip(fields, names, strict=True):
+            self.line(f"{name} = {result}.{member(fields, v)};")
+
+
+# ---- structs of accumulators ---------------------------------------------------------------------
+def member(fields: list[ir.Var], v: ir.Var) -> str:
+    """The member of a value struct that holds an accumulator's field."""
+    return f"{v.name}{fields.index(v) if sum(f.name == v.name for f in fields) > 1 else ''}"
+
+
+def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> str:
+    """A struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
+    fields = [v for a in accumulators for v in a.fields]
+    members = [f"  {ctype(v.type)} {member(fields, v)};" for v in fields]
+    each = ", ".join(f"f({member(fields, v)})" for v in fields)
+    lines = [f"struct {name} {{", *members,
+             f"  template <class F> EV_DEVICE {name} each(F f) const {{ return {{{each}}}; }}",
+             f"  static EV_DEVICE {name} combine(const {name}& a, const {name}& b) {{",
+             *combine_body(text, accumulators), "  }", "};"]
+    return "\n".join(lines)
+
+
+def combine_body(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
+    """The statements that combine `a` and `b`, both of the struct of these accumulators."""
+    fields = [v for a in accumulators for v in a.fields]
+    inner = text.child()
+    writer = Writer(inner)
+    writer.depth = 2
+    results: list[str] = []
+    for acc in accumulators:
+        sides = []
+        for side in "ab":
+            held = tuple(ir.Var(f"{side}.{member(fields, v)}", v.type) for v in acc.fields)
+            inner.names.update({h: h.name for h in held})
+            writer.declared.update(held)
+            sides.append(held)
+        body, values = combine.combined(acc, *sides)
+        writer.block(body)
+        results += [inner.expr(e) for e in values]
+    return [*writer.lines, f"    return {{{', '.join(results)}}};"]

@@ -1,0 +1,73 @@
+"""Arrays as a kernel sees them in the reference: every index checked, every store typed."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from evenly.interop.arrays import as_numpy
+
+from .failures import OutOfBounds, RunError
+from .functions import wrapped
+from .operators import is_whole
+
+
+class CheckedArray:
+    """An array argument, or an array field of a layout (`ids`: its elements are weak integers)."""
+
+    def __init__(self, array: Any, name: str, ids: bool = False, writable: bool = True) -> None:
+        self._array = array if type(array) is np.ndarray else as_numpy(array, name)
+        self._name, self._ids, self._writable = name, ids, writable
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    @property
+    def size(self) -> int:
+        return int(self._array.size)
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self._array[self._checked(index)]
+        return int(value) if self._ids else value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not self._writable or not self._array.flags.writeable:
+            raise RunError(
+                self._name, expected="an array that may be written", given="a read-only one"
+            )
+        self._array[self._checked(index)] = self.convert(value)
+
+    def convert(self, value: Any) -> Any:
+        """`value` as an element: integers keep their low bits; a float never becomes an integer."""
+        dtype = self._array.dtype
+        if dtype.kind == "f":
+            return dtype.type(value)
+        right = isinstance(value, np.bool_) if dtype.kind == "b" else is_whole(value)
+        if not right:
+            given = f"a {type(value).__name__}"
+            raise RunError(self._name, expected=f"a value of its type, {dtype}", given=given)
+        return value if dtype.kind == "b" else wrapped(value, dtype)
+
+    def _checked(self, index: Any) -> tuple[int, ...]:
+        indices = index if type(index) is tuple else (index,)
+        shape = self._array.shape
+        if len(indices) != len(shape):
+            expected = f"{len(shape)} indices"
+            raise RunError(self._name, expected=expected, given=str(len(indices)))
+        found = tuple(operator.index(i) for i in indices)
+        for axis, (i, length) in enumerate(zip(found, shape, strict=True)):
+            if not 0 <= i < length:
+                where = f" on axis {axis}" if len(shape) > 1 else ""
+                expected = (
+                    f"an index in 0..{length - 1}{where}"
+                    if length
+                    else f"no index{where}: it is empty"
+                )
+                raise OutOfBounds(self._name, expected=expected, given=str(i))  # type: ignore[call-arg]
+        return found

@@ -1,0 +1,54 @@
+"""What goes wrong while a kernel runs, and the line of the user's file where it did."""
+
+from __future__ import annotations
+
+from types import CodeType, TracebackType
+
+from evenly.errors import InputError
+
+
+class RunError(InputError):
+    """A mistake that shows only when the kernel runs. `where`: "file:line in function"."""
+
+    where: str = ""
+
+    def __str__(self) -> str:
+        said = super().__str__()
+        return f"{self.where}: {said}" if self.where else said
+
+
+class OutOfBounds(RunError, IndexError):
+    """An index that is negative, or not below the length of its axis."""
+
+
+class DividedByZero(RunError, ZeroDivisionError):
+    """An integer `//` or `%` by zero."""
+
+
+class BadValue(RunError):
+    """A number that the operation has no answer for: int(nan), a shift by -1."""
+
+
+def located(error: Exception, codes: dict[CodeType, str]) -> RunError:
+    """`error` as a RunError that says where the user's code raised it.
+
+    codes: those of the user's functions, each with its name; the innermost one
+    that runs when the error is raised is the place.
+    """
+    said = error if isinstance(error, RunError) else _translated(error)
+    traceback: TracebackType | None = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code in codes:
+            said.where = f"{code.co_filename}:{traceback.tb_lineno} in {codes[code]}"
+        traceback = traceback.tb_next
+    return said
+
+
+def _translated(error: Exception) -> RunError:
+    if isinstance(error, ZeroDivisionError):
+        hint = "test the divisor first; a float division gives inf or nan"
+        return DividedByZero("integer division", expected="a divisor", given="0", hint=hint)  # type: ignore[call-arg]
+    return BadValue(
+        "this operation", expected="numbers that it has an answer for", given=str(error)
+    )

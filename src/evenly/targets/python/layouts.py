@@ -1,0 +1,168 @@
+"""Layouts as a kernel sees them in the reference: the contract, as plain Python.
+
+One view serves the kernel and the layout's own methods. It hands a kernel the ids of
+tiles and atoms, skips what the mask hides, and gives accessors that take the tile the
+tile of the loop (see evenly.layouts.contract).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.layouts.contract import accessor_takes, masks
+
+from .arrays import CheckedArray
+from .failures import RunError
+
+Prepare = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+@dataclass
+class Walk:
+    """Where a run stands: the loop over tiles that it is in, and how functions are prepared."""
+
+    prepare: Prepare
+    tiles: LayoutView | None = None
+    position: int = -1
+    id: Any = None
+
+
+class LayoutView:
+    """A layout argument, or a layout in a field of one."""
+
+    def __init__(self, layout: Any, name: str, walk: Walk) -> None:
+        self._layout, self._name, self._walk = layout, name, walk
+        self._class = type(layout)
+        self._masked = masks(layout)
+
+    # ---- loops -----------------------------------------------------------------------------------
+    def tiles(self) -> Iterator[Any]:
+        walk = self._walk
+        try:
+            for position in range(int(self.num_tiles)):
+                walk.tiles, walk.position = self, position
+                walk.id = self._tile_id(position)
+                yield walk.id
+        finally:
+            walk.tiles, walk.position, walk.id = None, -1, None
+
+    def atoms(self, *tile: Any) -> Atoms:
+        walk = self._walk
+        given = tile[0] if len(tile) == 1 else tile
+        if walk.tiles is self and given == walk.id:
+            return Atoms(self, walk.position)
+        if not self._default("tile_id"):
+            expected = f"the tile of the loop ({self._class.__name__} renames its tiles)"
+            raise RunError(f"{self._name}.atoms", expected=expected, given=str(given))
+        return Atoms(self, int(given))  # type: ignore[arg-type]
+
+    def _tile_id(self, position: int) -> Any:
+        return position if self._default("tile_id") else self._run("tile_id", position)
+
+    def _atom_id(self, tile: int, position: int) -> Any:
+        return position if self._default("atom_id") else self._run("atom_id", tile, position)
+
+    def _default(self, name: str) -> bool:
+        return name in self._class.__default_methods__
+
+    # ---- fields, properties, accessors -----------------------------------------------------------
+    def __getattr__(self, name: str) -> Any:
+        """A field or accessor is looked up once; a property is computed each time."""
+        spec = self._class.__fields__.get(name)
+        if spec is not None:
+            found = self._field(name, spec.kind)
+        else:
+            member = inspect.getattr_static(self._class, name, None)
+            if isinstance(member, property):
+                return self._walk.prepare(member.fget)(self)  # type: ignore[arg-type]
+            if not inspect.isfunction(member):
+                return self._delegated(name)
+            found = self._accessor(name, member)
+        self.__dict__[name] = found
+        return found
+
+    def _field(self, name: str, kind: str) -> Any:
+        value, path = getattr(self._layout, name), f"{self._name}.{name}"
+        if kind == "layout":
+            return LayoutView(value, path, self._walk)
+        if "array" not in kind:
+            return int(value)
+        return CheckedArray(value, path, ids=kind == "index_array", writable=False)
+
+    def _accessor(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        takes_tile, _ = accessor_takes(function)
+        wanted = len(inspect.signature(function).parameters) - 1
+        run = self._walk.prepare(function)
+
+        def accessor(*arguments: Any) -> Any:
+            if takes_tile and len(arguments) == wanted - 1:
+                arguments = (self._enclosing_tile(name), *arguments)
+            return run(self, *arguments)
+
+        return accessor
+
+    def _enclosing_tile(self, name: str) -> Any:
+        outer = self._walk.tiles
+        while outer is not None and outer is not self:
+            base = getattr(outer._class, "delegate", None)
+            outer = getattr(outer, base) if base else None
+        if outer is None:
+            expected = f"a call in a loop over {self._name}.tiles()"
+            raise RunError(f"{self._name}.{name}", expected=expected, given="one outside")
+        return self._walk.id
+
+    def _delegated(self, name: str) -> Any:
+        """What the layout lacks, its base has; see `delegate_tile` in the contract."""
+        if name.startswith("__") or getattr(self._class, "delegate", None) is None:
+            raise AttributeError(f"{self._class.__name__} has no {name}")
+        base = getattr(self, self._class.delegate)
+        found = getattr(base, name)
+        owner = getattr(self._class, "delegate_tile", None)
+        function = inspect.getattr_static(base._class, name, None)
+        if owner is None or not inspect.isfunction(function) or not accessor_takes(function)[0]:
+            return found
+        wanted = len(inspect.signature(function).parameters) - 1
+
+        def accessor(*arguments: Any) -> Any:
+            if len(arguments) == wanted - 1:
+                arguments = (getattr(self, owner)(arguments[-1]), *arguments)
+            return found(*arguments)
+
+        return accessor
+
+    def _run(self, name: str, *arguments: Any) -> Any:
+        return self._walk.prepare(getattr(self._class, name))(self, *arguments)
+
+
+class Atoms:
+    """`L.atoms(tile)`: it may be walked more than once."""
+
+    def __init__(self, view: LayoutView, tile: int) -> None:
+        self._view, self._tile = view, tile
+
+    def __iter__(self) -> AtomIterator:
+        return AtomIterator(self._view, self._tile)
+
+
+class AtomIterator:
+    """The ids of a tile's valid atoms, in order. `current`: the last one given (ev.argmax asks)."""
+
+    def __init__(self, view: LayoutView, tile: int) -> None:
+        self._view, self._tile = view, tile
+        self._next, self._end = int(view._run("begin", tile)), int(view._run("end", tile))
+        self.current: Any = None
+
+    def __iter__(self) -> AtomIterator:
+        return self
+
+    def __next__(self) -> Any:
+        view = self._view
+        while self._next < self._end:
+            position, self._next = self._next, self._next + 1
+            if not view._masked or view._run("valid", self._tile, position):
+                self.current = view._atom_id(self._tile, position)
+                return self.current
+        raise StopIteration

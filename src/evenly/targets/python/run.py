@@ -1,0 +1,105 @@
+"""Running a kernel as the Python function that it is, with our names in place of Python's."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import EvenlyError
+from evenly.language.func import Func, parsed
+from evenly.language.source import Source
+from evenly.layouts.contract import is_layout
+
+from . import functions
+from .arrays import CheckedArray
+from .failures import RunError, located
+from .layouts import LayoutView, Walk
+from .rewrite import code_of, function_with
+
+# Compiling a function again takes longer than many a test kernel runs.
+_codes: MutableMapping[Callable[..., Any], CodeType] = weakref.WeakKeyDictionary()
+
+# Where an error is raised in a layout of evenly's own, the line that matters is the kernel's.
+_OURS = str(Path(__file__).parents[2])
+
+
+def _code(function: Callable[..., Any], source: Source) -> CodeType:
+    code = _codes.get(function)
+    if code is None:
+        code = _codes[function] = code_of(function, source)
+    return code
+
+
+class _Run:
+    """One run: every function that it meets is prepared once."""
+
+    def __init__(self) -> None:
+        self.prepared: dict[Any, Callable[..., Any]] = {}
+        self.codes: dict[CodeType, str] = {}
+        self.walk = Walk(self.method)
+
+    def function(self, function: Callable[..., Any], source: Source) -> Callable[..., Any]:
+        made = self.prepared.get(function)
+        if made is None:
+            code = _code(function, source)
+            if not source.file.startswith(_OURS):
+                self._name(code, source.name)
+            made = function_with(function, code, self.replacement, functions.BUILTINS)
+            self.prepared[function] = made
+        return made
+
+    def _name(self, code: CodeType, name: str) -> None:
+        """`code` and the generators in it are the user's function `name`."""
+        self.codes[code] = name
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                self._name(inner, name)
+
+    def method(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A method of a layout."""
+        made = self.prepared.get(function)
+        return made if made is not None else self.function(function, parsed(function)[0])
+
+    def replacement(self, thing: Any) -> Any:
+        """What a captured object stands for."""
+        if isinstance(thing, Func):
+            return self._func(thing)
+        if isinstance(thing, ModuleType):
+            return functions.ModuleProxy(thing, self.replacement)
+        return functions.replacement(thing)
+
+    def _func(self, func: Func) -> Callable[..., Any]:
+        """Prepared at its first call: a function may name itself, or one that is never called."""
+        return lambda *given, **named: self.function(func.function, func.source)(*given, **named)
+
+    def argument(self, name: str, value: Any) -> Any:
+        if is_layout(value):
+            return LayoutView(value, name, self.walk)
+        if value is None or isinstance(value, int | float | np.generic):
+            return functions.replacement(value)
+        return CheckedArray(value, name)
+
+
+def run(function: Callable[..., Any], source: Source, arguments: Mapping[str, Any]) -> None:
+    """Run the kernel `function` on `arguments`, by name: arrays, layouts, numbers, None.
+
+    All in CPU memory. Tiles and atoms come in ascending order. Raises RunError (an
+    InputError), which names the user's file and line, for an index out of bounds, an
+    integer division by zero and the like.
+    """
+    state = _Run()
+    prepared = state.function(function, source)
+    given = {name: state.argument(name, value) for name, value in arguments.items()}
+    try:
+        with np.errstate(all="ignore"):
+            prepared(**given)
+    except (RunError, ZeroDivisionError, ValueError, OverflowError) as error:
+        if isinstance(error, EvenlyError) and not isinstance(error, RunError):
+            raise
+        said = located(error, state.codes)
+        raise said.with_traceback(None) from (None if said is error else error)

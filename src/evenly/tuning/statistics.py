@@ -1,0 +1,63 @@
+"""What is known of a layout's tiles: the numbers that a schedule is chosen by."""
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+SAMPLE = 1 << 16  # tiles looked at, where a layout has more
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles.
+
+    Of a layout with many tiles, the last three are those of an evenly spaced sample.
+    """
+
+    tiles: int
+    atoms: int
+    mean: float
+    greatest: int
+    deviation: float
+    empty: float
+
+    @property
+    def spread(self) -> float:
+        """The coefficient of variation: standard deviation over mean."""
+        return self.deviation / self.mean if self.mean else 0.0
+
+
+_known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
+
+
+def statistics(layout: Any) -> Statistics:
+    """The statistics of a layout's tiles; remembered as long as the layout lives."""
+    found = _known.get(layout)
+    if found is None:
+        found = _known[layout] = _measure(layout)
+    return found
+
+
+def _measure(layout: Any) -> Statistics:
+    tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
+    if tiles == 0:
+        return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)
+    lengths = _lengths(layout, tiles)
+    if lengths is None:
+        return Statistics(tiles, atoms, atoms / tiles, 0, 0.0, 0.0)
+    return Statistics(tiles, atoms, atoms / tiles, int(lengths.max()), float(lengths.std()), float((lengths == 0).mean()))
+
+
+def _lengths(layout: Any, tiles: int) -> np.ndarray | None:
+    """Atoms in each tile of a sample; None where the layout's own arrays say nothing cheaply."""
+    offsets = getattr(layout, "offsets", None)
+    if offsets is None or getattr(offsets, "ndim", 1) != 1:
+        return None
+    from evenly.interop.transfer import to_numpy
+
+    step = max(1, tiles // SAMPLE)
+    lengths = (offsets[1:] - offsets[:-1])[::step] if hasattr(offsets, "__getitem__") else None
+    return None if lengths is None else np.asarray(to_numpy(lengths), np.int64)

@@ -1,0 +1,54 @@
+"""What every test shares: the GPU marker, the folder of real matrices, Hypothesis."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# No deadline: the first example of a property may compile. Derandomised: a red
+# run means a change, not luck.
+settings.register_profile(
+    "evenly",
+    deadline=None,
+    derandomize=True,
+    max_examples=40,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile("search", parent=settings.get_profile("evenly"), derandomize=False)
+settings.load_profile(os.environ.get("EVENLY_HYPOTHESIS", "evenly"))
+
+
+@functools.cache
+def gpu_count() -> int:
+    """How many GPUs the driver sees; 0 without a driver. Imports no CUDA package."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return 0
+    count = ctypes.c_int()
+    if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
+        return 0
+    return count.value
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and gpu_count() == 0:
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU here"))
+
+
+@pytest.fixture(scope="session")
+def matrices_dir() -> Path:
+    """The folder of real matrices, from EVENLY_MATRICES; skips where there is none."""
+    folder = Path(os.environ.get("EVENLY_MATRICES", ROOT.parent / "shared" / "matrices"))
+    if not folder.is_dir():
+        pytest.skip(f"no matrices in {folder} (set EVENLY_MATRICES)")
+    return folder

@@ -1,0 +1,84 @@
+"""From a kernel and its arguments to the typed program: what the runtime does, in small."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import evenly.language.names as names
+from evenly.language import ir, parse, source
+from evenly.language import types as T
+from evenly.language.diagnostics import LanguageError
+from evenly.language.func import func
+from evenly.language.lower import lower_kernel
+from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
+from evenly.language.verify import verify
+from evenly.layouts.contract import is_layout, masks
+
+
+class Ev:
+    """`ev` as a kernel sees it, without the runtime."""
+
+    func = staticmethod(func)
+
+
+for _name in (
+    "argmin argmax first reduce lanes atomic_add atomic_min atomic_max atomic_exch atomic_cas "
+    "thread_index thread_count group"
+).split():
+    setattr(Ev, _name, staticmethod(getattr(names, _name)))
+
+
+def spec_of(value: Any, kind: str = "") -> Spec:
+    """The spec of one argument (`kind`: that of the layout's field it stands in)."""
+    if is_layout(value):
+        fields = [(n, spec_of(getattr(value, n), f.kind)) for n, f in type(value).__fields__.items()]
+        return LayoutSpec(type(value), tuple(fields), masks(value))
+    if kind == "static" or value is None:
+        return StaticSpec(value)
+    if kind == "int":
+        return ScalarSpec(T.POS)
+    if isinstance(value, np.ndarray):
+        found = T.from_dtype(value.dtype)
+        assert found is not None
+        return ArraySpec(found, value.ndim, kind == "index_array")
+    if isinstance(value, np.generic):
+        found = T.from_dtype(value.dtype)
+        assert found is not None
+        return ScalarSpec(found)
+    if isinstance(value, bool):
+        return ScalarSpec(T.BOOL)
+    return ScalarSpec(T.WEAK_INT if isinstance(value, int) else T.WEAK_FLOAT)
+
+
+def lowered(function: Callable[..., Any], arguments: dict[str, Any], text: str | None = None) -> ir.Program:
+    """The verified program of `function` for these arguments. Raises LanguageError."""
+    fetched = source.fetch(function, text)
+    tree = parse.parse(fetched)
+    specs = tuple(spec_of(arguments[p]) for p in tree.parameters)
+    program = lower_kernel(fetched, tree, specs)
+    verify(program, specs)
+    return program
+
+
+def made(text: str, **captured: Any) -> Callable[..., Any]:
+    """The function that `text` defines, seeing `captured` and `ev`; pass the text on as its source."""
+    import math
+
+    space: dict[str, Any] = {"ev": names, "math": math, "np": np, **captured}
+    exec(textwrap.dedent(text), space)
+    defined = [v for v in space.values() if getattr(v, "__code__", None) is not None]
+    return defined[-1]
+
+
+def refusal(text: str, arguments: dict[str, Any], **captured: Any) -> LanguageError | None:
+    """How the kernel in `text` is refused for these arguments; None if it is not."""
+    text = textwrap.dedent(text).strip() + "\n"
+    try:
+        lowered(made(text, **captured), arguments, text)
+    except LanguageError as error:
+        return error
+    return None
