@@ -80,10 +80,15 @@ class _Parser:
     def at(self, node: ast.AST) -> Location:
         line = self.source.first_line + node.lineno - 1  # type: ignore[attr-defined]
         text = self.source.line(line)
-        start = node.col_offset + self.source.indent + 1  # type: ignore[attr-defined]
+        start = self.column(text, node.col_offset)  # type: ignore[attr-defined]
         one_line = node.end_lineno == node.lineno  # type: ignore[attr-defined]
-        end = node.end_col_offset + self.source.indent + 1 if one_line else len(text) + 1  # type: ignore[attr-defined]
+        end = self.column(text, node.end_col_offset) if one_line else len(text) + 1  # type: ignore[attr-defined]
         return Location(self.source.file, line, start, end, text, self.source.name)
+
+    def column(self, text: str, offset: int) -> int:
+        """Python counts bytes from the dedented line's start; people count characters from 1."""
+        indent = self.source.indent
+        return indent + len(text[indent:].encode()[:offset].decode(errors="replace")) + 1
 
     def unsupported(self, node: ast.AST, what: str = "") -> None:
         name, hint = HINTS.get(type(node), (what or type(node).__name__, ""))

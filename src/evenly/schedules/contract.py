@@ -6,7 +6,8 @@ in the kernel language, and run by each processor.
 
     owner = "thread" | "group" | "share"    who a tile belongs to (see below)
     launch(layout) -> (grid, block)         blocks, and threads a block; `layout` gives
-                                            num_tiles and num_atoms (host bounds of them)
+                                            num_tiles and num_atoms (host bounds of them).
+                                            block: a multiple of 32, the same for all layouts
     setup(layout) -> state                  optional, once a processor: a search, say. The
                                             state is a tuple; without setup it is the layout
     tiles(state) -> range                   the tiles that this processor walks
@@ -80,6 +81,10 @@ def schedule(cls: type) -> Any:
     _check(cls)
     made: Any = dataclasses.dataclass(frozen=True)(cls)
     _check_parameters(made)
+    if made.owner == "share" and made.engine == "owned":
+        made.engine = "share"  # what runs a schedule that says no more than who shares
+    if not hasattr(made, "block"):
+        made.block = property(lambda self: self.launch(Sizes(1, 1))[1])
     return made
 
 

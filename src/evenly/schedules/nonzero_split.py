@@ -39,7 +39,9 @@ class NonzeroSplit:
         check_count("NonzeroSplit", "items", self.items, 1, 64)
 
     def launch(self, layout):
-        return max(1, ceil_div(layout.num_atoms, self.block * self.items)), self.block
+        share = self.block * self.items
+        # Empty tiles are shared out by block: enough blocks for a layout of almost nothing else.
+        return max(1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)), self.block
 
     def setup(self, layout):
         share = (layout.num_atoms + thread_count() - 1) // thread_count()

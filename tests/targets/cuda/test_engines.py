@@ -103,7 +103,9 @@ def values_of(dtype: str) -> list:
     ("ours", "numpys"),
     [("floor_div", np.floor_divide), ("floor_mod", np.remainder), ("minimum", np.minimum), ("maximum", np.maximum)],
 )  # fmt: skip
-def test_scalars_agree_with_numpy(scalars: ctypes.CDLL, dtype: str, ours: str, numpys: np.ufunc) -> None:
+def test_scalars_agree_with_numpy(
+    scalars: ctypes.CDLL, dtype: str, ours: str, numpys: np.ufunc
+) -> None:
     for a in values_of(dtype):
         for b in values_of(dtype):
             if b == 0 and dtype.startswith("int") and ours.startswith("floor"):

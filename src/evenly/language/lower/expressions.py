@@ -112,7 +112,7 @@ def _nearest(wanted: str, cx: Context) -> str:
 
 def from_python(thing: Any, node: s.Expr) -> Value:
     """A captured Python object: numbers are constants, functions and modules stand for themselves."""
-    if isinstance(thing, bool | int | float):
+    if isinstance(thing, bool | int | float) and not isinstance(thing, np.generic):  # np.float64 is a float, too
         return in_range(constant(thing), INT64, node.at)
     if isinstance(thing, np.generic):
         t = from_dtype(thing.dtype)

@@ -1,9 +1,11 @@
 """The target `cpu`: typed phases become Python text for Numba, run by several workers.
 
     slots, text, statements     what code refers to; expressions; statements
-    search, grid, split, share, owned, processors     the engines: who does what
+    layout, grid, split, share, owned, processors     the engines: who does what
+    gathers                     what they prefetch
     function                    one function a phase
-    loading, workers, driver    from text to native code, and to several threads
+    loading                     from text to native code
+    division, driver, workers   dividing the work, and several threads
     executable                  a run
     primitives, atomics, checks what emitted code calls
 
@@ -11,8 +13,10 @@ Importing this does not import Numba.
 """
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from evenly.errors import UnavailableError
@@ -20,10 +24,25 @@ from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.schedule_code import ScheduleCode
 
-from .executable import Binding, Executable
+from .division import RULES
+from .executable import Binding, Executable, Function
 from .function import How, emit_function, module_text
-from .slots import Slots
+from .slots import Scratch, Slot, Slots
 from .text import Place
+
+
+Codes = Mapping[ir.Path, ScheduleCode]
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Emitted:
+    """A program as text. slots: its arguments. places: its checks. rules: how each phase is divided."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    places: tuple[Place, ...]
+    rules: tuple[int, ...]
 
 
 class CpuTarget:
@@ -36,30 +55,37 @@ class CpuTarget:
         if importlib.util.find_spec("numba") is None:
             raise UnavailableError("target 'cpu'", "Numba is not installed", "pip install numba")
 
-    def emit(self, phases: Phases, schedule: Any, debug: bool = False, codes: Mapping[ir.Path, ScheduleCode] | None = None, cache: bool = True) -> tuple[str, Slots, list[Place] | None, int]:
-        """The text of a program, its slots, its checks and the slot of their records."""
+    def emit(self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None) -> Emitted:
+        """The text of a program, and what goes with it. Needs no Numba."""
         how = How(rule_of(schedule), schedule.owner, getattr(schedule, "size", 1), codes or {})
         slots, places = Slots(), ([] if debug else None)
-        names = [f"phase_{i}" for i in range(len(phases.phases))]
-        functions = [emit_function(n, i, p, how, slots, places) for i, (n, p) in enumerate(zip(names, phases.phases, strict=True))]
-        record = len(slots.table) if debug else -1
-        text = module_text(f"{phases.name}, emitted by evenly", functions, names, record if debug else None, cache)
-        return text, slots, places, record
+        functions = {
+            f"phase_{i}": emit_function(f"phase_{i}", i, phase, how, slots, places)
+            for i, phase in enumerate(phases.phases)
+        }
+        records = slots.shared("records") if debug else None
+        text = module_text(f"{phases.name}, emitted by evenly", functions, records)
+        rules = tuple(RULES[how.division(phase)] for phase in phases.phases)
+        return Emitted(text, tuple(slots.table), tuple(places or ()), rules)
 
-    def compile(self, phases: Phases, schedule: Any, wide: bool = False, debug: bool = False, codes: Mapping[ir.Path, ScheduleCode] | None = None) -> Executable:
+    def compile(self, phases: Phases, schedule: Any, wide: bool = False, debug: bool = False, codes: Codes | None = None) -> Executable:
         """Compile the phases of a program for a schedule.
 
         codes: what `schedule_code` makes of the schedule, by the path of each layout; left out,
         the schedule's engine decides. wide: positions are 64 bits wide here in any case.
-        debug: check indices, divisors and shift counts, at about three times the cost.
+        debug: check indices, divisors and shift counts.
         """
         self.require()
         from . import loading
 
-        text, slots, places, record = self.emit(phases, schedule, debug, codes)
-        module = loading.load(text)
-        functions = tuple(_native(getattr(module, f"phase_{i}")) for i in range(len(phases.phases)))
-        return Executable(phases.name, text, phases, functions, tuple(slots.table), tuple(places or ()), record)
+        made = self.emit(phases, schedule, debug, codes)
+        module = loading.load(made.text)
+        functions = []
+        for i, rule in enumerate(made.rules):
+            native = getattr(module, f"phase_{i}")
+            left = tuple((j, s) for j, s in enumerate(made.slots) if isinstance(s, Scratch) and s.phase == i)
+            functions.append(Function(_CALL(native.address), native.address, rule, left))
+        return Executable(phases.name, made.text, phases, tuple(functions), made.slots, made.places)
 
 
 def rule_of(schedule: Any) -> str:
@@ -68,14 +94,6 @@ def rule_of(schedule: Any) -> str:
         return "owned"
     engine = getattr(schedule, "engine", "share")
     return engine if engine in ("merge", "nonzero") else "share"
-
-
-def _native(function: Any) -> tuple[Any, int]:
-    """How a compiled function is called from here, and its address."""
-    import ctypes
-
-    kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
-    return kind(function.address), function.address
 
 
 __all__ = ["Binding", "CpuTarget", "Executable"]

@@ -6,9 +6,22 @@ reads the record and raises an error that names the user's file and line.
 """
 from __future__ import annotations
 
-from numba import njit
+from numba import njit, types
+from numba.extending import intrinsic
 
 RECORD = 4  # integers a record
+
+
+@intrinsic
+def record_of(typing_context, slots, slot, worker):
+    """A pointer to the record of a worker, in the memory whose address stands in a slot."""
+
+    def generate(context, builder, signature, arguments):
+        slots, slot, worker = arguments
+        records = builder.inttoptr(builder.load(builder.gep(slots, [slot])), slots.type)
+        return builder.gep(records, [builder.mul(worker, worker.type(RECORD))])
+
+    return types.CPointer(types.int64)(slots, types.intp, types.intp), generate
 
 
 @njit(error_model="numpy")

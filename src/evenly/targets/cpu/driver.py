@@ -1,10 +1,15 @@
-"""The parallel driver: calls a native function by its address, once a worker."""
+"""What is compiled once for all programs: dividing the work, and running the workers in parallel.
+
+Both know a program's function by its address alone.
+"""
 from __future__ import annotations
 
 import numba
 from llvmlite import ir as llvm
 from numba import njit, prange, types
 from numba.extending import intrinsic
+
+from .layout import END
 
 
 @intrinsic
@@ -27,3 +32,42 @@ def concurrent() -> bool:
     """Whether several threads may call `drive` at once. Numba chooses its layer when it first runs."""
     drive(0, 0, 0)
     return numba.threading_layer() in ("omp", "tbb")
+
+
+@njit("UniTuple(int64, 2)(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
+def _cut(address, slots, rule, tiles, atoms, worker, workers):
+    """The (tile, atom) where the share of `worker` starts."""
+    if worker == 0:
+        return 0, 0
+    if worker == workers:
+        return tiles, atoms
+    if rule == 2:
+        return tiles * worker // workers, 0
+    total = tiles + atoms if rule == 0 else atoms
+    cut = total * worker // workers
+    low, high = 0, tiles
+    while low < high:  # how many tiles end before the cut
+        middle = (low + high) // 2
+        end = _call(address, END, middle, slots)
+        if end + middle < cut if rule == 0 else end <= cut:
+            low = middle + 1
+        else:
+            high = middle
+    return low, cut - low if rule == 0 else cut
+
+
+@njit("void(int64, int64, int64, int64, int64, int64, int64[:, ::1])", nogil=True, cache=True)
+def divide(address, slots, rule, tiles, atoms, workers, shares):
+    """The share of each worker (see `division`)."""
+    for worker in range(workers):
+        tile, atom = _cut(address, slots, rule, tiles, atoms, worker, workers)
+        last_tile, last_atom = _cut(address, slots, rule, tiles, atoms, worker + 1, workers)
+        begin = _call(address, END, tile - 1, slots) if 0 < tile < tiles else 0
+        last_begin = _call(address, END, last_tile - 1, slots) if 0 < last_tile < tiles else 0
+        some_of_last = last_tile < tiles and last_atom > max(last_begin, atom)
+        shares[worker, 0] = tile
+        shares[worker, 1] = atom
+        shares[worker, 2] = last_tile + 1 if some_of_last else last_tile
+        shares[worker, 3] = last_atom
+        shares[worker, 4] = tile + 1 if begin < atom and tile < tiles else tile
+        shares[worker, 5] = last_tile

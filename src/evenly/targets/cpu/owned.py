@@ -1,24 +1,22 @@
 """The owned engine: whole tiles belong to a worker, passes and all."""
 from __future__ import annotations
 
-from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode
-from evenly.language.types import POS
 
 from .grid import Grid
-from .processors import answer, is_plain, threads_each
-from .search import Layout, bounds
-from .statements import Ranks, Writer, engine_var
+from .layout import Layout
+from .processors import answer, threads_each
+from .statements import Ranks, Writer
 
 
 def emit_owned(w: Writer, number: int, phase: Owned, layout: Layout, code: ScheduleCode | None, owner: str, size: int) -> None:
-    """One worker's tiles; code, owner, size: the schedule's, where it has an opinion of its own."""
+    """One worker's tiles; code, owner, size: the schedule's, where it divides the tiles itself."""
     grid = Grid(w, number, phase.grid)
     grid.start()
     w.block(phase.prelude)
     w.tile = phase.tile
-    if code is None or is_plain(code, layout, owner, size):
+    if code is None:
         _consecutive(w, phase, layout)
     elif owner == "group":
         _by_groups(w, phase, code, threads_each(code, size), size)
@@ -29,28 +27,10 @@ def emit_owned(w: Writer, number: int, phase: Owned, layout: Layout, code: Sched
 
 def _consecutive(w: Writer, phase: Owned, layout: Layout) -> None:
     """Consecutive tiles, about as much work for each worker."""
-    t = w.text
-    w.atoms = _whole(layout)
-    if phase.has_pass:
-        first, _, last, _ = bounds(layout, "merge")
-        low, high = t.var(first), t.var(last)
-    else:
-        tiles = t.var(layout.tiles)
-        low, high = f"{tiles} * worker // workers", f"{tiles} * (worker + 1) // workers"
-    with w.under(f"for {t.var(phase.tile)} in range({low}, {high})"):
+    w.atoms = layout.atoms()
+    first_tile, *_, end_whole = w.share()
+    with w.under(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
         w.block(phase.body)
-
-
-def _whole(layout: Layout) -> ir.Inline:
-    """The range of all atoms of a tile."""
-    tile = engine_var("tile")
-    begin = _applied(layout.code.begin, tile)
-    end = _applied(layout.code.end, tile)
-    return ir.Inline((tile,), (*begin.body, *end.body), (begin.results[0], end.results[0], ir.Const(1, POS)))
-
-
-def _applied(code: ir.Inline, tile: ir.Var) -> ir.Inline:
-    return ir.Inline((tile,), *walk.substitute(code, (tile,)))
 
 
 def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:

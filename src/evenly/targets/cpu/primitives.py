@@ -18,14 +18,15 @@ def _scalar_type(numba_type):
 
 
 @intrinsic
-def pointer(typing_context, address, dtype):
-    """The address (an int64) as a pointer to elements of `dtype`."""
+def pointer(typing_context, slots, slot, dtype):
+    """The address in a slot as a pointer to elements of `dtype`."""
     result = types.CPointer(_scalar_type(dtype))
 
     def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+        address = builder.load(builder.gep(arguments[0], [arguments[1]]))
+        return builder.inttoptr(address, context.get_value_type(signature.return_type))
 
-    return result(address, dtype), generate
+    return result(slots, types.intp, dtype), generate
 
 
 @intrinsic
@@ -70,15 +71,18 @@ maximum = _extreme("maximum", ">")
 
 
 @intrinsic
-def prefetch(typing_context, base, index):
-    """Ask for the cache line of one element; never faults."""
+def prefetch_gather(typing_context, base, indices, position, last):
+    """Ask for `base[indices[min(position, last)]]`. Never faults, whatever the index."""
 
     def generate(context, builder, signature, arguments):
-        i32, bytes_ = llvm.IntType(32), llvm.IntType(8).as_pointer()
-        kind = llvm.FunctionType(llvm.VoidType(), [bytes_, i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [bytes_], kind)
-        address = builder.bitcast(builder.gep(arguments[0], [arguments[1]]), bytes_)
+        base, indices, position, last = arguments
+        clamped = builder.select(builder.icmp_signed("<", position, last), position, last)
+        index = builder.sext(builder.load(builder.gep(indices, [clamped])), llvm.IntType(64))
+        i32, byte = llvm.IntType(32), llvm.IntType(8).as_pointer()
+        kind = llvm.FunctionType(llvm.VoidType(), [byte, i32, i32, i32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        address = builder.bitcast(builder.gep(base, [index]), byte)
         builder.call(function, [address, i32(0), i32(3), i32(1)])  # a read, to keep, of data
         return context.get_dummy_value()
 
-    return types.void(base, index), generate
+    return types.void(base, indices, types.intp, types.intp), generate

@@ -11,7 +11,6 @@ import math
 from evenly.language import ir, walk
 from evenly.language.schedule_code import ScheduleCode
 
-from .search import Layout
 from .text import Text
 
 
@@ -43,7 +42,7 @@ def answer(text: Text, each: int, member: str) -> None:
     text.processor = processor
 
 
-def is_plain(code: ScheduleCode, layout: Layout, owner: str, size: int) -> bool:
+def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -> bool:
     """Whether together the processors walk each tile once, whole: then who walks which does not matter.
 
     That is so where a processor (a thread or a group) takes every n-th tile of n processors,
@@ -55,10 +54,10 @@ def is_plain(code: ScheduleCode, layout: Layout, owner: str, size: int) -> bool:
     start, stop, step = _folded(code.tiles)
     if not (_asks(start, f"{kind}_index", width) and _asks(step, f"{kind}_count", width)):
         return False
-    if not same(stop, layout.code.num_tiles.results[0]) or layout.code.num_tiles.body:
+    if not same(stop, layout.num_tiles.results[0]) or layout.num_tiles.body:
         return False
     first, last, by = _folded(code.atoms)
-    begin, end = (_of_tile(code.atoms, c) for c in (layout.code.begin, layout.code.end))
+    begin, end = (_of_tile(code.atoms, c) for c in (layout.begin, layout.end))
     if begin is None or end is None or not same(last, end) or not isinstance(by, ir.Const):
         return False
     if owner == "group" and isinstance(first, ir.Binary) and first.op == "+":

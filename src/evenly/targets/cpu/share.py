@@ -12,7 +12,7 @@ from evenly.language.schedule_code import ScheduleCode
 
 from .grid import Grid
 from .processors import answer, threads_each
-from .search import Layout
+from .layout import Layout
 from .split import Pieces, lanes
 from .statements import Writer, engine_var, like
 

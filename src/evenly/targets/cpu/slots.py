@@ -38,7 +38,14 @@ class Scratch:
     lanes: bool
 
 
-Slot = Address | Length | Number | Scratch
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Integers that the host and a phase exchange: "facts", "shares" or "records"."""
+
+    name: str
+
+
+Slot = Address | Length | Number | Scratch | Shared
 
 
 @dataclass
@@ -59,6 +66,9 @@ class Slots:
 
     def scratch(self, phase: int, name: str, size: int, lanes: bool) -> int:
         return self._slot(("scratch", phase, name), Scratch(phase, name, size, lanes))
+
+    def shared(self, name: str) -> int:
+        return self._slot(("shared", name), Shared(name))
 
     def _slot(self, key: object, slot: Slot) -> int:
         if key not in self._known:

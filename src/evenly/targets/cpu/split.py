@@ -15,7 +15,7 @@ from evenly.language.phases import Split
 from evenly.language.types import POS
 
 from .grid import Grid
-from .search import Layout, bounds
+from .layout import Layout
 from .statements import Writer, engine_var, like
 
 
@@ -116,38 +116,27 @@ class lanes:  # noqa: N801 - a context manager
             self.loop.__exit__(None, None, None)
 
 
-def emit_split(w: Writer, number: int, phase: Split, layout: Layout, rule: str) -> None:
-    """One worker's piece. rule: "merge" (tiles and atoms evenly) or "nonzero" (atoms evenly)."""
+def emit_split(w: Writer, number: int, phase: Split, layout: Layout) -> None:
+    """One worker's share of consecutive atoms."""
     t = w.text
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
-    first_tile, first_atom, last_tile, last_atom = bounds(layout, rule)
+    first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = w.share()
     pieces.none()
     grid.start()
-    at, opened = engine_var("at"), engine_var("opened")
-    w.line(f"{t.var(at)} = {t.var(first_atom)}")
-    w.line(f"{t.var(opened)} = -1  # the first tile, if an earlier worker has begun it")
-    with w.under(f"if {t.var(first_tile)} < {t.var(layout.tiles)}"):
-        begin = layout.begin("begin", first_tile)
-        with w.under(f"if {t.var(begin)} < {t.var(at)}"):
-            w.line(f"{t.var(opened)} = {t.var(first_tile)}")
+    at, stop = engine_var("at"), engine_var("stop")
+    w.line(f"{t.var(at)} = {first_atom}")
     tile = t.var(phase.tile)
-    with w.under(f"for {tile} in range({t.var(first_tile)}, {t.var(last_tile)} + 1)"):
-        stop = engine_var("stop")
-        with w.under(f"if {tile} == {t.var(last_tile)}"):
-            with w.under(f"if {t.var(at)} >= {t.var(last_atom)}"):
-                w.line("break  # nothing of the last tile is this worker's")
-            w.line(f"{t.var(stop)} = {t.var(last_atom)}")
-        with w.under("else"):
-            end = layout.end("end", phase.tile)
-            w.line(f"{t.var(stop)} = {t.var(end)}")
+    with w.under(f"for {tile} in range({first_tile}, {end_tile})"):
+        end = layout.end("end", phase.tile)
+        w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
         with lanes(w, phase):
             w.block(phase.enter)
             w.identities(phase.pass_.accumulators)
             w.atom_loop(phase.pass_, at, stop, ir.Const(1, POS))
             if phase.leave:
-                with w.under(f"if {tile} == {t.var(last_tile)} or {tile} == {t.var(opened)}"):
-                    pieces.keep(f"(1 if {tile} == {t.var(last_tile)} else 0)", tile)
-                with w.under("else"):
+                with w.under(f"if {first_whole} <= {tile} < {end_whole}"):
                     w.block(phase.leave)
+                with w.under("else"):
+                    pieces.keep(f"(1 if {tile} >= {end_whole} else 0)", tile)
         w.line(f"{t.var(at)} = {t.var(stop)}")
     grid.keep()

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from evenly.language import combine, ir, walk
 from evenly.language.types import POS
 
+from .division import SHARE
+from .gathers import AHEAD, gathers
 from .text import Text, memory_type
 
 # Accumulators whose combination names each operand once: their contributions need no variable.
@@ -160,7 +162,16 @@ class Writer:
 
     def atom_loop(self, s: ir.Pass, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> None:
         with self.under(f"for {self.text.var(s.atom)} in {self.range(start, stop, step)}"):
+            if self.text.places is None and isinstance(step, ir.Const) and step.value == 1:
+                self.prefetch(s)
             self.block(s.body)
+
+    def prefetch(self, s: ir.Pass) -> None:
+        """Ask for what later atoms gather. The index array is read within its bounds, its entry need not be valid."""
+        t = self.text
+        for array, index in gathers(s):
+            last = f"{t.extent(index.array, 0)} - 1"
+            self.line(f"prefetch_gather({t.array(array)}, {t.array(index.array)}, {t.var(s.atom)} + {AHEAD}, {last})")
 
     # ---- pieces of layouts and schedules ---------------------------------------------------------
     def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -182,8 +193,22 @@ class Writer:
         pointer = self.text.name(("scratch", phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
         slot = self.text.slots.scratch(phase, name, size, lanes)
-        self.text.unpacked.setdefault(pointer, f"pointer(slots[{slot}], {kind})")
+        self.text.unpacked.setdefault(pointer, f"pointer(slots, {slot}, {kind})")
         return pointer
+
+    def shared(self, name: str) -> str:
+        """A pointer to integers that the host and a phase exchange: `facts` or `shares`."""
+        pointer = self.text.name(("shared", name), name)
+        self.text.unpacked.setdefault(pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)")
+        return pointer
+
+    def share(self) -> list[str]:
+        """The numbers of the worker's share (see `division`), by name."""
+        names = ("first_tile", "first_atom", "end_tile", "end_atom", "first_whole", "end_whole")
+        pointer = self.shared("shares")
+        for i, name in enumerate(names):
+            self.line(f"{self.local(name)} = {pointer}[{SHARE} * worker + {i}]")
+        return [self.local(name) for name in names]
 
     def to_scratch(self, pointer: str, index: str, v: ir.Var) -> None:
         value = self.text.var(v)

@@ -23,7 +23,7 @@ _SPELLED = {"minimum": "minimum", "maximum": "maximum", "fmod": "np.fmod"}
 # Names that emitted code uses for itself.
 _TAKEN = frozenset(
     "math np inf nan cfunc njit types int32 int64 float32 float64 uint8 bool range abs pointer as_float minimum maximum "
-    "prefetch atomic_add atomic_min atomic_max atomic_exch atomic_cas check_index check_divisor check_shift record "
+    "prefetch_gather atomic_add atomic_min atomic_max atomic_exch atomic_cas check_index check_divisor check_shift record "
     "worker workers slots run min max True False None IndexError ZeroDivisionError ValueError Exception".split()
 )
 
@@ -73,7 +73,7 @@ class Text:
 
     def array(self, a: ir.Array) -> str:
         name = self.name(a.path, _joined(a.path))
-        self.unpacked.setdefault(name, f"pointer(slots[{self.slots.address(a)}], {memory_type(a.dtype)})")
+        self.unpacked.setdefault(name, f"pointer(slots, {self.slots.address(a)}, {memory_type(a.dtype)})")
         return name
 
     def extent(self, a: ir.Array, axis: int) -> str:
@@ -144,7 +144,7 @@ class Text:
         if self.places is not None:
             texts = [self.checked(a, axis, i, at) for axis, i in enumerate(indices)]
         else:
-            texts = [self.operand(i, 70 if axis else 80) for axis, i in enumerate(indices)]
+            texts = [self.operand(_bare(i), 70 if axis else 80) for axis, i in enumerate(indices)]
         if len(texts) == 1:
             return texts[0]
         flat = texts[0]
@@ -197,6 +197,11 @@ class Text:
         if entry.kind == "to_int":
             return f"int64({text})"
         return f"int32({text})" if e.name == "abs" and e.type.name == "int32" else text
+
+
+def _bare(e: ir.Expr) -> ir.Expr:
+    """An index without its conversion to a position: pointers take integers of any width."""
+    return e.operand if isinstance(e, ir.Cast) and e.type.weak and e.operand.type.is_integer else e
 
 
 def _joined(path: ir.Path) -> str:

@@ -32,6 +32,13 @@ def worker_count(size: int) -> int:
     return 1 if size < SMALL else numba.get_num_threads()
 
 
+def divide(address: int, slots: int, rule: int, tiles: int, atoms: int, workers: int, shares: Any) -> None:
+    """The shares of several workers (see `division`) in the work of the function at `address`."""
+    from . import driver
+
+    driver.divide(address, slots, rule, tiles, atoms, workers, shares)
+
+
 def run_workers(function: Callable[..., int], address: int, workers: int, slots: int) -> None:
     """Run `function` (a native one, at `address`) as each of the workers, and wait for all."""
     if workers > 1 and _parallel(address, workers, slots):

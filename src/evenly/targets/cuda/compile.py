@@ -11,7 +11,8 @@ from evenly.runtime.cache import read_file, write_file
 
 from . import headers
 
-OPTIONS = {"std": "c++17"}
+# Lambdas in device code carry no annotation of their own: older NVRTCs take them for host functions.
+OPTIONS: dict[str, Any] = {"std": "c++17", "device_as_default_execution_space": True}
 
 
 def require() -> Any:
@@ -47,9 +48,9 @@ def cubin(source: str, name: str, arch: str) -> bytes:
     return made
 
 
-def _compile(full: str, name: str, arch: str, **more: Any) -> bytes:
+def _compile(full: str, name: str, arch: str) -> bytes:
     core = require()
-    options = core.ProgramOptions(arch=arch, **OPTIONS, **more)
+    options = core.ProgramOptions(arch=arch, **OPTIONS)
     program = core.Program(full, "c++", options)
     try:
         with warnings.catch_warnings():
@@ -63,18 +64,22 @@ def _compile(full: str, name: str, arch: str, **more: Any) -> bytes:
 
 
 def resources(source: str, name: str, arch: str) -> dict[str, int]:
-    """Registers, spilled bytes and stack bytes of a kernel, as ptxas reports them."""
+    """Bytes of code, registers, spilled bytes and stack bytes of a kernel, as ptxas reports them."""
     import io
     import re
 
     core = require()
     log = io.StringIO()
     options = core.ProgramOptions(arch=arch, ptxas_options=["-v"], **OPTIONS)
-    core.Program(headers.text() + source, "c++", options).compile("cubin", logs=log)
+    code = core.Program(headers.text() + source, "c++", options).compile("cubin", logs=log).code
     text = log.getvalue()
 
-    def number(pattern: str) -> int:
-        found = re.findall(pattern, text)
-        return max((int(x) for x in found), default=-1)
+    def greatest(pattern: str) -> int:
+        return max((int(x) for x in re.findall(pattern, text)), default=-1)
 
-    return {"registers": number(r"Used (\d+) registers"), "spills": number(r"(\d+) bytes spill stores"), "stack": number(r"(\d+) bytes stack frame")}
+    return {
+        "code": len(code),
+        "registers": greatest(r"Used (\d+) registers"),
+        "spills": greatest(r"(\d+) bytes spill stores"),
+        "stack": greatest(r"(\d+) bytes stack frame"),
+    }

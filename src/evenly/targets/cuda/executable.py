@@ -66,7 +66,7 @@ class CudaExecutable:
         emitter = Emitter(phases.name, schedule, layouts, phases.outputs, wide)
         self.codes = [emitter.phase(phase) for phase in phases.phases]
         self.wide = wide
-        self._loaded: dict[tuple[str, int], tuple[Any, bytes]] = {}
+        self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
         self._scratch: dict[tuple[int, int], Any] = {}
         self._lock = threading.Lock()
 
@@ -117,8 +117,9 @@ class CudaExecutable:
                 cc = device.compute_capability
                 code = cubin(kernel.source, kernel.name, f"sm_{cc.major}{cc.minor}")
                 module = require().ObjectCode.from_cubin(code, name=kernel.name)
-                self._loaded[key] = module.get_kernel(kernel.name), code
-            return self._loaded[key]
+                # The module is kept too: a kernel whose module is collected runs unloaded code.
+                self._loaded[key] = module.get_kernel(kernel.name), code, module
+            return self._loaded[key][:2]
 
     # ---- sizes -----------------------------------------------------------------------------------
     def dimensions(self, code: PhaseCode, binding: Binding, device: Any) -> _Dimensions:

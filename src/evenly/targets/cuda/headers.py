@@ -5,7 +5,7 @@ import functools
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "device"
-ORDER = ("gpu.cuh", "group.cuh", "ops.cuh", "grid.cuh", "carry.cuh", "split.cuh")
+ORDER = ("gpu.cuh", "group.cuh", "ops.cuh", "grid.cuh", "carry.cuh", "split.cuh", "scan.cuh")
 
 
 @functools.cache

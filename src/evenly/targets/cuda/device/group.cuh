@@ -47,7 +47,7 @@ template <int N, int O = 1, class V, class F> EV_DEVICE V lanes_fold(unsigned ma
   return v;
 }
 
-template <int G, int T> struct group {
+template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
   static constexpr bool in_warp = G <= 32;
@@ -76,6 +76,7 @@ template <int G, int T> struct group {
   }
   EV_DEVICE bool active() const { return present() && (in_warp || G % 32 == 0 || member < G); }
   EV_DEVICE int rank() const { return member; }
+  EV_DEVICE int in_warp_rank() const { return in_warp ? lane_rank() / G : 0; }  // which group of the warp
   EV_DEVICE int local() const { return which; }  // which group of the block
   EV_DEVICE bool leader() const { return member == 0 && present(); }
   EV_DEVICE long long index() const { return (long long)block_rank() * per_block + which; }  // in the grid
@@ -88,8 +89,10 @@ template <int G, int T> struct group {
   }
 
   // The lanes of this thread's warp that belong to its group (G > 32: the whole warp).
+  // Converged: the emitter promises that all groups of a warp reduce together, so that one shuffle serves them all;
+  // with a mask for each group the hardware would run it once a group.
   EV_DEVICE unsigned mask() const {
-    if constexpr (G >= 32) return full_warp;
+    if constexpr (G >= 32 || Converged) return full_warp;
     else return ((1u << G) - 1u) << (lane_rank() - member);
   }
 

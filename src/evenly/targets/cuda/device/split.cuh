@@ -20,6 +20,8 @@
 // grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
+// step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
+// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, split.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"

@@ -116,8 +116,8 @@ class Text:
                 return self.cast(x, t)
             case ir.Call():
                 return self.call(e), 100
-            case ir.Processor(what=what):
-                return what, 100
+            case ir.Processor():
+                return processor_name(e), 100
         raise AssertionError(e)
 
     def element(self, e: ir.Element) -> str:
@@ -198,3 +198,8 @@ def constant(c: ir.Const) -> str:
     if value == -(2**63):
         return "ev::lowest<long long>()"
     return f"{value}LL" if not -(2**31) < value < 2**31 else str(value)
+
+
+def processor_name(e: ir.Processor) -> str:
+    """The variable in which a kernel holds what its schedule asks: thread_index, group_rank_8, ..."""
+    return f"{e.what}_{e.size}" if e.what.startswith("group") else e.what

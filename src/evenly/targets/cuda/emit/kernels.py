@@ -1,6 +1,8 @@
 """Whole kernels: parameters, views and the call of an engine, for each phase of a program."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +12,7 @@ from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.thread_mapped import ThreadMapped
 
-from .expressions import References, Text, ctype
+from .expressions import References, Text, ctype, processor_name
 from .statements import Owner, Writer, member, range_head, value_struct
 
 FINISH_BLOCK = 256
@@ -99,7 +101,7 @@ class Emitter:
         code = schedule_code(schedule, self.layouts[phase.path], phase.path)
         text = self.text()
         totals = Totals(text, phase.grid)
-        writer = Owner(text, size, code.atoms, totals.names, phase.body)
+        writer = Owner(text, size, code.atoms, totals.names, phase.body, walks_all_groups(code))
         writer.declared.update(totals.names)
         self.processor(writer, code, size, schedule.block)
         totals.start(writer)
@@ -111,18 +113,22 @@ class Emitter:
 
     def processor(self, writer: Writer, code: ScheduleCode, size: int, block: int) -> None:
         """Define what the schedule asks about its processor."""
-        asked = {e.what for part in (ir.Inline((), code.setup, ()), code.tiles, code.atoms)
+        asked = {e for part in (ir.Inline((), code.setup, ()), code.tiles, code.atoms)
                  for e in walk.inline_expressions(part) if isinstance(e, ir.Processor)}
-        writer.text.taken |= {"thread_index", "thread_count", "group_index", "group_count", "group_rank", "team"}
+        names = {processor_name(e): e for e in sorted(asked, key=processor_name)}
+        writer.text.taken |= {"thread_index", "thread_count", "team", *names}
         if size > 1:
-            writer.line(f"const ev::group<{size}, {block}> team;")
-            for what in ("index", "count", "rank"):
-                if f"group_{what}" in asked:
-                    writer.line(f"const pos group_{what} = (pos)team.{what}();")
-        if "thread_index" in asked:
+            writer.line(f"const ev::group<{size}, {block}{', true' if getattr(writer, 'converged', False) else ''}> team;")
+        others = [e for e in names.values() if e.what.startswith("group") and (size == 1 or e.size != size)]
+        if "thread_index" in names or any(e.what != "group_count" for e in others):
             writer.line(f"const pos thread_index = (pos)ev::block_rank() * {block} + ev::thread_rank();")
-        if "thread_count" in asked:
+        if "thread_count" in names or any(e.what == "group_count" for e in others):
             writer.line(f"const pos thread_count = (pos)ev::block_count() * {block};")
+        for name, e in names.items():
+            if e.what.startswith("group"):
+                what = e.what.removeprefix("group_")
+                plain = {"index": f"thread_index / {e.size}", "count": f"thread_count / {e.size}", "rank": f"thread_index % {e.size}"}
+                writer.line(f"const pos {name} = {plain[what] if e in others else f'(pos)team.{what}()'};")
 
     def tile_loop(self, writer: Owner, phase: Owned, code: ScheduleCode, size: int) -> None:
         text = writer.text
@@ -136,11 +142,25 @@ class Emitter:
         writer.tile = phase.tile
         name = text.var(phase.tile)
         writer.declared.add(phase.tile)
-        with writer.braces(range_head("pos", name, text.expr(start), text.expr(stop), text.expr(step), step)):
+        with self.tiles(writer, name, text.expr(start), text.expr(stop), text.expr(step), step):
             writer.block(phase.body)
         if size > 1:
             writer.depth -= 1
             writer.line("}")
+
+    @contextmanager
+    def tiles(self, writer: Owner, name: str, start: str, stop: str, step: str, step_value: ir.Expr) -> Iterator[None]:
+        """The loop over tiles. Converged: a warp's groups go round together, the last ones with no tile of their own."""
+        if not writer.converged:
+            with writer.braces(range_head("pos", name, start, stop, step, step_value)):
+                yield
+            return
+        first = writer.text.unique("first")
+        writer.text.taken.add("live")
+        with writer.braces(f"for (pos {first} = {start} - team.in_warp_rank(); {first} < {stop}; {first} += {step})"):
+            writer.line(f"const bool live = {first} + team.in_warp_rank() < {stop};")
+            writer.line(f"const pos {name} = live ? {first} + team.in_warp_rank() : {stop} - 1;")
+            yield
 
     # ---- split ---------------------------------------------------------------------------------
     def split(self, phase: Split, name: str) -> PhaseCode:
@@ -230,6 +250,12 @@ def struct_values(references: References, lane: bool) -> str:
     out += [f"{'_'.join(x for x in path if x != '$')}_extent{axis}" for path, axis in references.extents]
     out += ["_".join(path) for path in references.scalars]
     return ", ".join(out + (["lane"] if lane else []))
+
+
+def walks_all_groups(code: ScheduleCode) -> bool:
+    """Whether the groups walk the tiles in turn: range(group.index, n, group.count)."""
+    start, _, step = code.tiles.results
+    return isinstance(start, ir.Processor) and start.what == "group_index" and isinstance(step, ir.Processor) and step.what == "group_count"
 
 
 def device_counts(layout: ir.LayoutCode) -> bool:

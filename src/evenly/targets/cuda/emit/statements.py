@@ -176,7 +176,7 @@ class Owner(Writer):
     accumulators of the grid. `atoms`: the schedule's range of a tile.
     """
 
-    def __init__(self, text: Text, size: int, atoms: ir.Inline, grid: dict[ir.Var, str], body: ir.Block) -> None:
+    def __init__(self, text: Text, size: int, atoms: ir.Inline, grid: dict[ir.Var, str], body: ir.Block, plain_tiles: bool) -> None:
         super().__init__(text)
         self.size = size
         self.atoms = atoms
@@ -185,7 +185,10 @@ class Owner(Writer):
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
-        self.one_pass = passes == 1 and any(isinstance(s, ir.Pass) for s in body)
+        on_top = sum(isinstance(s, ir.Pass) for s in body)
+        self.one_pass = passes == 1 and on_top == 1
+        # All groups of a warp can walk their tiles together where no group skips or repeats a pass.
+        self.converged = plain_tiles and passes > 0 and on_top == passes and size in (2, 4, 8, 16)
         touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
         read = {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
         # Members that read what their leader stores must wait for each other around the store.
@@ -194,13 +197,18 @@ class Owner(Writer):
     def leads(self) -> bool:
         return self.size > 1 and not self.in_pass
 
+    @property
+    def leader(self) -> str:
+        """The condition under which a tile's own effects happen."""
+        return "team.leader() && live" if self.converged else "team.leader()"
+
     def store(self, s: ir.Store) -> None:
         if not self.leads():
             super().store(s)
             return
         if s.array in self.shared:
             self.line("team.sync();")
-        self.line(f"if (team.leader()) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
+        self.line(f"if ({self.leader}) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
         if s.array in self.shared:
             self.line("team.sync();")
 
@@ -212,9 +220,9 @@ class Owner(Writer):
         if s.array in self.shared:
             self.line("team.sync();")
         if s.result is None:
-            self.line(f"if (team.leader()) {call};")
+            self.line(f"if ({self.leader}) {call};")
         else:
-            self.assign(s.result, f"team.leader() ? {call} : 0")
+            self.assign(s.result, f"({self.leader}) ? {call} : 0")
             if not self.one_pass:
                 self.line(f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});")
         if s.array in self.shared:
@@ -222,7 +230,7 @@ class Owner(Writer):
 
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
         if self.leads() and acc.fields[0] in self.grid_names:
-            with self.braces("if (team.leader())"):
+            with self.braces(f"if ({self.leader})"):
                 super().accumulate(acc, values)
             return
         super().accumulate(acc, values)
@@ -248,6 +256,8 @@ class Owner(Writer):
                 end = t.expr(stop)
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step)
             guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
+            if self.converged:
+                guard = "if (live) "
             self.in_pass = True
             with self.braces(guard + head):
                 self.block(s.body)

@@ -1,0 +1,44 @@
+"""How many vertices of a graph have how many edges: a histogram of degrees, by an atomic.
+
+    python examples/histogram.py
+"""
+from __future__ import annotations
+
+import numpy as np
+from place import best, get, put
+
+import evenly as ev
+from evenly.interop.generators import rmat
+
+
+@ev.kernel
+def out_degrees(G, histogram):
+    """The degree is a count of atoms; the last bin holds all that are larger."""
+    for vertex in G.tiles():
+        degree = sum(1 for edge in G.atoms(vertex))
+        ev.atomic_add(histogram, min(degree, len(histogram) - 1), 1)
+
+
+@ev.kernel
+def in_degrees(G, degrees):
+    """Tiles do not matter here, only atoms: run it over `ev.uniform` for equal shares."""
+    for vertex in G.tiles():
+        for edge in G.atoms(vertex):
+            ev.atomic_add(degrees, G.column(edge), 1)
+
+
+def main(schedule="auto", target=None, bins=32):
+    target = target or best()
+    matrix = rmat(6)
+    G, histogram, degrees = put(target, ev.csr(matrix), np.zeros(bins, np.int32), np.zeros(matrix.shape[1], np.int32))
+    out_degrees[schedule].on(target)(G, histogram)
+    expected = np.minimum(np.diff(matrix.indptr), bins - 1)
+    np.testing.assert_array_equal(get(histogram), np.bincount(expected, minlength=bins))
+
+    in_degrees[schedule].on(target)(ev.uniform(64, G), degrees)
+    np.testing.assert_array_equal(get(degrees), np.bincount(matrix.indices, minlength=matrix.shape[1]))
+
+
+if __name__ == "__main__":
+    main()
+    print(f"degrees on {best()}: as NumPy has them")

@@ -1,0 +1,82 @@
+"""A layout of one's own: sliced ELL. Every 32 rows are a slice, padded to its longest row.
+
+Slots stand column by column within a slice, so that a thread a row reads coalesced. Positions
+go row by row, as the contract wants it: `atom_id` turns one into the other.
+
+Source: Monakov, Lokhmotov, Avetisyan, "Automatically Tuning Sparse Matrix-Vector
+Multiplication for GPU Architectures" (HiPEAC 2010).
+
+    python examples/sliced_ell.py
+"""
+from __future__ import annotations
+
+import numpy as np
+from place import best, get, put
+from spmv import spmv
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from evenly.layouts import Searched
+
+HEIGHT = 32  # rows a slice: a warp's worth
+
+
+@ev.layout
+class SlicedEll(Searched):
+    starts: ev.Array[ev.Index]  # (slices,), the first slot of each
+    widths: ev.Array[ev.Index]  # (slices,), the slots of a row in it
+    indices: ev.Array[ev.Index]  # the column of each slot; -1: padding
+    values: ev.Array  # of each slot
+    num_tiles: int
+    num_atoms: int
+
+    def begin(self, tile):
+        return self.starts[tile // HEIGHT] + tile % HEIGHT * self.widths[tile // HEIGHT]
+
+    def end(self, tile):
+        return self.begin(tile) + self.widths[tile // HEIGHT]
+
+    def atom_id(self, tile, position):
+        return self.starts[tile // HEIGHT] + tile % HEIGHT + HEIGHT * (position - self.begin(tile))
+
+    def valid(self, tile, position):
+        return self.indices[self.atom_id(tile, position)] >= 0
+
+    def column(self, k):
+        return self.indices[k]
+
+    def value(self, k):
+        return self.values[k]
+
+
+def sliced_ell(matrix):
+    """A SlicedEll of a SciPy CSR matrix."""
+    rows, lengths = matrix.shape[0], np.diff(matrix.indptr)
+    slices = -(-rows // HEIGHT)
+    padded = np.zeros(slices * HEIGHT, np.int64)
+    padded[:rows] = lengths
+    widths = padded.reshape(slices, HEIGHT).max(axis=1, initial=0)
+    starts = np.concatenate([[0], np.cumsum(widths * HEIGHT)])
+    indices = np.full(starts[-1], -1, matrix.indices.dtype)
+    values = np.zeros(starts[-1], matrix.dtype)
+    row = np.repeat(np.arange(rows), lengths)
+    place_in_row = np.arange(matrix.nnz) - matrix.indptr[row]
+    slot = starts[row // HEIGHT] + row % HEIGHT + HEIGHT * place_in_row
+    indices[slot], values[slot] = matrix.indices, matrix.data
+    # Rows that would fill the last slice are no tiles, and their positions, the last ones, no atoms.
+    missing = (slices * HEIGHT - rows) * widths[-1] if slices else 0
+    return SlicedEll(starts[:-1], widths, indices, values, rows, starts[-1] - missing)
+
+
+def main(schedule="auto", target=None, matrix=None):
+    target = target or best()
+    matrix = rmat(6) if matrix is None else matrix
+    x = np.random.default_rng(0).random(matrix.shape[1]).astype(matrix.dtype)
+    A, x_there, y = put(target, sliced_ell(matrix), x, np.empty(matrix.shape[0], x.dtype))
+    spmv[schedule].on(target)(A, x_there, y)
+    np.testing.assert_allclose(get(y), matrix @ x, rtol=1e-4, atol=1e-6)
+
+
+if __name__ == "__main__":
+    main()
+    print(f"spmv over a layout of one's own on {best()}: as SciPy has it")

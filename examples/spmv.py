@@ -1,0 +1,47 @@
+"""SpMV, y = A x: one kernel for every layout whose tiles are rows, one for those whose tiles are not.
+
+    python examples/spmv.py
+"""
+from __future__ import annotations
+
+import numpy as np
+from place import best, get, put
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from evenly.layouts import convert
+
+
+@ev.kernel
+def spmv(A, x, y):
+    """A tile is a row: CSR, ELL, DIA, BCSR, a subset of one of them, your own."""
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def spmv_scatter(A, x, y):
+    """A tile is a column (CSC) or a nonzero (COO): atoms meet in y, which has to be zero before."""
+    for tile in A.tiles():
+        for k in A.atoms(tile):
+            ev.atomic_add(y, A.row(k), A.value(k) * x[A.column(k)])
+
+
+KERNELS = {
+    "csr": spmv, "ell": spmv, "dia": spmv, "bcsr": spmv, "csc": spmv_scatter, "coo": spmv_scatter,
+}  # fmt: skip
+
+
+def main(schedule="auto", target=None, layouts=tuple(KERNELS), matrix=None):
+    target = target or best()
+    matrix = rmat(6) if matrix is None else matrix
+    x = np.random.default_rng(0).random(matrix.shape[1]).astype(matrix.dtype)
+    for layout in layouts:
+        A, x_there, y = put(target, convert(matrix, layout), x, np.zeros(matrix.shape[0], x.dtype))
+        KERNELS[layout][schedule].on(target)(A, x_there, y)
+        np.testing.assert_allclose(get(y), matrix @ x, rtol=1e-4, atol=1e-6)
+
+
+if __name__ == "__main__":
+    main()
+    print(f"spmv over {', '.join(KERNELS)} on {best()}: as SciPy has it")

@@ -1,0 +1,82 @@
+"""Nonzeros in any order, seen row by row, without a copy of their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.interop.transfer import to_cuda, to_numpy
+from evenly.layouts import Array, Coo, Csc, Index, Searched, layout
+from evenly.layouts.checker import check_range
+from evenly.layouts.moving import device_of
+
+
+@layout
+class Grouped(Searched):
+    """The nonzeros of another layout grouped by row, those of a row in the order they had.
+
+    Atom k is nonzero order[k]; the values are the other layout's own, read in place.
+    """
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    order: Array[Index]  # (num_atoms,), a permutation
+    columns: Array[Index]  # (num_atoms,), the column of each atom
+    values: Array  # (num_atoms,), in the other layout's order
+    num_columns: int
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    @property
+    def num_atoms(self):
+        return len(self.order)
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, k):
+        return self.columns[k]
+
+    def value(self, k):
+        return self.values[self.order[k]]
+
+
+def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
+    """`A` grouped by row, on its own device: a counting sort on the host, linear in its nonzeros.
+
+    Raises InputError for row indices outside of the matrix.
+    """
+    if isinstance(A, Csc):
+        rows = to_numpy(A.indices)
+        counts = np.diff(to_numpy(A.offsets))
+        columns = np.repeat(np.arange(A.num_tiles, dtype=rows.dtype), counts)
+    else:
+        rows, columns = to_numpy(A.rows), to_numpy(A.columns)
+    check_range(rows, A.num_rows, f"{name}.rows", "row indices")
+    offsets, order = _stable_order(rows, int(A.num_rows))
+    structure = (offsets, order, columns[order])
+    if device_of(A) == "cuda":
+        structure = tuple(to_cuda(part) for part in structure)
+    return Grouped(*structure, A.values, int(A.shape[1]))
+
+
+def _stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
+    """Offsets (count + 1,) and the order (n,) in which `rows` do not fall, ties as they were.
+
+    SciPy's conversion from CSC to CSR is a stable counting sort: of a matrix with one
+    entry a column, the rows of those entries, the columns come back in that order.
+    """
+    from scipy.sparse import csc_array
+
+    n = len(rows)
+    one_a_column = csc_array((np.ones(n, np.int8), rows, np.arange(n + 1)), shape=(count, n))
+    sorted_ = one_a_column.tocsr()
+    return sorted_.indptr, sorted_.indices

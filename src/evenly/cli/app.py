@@ -1,0 +1,119 @@
+"""The commands and their options. What they do is imported when it is needed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
+    epilog="Exit status: 0 right, 1 a result is wrong, 2 bad input.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def evenly(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> int:
+    """Irregular parallel work, written once, balanced by a schedule."""
+    if version:
+        from evenly.version import __version__
+
+        print(f"evenly {__version__}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+    return 0
+
+
+@app.command()
+def demo(
+    target: Annotated[str, typer.Option(help="auto (the best there is), cuda or cpu.")] = "auto",
+    scale: Annotated[int, typer.Option(min=1, max=26, help="2**SCALE rows a matrix.")] = 18,
+    repeat: Annotated[int, typer.Option(min=1, help="Timed runs of each.")] = 15,
+) -> int:
+    """Multiply two generated matrices under every schedule, beside SciPy.
+
+    A power-law (R-MAT) matrix and a 5-point stencil. Every result is checked against SciPy
+    in float64.
+    """
+    from evenly.cli.demo import run
+
+    return run(target, scale, repeat)
+
+
+@app.command()
+def spmv(
+    file: Annotated[str, typer.Argument(help="Matrix Market, plain, .gz or .bz2.")],
+    schedule: Annotated[
+        str, typer.Option(help="A name of `evenly schedules`, all (each in turn) or auto.")
+    ] = "auto",
+    layout: Annotated[str, typer.Option(help="csr, csc, coo, ell, bcsr or dia.")] = "csr",
+    target: Annotated[
+        str, typer.Option(help="auto (the best there is), cuda, cpu or python (slow).")
+    ] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            show_default="10; 1 on python",
+            help="Timed runs, after one that warms up; their median is printed.",
+        ),
+    ] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option(
+            help="Append kernel,dataset,rows,cols,nnzs,elapsed (ms) to this file; "
+            "the header is written once."
+        ),
+    ] = None,
+    validate: Annotated[
+        bool,
+        typer.Option("--validate", help="Compare every entry with SciPy's in float64."),
+    ] = False,
+) -> int:
+    """Multiply the matrix in FILE by a random vector: y = A x.
+
+    The time is that of the kernels (cuda) or of a call (elsewhere); for csc and coo, which
+    add to y with atomics, it leaves out the clearing of y.
+    """
+    from evenly.cli.spmv import Options, run
+
+    return run(Options(file, schedule, layout, target, dtype, repeat, csv, validate))
+
+
+@app.command()
+def info() -> int:
+    """Show targets, devices, versions and the cache."""
+    from evenly.cli.info import lines
+
+    for line in lines():
+        print(line)
+    return 0
+
+
+@app.command()
+def schedules() -> int:
+    """List the schedules: who does what."""
+    from evenly.cli.listing import schedules as lines
+
+    for line in lines():
+        print(line)
+    return 0
+
+
+@app.command()
+def layouts() -> int:
+    """List the layouts: what the work is."""
+    from evenly.cli.listing import layouts as lines
+
+    for line in lines():
+        print(line)
+    return 0

@@ -1,0 +1,111 @@
+"""`evenly demo`: two generated matrices, every schedule, checked and timed beside SciPy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from evenly import targets
+from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.problem import Problem, best_target, described
+from evenly.cli.progress import Progress
+from evenly.cli.timing import host_clock, medians
+from evenly.errors import unknown
+from evenly.interop.generators import rmat, stencil
+from evenly.layouts import csr
+from evenly.schedules import TABLE as SCHEDULES
+from evenly.version import __version__
+
+SCIPY = "SciPy's A @ x"
+DTYPE = "float32"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row of the table: milliseconds, largest relative error, wrong entries."""
+
+    name: str
+    elapsed: float
+    error: float
+    wrong: int
+
+
+def run(target: str, scale: int, repeat: int) -> int:
+    """Do it, print it, and return the exit status. Raises InputError for an unknown target."""
+    if target not in ("auto", "cuda", "cpu"):
+        raise unknown("--target", target, ["auto", "cuda", "cpu"])
+    sections: list[tuple[str, Any, list[Line]]] = []
+    with Progress("generating matrices") as progress:
+        found, missing = best_target() if target == "auto" else (target, "")
+        targets.get(found)
+        matrices = {
+            "R-MAT (power law)": rmat(scale, dtype=DTYPE),
+            "5-point stencil": stencil(math.isqrt(1 << scale), dtype=DTYPE),
+        }
+        for name, matrix in matrices.items():
+            lines = compare(name, matrix, found, repeat, progress)
+            sections.append((name, matrix, lines))
+    console = Console(highlight=False, markup=False)
+    console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE} on {described(found)}\n")
+    console.print(table(sections))
+    console.print(legend(found, repeat))
+    if missing:
+        console.print(f"Not on a GPU: {missing}.", soft_wrap=True)
+    wrong = [f"{line.name} on {name}" for name, _, lines in sections for line in lines if line.wrong]
+    count = sum(len(lines) for _, _, lines in sections)
+    if wrong:
+        console.print(f"WRONG: {', '.join(wrong)}.", soft_wrap=True)
+        return WRONG
+    console.print(f"All {count} results are right: within the rounding error bound of every row.")
+    return RIGHT
+
+
+def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
+    """SciPy and each schedule on one matrix."""
+    problem = Problem(matrix, csr(matrix), target)
+    results = {SCIPY: matrix @ problem.x}
+    clocks = {SCIPY: host_clock(lambda: matrix @ problem.x)}
+    for schedule in SCHEDULES:
+        progress.say(f"{name}: compiling {schedule}")
+        plan = problem.plan(schedule)
+        results[schedule] = problem.result(plan)
+        clocks[schedule] = problem.clock(plan)
+    progress.say(f"{name}: measuring")
+    elapsed = medians(clocks, repeat)
+    known = problem.reference
+    return [Line(n, elapsed[n], known.largest(y), known.errors(y)) for n, y in results.items()]
+
+
+def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
+    """All of it, a section a matrix."""
+    made = Table()
+    for title in ("matrix", "schedule"):
+        made.add_column(title, no_wrap=True)
+    for title in ("time (ms)", "x SciPy", "largest error"):
+        made.add_column(title, justify="right", no_wrap=True)
+    for name, matrix, lines in sections:
+        about = iter([name, f"{matrix.shape[0]:,} rows", f"{matrix.nnz:,} nonzeros"])
+        scipy = next(line.elapsed for line in lines if line.name == SCIPY)
+        for line in lines:
+            wrong = "  WRONG" if line.wrong else ""
+            cells = f"{line.elapsed:.4f}", f"{line.elapsed / scipy:.3f}", f"{line.error:.1e}{wrong}"
+            made.add_row(next(about, ""), line.name, *cells)
+        made.add_section()
+    return made
+
+
+def legend(target: str, repeat: int) -> str:
+    """What the numbers are."""
+    time = "the GPU's clock around the kernels" if target == "cuda" else "wall clock of a call"
+    lines = [
+        f"time           median of {repeat} runs after a warm-up, {time}",
+        f"x SciPy        time over that of SciPy on the CPU, {DTYPE} too: below 1 is faster",
+        "largest error  |y - y64| / |A||x|, the largest of a row; y64 is SciPy's in float64",
+    ]
+    if target == "cpu":
+        lines.append("               on a CPU the four _mapped schedules divide the rows alike")
+    return "\n".join(lines)

@@ -1,0 +1,63 @@
+"""From errors to one line on stderr and an exit status: a user never sees a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from evenly.errors import EvenlyError, InternalError, one_line
+
+RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def guarded(arguments: Sequence[str] | None) -> int:
+    """Run the command line; whatever is raised becomes one line and a status."""
+    if arguments is None and hasattr(signal, "SIGPIPE"):
+        # `evenly layouts | head -1` ends quietly, as other programs do.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        from evenly.cli.app import app
+
+        status = app(args=arguments, prog_name="evenly", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else RIGHT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        line, status = said(error)
+        print(f"evenly: {line}", file=sys.stderr)
+        if status == OUR_MISTAKE and os.environ.get("EVENLY_TRACEBACK"):
+            traceback.print_exc()
+        return status
+
+
+def said(error: Exception) -> tuple[str, int]:
+    """An error in one line, and the exit status that goes with it."""
+    if isinstance(error, EvenlyError) and not isinstance(error, InternalError):
+        return one_line(str(error)), BAD_INPUT
+    if _is_usage(error):
+        return _usage(error), BAD_INPUT
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({one_line(str(error)) or 'none is left'})", BAD_INPUT
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror or one_line(str(error))}", BAD_INPUT
+    what = f"{type(error).__name__}: {one_line(str(error))}".rstrip(": ")
+    return f"{what} (a mistake of evenly's own: EVENLY_TRACEBACK=1 shows where)", OUR_MISTAKE
+
+
+def _is_usage(error: Any) -> bool:
+    """Whether Typer refused the command line. (Its base class has no public name.)"""
+    return hasattr(error, "format_message") and hasattr(error, "exit_code")
+
+
+def _usage(error: Any) -> str:
+    text = one_line(error.format_message()).rstrip(".")
+    text = text[:1].lower() + text[1:]
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "evenly"
+    return f"{text}; `{command} --help` says what there is"

@@ -1,0 +1,102 @@
+"""`evenly info`: what works here, on what, in which versions, and the cache."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from collections.abc import Iterator
+from typing import Any
+
+from evenly import targets
+from evenly.cli.problem import described
+from evenly.runtime.cache import directory
+from evenly.version import __version__
+
+PACKAGES = ("numpy", "scipy", "numba", "cuda-core", "cuda-bindings", "cupy", "torch")
+CUPY = ("cupy", "cupy-cuda13x", "cupy-cuda12x")
+
+
+def lines() -> Iterator[str]:
+    """The report, line by line."""
+    yield f"evenly {__version__}"
+    yield ""
+    yield "Targets"
+    missing = targets.available()
+    for name, why in missing.items():
+        yield f"  {name:8}{why.removeprefix(f'target {name!r}: ') or _works(name)}"
+    yield ""
+    yield "Devices"
+    yield f"  cpu     {platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    if not missing["cuda"]:
+        yield from _gpus()
+    yield ""
+    yield "Versions"
+    yield f"  {'python':15}{platform.python_version()}"
+    for name in PACKAGES:
+        yield f"  {name:15}{_version(name) or 'not installed'}"
+    for name, version in (("nvrtc", _nvrtc()), ("cuda driver", _driver())):
+        yield f"  {name:15}{version or 'not found'}"
+    yield ""
+    yield "Cache"
+    files, size = _contents()
+    yield f"  {directory()}"
+    yield f"  {files:,} files, {size / 2**20:.1f} MiB (EVENLY_CACHE_DIR moves it; it may be deleted)"
+
+
+def _works(name: str) -> str:
+    if name == "python":
+        return "works: the reference, interpreted, slow"
+    return "works: " + described(name).removeprefix(name).strip(" ()")
+
+
+def _gpus() -> Iterator[str]:
+    import cuda.core as core
+
+    for device in core.Device.get_all_devices():
+        device.set_current()
+        major, minor = device.compute_capability
+        count = device.properties.multiprocessor_count
+        name = f"  cuda:{device.device_id:<3}{device.name}"
+        yield f"{name}, compute capability {major}.{minor}, {count} multiprocessors"
+
+
+def _version(package: str) -> str:
+    for name in CUPY if package == "cupy" else (package,):
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return ""
+
+
+def _nvrtc() -> str:
+    try:
+        from cuda.bindings import nvrtc
+
+        _, major, minor = nvrtc.nvrtcVersion()
+    except Exception:  # the package or the library is missing, each with errors of its own
+        return ""
+    return f"{major}.{minor}"
+
+
+def _driver() -> str:
+    try:
+        from cuda.bindings import driver
+
+        status, version = driver.cuDriverGetVersion()
+    except Exception:
+        return ""
+    return f"for CUDA {version // 1000}.{version % 1000 // 10}" if int(status) == 0 else ""
+
+
+def _contents() -> tuple[int, int]:
+    """Files in the cache and their bytes."""
+    found: list[Any] = []
+    for folder, _, names in os.walk(directory()):
+        for name in names:
+            try:
+                found.append(os.stat(os.path.join(folder, name)).st_size)
+            except OSError:  # another process has just removed it
+                continue
+    return len(found), sum(found)

@@ -1,0 +1,30 @@
+"""`evenly schedules` and `evenly layouts`: what there is, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evenly.layouts import TABLE as LAYOUTS
+from evenly.schedules import TABLE as SCHEDULES
+
+TITLES = ("name", "what it does", "when to use it", "source")
+
+
+def schedules() -> Iterator[str]:
+    """The table of schedules, line by line."""
+    yield from aligned(SCHEDULES)
+
+
+def layouts() -> Iterator[str]:
+    """The table of layouts, line by line."""
+    yield from aligned(LAYOUTS)
+
+
+def aligned(table: Mapping[str, Any]) -> Iterator[str]:
+    """Titles, then an entry a line, in columns."""
+    rows = [TITLES, *((name, e.what, e.when, e.source) for name, e in table.items())]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(TITLES))]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,88 @@
+"""One SpMV on one target: its arrays there, plans, results and clocks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenly import targets
+from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows, tiles_are_rows
+from evenly.cli.timing import Clock, DeviceClock, host_clock
+from evenly.cli.validation import Reference
+from evenly.errors import UnavailableError
+
+
+class Problem:
+    """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x in 0 .. 1."""
+
+    def __init__(self, matrix: Any, A: Any, target: str) -> None:
+        self.matrix, self.target = matrix, target
+        self.by_rows = tiles_are_rows(A)
+        self.kernel = spmv_rows if self.by_rows else spmv_atoms
+        self.x = np.random.default_rng(0).random(matrix.shape[1], matrix.dtype.type)
+        self.A = A.to("cuda") if target == "cuda" else A
+        self.x_there = self._put(self.x)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """What SciPy makes of it in float64."""
+        return Reference(self.matrix, self.x)
+
+    def plan(self, schedule: Any) -> Any:
+        """Decided and compiled for a schedule, with an output of its own."""
+        return self.kernel.plan(
+            self.A, self.x_there, self._output(), schedule=schedule, target=self.target
+        )
+
+    def result(self, plan: Any) -> np.ndarray[Any, Any]:
+        """What the plan computes, (rows,), in CPU memory."""
+        from evenly.interop.transfer import to_numpy
+
+        y = self._output()
+        plan(self.A, self.x_there, y)
+        return to_numpy(y)
+
+    def clock(self, plan: Any) -> Clock:
+        """A clock of the plan: on a GPU its kernels, elsewhere the whole call."""
+        if self.target == "cuda":
+            return DeviceClock(plan)
+        y = self._output()
+        return host_clock(lambda: plan(self.A, self.x_there, y))
+
+    def _output(self) -> Any:
+        """A fresh y: zeros where the kernel adds to it, else NaN, which no row may keep."""
+        start = np.nan if self.by_rows else 0.0
+        return self._put(np.full(self.matrix.shape[0], start, self.matrix.dtype))
+
+    def _put(self, array: np.ndarray[Any, Any]) -> Any:
+        from evenly.interop.transfer import to_cuda
+
+        return to_cuda(array) if self.target == "cuda" else array
+
+
+def best_target() -> tuple[str, str]:
+    """The best target that works here, and why it is not "cuda" ("" if it is)."""
+    missing = ""
+    for name in ("cuda", "cpu"):
+        try:
+            targets.get(name)
+            return name, missing
+        except UnavailableError as error:
+            missing = missing or str(error)
+    return "python", missing
+
+
+def described(target: str) -> str:
+    """A target with what it runs on: "cpu (2 threads)"."""
+    if target == "cpu":
+        import numba
+
+        threads = numba.get_num_threads()
+        return f"cpu ({threads} thread{'s' * (threads != 1)})"
+    if target == "cuda":
+        import cuda.core as core
+
+        return f"cuda ({core.Device().name})"
+    return target

@@ -1,0 +1,201 @@
+"""`evenly spmv FILE`: one matrix from a file, multiplied, timed and checked.
+
+Source: the sanity check of the artifact of Osama, Porumbescu, Owens (PPoPP 2023), A.3.1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenly import targets
+from evenly.cli.csv_file import CsvFile, Row
+from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.problem import Problem, best_target
+from evenly.cli.progress import Progress
+from evenly.cli.timing import medians
+from evenly.errors import InputError, unknown
+from evenly.interop import matrix_market
+from evenly.layouts import TABLE as LAYOUTS
+from evenly.layouts import convert
+from evenly.schedules import TABLE as SCHEDULES
+
+DTYPES = ("float32", "float64")
+INTERPRETED = 2_000_000  # atoms that target `python` walks in all before it is refused
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks for; see `evenly spmv --help`."""
+
+    file: str
+    schedule: str = "auto"
+    layout: str = "csr"
+    target: str = "auto"
+    dtype: str = "float32"
+    repeat: int | None = None
+    csv: str | None = None
+    validate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One schedule's: its milliseconds, and its wrong entries if they were counted."""
+
+    schedule: str
+    elapsed: float
+    errors: int | None
+
+
+def run(options: Options) -> int:
+    """Do it, print it, and return the exit status. Raises InputError for bad input."""
+    check(options)
+    csv = CsvFile(options.csv) if options.csv is not None else None
+    with Progress(f"reading {options.file}") as progress:
+        target = best_target()[0] if options.target == "auto" else options.target
+        targets.get(target)
+        matrix = read(options.file, options.dtype)
+        progress.say(f"building {options.layout}")
+        problem = Problem(matrix, build(matrix, options), target)
+        names = list(SCHEDULES) if options.schedule == "all" else [options.schedule]
+        repeat = options.repeat or (1 if target == "python" else 10)
+        if target == "python":
+            check_interpreted(options, problem, len(names) * (repeat + 2))
+        outcomes, notes = measure(problem, names, repeat, options.validate, progress)
+    report(options, matrix, outcomes)
+    for note in notes:
+        print(f"evenly: {note}", file=sys.stderr)
+    if csv is not None:
+        dataset, (rows, columns) = dataset_of(options.file), matrix.shape
+        csv.append(Row(o.schedule, dataset, rows, columns, matrix.nnz, o.elapsed) for o in outcomes)
+    return WRONG if any(o.errors for o in outcomes) else RIGHT
+
+
+def check(options: Options) -> None:
+    """Every name is one that there is. Raises InputError with the nearest one."""
+    layouts = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
+    for option, given, known in (
+        ("--schedule", options.schedule, [*SCHEDULES, "all", "auto"]),
+        ("--layout", options.layout, layouts),
+        ("--target", options.target, [*targets.TABLE, "auto"]),
+        ("--dtype", options.dtype, DTYPES),
+    ):
+        if given not in known:
+            raise unknown(option, given, known)
+
+
+def read(file: str, dtype: str) -> Any:
+    """The matrix in a file, as csr_array of `dtype`. Raises InputError that names the file."""
+    check_memory(file)
+    matrix = matrix_market.read(file)
+    with np.errstate(over="ignore"):
+        made = matrix.astype(dtype)
+    lost = np.isfinite(matrix.data) & ~np.isfinite(made.data)
+    if lost.any():
+        given = f"{np.count_nonzero(lost):,} larger ones, such as {matrix.data[lost][0]:g}"
+        hint = "--dtype float64"
+        raise InputError(file, expected=f"values in the range of {dtype}", given=given, hint=hint)
+    return made
+
+
+def check_memory(file: str) -> None:
+    """Refuse sizes whose vectors alone are more than this machine's memory."""
+    import scipy.io
+
+    try:
+        rows, columns = scipy.io.mminfo(file)[:2]
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except Exception:  # a bad file, which reading it says better; or no such number here
+        return
+    needed = 8 * (5 * rows + 3 * columns)  # offsets, y, reference, bounds; x
+    if needed > memory:
+        given = f"{rows:,} x {columns:,}, whose vectors take {needed / 2**30:,.0f} GiB"
+        expected = f"a matrix that fits into this machine's {memory / 2**30:,.0f} GiB"
+        raise InputError(file, expected=expected, given=given)
+
+
+def build(matrix: Any, options: Options) -> Any:
+    """The matrix as the layout asked for. Raises InputError where it would blow up."""
+    try:
+        return convert(matrix, options.layout, name=options.file)
+    except InputError as error:
+        if "max_bytes" in error.hint:  # which the command line does not have
+            error.hint = "--layout csr"
+        raise
+
+
+def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
+    """Refuse to interpret for minutes."""
+    atoms = int(problem.A.max_tiles + problem.A.max_atoms) * runs
+    if atoms > INTERPRETED:
+        given = f"{atoms:,} in {runs} runs"
+        expected = f"at most {INTERPRETED:,} tiles and atoms for target 'python', which interprets"
+        raise InputError(options.file, expected=expected, given=given, hint="--target cpu")
+
+
+def measure(
+    problem: Problem, names: list[str], repeat: int, validate: bool, progress: Progress
+) -> tuple[list[Outcome], list[str]]:
+    """Each schedule's outcome, and what is to be said of the choice of "auto"."""
+    clocks, errors, notes = {}, {}, []
+    for name in names:
+        progress.say(f"compiling {name}")
+        plan = problem.plan(name)
+        if name == "auto":
+            name, why = chosen(problem, plan)
+            notes.append(why)
+        if validate:
+            progress.say(f"checking {name}")
+            errors[name] = problem.reference.errors(problem.result(plan))
+        clocks[name] = problem.clock(plan)
+    progress.say("measuring")
+    elapsed = medians(clocks, repeat)
+    return [Outcome(name, ms, errors.get(name)) for name, ms in elapsed.items()], notes
+
+
+def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
+    """The name of the schedule that "auto" took, and a line that says why."""
+    from evenly.tuning.auto import consider
+
+    made = type(plan.schedule)
+    name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
+    why = consider(problem.A, problem.target, False).why
+    return name, f"auto chose {name} on {problem.target}: {why}"
+
+
+def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
+    """The artifact's lines; with "all", a table in place of the first."""
+    rows, columns = matrix.shape
+    if options.schedule == "all":
+        for line in table(outcomes):
+            print(line)
+    else:
+        print(f"Elapsed (ms): {outcomes[0].elapsed:.6f}")
+    print(f"Matrix: {Path(options.file).name}")
+    print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
+    if options.validate:
+        print(f"Errors: {sum(o.errors or 0 for o in outcomes)}")
+
+
+def table(outcomes: list[Outcome]) -> Iterable[str]:
+    """A line a schedule."""
+    validated = outcomes[0].errors is not None
+    wide = max(len(name) for name in SCHEDULES)
+    yield f"{'Schedule':{wide}}  {'Elapsed (ms)':>12}" + "  Errors" * validated
+    for o in outcomes:
+        errors = f"  {o.errors:>6}" if validated else ""
+        yield f"{o.schedule:{wide}}  {o.elapsed:>12.6f}{errors}"
+
+
+def dataset_of(file: str) -> str:
+    """The name of a matrix: its file's, without folder and endings."""
+    name = Path(file).name
+    for ending in (".gz", ".bz2", ".mtx"):
+        name = name.removesuffix(ending)
+    return name or Path(file).name

@@ -1,0 +1,162 @@
+"""Every example under every schedule on every target; each one asserts against NumPy or SciPy itself."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from tests.batteries import matrices
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+
+COMPUTATIONS = ("spmv", "row_max", "row_norms", "softmax", "histogram", "spmm", "sddmm", "spmv_dot", "sssp")
+PIECES = ("sliced_ell", "thread_mapped", "work_oriented")
+LAUNCHERS = ("launch_cuda_core", "launch_cupy")
+
+SCHEDULES = {
+    "auto": "auto",
+    "thread_mapped": ev.ThreadMapped(),
+    "group_mapped": ev.GroupMapped(4),
+    "warp_mapped": ev.WarpMapped(),
+    "block_mapped": ev.BlockMapped(64),
+    "flattened": ev.GroupMapped(32, flatten=True),
+    "work_oriented": ev.WorkOriented(items=3),
+    "merge_path": ev.MergePath(),
+    "nonzero_split": ev.NonzeroSplit(),
+}
+
+
+def example(name: str) -> Any:
+    return importlib.import_module(name)
+
+
+def own_schedules() -> dict[str, Any]:
+    return {"thread_mapped": example("thread_mapped").ThreadMapped(), "work_oriented": example("work_oriented").WorkOriented()}
+
+
+def test_no_example_is_forgotten() -> None:
+    found = {path.stem for path in FOLDER.glob("*.py")}
+    assert found == {*COMPUTATIONS, *PIECES, *LAUNCHERS, "place"}
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+def test_on_cpu(name: str, schedule: str) -> None:
+    example(name).main(SCHEDULES[schedule], "cpu")
+
+
+@pytest.mark.parametrize("name", (*COMPUTATIONS, *PIECES))
+def test_on_the_reference(name: str) -> None:
+    example(name).main(target="python")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", ("row_norms", "softmax"))
+def test_the_reference_takes_every_schedule(name: str, schedule: str) -> None:
+    example(name).main(SCHEDULES[schedule], "python")
+
+
+@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+def test_ones_own_schedules_run_every_example(name: str, schedule: str) -> None:
+    example(name).main(own_schedules()[schedule], "cpu")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+def test_on_cuda(name: str, schedule: str) -> None:
+    pytest.importorskip("cupy")
+    example(name).main(SCHEDULES[schedule], "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+def test_ones_own_schedules_on_cuda(name: str, schedule: str) -> None:
+    pytest.importorskip("cupy")
+    example(name).main(own_schedules()[schedule], "cuda")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", [ev.ThreadMapped(), ev.GroupMapped(8), ev.MergePath(), ev.NonzeroSplit()], ids=str)
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_launched_by_hand(name: str, schedule: Any) -> None:
+    if name == "launch_cupy":
+        pytest.importorskip("cupy")
+    assert example(name).main(schedule)
+
+
+# ---- the nasty inputs ------------------------------------------------------------------------------
+@pytest.mark.parametrize("schedule", ("thread_mapped", "flattened", "merge_path", "nonzero_split"))
+@pytest.mark.parametrize("name", ("row_max", "row_norms", "sliced_ell"))
+def test_on_nasty_matrices(name: str, schedule: str) -> None:
+    for matrix in matrices().values():
+        example(name).main(SCHEDULES[schedule], "cpu", matrix=matrix)
+
+
+@pytest.mark.parametrize("schedule", ("group_mapped", "merge_path"))
+@pytest.mark.parametrize("lengths", [[], [0], [0, 0, 3], [1], [700, 0, 0], [2, 5000, 1]], ids=str)
+def test_softmax_of_nasty_segments(lengths: list[int], schedule: str) -> None:
+    example("softmax").main(SCHEDULES[schedule], "cpu", lengths=np.array(lengths, np.int64))
+
+
+def test_spmv_over_every_layout_of_nasty_matrices() -> None:
+    for matrix in matrices().values():
+        example("spmv").main("auto", "cpu", matrix=matrix)
+
+
+# ---- one's own layout and schedules -----------------------------------------------------------------
+@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+def test_ones_own_schedules_on_nasty_matrices(schedule: str) -> None:
+    for matrix in matrices().values():
+        example("row_max").main(own_schedules()[schedule], "cpu", matrix=matrix)
+
+
+def test_ones_own_layout_keeps_the_contract() -> None:
+    from evenly.layouts import check
+
+    for matrix in matrices().values():
+        check(example("sliced_ell").sliced_ell(matrix))
+
+
+@pytest.mark.skipif(not hasattr(ev, "verify"), reason="ev.verify is not there")
+@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+def test_ones_own_schedules_are_verified(schedule: str) -> None:
+    for matrix in matrices().values():
+        ev.verify(own_schedules()[schedule], ev.csr(matrix))
+        ev.verify(own_schedules()[schedule], example("sliced_ell").sliced_ell(matrix))
+
+
+@pytest.mark.parametrize(
+    ("file", "names", "most"),
+    [
+        ("sliced_ell", ["SlicedEll"], 20),
+        ("thread_mapped", ["ThreadMapped"], 10),
+        ("work_oriented", ["tiles_before", "WorkOriented"], 36),
+    ],
+)
+def test_they_are_short(file: str, names: list[str], most: int) -> None:
+    """Lines of code, decorators included; blank lines and comments are none."""
+    text = (FOLDER / f"{file}.py").read_text()
+    lines = text.splitlines()
+    count = 0
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name in names:
+            of_it = lines[node.decorator_list[0].lineno - 1 : node.end_lineno]
+            count += sum(bool(line.strip()) and not line.strip().startswith("#") for line in of_it)
+    assert 0 < count <= most
+
+
+# ---- as a user runs them ----------------------------------------------------------------------------
+def test_an_example_runs_as_a_script(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, str(FOLDER / "spmv.py")], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("spmv over csr, ell, dia, bcsr, csc, coo on ")

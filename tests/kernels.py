@@ -1,0 +1,196 @@
+"""The kernels that all targets are tested with, each with its arguments and what it stores.
+
+A case makes its arguments from a layout and the matrix behind it. The reference is target
+`python` on the CSR layout of the same matrix; on the same layout, where a kernel sees more
+than the matrix (the zeros that some layouts fill in).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import evenly as ev
+from evenly.layouts import convert
+from tests.batteries import matrices, vector
+
+
+@ev.kernel
+def spmv(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def row_extremes(A, least, greatest, where):
+    for row in A.tiles():
+        least[row] = min((A.value(k) for k in A.atoms(row)), default=7.0)
+        greatest[row] = max((A.value(k) for k in A.atoms(row) if A.column(k) % 2 == 0), default=-math.inf)
+        best = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
+        where[row] = A.column(best) if best >= 0 else -1
+
+
+@ev.func
+def square(v):
+    return v * v
+
+
+@ev.kernel
+def row_norms(A, y):
+    for row in A.tiles():
+        y[row] = math.sqrt(sum(square(A.value(k)) for k in A.atoms(row)))
+
+
+@ev.kernel
+def softmax_rows(A, x, y):
+    """Three passes; the result of a row is its expectation of x."""
+    for row in A.tiles():
+        top = max((A.value(k) for k in A.atoms(row)), default=0.0)
+        total = sum(math.exp(A.value(k) - top) for k in A.atoms(row))
+        if total > 0:
+            mean = sum(math.exp(A.value(k) - top) / total * x[A.column(k)] for k in A.atoms(row))
+            y[row] = mean
+        else:
+            y[row] = -1.0
+
+
+@ev.kernel
+def spmv_dot(A, x, w, y, out):
+    total = 0.0
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+        total += y[row] * w[row]
+    out[0] = total
+
+
+@ev.kernel
+def spmm(A, X, Y):
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+
+@ev.kernel
+def weighted_by_tile(A, scale, y):
+    """A value that depends on its tile, and a loop that accumulates two things."""
+    for row in A.tiles():
+        acc = 1.0
+        count = 0
+        for k in A.atoms(row):
+            acc += A.value(k) * scale[row] * (row % 5)
+            if A.column(k) > row:
+                count += 1
+        y[row] = acc + count
+
+
+@ev.kernel
+def two_loops(A, x, y, z):
+    """The second loop over tiles reads what the first one stored, at other tiles."""
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+    for row in A.tiles():
+        z[row] = sum(y[A.column(k) % len(y)] for k in A.atoms(row))
+
+
+@ev.kernel
+def column_counts(A, counts, longest):
+    """Effects only: integer atomics."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            ev.atomic_add(counts, A.column(k), 1)
+            ev.atomic_max(longest, 0, A.column(k) + 1)
+
+
+@ev.kernel
+def normalised(A, y, z):
+    """A scalar of the first loop is used in the second."""
+    total = 0.0
+    biggest = -1
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+        total += y[row]
+        biggest = max(biggest, row)
+    mean = total / max(biggest + 1, 1)
+    for row in A.tiles():
+        z[row] = y[row] - mean
+
+
+@dataclass(frozen=True)
+class Case:
+    """arguments(layout, matrix, dtype) gives all arguments; `outputs` are the places of the stored ones."""
+
+    kernel: Any
+    arguments: Callable[[Any, Any, Any], tuple[Any, ...]]
+    outputs: tuple[int, ...]
+    structural: bool = False  # sees the explicit zeros that DIA and BCSR fill in
+
+
+def _nan(n: Any, dtype: Any) -> np.ndarray:
+    """Poison: what a kernel does not store shows."""
+    return np.full(n, np.nan, dtype)
+
+
+CASES = {
+    "spmv": Case(spmv, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t)), (2,)),
+    "row_extremes": Case(row_extremes, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t), np.full(M.shape[0], -9, np.int64)), (1, 2, 3), True),
+    "row_norms": Case(row_norms, lambda L, M, t: (L, _nan(M.shape[0], t)), (1,), True),
+    "softmax": Case(softmax_rows, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t)), (2,), True),
+    "spmv_dot": Case(spmv_dot, lambda L, M, t: (L, vector(M.shape[1], t), vector(M.shape[0], t, 3), _nan(M.shape[0], t), _nan(1, t)), (3, 4)),
+    "spmm": Case(spmm, lambda L, M, t: (L, vector(M.shape[1] * 3, t).reshape(-1, 3), _nan((M.shape[0], 3), t)), (2,)),
+    "weighted_by_tile": Case(weighted_by_tile, lambda L, M, t: (L, vector(M.shape[0], t), _nan(M.shape[0], t)), (2,), True),
+    "two_loops": Case(two_loops, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t), _nan(M.shape[0], t)), (2, 3), True),
+    "column_counts": Case(column_counts, lambda L, M, t: (L, np.zeros(M.shape[1], np.int32), np.zeros(1, np.int64)), (1, 2), True),
+    "normalised": Case(normalised, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t)), (1, 2)),
+}
+
+ROW_LAYOUTS = ("csr", "ell", "dia", "bcsr")
+
+SCHEDULES = {
+    "thread": ev.ThreadMapped(),
+    "group 8": ev.GroupMapped(8),
+    "group 3": ev.GroupMapped(3, block=64),
+    "group 48": ev.GroupMapped(48, block=128),
+    "warp": ev.WarpMapped(),
+    "block": ev.BlockMapped(128),
+    "flat 32": ev.GroupMapped(32, flatten=True),
+    "flat 64": ev.GroupMapped(64, flatten=True),
+    "work": ev.WorkOriented(block=64, items=3),
+    "merge": ev.MergePath(block=128, items=4),
+    "merge 7": ev.MergePath(block=256, items=7),
+    "nonzero": ev.NonzeroSplit(block=64, items=5),
+}
+
+
+_references: dict[Any, tuple[np.ndarray, ...]] = {}
+
+
+FILLED = ("dia", "bcsr")
+MOST = 20_000  # positions of a filled layout that the reference walks for a kernel that sees the filling
+
+
+def inputs(case: Case, layout: str, dtype: Any) -> dict[str, Any]:
+    """The battery's matrices for a case on a layout."""
+    found = matrices(dtype)
+    if not (case.structural and layout in FILLED):
+        return found
+    return {n: m for n, m in found.items() if convert(m, layout).num_atoms <= MOST}
+
+
+def reference(case: Case, name: str, matrix: Any, layout: str, dtype: Any) -> tuple[np.ndarray, ...]:
+    """What target `python` stores for a battery's matrix."""
+    shown = layout if case.structural and layout in FILLED else "csr"
+    key = case.kernel.name, name, shown, np.dtype(dtype).name
+    if key not in _references:
+        args = case.arguments(convert(matrix, shown), matrix, dtype)
+        case.kernel.on("python")(*args)
+        _references[key] = tuple(np.array(args[i]) for i in case.outputs)
+    return _references[key]
+
+
+def tolerance(dtype: Any) -> dict[str, float]:
+    """Sums of the battery's small integers are exact; exponentials and roots are not."""
+    return {"rtol": 2e-5, "atol": 1e-5} if np.dtype(dtype) == np.float32 else {"rtol": 1e-12, "atol": 1e-12}

@@ -1,0 +1,232 @@
+"""Several passes over a tile, several loops over tiles, what lives from one to the next."""
+
+import math
+
+import evenly as ev
+from evenly.layouts.bcsr import bcsr
+from evenly.layouts.ell import ell
+from evenly.layouts.subset import subset
+
+from .table import case, f32, f64, i32, out, rows, tiles
+
+A3 = rows([1, 2, 3], [], [4])
+SUBSET = subset(A3, i32(2, 0))
+ELL = ell((f32(1, 2, 3, math.nan, math.nan, math.nan, 4, math.nan, math.nan).reshape(3, 3), i32(0, 1, 2, -1, -1, -1, 0, -1, -1).reshape(3, 3)), shape=(3, 3))
+
+
+@case(A=rows([0, 0], [], [5, 5, 5, 5]), out_=out("float32", [0.5, 0.5, 0.25, 0.25, 0.25, 0.25]))
+def softmax(A, out_):
+    for row in A.tiles():
+        top = max((A.value(k) for k in A.atoms(row)), default=0.0)
+        total = sum(math.exp(A.value(k) - top) for k in A.atoms(row))
+        for k in A.atoms(row):
+            out_[k] = math.exp(A.value(k) - top) / total
+
+
+@case(A=A3, x=f32(2, 3, 4), y=out("float32", [6, 0, 4]), dot=out("float64", [28]))
+def a_sum_over_the_grid(A, x, y, dot):
+    total = 0.0
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+        total += sum(A.value(k) for k in A.atoms(row)) * x[row]
+    dot[0] = total
+
+
+@case(A=A3, y=out("float32", [10]), n=out("int32", [4]), m=out("float32", [4]), c=out("int32", [3]))
+def grid_accumulators_over_atoms_and_tiles(A, y, n, m, c):
+    total = 0.0
+    count = 0
+    most = 0.0
+    rounds = 0
+    for row in A.tiles():
+        rounds += 1
+        for k in A.atoms(row):
+            total += A.value(k)
+            count += 1
+            most = max(most, A.value(k))
+    y[0] = total
+    n[0] = count
+    m[0] = most
+    c[0] = rounds
+
+
+@case(A=A3, x=f32(1, 5, 3), y=out("float32", [0.2, 1, 0.6]), z=out("float64", [float(f32(0.2)[0])]))
+def a_loop_reads_what_the_one_before_accumulated(A, x, y, z):
+    most = -math.inf
+    for row in A.tiles():
+        most = max(most, x[row])
+    for row in A.tiles():
+        y[row] = x[row] / most
+    z[0] = 1 / most
+
+
+@case(A=A3, y=out("float32", [6, 0, 4]), z=out("float32", [10, 0, 6]))
+def a_loop_reads_what_the_one_before_stored(A, y, z):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+    for row in A.tiles():
+        z[row] = sum(y[A.column(k)] for k in A.atoms(row)) + 0 * y[row]
+
+
+@case(A=A3, B=rows([1], [1, 1]), y=out("float32", [7, 1, 5]), z=out("float32", [7, 8]))
+def loops_over_two_layouts(A, B, y, z):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row)) + 1
+    for row in B.tiles():
+        z[row] = sum(y[B.column(k)] for k in B.atoms(row))
+
+
+@case(A=A3, out_=out("float32", [1, 2, 3, 4]), mean=out("float32", [2, -1, 4]))
+def a_value_of_the_tile_in_the_next_pass(A, out_, mean):
+    """What is computed before a pass, after one and under a condition is known in the next."""
+    for row in A.tiles():
+        n = A.end(row) - A.begin(row)
+        total = sum(A.value(k) for k in A.atoms(row))
+        average = -1.0
+        if n > 0:
+            average = total / n
+        mean[row] = average
+        for k in A.atoms(row):
+            out_[k] = (A.value(k) - average) + average
+
+
+@case(A=A3, x=f32(1, 0, -1), y=out("float32", [6, 9, -4]))
+def an_if_around_passes(A, x, y):
+    for row in A.tiles():
+        if x[row] > 0:
+            y[row] = sum(A.value(k) for k in A.atoms(row))
+        elif x[row] < 0:
+            total = 0.0
+            for k in A.atoms(row):
+                total -= A.value(k)
+            y[row] = total
+        else:
+            y[row] = 9
+
+
+@case(A=A3, x=f32(1, 0, -1), y=out("float32", [12, 0, 4]))
+def an_if_whose_branch_changes_its_condition(A, x, y):
+    for row in A.tiles():
+        c = x[row]
+        v = 0.0
+        if c > 0:
+            c = -1.0
+            v = sum(A.value(k) for k in A.atoms(row))
+        if c < 0:
+            v += sum(A.value(k) for k in A.atoms(row))
+        y[row] = v
+
+
+@case(owned_only=True, A=A3, y=out("float32", [24, 0, 32]), n=out("int32", [2, 5, 3]))
+def a_while_around_passes(A, y, n):
+    """Doubles until the sum is 20 or the rounds are used up."""
+    for row in A.tiles():
+        scale = 1.0
+        rounds = 0
+        total = sum(A.value(k) for k in A.atoms(row))
+        while total < 20 and rounds < 5:
+            scale = scale * 2
+            total = 0.0
+            for k in A.atoms(row):
+                total += A.value(k) * scale
+            rounds += 1
+        y[row] = total
+        n[row] = rounds
+
+
+@case(owned_only=True, A=A3, y=out("float32", [36, 0, 24]))
+def a_range_around_passes(A, y):
+    for row in A.tiles():
+        v = 0.0
+        for i in range(1, 4):
+            v += sum(A.value(k) * i for k in A.atoms(row))
+        y[row] = v
+
+
+@case(A=A3, x=f64(1, 2, 3, 10, 20, 30).reshape(3, 2), y=out("float64", [[67, 112], [0, 0], [4, 8]]))
+def lanes_outside(A, x, y):
+    for row in A.tiles():
+        for j in ev.lanes(y.shape[1]):
+            y[row, j] = sum(A.value(k) * x[A.column(k), j] for k in A.atoms(row))
+
+
+@case(A=A3, u=f32(1, 2, 3, 4, 5, 6).reshape(3, 2), v=f32(1, 1, 0, 2, 3, 0).reshape(3, 2), out_=out("float32", [3, 8, 9, 44]))
+def lanes_inside(A, u, v, out_):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            dot = 0.0
+            for j in ev.lanes(2):
+                dot += u[row, j] * v[A.column(k), j]
+            out_[k] = A.value(k) * dot
+
+
+@case(A=A3, x=f32(1, 2, 3, 4, 5, 6).reshape(3, 2), y=out("float32", [[1, 4], [3, 8], [5, 12]]), s=out("float32", [3, 7, 11]))
+def lanes_without_atoms(A, x, y, s):
+    for row in A.tiles():
+        total = 0.0
+        for j in ev.lanes(2):
+            y[row, j] = x[row, j] * (j + 1)
+            total += x[row, j]
+        s[row] = total
+
+
+@case(A=rows([1, 2], [1], columns=[[1, 0], [0]]), y=out("int32", [4, 2]))
+def walks_over_another_tile(A, y):
+    """Two steps along the graph: the sizes of the neighbours' lists, walked one by one."""
+    for v in A.tiles():
+        count = 0
+        for k in A.atoms(v):
+            for j in A.atoms(A.column(k)):
+                count += 1 + 0 * A.column(j)
+        y[v] = count + (v == 0)
+
+
+@case(S=SUBSET, y=out("float32", [6, 9, 4], start=9), n=out("int32", [1, 1, 1, 1], start=0))
+def a_subset_gives_the_ids_of_its_base(S, y, n):
+    for v in S.tiles():
+        y[v] = sum(S.value(k) for k in S.atoms(v))
+        for k in S.atoms(v):
+            n[k] += 1
+
+
+@case(S=SUBSET, y=out("int32", [2, 9, 3], start=9), f=out("int32", [0, 9, 3], start=9))
+def argmax_over_a_subset_gives_an_atom_of_the_base(S, y, f):
+    for v in S.tiles():
+        y[v] = ev.argmax((S.value(k) for k in S.atoms(v)), default=-1)
+        f[v] = ev.first((S.value(k) > 0 for k in S.atoms(v)), default=-1)
+
+
+@case(E=ELL, x=f32(1, 1, math.inf), y=out("float32", [math.inf, 0, 4]), n=out("int32", [3, 0, 1]), seen=out("int32", [1, 1, 1, 0, 0, 0, 1, 0, 0]))
+def padding_is_never_visited(E, x, y, n, seen):
+    """Not multiplied (NaN stands in the padding), not counted, not stored to."""
+    for row in E.tiles():
+        y[row] = sum(E.value(k) * x[E.column(k)] for k in E.atoms(row))
+        n[row] = sum(1 for k in E.atoms(row))
+        for k in E.atoms(row):
+            seen[k] = 1
+
+
+@case(B=bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)), x=f32(1, 10), y=out("float32", [21, 43]))
+def accessors_get_the_tile_themselves(B, x, y):
+    for row in B.tiles():
+        y[row] = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
+
+
+@case(A=tiles(0), y=out("float32", [5]))
+def no_tiles_at_all(A, y):
+    total = 5.0
+    for row in A.tiles():
+        total += sum(A.value(k) for k in A.atoms(row))
+    y[0] = total
+
+
+@case(A=tiles(2), x=f32(1, 2), y=out("float32", [0, 0]), s=out("float32", [3, 0.5, 7]))
+def statements_outside_all_loops(A, x, y, s):
+    first = x[0] + x[1]
+    s[0] = first
+    for row in A.tiles():
+        y[row] = first * 0
+    half = 0.5
+    s[1] = half
+    for i in range(2, len(s)):
+        s[i] = 7

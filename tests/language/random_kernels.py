@@ -1,0 +1,354 @@
+"""Kernels made at random: wild ones, which are mostly refused, and tame ones, which all run."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+def _indent(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
+
+
+# ---- wild: anything that parses ------------------------------------------------------------------
+NAMES = "A B S x y z b m n s none row k i q acc total square both pair plain PAIR TABLE THING missing sum range math ev".split()
+FUNCTIONS = (
+    "square both pair nothing plain endless returns_in_a_loop sometimes_a_pair sum min max any all abs len range int float bool "
+    "print enumerate math.sqrt math.floor math.atan2 math.isnan math.foo np.float32 np.int64 np.sum A.value A.column A.row A.atoms "
+    "A.tiles A.begin A.shape A.nothing B.value B.column S.atoms S.tiles x.sum ev.argmin ev.argmax ev.first ev.reduce ev.lanes "
+    "ev.atomic_add ev.atomic_min ev.atomic_cas ev.thread_index ev.group q x"
+).split()
+BINARY = "+ - * / // % ** << >> & | ^ @".split()
+COMPARE = "< <= > >= == != is in not\\ in is\\ not".replace("\\ ", "~").split()
+
+
+@dataclass
+class Wild:
+    draw: Draw
+
+    def one(self, *choices: Any) -> Any:
+        return self.draw(st.sampled_from(choices))
+
+    def times(self, low: int, high: int) -> range:
+        return range(self.draw(st.integers(low, high)))
+
+    def expr(self, depth: int) -> str:
+        if depth <= 0:
+            return self.atom()
+        kind = self.one("atom", "atom", "binary", "call", "subscript", "compare", "generator", "logic", "if", "tuple", "unary", "attribute", "odd")
+        e = self.expr
+        match kind:
+            case "binary":
+                return f"({e(depth - 1)} {self.one(*BINARY)} {e(depth - 1)})"
+            case "call":
+                arguments = [e(depth - 1) for _ in self.times(0, 3)]
+                if self.one(0, 0, 0, 1):
+                    arguments.append(f"{self.one('default', 'start', 'v', 'key')}={e(depth - 1)}")
+                return f"{self.one(*FUNCTIONS)}({', '.join(arguments)})"
+            case "subscript":
+                return f"{e(depth - 1)}[{', '.join(e(depth - 1) for _ in self.times(1, 2)) or '0'}]".replace("[]", "[0]")
+            case "compare":
+                return f"({e(depth - 1)} {self.one(*COMPARE).replace('~', ' ')} {e(depth - 1)})"
+            case "generator":
+                name = self.one("sum", "min", "max", "any", "all", "ev.argmax", "ev.first", "")
+                tail = self.one("", "", ", default=-1", ", 0")
+                target = self.one("k", "k", "i", "(k, i)")
+                test = f" if {e(depth - 2)}" if self.one(0, 0, 1) else ""
+                return f"{name}(({e(depth - 1)} for {target} in {self.iterable(depth - 1)}{test}){tail})"
+            case "logic":
+                return f"({e(depth - 1)} {self.one('and', 'or')} {e(depth - 1)})"
+            case "if":
+                return f"({e(depth - 1)} if {e(depth - 1)} else {e(depth - 1)})"
+            case "tuple":
+                return f"({''.join(e(depth - 1) + ', ' for _ in self.times(0, 3))})"
+            case "unary":
+                return f"({self.one('-', '+', '~', 'not ')}{e(depth - 1)})"
+            case "attribute":
+                return f"{self.one(*NAMES)}.{self.one('values', 'shape', 'size', 'value', 'num_tiles', 'offsets', 'foo', '__class__')}"
+            case "odd":
+                return self.one("[1]", "{}", "(lambda v: v)", "'text'", "x[1:2]", "square(*PAIR)", "square(**x)", "(q := 1)", "...", "1j", "f'{n}'", "[v for v in x]")
+        return self.atom()
+
+    def atom(self) -> str:
+        return str(self.one(*NAMES, 0, 1, 2, -1, 0.5, "True", "None", 2**31, 2**63, "1e400"))
+
+    def iterable(self, depth: int) -> str:
+        return self.one(
+            "A.atoms(row)", "A.atoms(row)", "range(3)", "range(n)", "ev.lanes(2)", "A.atoms(A.column(k))", "B.atoms(row)",
+            "A.tiles()", "S.atoms(row)", "range(0, 3, n)", self.expr(depth),
+        )  # fmt: skip
+
+    def target(self, depth: int) -> str:
+        return self.one("q", "q", "acc", "total", "row", "k", "n", "x", "A", "(q, acc)", "y[row]", "y[0]", "z[row]", "m[row, 0]", "y[k]", "b[row]", "A.foo", f"y[{self.expr(depth)}]")
+
+    def block(self, depth: int, loops: int = 0) -> list[str]:
+        return [line for _ in range(1 + len(self.times(0, 2))) for line in self.statement(depth, loops)]
+
+    def statement(self, depth: int, loops: int) -> list[str]:
+        kind = self.one("assign", "assign", "update", "for", "if", "while", "expr", "leave", "odd") if depth > 0 else self.one("assign", "update", "expr")
+        match kind:
+            case "update":
+                target = self.one("q", "acc", "total", "y[row]", "y[k]", "z[row]", "y[0]", "x", "n")
+                return [f"{target} {self.one(*BINARY)}= {self.expr(2)}"]
+            case "for":
+                target = self.one("k", "k", "i", "row", "q", "k, i", "acc", "y[0]")
+                return [f"for {target} in {self.iterable(1)}:", *_indent(self.block(depth - 1, loops + 1))]
+            case "if":
+                other = ["else:", *_indent(self.block(depth - 1, loops))] if self.one(0, 1) else []
+                return [f"if {self.expr(2)}:", *_indent(self.block(depth - 1, loops)), *other]
+            case "while":
+                return [f"while {self.expr(2)}:", *_indent(self.block(depth - 1, loops + 1))]
+            case "expr":
+                return [self.expr(3)]
+            case "leave":
+                return [self.one("pass", "return", "return 1", *(("break", "continue") if loops else ()))]
+            case "odd":
+                return [self.one("del n", "global TABLE", "import os", "assert n", "raise x", "q: int", "q: int = 1", "yield x", "def g(): pass", "with x: pass")]
+        return [f"{self.target(1)} = {self.expr(3)}"]
+
+    def kernel(self, parameters: str) -> str:
+        body = []
+        for _ in range(1 + len(self.times(0, 1))):
+            if self.one(0, 1, 1, 1):
+                body += [f"for {self.one('row', 'row', 'row', 'k', '(row, k)')} in {self.one('A', 'A', 'B', 'S')}.tiles():", *_indent(self.block(3, 1))]
+            else:
+                body += self.block(2)
+        return "\n".join([f"def kernel({parameters}):", *_indent(body)]) + "\n"
+
+
+# ---- tame: typed, terminating, without races -----------------------------------------------------
+@dataclass
+class Tame:
+    """A kernel over a Csr `A` with float32 values, vectors x (float32), z (int32), w (float64).
+
+    Every expression has a known kind: "i" or "f" ("b" for conditions); integers stay small
+    (they are reduced after every multiplication), so that nothing depends on overflow.
+    Sums of floats are of small integers: every order gives the same bits.
+    """
+
+    draw: Draw
+    known: dict[str, str] = field(default_factory=dict)  # the variables in scope, with their kinds
+    frozen: set[str] = field(default_factory=set)  # those that may not be assigned here
+    atom: str = ""
+    fresh: int = 0
+    cost: int = 0
+
+    def one(self, *choices: Any) -> Any:
+        return self.draw(st.sampled_from(choices))
+
+    def name(self) -> str:
+        self.fresh += 1
+        return f"v{self.fresh}"
+
+    # ---- expressions -----------------------------------------------------------------------------
+    def integer(self, depth: int) -> str:
+        names = [n for n, kind in self.known.items() if kind == "i"]
+        leaves = ["row", "n", "z[row]", str(self.one(-3, 0, 1, 2, 7)), *names, *names]
+        if self.atom:
+            leaves += [f"A.column({self.atom})", f"z[A.column({self.atom})]", self.atom]
+        if depth <= 0:
+            return self.one(*leaves)
+        e = self.integer
+        match self.one("leaf", "add", "mul", "div", "bits", "if", "abs", "min", "int", "shift", "truth"):
+            case "add":
+                return f"(({e(depth - 1)} {self.one('+', '-')} {e(depth - 1)}) % 1009)"
+            case "mul":
+                return f"({e(depth - 1)} % 97 * ({e(depth - 1)} % 89) % 1009)"
+            case "div":
+                return f"({e(depth - 1)} {self.one('//', '%')} {self.one(-7, -2, 3, 5)})"
+            case "bits":
+                return f"({e(depth - 1)} {self.one('&', '|', '^')} {e(depth - 1)})"
+            case "if":
+                return f"({e(depth - 1)} if {self.truth(depth - 1)} else {e(depth - 1)})"
+            case "abs":
+                return f"abs({e(depth - 1)})"
+            case "min":
+                return f"{self.one('min', 'max')}({e(depth - 1)}, {e(depth - 1)})"
+            case "int":
+                return f"{self.one('int', 'math.floor', 'math.ceil')}({self.number(depth - 1)} / 4)"
+            case "shift":
+                return f"(({e(depth - 1)} % 50) {self.one('<<', '>>')} {self.one(0, 1, 3)})"
+            case "truth":
+                return f"int({self.truth(depth - 1)})"
+        return self.one(*leaves)
+
+    def number(self, depth: int) -> str:
+        """A float whose value is a small integer."""
+        names = [n for n, kind in self.known.items() if kind == "f"]
+        leaves = ["x[row]", "w[row]", str(self.one("-2.0", "0.0", "1.0", "3.0")), *names, *names]
+        if self.atom:
+            leaves += [f"A.value({self.atom})", f"x[A.column({self.atom})]"]
+        if depth <= 0:
+            return self.one(*leaves)
+        e = self.number
+        match self.one("leaf", "add", "mul", "if", "min", "abs", "of", "div"):
+            case "add":
+                return f"(({e(depth - 1)} {self.one('+', '-')} {e(depth - 1)}) % 64.0)"
+            case "mul":
+                return f"({e(depth - 1)} % 8.0 * ({e(depth - 1)} % 8.0))"
+            case "if":
+                return f"({e(depth - 1)} if {self.truth(depth - 1)} else {e(depth - 1)})"
+            case "min":
+                return f"{self.one('min', 'max')}({e(depth - 1)}, {e(depth - 1)})"
+            case "abs":
+                return f"{self.one('abs', '-')}({e(depth - 1)})"
+            case "of":
+                return f"float({self.integer(depth - 1)} % 16)"
+            case "div":
+                return f"({e(depth - 1)} // {self.one('2.0', '-4.0')})"
+        return self.one(*leaves)
+
+    def truth(self, depth: int) -> str:
+        if depth > 0 and self.one(0, 0, 1):
+            return f"({self.truth(depth - 1)} {self.one('and', 'or')} {self.truth(depth - 1)})"
+        if depth > 0 and self.one(0, 0, 0, 1):
+            return f"(not {self.truth(depth - 1)})"
+        pick = self.integer if self.one(0, 1) else self.number
+        if self.one(0, 0, 1):
+            return f"({pick(depth - 1)} {self.one('<', '<=')} {pick(depth - 1)} {self.one('<', '!=')} {pick(depth - 1)})"
+        return f"({pick(depth - 1)} {self.one('<', '<=', '>', '>=', '==', '!=')} {pick(depth - 1)})"
+
+    def reduction(self, kind: str) -> str:
+        """A pass as an expression."""
+        outer, self.atom = self.atom, "k"
+        test = f" if {self.truth(1)}" if self.one(0, 0, 1) else ""
+        value = self.number(2) if kind == "f" else self.integer(2)
+        name = self.one("sum", "min", "max", *(("ev.argmin", "ev.argmax", "ev.first", "count") if kind == "i" else ()))
+        if name == "ev.first":
+            value = self.truth(1)
+        if name.startswith("ev.arg") and self.one(0, 1):
+            value = self.number(2)
+        if name == "count":
+            name, value = "sum", self.truth(1)
+        self.atom = outer
+        default = "" if name == "sum" else f", default={'-1' if kind == 'i' else '-1.0'}"
+        made = f"{name}(({value} for k in A.atoms(row){test}){default})"
+        return f"({made} % 1009)" if kind == "i" else made
+
+    # ---- statements ------------------------------------------------------------------------------
+    def value(self, kind: str, depth: int = 2, passes: bool = False) -> str:
+        if passes and self.one(0, 1):
+            return self.reduction(kind)
+        return self.integer(depth) if kind == "i" else self.number(depth)
+
+    def assign(self, passes: bool) -> list[str]:
+        kind = self.one("i", "f")
+        old = [n for n, k in self.known.items() if k == kind and n not in self.frozen]
+        name = self.one(*old) if old and self.one(0, 1) else self.name()
+        line = f"{name} = {self.value(kind, 2, passes)}"
+        self.known[name] = kind
+        return [line]
+
+    def scoped(self, make: Callable[[], list[str]]) -> list[str]:
+        """A block whose new names end with it."""
+        known, frozen = dict(self.known), set(self.frozen)
+        lines = make()
+        self.known, self.frozen = known, frozen
+        return _indent(lines or ["pass"])
+
+    def several(self, most: int, make: Callable[[], list[str]]) -> list[str]:
+        return [line for _ in range(self.draw(st.integers(1, most))) for line in make()]
+
+    def simple(self) -> list[str]:
+        """Statements without passes, anywhere."""
+        match self.one("assign", "assign", "if", "range", "while"):
+            case "if":
+                test = self.truth(1)
+                then = self.scoped(lambda: self.several(2, lambda: self.assign(False)))
+                other = self.scoped(lambda: self.several(2, lambda: self.assign(False)))
+                return [f"if {test}:", *then, *(["else:", *other] if self.one(0, 1) else [])]
+            case "range":
+                i = self.name()
+
+                def body() -> list[str]:
+                    self.known[i] = "i"
+                    self.frozen.add(i)
+                    leave = [f"if {self.truth(1)}:", f"    {self.one('break', 'continue')}"] if self.one(0, 0, 1) else []
+                    return [*self.several(2, lambda: self.assign(False)), *leave, *self.assign(False)]
+
+                return [f"for {i} in range({self.one('3', 'n', '1, 6, 2', '4, 0, -1', 'row % 3')}):", *self.scoped(body)]
+            case "while":
+                i = self.name()
+                self.known[i] = "i"
+                self.frozen.add(i)
+                body = self.scoped(lambda: [f"{i} = {i} + 1", *self.several(2, lambda: self.assign(False))])
+                lines = [f"{i} = 0", f"while {i} < {self.one('3', 'n')} and {self.truth(1)}:", *body]
+                del self.known[i]
+                return lines
+        return self.assign(False)
+
+    def atoms(self) -> list[str]:
+        """A loop over atoms: accumulators, locals, stores by atom."""
+        kinds = [self.one("i", "f") for _ in range(self.draw(st.integers(1, 2)))]
+        accs = [(self.name(), kind, self.one("+", "min", "max", "-", *("|^&" if kind == "i" else "*"))) for kind in kinds]
+        starts = [f"{n} = {self.value(kind, 1) if op != '*' else '1.0'}" for n, kind, op in accs]
+        self.atom = "k"
+
+        def body() -> list[str]:
+            lines = self.several(2, self.simple) if self.one(0, 1) else []
+            for n, kind, op in accs:
+                v = self.value(kind, 2)
+                if op == "*":
+                    v = f"({v} % 2.0 + 1.0)"
+                step = f"{n} = {op}({n}, {v})" if op in ("min", "max") else self.one(f"{n} {op}= {v}", f"{n} = {n} {op} {v}")
+                lines += [f"if {self.truth(1)}:", f"    {step}"] if self.one(0, 1) else [step]
+            if self.one(0, 1):
+                lines += [f"out_atom[k] = {self.value('f', 2)}"]
+            return lines
+
+        block = self.scoped(body)
+        self.atom = ""
+        for n, kind, _ in accs:
+            self.known[n] = kind
+        tail = [f"{n} = {n} % 1009" for n, kind, op in accs if kind == "i"]
+        return [*starts, "for k in A.atoms(row):", *block, *tail]
+
+    def tile(self) -> list[str]:
+        match self.one("simple", "assign", "atoms", "if", "store"):
+            case "simple":
+                return self.simple()
+            case "assign":
+                return self.assign(True)
+            case "if":
+                test = self.truth(1)
+                then = self.scoped(lambda: self.several(2, lambda: self.assign(True)))
+                other = self.scoped(lambda: self.several(2, lambda: self.assign(True)))
+                return [f"if {test}:", *then, *(["else:", *other] if self.one(0, 1) else [])]
+            case "store":
+                return self.store()
+        return self.atoms()
+
+    def store(self) -> list[str]:
+        target, kind = self.one(("y[row]", "f"), ("q[row]", "i"))
+        return [f"{target} {self.one('=', '=', '+=')} {self.value(kind, 2, True)}"]
+
+    def kernel(self) -> str:
+        lines = []
+        grid = self.one(0, 1)
+        if grid:
+            lines += ["total = 2.0", "most = -5"]
+        for _ in range(self.draw(st.integers(1, 2))):
+            body = [*self.several(4, self.tile), *self.store()]
+            if grid:
+                body += [f"total += {self.value('f', 1)}", f"most = max(most, {self.value('i', 1)})"]
+            lines += ["for row in A.tiles():", *_indent(body)]
+            self.known, self.frozen = {}, set()
+        if grid:
+            lines += ["g[0] = total", "g[1] = most"]
+        return "\n".join(["def kernel(A, x, z, w, n, y, q, out_atom, g):", *_indent(lines)]) + "\n"
+
+
+@st.composite
+def wild_kernels(draw: Draw, parameters: str) -> str:
+    return Wild(draw).kernel(parameters)
+
+
+@st.composite
+def tame_kernels(draw: Draw) -> str:
+    return textwrap.dedent(Tame(draw).kernel())

@@ -1,0 +1,406 @@
+"""The table of refusals: what is refused, where the caret stands, what is said, what is suggested.
+
+    Refusal("tile", "y[row] = «[1, 2]»", "a list is not part of ...", "a tuple ...")
+
+The code stands in a loop over tiles ("tile"), in a loop over a tile's atoms ("atoms") or in
+the kernel itself ("top"); « and » enclose what the caret must underline, to the column.
+Messages are given in full, hints in full too ("" where there is none).
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenly.layouts.bcsr import bcsr
+from evenly.layouts.subset import subset
+from evenly.layouts.uniform import uniform
+
+from . import helpers
+from .cases.table import f32, i32, rows, truths
+
+A = rows([1, 2, 3], [], [4])
+ARGUMENTS: dict[str, Any] = {
+    "A": A,
+    "B": bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)),
+    "S": subset(A, i32(2, 0)),
+    "U": uniform(2, A),
+    "x": f32(1, 2, 3),
+    "y": f32(0, 0, 0),
+    "z": i32(0, 0, 0),
+    "b": truths(0, 0, 0),
+    "m": np.zeros((3, 2), np.float32),
+    "n": 3,
+    "s": 2.5,
+    "none": None,
+}
+
+CAPTURED: dict[str, Any] = {
+    **{name: thing for name, thing in vars(helpers).items() if not name.startswith("_")},
+    "TABLE": np.zeros(3),
+    "LAYOUT": A,
+    "HALF": np.float16(0.5),
+    "PAIR": (1, 2.0),
+    "BIG": 2**70,
+    "TEXT": "text",
+    "THING": object(),
+    "np": np,
+    "math": math,
+}
+
+WHERE = {"top": "", "tile": "for row in A.tiles():\n", "atoms": "for row in A.tiles():\n    for k in A.atoms(row):\n"}
+
+
+@dataclass(frozen=True)
+class Refusal:
+    where: str
+    marked: str
+    message: str
+    hint: str = ""
+
+    def text(self, marks: bool = False) -> str:
+        """The kernel's source."""
+        body = textwrap.dedent(self.marked).strip("\n")
+        depth = {"top": 0, "tile": 4, "atoms": 8}[self.where]
+        inside = WHERE[self.where] + textwrap.indent(body, " " * depth)
+        whole = f"def kernel({', '.join(ARGUMENTS)}):\n" + textwrap.indent(inside, "    ") + "\n"
+        return whole if marks else whole.replace("«", "").replace("»", "")
+
+    def span(self) -> tuple[int, int, int]:
+        """Line, column and end column (from 1) of what the caret must underline."""
+        for number, line in enumerate(self.text(marks=True).splitlines(), 1):
+            if "«" in line:
+                start = line.index("«") + 1
+                end = line.index("»") if "»" in line else len(line)
+                return number, start, end
+        raise AssertionError("no « in the code")
+
+
+NOT = "is not part of the kernel language"
+ONE = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
+INDEX = "index one element: x[i]"
+LOOPS = "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)"
+PUBLIC = "kernels have tiles, atoms, num_tiles, num_atoms, offsets, indices, values, num_columns, column, row, value"
+
+R = Refusal
+SYNTAX = [
+    R("tile", "y[row] = «[1, 2]»", f"a list {NOT}", "a tuple has a fixed length and works; for data, pass an array"),
+    R("tile", "y[row] = «[v for v in (1, 2)]»", f"a list {NOT}", "reduce it where it stands: sum(... for k in A.atoms(tile))"),
+    R("tile", "q = «{1: 2}»", f"a dict {NOT}", "keep such data in arrays and pass them as arguments"),
+    R("tile", "q = «{v: v for v in (1, 2)}»", f"a dict {NOT}", "keep such data in arrays and pass them as arguments"),
+    R("tile", "q = «{1, 2}»", f"a set {NOT}", "keep such data in arrays and pass them as arguments"),
+    R("tile", "q = «{v for v in (1, 2)}»", f"a set {NOT}", "reduce it where it stands: sum(... for k in A.atoms(tile))"),
+    R("tile", "f = «lambda v: v»", f"a lambda {NOT}", "define an @ev.func beside the kernel"),
+    R("tile", "q = «'text'»", f"a string {NOT}", "kernels compute on numbers"),
+    R("tile", "q = «f'{row}'»", f"a string {NOT}", "kernels compute on numbers"),
+    R("tile", "q = «b'text'»", f"a string {NOT}", "kernels compute on numbers"),
+    R("tile", "«'a docstring in the middle'»", f"a string {NOT}", "kernels compute on numbers"),
+    R("tile", "q = «...»", f"a literal of type ellipsis {NOT}"),
+    R("tile", "q = «3j»", f"a literal of type complex {NOT}"),
+    R("tile", "«try:»\n    pass\nexcept ValueError:\n    pass", f"try {NOT}", "check the condition with an if"),
+    R("tile", "«with x:»\n    pass", f"with {NOT}", "kernels hold no resources"),
+    R("tile", "if («q := 3») > 2:\n    pass", f"an assignment inside an expression {NOT}", "assign on a line of its own"),
+    R("tile", "«def g(): return 1»", f"a nested function {NOT}", "define an @ev.func beside the kernel"),
+    R("tile", "«async def g(): return 1»", f"a nested function {NOT}", "define an @ev.func beside the kernel"),
+    R("tile", "«class G: pass»", f"a class {NOT}", "define it outside the kernel"),
+    R("tile", "while n > 5:\n    pass\nelse:\n    «pass»", f"else after a loop {NOT}", "set a flag in the loop and test it afterwards"),
+    R("tile", "for i in range(3):\n    pass\nelse:\n    «y[0] = 1»", f"else after a loop {NOT}", "set a flag in the loop and test it afterwards"),
+    R("tile", "«global TABLE»", f"global {NOT}", "pass arrays as arguments and store into them"),
+    R("tile", "«yield 3»", f"yield {NOT}", "store results into an output array"),
+    R("tile", "«yield from x»", f"yield {NOT}", "store results into an output array"),
+    R("tile", "«del n»", f"del {NOT}", "variables end with their block"),
+    R("tile", "«import math»", f"import {NOT}", "import at the top of the file"),
+    R("tile", "«from math import exp»", f"import {NOT}", "import at the top of the file"),
+    R("tile", "«assert n > 2»", f"assert {NOT}", "check arguments before the call, or write a flag to an output array"),
+    R("tile", "«raise ValueError»", f"raise {NOT}", "write an error code to an output array"),
+    R("tile", "«match n:»\n    case 1:\n        pass", f"match {NOT}", "use if/elif/else"),
+    R("tile", "«q: int»", f"an annotation without a value {NOT}", "assign the variable where it starts"),
+    R("tile", "q = square(«*x»)", f"a starred expression {NOT}", "name the items one by one"),
+    R("tile", "q, «*rest» = 1, 2, 3", f"a starred expression {NOT}", "name the items one by one"),
+    R("tile", "q = square(**«x»)", f"** in a call {NOT}", "name the arguments one by one"),
+    R("tile", "q = x[«1:2»]", f"a slice {NOT}", "index one element at a time"),
+    R("tile", "q = m[1, «:»]", f"a slice {NOT}", "index one element at a time"),
+    R("tile", "q = «3 in x»", f"'in' {NOT}", "compare numbers with == or !=; only `is None` and `is not None` are known"),
+    R("tile", "q = «x is y»", f"'is' {NOT}", "compare numbers with == or !=; only `is None` and `is not None` are known"),
+    R("tile", "q = «x is not y»", f"'is not' {NOT}", "compare numbers with == or !=; only `is None` and `is not None` are known"),
+    R("tile", "q = «x @ y»", f"the operator @ {NOT}", "write the sum over the atoms"),
+    R("tile", "«A.field» = 3", f"assignment to an attribute {NOT}", "store into an array: y[tile] = value"),
+    R("tile", "for «A.field» in range(3):\n    pass", f"assignment to an attribute {NOT}", "store into an array: y[tile] = value"),
+    R("tile", "q = sum«(1 for i in range(3) for j in range(2))»", f"a generator over two loops {NOT}", "nest two reductions, or write a for loop that accumulates"),
+    R("tile", "q = «(x[i] for i in range(3))»", "a generator stands only inside a reduction", "sum(...), min(..., default=), max, any, all, ev.argmin, ev.argmax, ev.first, ev.reduce"),
+]
+
+NAMES = [
+    R("tile", "q = «unheard_of»", "unheard_of is not defined here"),
+    R("tile", "q = «rowe»", "rowe is not defined here", "did you mean row?"),
+    R("tile", "q = «squar»(n)", "squar is not defined here", "did you mean square?"),
+    R("tile", "q = «summ»(n)", "summ is not defined here", "did you mean sum?"),
+    R("tile", "«total» += 1", "total is not defined here"),
+    R("tile", "«fresh»[0] = 1", "fresh is not defined here"),
+    R("tile", "q = «TABLE»[0]", "TABLE is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
+    R("tile", "for k in «LAYOUT».atoms(row):\n    pass", "LAYOUT is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
+    R("tile", "q = «HALF»", "a constant of type float16", "the types are float32, float64, int32, int64 and bool"),
+    R("tile", "q = «BIG»", f"{2**70} does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «TEXT»", f"a captured str {NOT}", "numbers, tuples of numbers and functions may be captured"),
+    R("tile", "q = «THING».x", f"a captured object {NOT}", "numbers, tuples of numbers and functions may be captured"),
+    R("tile", "q = «math.foo»", "module math has no foo"),
+    R("tile", "q = «PAIR[row]»", "a tuple is indexed by one literal integer"),
+    R("tile", "q = «PAIR[2]»", "index 2 of a tuple of 2"),
+    R("tile", "if x[row] > 0:\n    q = 1\ny[row] = «q»", "q has no value on every path to here", "assign it before the if, or in both branches"),
+    R("tile", "for i in range(n):\n    q = i\ny[row] = «q»", "q has no value if the loop does not run", "assign it before the loop"),
+    R("tile", "while n > 5:\n    q = 1\ny[row] = «q»", "q has no value if the loop does not run", "assign it before the loop"),
+    R("tile", "for i in range(n):\n    pass\ny[row] = «i»", "i belongs to its loop, and has no value after it", "keep it in a variable assigned before the loop"),
+    R("tile", "i = 7\nfor i in range(n):\n    pass\ny[row] = «i»", "i belongs to its loop, and has no value after it", "keep it in a variable assigned before the loop"),
+    R("tile", "q = 1\nif x[row] > 0:\n    q = (1, 2)\ny[row] = «q»", "q is a tuple of 2 on one path and a number (int) on the other"),
+    R("tile", "q = x\nif x[row] > 0:\n    q = y\ny[row] = «q»[0]", "q is the array y on one path and the array x on the other"),
+    R("tile", "q = x\nfor i in range(3):\n    «q = y»", "q becomes the array y inside a loop"),
+    R("tile", "q = 1\nfor i in range(3):\n    «q» = (1, 2)", "q is a number (int) before the loop and a tuple of 2 in it"),
+    R("tile", "q = (1, 2.0)\nwhile n > 9:\n    «q» = (1, 2, 3)", "q is a tuple of 2 before the loop and a tuple of 3 in it"),
+]
+
+VALUES = [
+    R("tile", "«y[row] = x»", "the whole array x where a number is needed", INDEX),
+    R("tile", "«y[row] = A.values»", "the whole array A.values where a number is needed", "index one element: A.values[i]"),
+    R("tile", "«y[row] = A»", "the layout A where a number is needed"),
+    R("tile", "«y[row] = A.value»", "the method value where a number is needed"),
+    R("tile", "«y[row] = A.atoms(row)»", "an iterable (atoms) where a number is needed"),
+    R("tile", "«y[row] = square»", "Func square where a number is needed"),
+    R("tile", "«y[row] = math»", "module math where a number is needed"),
+    R("tile", "«y[row] = none»", "None where a number is needed", "test it first: if x is not None"),
+    R("tile", "q = «none» + 1", "None where a number is needed", "test it first: if x is not None"),
+    R("tile", "if «none»:\n    pass", "None where a number is needed", "test it first: if x is not None"),
+    R("tile", "«q = none»", "None is not a value of the kernel language", "a function that is called for a value must return one"),
+    R("tile", "q = «(1, 2)» + 3", "a tuple of 2 where a number is needed"),
+    R("tile", "q = (1, 2)\n«y[row] = q»", "a tuple of 2 where a number is needed"),
+    R("tile", "q = -«x»", "the whole array x where a number is needed", INDEX),
+    R("tile", "q = 1 if «x» else 2", "the whole array x where a number is needed", INDEX),
+    R("tile", "while «x»:\n    pass", "the whole array x where a number is needed", INDEX),
+    R("tile", "«x» += 1", "the whole array x where a number is needed", INDEX),
+    R("tile", "q = «(1, 2) if n > 2 else 3»", "chosen is a tuple of 2 on one path and a number (int) on the other"),
+    R("tile", "q = «x if n > 2 else y»", "chosen is the array x on one path and the array y on the other"),
+    R("tile", "«n + 1»", "an expression whose value is not used", "assign it or store it"),
+    R("tile", "«x[0]»", "an expression whose value is not used", "assign it or store it"),
+    R("tile", "«square(2)»", "a call whose value is not used", "functions are pure: assign the result"),
+    R("tile", "«p, q = 1»", "a number (int) cannot be unpacked into 2 names"),
+    R("tile", "«p, q = x»", "the array x cannot be unpacked into 2 names"),
+    R("tile", "«p, q = 1, 2, 3»", "a tuple of 3 cannot be unpacked into 2 names"),
+    R("tile", "q = «n.real»", "a number (int) has no attribute real in the kernel language"),
+    R("tile", "q = «x.dtype»", "an array has no attribute dtype in the kernel language", "shape, len() and subscripts"),
+    R("tile", "q = «x.sum»()", "an array has no attribute sum in the kernel language", "shape, len() and subscripts"),
+    R("tile", "q = «m.size»", "an array has no attribute size in the kernel language", "shape, len() and subscripts"),
+]
+
+SUBSCRIPTS = [
+    R("tile", "q = x[«-1»]", "a negative index", "count from the start: len(x) - 1"),
+    R("tile", "q = m[0, «-2»]", "a negative index", "count from the start: len(m) - 2"),
+    R("tile", "q = x[«1.5»]", "a float as an index", "indices are integers: int(x) truncates"),
+    R("tile", "q = x[«x[0]»]", "a float32 as an index", "indices are integers: int(x) truncates"),
+    R("tile", "q = x[«b[0]»]", "a bool as an index", "indices are integers: int(x) truncates"),
+    R("tile", "q = «x[1, 2]»", "x has 1 axis, got 2 indices"),
+    R("tile", "q = «m[1]»", "m has 2 axes, got 1 index"),
+    R("tile", "«m[1]» = 1.0", "m has 2 axes, got 1 index"),
+    R("tile", "q = «n[0]»", "a number (int) cannot be indexed", "arrays and tuples can"),
+    R("tile", "q = «A[0]»", "the layout A cannot be indexed", "arrays and tuples can"),
+    R("tile", "«n[0]» = 1", "a number (int) cannot be stored into", "an array argument can"),
+    R("tile", "«A.values[0]» = 1", "A.values belongs to a layout, which is read-only", "pass the array as an argument of its own"),
+    R("tile", "«A.values[0]» += 1", "A.values belongs to a layout, which is read-only", "pass the array as an argument of its own"),
+    R("tile", "«z[row] = 1.5»", "a float stored into z of int32", "convert it: int(x) truncates"),
+    R("tile", "«z[row] = x[row]»", "a float32 stored into z of int32", "convert it: int(x) truncates"),
+    R("tile", "«z[row] += 0.5»", "a float64 stored into z of int32", "convert it: int(x) truncates"),
+    R("tile", "«z[row] = 2**40»", f"{2**40} does not fit into int32", "write np.int64(x) for 64 bits"),
+    R("tile", "«b[row] = 1»", "an int stored into b of bool", "compare it: x != 0"),
+    R("tile", "«b[row] = x[0]»", "a float32 stored into b of bool", "convert it: int(x) truncates"),
+]
+
+OPERATORS = [
+    R("tile", "q = «b[0] + b[1]»", "'+' of two truth values", "convert one: int(a) + int(b)"),
+    R("tile", "q = «True + True»", "'+' of two truth values", "convert one: int(a) + int(b)"),
+    R("tile", "q = «b[0] / b[1]»", "'/' of two truth values", "convert one: int(a) + int(b)"),
+    R("tile", "q = «b[0] << b[1]»", "'<<' of two truth values"),
+    R("tile", "q = «-b[0]»", "'-' of a truth value", "write `not x`, or int(x)"),
+    R("tile", "q = «~b[0]»", "'~' of a truth value", "write `not x`, or int(x)"),
+    R("tile", "q = «~x[0]»", "'~' needs an integer, got a float32"),
+    R("tile", "q = «x[0] & 1»", "'&' needs integers or truth values, got a float32"),
+    R("tile", "q = «x[0] << 1»", "'<<' needs integers or truth values, got a float32"),
+    R("tile", "q = «abs(b[0])»", "abs of a truth value"),
+    R("tile", "q = «1 // 0»", "division by zero"),
+    R("tile", "q = «1 / 0»", "division by zero"),
+    R("tile", "q = «1 % 0»", "division by zero"),
+    R("tile", "q = «1 << -1»", "this cannot be computed: negative shift count"),
+    R("tile", "q = «1 << 100»", f"{1 << 100} does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «9223372036854775808»", "9223372036854775808 does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «z[0] + 4294967296»", "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
+    R("tile", "q = «z[0] | 4294967296»", "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
+    R("tile", "q = «n ** n»", "an integer power needs a literal exponent that is not negative", "make the base a float: float(x) ** y"),
+    R("tile", "q = «z[0] ** -1»", "an integer power needs a literal exponent that is not negative", "make the base a float: float(x) ** y"),
+    R("tile", "q = «x[0]» and x[1]", "'and' of a number (float32)", "compare it: x != 0"),
+    R("tile", "q = b[0] or «n»", "'or' of a number (int)", "compare it: x != 0"),
+]
+
+CALLS = [
+    R("tile", "q = «np.sqrt(2.0)»", f"sqrt of numpy {NOT}", "math.sqrt keeps the type of its argument"),
+    R("tile", "q = «np.sum(x)»", f"numpy's sum {NOT}", "write what happens to one element; math.* and min, max, abs work on numbers"),
+    R("tile", "q = «plain(3)»", "plain is a plain Python function", "decorate it with @ev.func"),
+    R("tile", "«print(row)»", f"print {NOT}"),
+    R("tile", "q = «round(x[0])»", f"round {NOT}"),
+    R("tile", "q = «math.factorial(3)»", f"factorial {NOT}"),
+    R("tile", "q = «pow(2, 3)»", f"pow of builtins {NOT}", "math.pow keeps the type of its argument"),
+    R("tile", "q = «math.sqrt()»", "sqrt takes 1 argument, got 0"),
+    R("tile", "q = «math.sqrt(1, 2)»", "sqrt takes 1 argument, got 2"),
+    R("tile", "q = «math.atan2(1)»", "atan2 takes 2 arguments, got 1"),
+    R("tile", "q = math.sqrt(«x»)", "the whole array x where a number is needed", INDEX),
+    R("tile", "q = «n»(3)", "a number (int) cannot be called"),
+    R("tile", "q = «int()»", "int() takes one argument, got 0"),
+    R("tile", "q = int(x=«1»)", "no argument x here"),
+    R("tile", "q = «int(math.inf)»", "int(inf) has no value"),
+    R("tile", "q = «len(3)»", "len() takes one array or tuple"),
+    R("tile", "q = «len(A)»", "len() takes one array or tuple"),
+    R("tile", "q = «square(1, 2)»", "square takes 1 argument, got 2"),
+    R("tile", "q = «square()»", "square needs an argument v"),
+    R("tile", "q = «square(w=3)»", "square takes no argument w"),
+    R("tile", "q = «square(1, v=2)»", "square got v twice"),
+    R("tile", "«q = nothing(1)»", "None is not a value of the kernel language", "a function that is called for a value must return one"),
+    R("tile", "q = «ev.thread_index()»", "ev.thread_index in a kernel", "a kernel says what happens, a schedule who does it: it belongs in a schedule's methods"),
+    R("tile", "q = «ev.thread_count()»", "ev.thread_count in a kernel", "a kernel says what happens, a schedule who does it: it belongs in a schedule's methods"),
+    R("tile", "q = «ev.group(32)»", "ev.group in a kernel", "it belongs in a schedule's methods"),
+    R("atoms", "ev.atomic_add(«A.values», row, 1.0)", "an atomic on the array A.values", "it takes an array argument of the kernel"),
+    R("atoms", "ev.atomic_add(«n», row, 1.0)", "an atomic on a number (int)", "it takes an array argument of the kernel"),
+    R("atoms", "ev.atomic_add(«b», row, True)", "an atomic on an array of bool", "use int32 flags"),
+    R("atoms", "«ev.atomic_add(y, row)»", "ev.atomic_add takes an array, an index and a value"),
+    R("atoms", "«ev.atomic_cas(z, row, 1)»", "ev.atomic_cas takes an array, an index and two values"),
+    R("atoms", "«ev.atomic_add(z, row, 1.5)»", "a float stored into z of int32", "convert it: int(x) truncates"),
+    R("atoms", "ev.atomic_add(y, «1.5», 1.0)", "a float as an index", "indices are integers: int(x) truncates"),
+    R("atoms", "ev.atomic_add(y, «-1», 1.0)", "a negative index", "count from the start: len(y) - 1"),
+    R("atoms", "«ev.atomic_add(m, row, 1.0)»", "m has 2 axes, got 1 index"),
+]
+
+LAYOUTS = [
+    R("tile", "q = «A.valeu»(3)", "Csr has no valeu", "did you mean value?"),
+    R("tile", "q = «A.weight»(3)", "Csr has no weight", PUBLIC),
+    R("tile", "q = «A.shape»[0]", "Csr.shape is for the host, not for kernels", PUBLIC),
+    R("tile", "q = «A.slice»(3)", "Csr.slice is for the host, not for kernels", PUBLIC),
+    R("tile", "q = «A.validate»()", "Csr.validate is for the host, not for kernels", PUBLIC),
+    R("tile", "q = «A.value()»", "Csr.value takes 1 argument, got 0"),
+    R("tile", "q = «A.value(1, 2)»", "Csr.value takes 1 argument, got 2"),
+    R("tile", "q = A.value(k=«1»)", "no argument k here"),
+    R("tile", "q = «A.num_tiles»()", "a number (int) cannot be called"),
+    R("tile", "q = «A»(3)", "the layout A cannot be called"),
+    R("tile", "q = «B.value(0)»", "Bcsr.value needs the tile, and this is not in a loop over B.tiles()", "pass it: B.value(tile, k)"),
+    R("top", "for r in B.tiles():\n    for k in B.atoms(r):\n        y[r] = sum(«B.value(j)» for j in B.atoms(B.column(k)))",
+      "Bcsr.value needs the tile, and this loop walks the atoms of another", "pass it: B.value(tile, k)"),
+    R("tile", "for k in «A.atoms()»:\n    pass", "atoms() of a tuple of 0", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
+    R("tile", "for k in «A.atoms(x)»:\n    pass", "atoms() of the array x", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
+    R("tile", "for k in «A.atoms(1.5)»:\n    pass", "atoms() of a number (float)", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
+    R("top", "for v in S.tiles():\n    for k in «S.atoms(v + 1)»:\n        pass", "atoms() of a tile that is not the loop's: Subset renames its tiles", "walk the base layout's atoms"),
+    R("top", "«for t in U.tiles():»\n    y[t] = sum(U.value(k) for k in U.atoms(t))", "a kernel on whole tiles of Uniform", "the tiles of ev.uniform cross rows, so nothing of a whole row is known in one"),
+]
+
+LOOPS_ = [
+    R("tile", "for r in «A.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
+    R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
+    R("top", "for i in range(3):\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
+    R("top", "for row in «A.tiles(3)»:\n    pass", "tiles() takes no argument, got 1"),
+    R("top", "for row in «A.tiles»:\n    pass", "a loop over the method tiles", LOOPS),
+    R("top", "for row in «A»:\n    pass", "a loop over the layout A", LOOPS),
+    R("top", "for «p, q» in A.tiles():\n    pass", "a number (int) cannot be unpacked here"),
+    R("tile", "for i in «x»:\n    pass", "a loop over the array x", LOOPS),
+    R("tile", "for i in «(1, 2)»:\n    pass", "a loop over a tuple of 2", LOOPS),
+    R("tile", "for i in «enumerate(x)»:\n    pass", f"enumerate {NOT}"),
+    R("tile", "for i in «zip(x, y)»:\n    pass", f"zip {NOT}"),
+    R("tile", "for i in «range(1.5)»:\n    pass", "range of a float", "it takes integers"),
+    R("tile", "for i in «range()»:\n    pass", "range() takes 1 to 3 arguments, got 0"),
+    R("tile", "for i in «range(0, 3, 0)»:\n    pass", "a range whose step is zero"),
+    R("tile", "for i in «range(0, 3, n)»:\n    pass", "a range whose step is not a literal", "write a while loop"),
+    R("tile", "for «i, j» in range(3):\n    pass", "a number (int) cannot be unpacked here"),
+    R("tile", "for i in «ev.lanes(2.0)»:\n    pass", "lanes of a float", "it takes integers"),
+    R("tile", "for j in ev.lanes(3):\n    «break»", "break out of a loop over lanes: lanes are independent of each other", "use range()"),
+    R("tile", "q = 0.0\nfor j in ev.lanes(2):\n    «q» = m[row, j]", "q passes from one lane to the next", "lanes are independent of each other; accumulate with +=, or use range()"),
+    R("tile", "for j in ev.lanes(2):\n    «y[row] = m[row, j]»", "every lane stores into the same element of y: the last one to write would win, and they have no order", "index it by the lane, accumulate into a variable, or use range()"),
+    R("tile", "«break»", "break out of the loop over tiles: tiles have no order", "put the rest of the body under an if"),
+    R("atoms", "«break»", "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early"),
+    R("atoms", "if A.value(k) > 0:\n    «break»", "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early"),
+    R("tile", "«return»", "return inside a kernel", "a kernel stores its results into output arrays"),
+    R("atoms", "«return 3»", "return inside a kernel", "a kernel stores its results into output arrays"),
+    R("top", "«return»", "return inside a kernel", "a kernel stores its results into output arrays"),
+]
+
+REDUCTIONS = [
+    R("tile", "q = «min(A.value(k) for k in A.atoms(row))»", "min needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
+    R("tile", "q = «max(A.value(k) for k in A.atoms(row))»", "max needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
+    R("tile", "q = «ev.argmin(A.value(k) for k in A.atoms(row))»", "argmin needs default=: a tile may have no atoms", "default=-1"),
+    R("tile", "q = «ev.first(A.value(k) > 0 for k in A.atoms(row))»", "first needs default=: a tile may have no atoms", "default=-1"),
+    R("tile", "q = «sum(x)»", "sum() takes a generator", "sum(... for k in A.atoms(tile))"),
+    R("tile", "q = «any(x)»", "any() takes a generator", "any(... for k in A.atoms(tile))"),
+    R("tile", "q = «min(1)»", "min() takes a generator or two numbers and more"),
+    R("tile", "q = max(«x», 2)", "the whole array x where a number is needed", INDEX),
+    R("tile", "q = sum((x[k] for k in A.atoms(row)), «1», 2)", "sum over atoms takes one generator"),
+    R("tile", "q = sum((x[k] for k in A.atoms(row)), foo=«2»)", "sum takes no argument foo here", "it takes start"),
+    R("tile", "q = any((x[k] > 0 for k in A.atoms(row)), default=«2»)", "any takes no argument default here", "it takes a generator only"),
+    R("tile", "q = sum(x[k] for k in «x»)", "a reduction over something that is not a range of atoms", "A.atoms(tile), range(n) or ev.lanes(n)"),
+    R("tile", "q = sum(1 for r in «A.tiles()»)", "a reduction over something that is not a range of atoms", "A.atoms(tile), range(n) or ev.lanes(n)"),
+    R("tile", "q = sum(1 for k in A.atoms(row) if «x»)", "the whole array x where a number is needed", INDEX),
+    R("tile", "q = sum(v for «k, v» in A.atoms(row))", "a number (int) cannot be unpacked here"),
+    R("tile", "q = «ev.argmax((x[i] for i in range(3)), default=-1)»", "ev.argmax over a range", "it gives an atom: use it over A.atoms(tile)"),
+    R("tile", "q = ev.reduce(«plain», (x[k] for k in A.atoms(row)), 0.0)", "the combining function must be an @ev.func"),
+    R("tile", "q = «ev.reduce(both, (x[k] for k in A.atoms(row)))»", "ev.reduce takes a function, a generator and a start", "ev.reduce(f, (... for k in A.atoms(tile)), start)"),
+    R("tile", "q = «ev.reduce(pair, (x[k] for k in A.atoms(row)), 0.0)»", "the combining function gives 2 values, its start has 1"),
+    R("tile", "q = ev.reduce(both, («(x[k], 1)» for k in A.atoms(row)), 0.0)", "2 values an atom, but the start has 1"),
+    R("tile", "q = «ev.reduce(square, (x[k] for k in A.atoms(row)), 0.0)»", "square takes 1 argument, got 2"),
+]
+
+
+def _accumulate(body: str, start: str = "0.0") -> str:
+    return f"acc = {start}\nfor k in A.atoms(row):\n{textwrap.indent(body, '    ')}\ny[row] = acc"
+
+
+READ = "acc is read in the loop over atoms that accumulates it"
+ASSIGNED = "acc is assigned in the loop over atoms: the last one to write would win, and they have no order"
+ACCUMULATION = [
+    R("tile", _accumulate("acc += A.value(k)\nx[k] = «acc»"), READ, ONE),
+    R("tile", _accumulate("if «acc» > 0:\n    acc += 1.0"), READ, ONE),
+    R("tile", _accumulate("acc += «acc»"), READ, ONE),
+    R("tile", _accumulate("acc = 1.0 - «acc»"), READ, ONE),
+    R("tile", _accumulate("acc = «acc» + 1 if A.value(k) > 0 else acc"), READ, ONE),
+    R("tile", _accumulate("«acc» /= 2.0"), READ, ONE),
+    R("tile", _accumulate("«acc» //= 2"), READ, ONE),
+    R("tile", _accumulate("«acc» **= 2.0"), READ, ONE),
+    R("tile", _accumulate("«acc» = A.value(k)"), ASSIGNED, ONE),
+    R("tile", _accumulate("«acc», other = 1.0, 2.0"), ASSIGNED, ONE),
+    R("tile", _accumulate("for «acc» in range(3):\n    pass"), ASSIGNED, ONE),
+    R("tile", _accumulate("for j in ev.lanes(2):\n    «acc» = m[row, j]"), ASSIGNED, ONE),
+    R("tile", _accumulate("«acc» += 1.0\nacc *= 2.0"), "acc is accumulated by product and sum", ONE),
+    R("tile", _accumulate("«acc» = acc + 1.0\nacc = max(acc, 2.0)"), "acc is accumulated by max and sum", ONE),
+    R("tile", _accumulate("acc += «(1, 2)»"), "a tuple of 2 where a number is needed"),
+    R("tile", _accumulate("«acc» = acc or A.value(k) > 0"), "acc starts as a float, and accumulates truth values", "start it as True or False"),
+    R("tile", _accumulate("acc = acc or «A.column(k)»", "False"), "'or' of a number (int)", "compare it: x != 0"),
+    R("tile", _accumulate("«acc += A.value(k) > 0»", "False"), "acc starts as a truth value, and adds up truth values", "start it at 0 to count them, or accumulate with or, and"),
+    R("tile", _accumulate("«acc» &= A.column(k)"), "'&' needs integers or truth values, and acc starts as a float"),
+    R("tile", _accumulate("acc |= «A.value(k)»", "0"), "'|' needs integers or truth values, got a float32"),
+    R("tile", "pair = (0.0, 1)\nfor k in A.atoms(row):\n    «pair» = (A.value(k), 2)", "the tuple pair is assigned in the loop over atoms", "accumulate numbers one by one, or use ev.reduce"),
+    R("tile", "for k in A.atoms(row):\n    last = A.value(k)\ny[row] = «last»", "last belongs to the loop over atoms", "atoms have no order: accumulate into a variable assigned before the loop"),
+    R("tile", "for k in A.atoms(row):\n    pass\ny[row] = «k»", "k belongs to the loop over atoms", "atoms have no order: use ev.first or ev.argmax to find one"),
+    R("atoms", "«row» = 3", "row is assigned in the loop over atoms: the last one to write would win, and they have no order", ONE),
+    R("top", "total = 0.0\nfor row in A.tiles():\n    total += x[row]\n    y[row] = «total»", "total is read in the loop over tiles that accumulates it", ONE),
+    R("top", "total = 0.0\nfor row in A.tiles():\n    «total» = x[row]", "total is assigned in the loop over tiles: the last one to write would win, and they have no order", ONE),
+    R("top", "total = 0.0\nfor row in A.tiles():\n    «total» += x[row]\n    total *= 2.0", "total is accumulated by product and sum", ONE),
+    R("top", "for row in A.tiles():\n    last = x[row]\ny[0] = «last»", "last belongs to the loop over tiles", "tiles have no order: store it, or accumulate into a variable assigned before the loop"),
+    R("top", "for row in A.tiles():\n    pass\ny[0] = «row»", "row belongs to the loop over tiles", "tiles have no order: store it, or accumulate into a variable assigned before the loop"),
+]
+
+RACES = [
+    R("atoms", "«y[row] = A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
+    R("atoms", "«y[row] += A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
+    R("atoms", "«y[A.column(k)] += A.value(k)»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("atoms", "c = A.column(k)\n«y[c] = y[c] + 1»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("tile", "«y[z[row]] += 1»", "an update of y[...] in a loop over tiles: two tiles may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("tile", "«y[0] = x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
+    R("tile", "«y[0] += x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
+    R("atoms", "for j in range(2):\n    «m[row, j] += A.value(k)»", "every atom stores into the same element of m: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
+    R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
+]
+
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *ACCUMULATION, *RACES]

@@ -1,0 +1,66 @@
+"""The covering set compiled by NVRTC, without a GPU: it compiles, and its resources stay under a ceiling.
+
+Registers decide how many threads run at once, spills and stack mean traffic: a change that
+costs either shows here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.language.phases import cut
+from evenly.layouts import convert
+from evenly.runtime.arguments import Binding, is_wide, spec_of
+from evenly.runtime.kernel import _layouts
+from evenly.targets.cuda import compile as compiling
+from evenly.targets.cuda.emit.kernels import Emitter, KernelCode
+from tests.batteries import matrices
+from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
+
+pytest.importorskip("cuda.core")
+
+REGISTERS = 64  # at 256 threads a block: half the threads of a multiprocessor at once, at least
+STACK = 0
+
+
+def emitted(case: Case, schedule: object, layout: str, dtype: type) -> list[KernelCode]:
+    matrix = matrices(dtype)["power law"]
+    args = case.arguments(convert(matrix, layout), matrix, dtype)
+    named = case.kernel.named(args)
+    specs = tuple(spec_of(v, n) for n, v in named.items())
+    phases = cut(case.kernel.program(specs), whole=schedule.owns_tiles)
+    emitter = Emitter(phases.name, schedule, _layouts(dict(zip(named, specs, strict=True))), phases.outputs, is_wide(Binding(named)))
+    return [k for phase in phases.phases for k in emitter.phase(phase).kernels]
+
+
+def covering() -> list:
+    """Each kernel meets each schedule; layouts, dtypes and architectures take turns."""
+    out = []
+    for i, kernel in enumerate(CASES):
+        for j, schedule in enumerate(SCHEDULES):
+            n = i + j
+            arch = ("sm_80", "sm_90", "sm_100")[n % 3]
+            out.append(pytest.param(kernel, schedule, ROW_LAYOUTS[n % 4], n // 2 % 2, arch, id=f"{kernel}-{schedule}-{ROW_LAYOUTS[n % 4]}-{arch}"))
+    return out
+
+
+@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype", "arch"), covering())
+def test_nvrtc_compiles_within_the_ceiling(kernel: str, schedule: str, layout: str, dtype: int, arch: str) -> None:
+    for code in emitted(CASES[kernel], SCHEDULES[schedule], layout, (np.float32, np.float64)[dtype]):
+        found = compiling.resources(code.source, code.name, arch)
+        assert found["code"] > 0
+        assert found["registers"] <= REGISTERS, code.name
+        assert found["spills"] == 0, code.name
+        assert found["stack"] <= STACK, code.name
+
+
+def test_read_only_loads_and_streaming_loads_are_emitted() -> None:
+    """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
+    (main, _) = emitted(CASES["spmv"], ev.MergePath(), "csr", np.float32)
+    assert "A_values.once(k)" in main.source
+    assert "x[A_indices.once(k)]" in main.source
+    (owned,) = emitted(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
+    assert ".once(" not in owned.source
+    assert "ev::out<float> y" in owned.source and "ev::in<float> x" in owned.source
