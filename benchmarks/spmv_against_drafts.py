@@ -79,6 +79,7 @@ def measure(drafts: Any, name: str, make: Any) -> list[dict[str, Any]]:
     val, x = rng.random(idx.size, dtype=cp.float32), rng.random(shape[1], dtype=cp.float32)
     y, z = cp.full(shape[0], cp.nan, cp.float32), cp.full(shape[0], cp.nan, cp.float32)
     A = ev.csr((val, idx, off), shape=shape)
+    cp.cuda.Device().synchronize()  # the stream does not wait for the default one
     with drafts.stream:
         theirs, ours = by_hand(drafts, off, idx, val, x, y), generated(drafts, A, x, z)
     cp.cuda.Device().synchronize()

@@ -1,7 +1,8 @@
 """How many vertices of a graph have how many edges: a histogram of degrees, by an atomic.
 
-    python examples/histogram.py
+Run it: python examples/histogram.py
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -30,13 +31,16 @@ def in_degrees(G, degrees):
 def main(schedule="auto", target=None, bins=32):
     target = target or best()
     matrix = rmat(6)
-    G, histogram, degrees = put(target, ev.csr(matrix), np.zeros(bins, np.int32), np.zeros(matrix.shape[1], np.int32))
+    columns = matrix.shape[1]
+    histogram, degrees = np.zeros(bins, np.int32), np.zeros(columns, np.int32)
+    G, histogram, degrees = put(target, ev.csr(matrix), histogram, degrees)
     out_degrees[schedule].on(target)(G, histogram)
     expected = np.minimum(np.diff(matrix.indptr), bins - 1)
     np.testing.assert_array_equal(get(histogram), np.bincount(expected, minlength=bins))
 
     in_degrees[schedule].on(target)(ev.uniform(64, G), degrees)
-    np.testing.assert_array_equal(get(degrees), np.bincount(matrix.indices, minlength=matrix.shape[1]))
+    expected = np.bincount(matrix.indices, minlength=columns)
+    np.testing.assert_array_equal(get(degrees), expected)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 Needs an NVIDIA GPU and `pip install 'evenly[cu13]'` (or [cu12]). The arrays are evenly's own;
 CuPy's and PyTorch's serve as well.
 
-    python examples/launch_cuda_core.py
+Run it: python examples/launch_cuda_core.py
 """
+
 from __future__ import annotations
 
 import numpy as np

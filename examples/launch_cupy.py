@@ -2,8 +2,9 @@
 
 Needs an NVIDIA GPU, `pip install 'evenly[cu13]' cupy-cuda13x` (or [cu12] and cupy-cuda12x).
 
-    python examples/launch_cupy.py
+Run it: python examples/launch_cupy.py
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -12,12 +13,15 @@ from spmv import spmv
 import evenly as ev
 from evenly.interop.generators import rmat
 
+# As evenly itself compiles them: C++17, and lambdas are device code.
+OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
+
 
 def compiled(launches):
     """CuPy's own kernels of the plan's CUDA C++: the source is complete, headers included."""
     import cupy
 
-    modules = [cupy.RawModule(code=item.source, options=("--std=c++17",)) for item in launches]
+    modules = [cupy.RawModule(code=item.source, options=OPTIONS) for item in launches]
     return [module.get_function(item.name) for module, item in zip(modules, launches, strict=True)]
 
 

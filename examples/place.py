@@ -1,4 +1,5 @@
-"""Where the examples run: the best target there is, with arrays and layouts where it reaches them."""
+"""Where the examples run: on the best target there is, with arrays where it reaches them."""
+
 from __future__ import annotations
 
 from evenly import targets
@@ -13,7 +14,7 @@ def best() -> str:
 
 
 def put(target, *things):
-    """Arrays and layouts where `target` reaches them: copied to the GPU for "cuda", else as they are."""
+    """Arrays and layouts where `target` reaches them: on the GPU for "cuda", else as they are."""
     moved = [_moved(thing) if target == "cuda" else thing for thing in things]
     return moved[0] if len(moved) == 1 else moved
 

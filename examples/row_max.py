@@ -1,7 +1,8 @@
 """The largest entry of each row, and where it stands: `max` and `ev.argmax` over a tile's atoms.
 
-    python examples/row_max.py
+Run it: python examples/row_max.py
 """
+
 from __future__ import annotations
 
 import math
@@ -15,7 +16,7 @@ from evenly.interop.generators import rmat
 
 @ev.kernel
 def row_max(A, largest, at):
-    """largest[row], and the column at[row] of it: the first one in the row where several are equal."""
+    """largest[row], and the column at[row] that it stands in: the first where several are equal."""
     for row in A.tiles():
         largest[row] = max((A.value(k) for k in A.atoms(row)), default=-math.inf)
         k = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
@@ -26,7 +27,8 @@ def main(schedule="auto", target=None, matrix=None):
     target = target or best()
     matrix = rmat(6) if matrix is None else matrix
     rows = matrix.shape[0]
-    A, largest, at = put(target, ev.csr(matrix), np.empty(rows, matrix.dtype), np.empty(rows, np.int64))
+    largest, at = np.empty(rows, matrix.dtype), np.empty(rows, np.int64)
+    A, largest, at = put(target, ev.csr(matrix), largest, at)
     row_max[schedule].on(target)(A, largest, at)
 
     largest, at = get(largest), get(at)

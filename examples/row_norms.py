@@ -1,7 +1,8 @@
 """The Euclidean norm of each row, with an `@ev.func`: a function that kernels may call.
 
-    python examples/row_norms.py
+Run it: python examples/row_norms.py
 """
+
 from __future__ import annotations
 
 import math

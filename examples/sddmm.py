@@ -2,8 +2,9 @@
 
 Each atom is a dot product of two dense rows; its lanes accumulate.
 
-    python examples/sddmm.py
+Run it: python examples/sddmm.py
 """
+
 from __future__ import annotations
 
 import numpy as np

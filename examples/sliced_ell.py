@@ -6,8 +6,9 @@ go row by row, as the contract wants it: `atom_id` turns one into the other.
 Source: Monakov, Lokhmotov, Avetisyan, "Automatically Tuning Sparse Matrix-Vector
 Multiplication for GPU Architectures" (HiPEAC 2010).
 
-    python examples/sliced_ell.py
+Run it: python examples/sliced_ell.py
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -63,7 +64,7 @@ def sliced_ell(matrix):
     place_in_row = np.arange(matrix.nnz) - matrix.indptr[row]
     slot = starts[row // HEIGHT] + row % HEIGHT + HEIGHT * place_in_row
     indices[slot], values[slot] = matrix.indices, matrix.data
-    # Rows that would fill the last slice are no tiles, and their positions, the last ones, no atoms.
+    # Rows that would fill the last slice are no tiles; their positions, the last, are no atoms.
     missing = (slices * HEIGHT - rows) * widths[-1] if slices else 0
     return SlicedEll(starts[:-1], widths, indices, values, rows, starts[-1] - missing)
 

@@ -3,8 +3,9 @@
 The maximum and the sum of one pass live on into the next, whatever the schedule: where it
 splits tiles, evenly keeps them in workspace, one entry a tile.
 
-    python examples/softmax.py
+Run it: python examples/softmax.py
 """
+
 from __future__ import annotations
 
 import math

@@ -1,7 +1,8 @@
 """SpMM, Y = A X for a dense X: its columns are lanes, independent results that threads may share.
 
-    python examples/spmm.py
+Run it: python examples/spmm.py
 """
+
 from __future__ import annotations
 
 import numpy as np

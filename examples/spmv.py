@@ -1,7 +1,8 @@
-"""SpMV, y = A x: one kernel for every layout whose tiles are rows, one for those whose tiles are not.
+"""SpMV, y = A x: one kernel for CSR, ELL, DIA and BCSR, and one with atomics for CSC and COO.
 
-    python examples/spmv.py
+Run it: python examples/spmv.py
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,9 +1,10 @@
-"""SpMV fused with a dot product, as conjugate gradients need it: y = A p and alpha = p . y in one kernel.
+"""SpMV fused with a dot product, y = A p and p . y in one kernel, for conjugate gradients.
 
 `dot` is accumulated over all tiles: a reduction over the grid, deterministic, with no atomics.
 
-    python examples/spmv_dot.py
+Run it: python examples/spmv_dot.py
 """
+
 from __future__ import annotations
 
 import numpy as np

@@ -4,8 +4,9 @@ The relaxation is Listing 5 of Osama, Porumbescu, Owens, "A Programming Model fo
 Balancing" (PPoPP 2023). The frontier is an `ev.subset` of the graph: its tiles are vertices
 of the graph and its atoms their edges, so a kernel does not know that it sees a part only.
 
-    python examples/sssp.py
+Run it: python examples/sssp.py
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -27,7 +28,7 @@ def relax(frontier, distance, improved):
 
 
 def sssp(G, source, schedule="auto", target="cpu"):
-    """The distance of every vertex of the graph G (a layout, edge weights its values) from `source`."""
+    """How far every vertex of the graph G (a layout; its values are weights) is from `source`."""
     distance = np.full(G.num_tiles, np.inf, np.float32)
     distance[source] = 0
     distance = put(target, distance)

@@ -2,8 +2,9 @@
 
 Listing 2 of Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023).
 
-    python examples/thread_mapped.py
+Run it: python examples/thread_mapped.py
 """
+
 from __future__ import annotations
 
 import spmv

@@ -4,8 +4,9 @@ The balance does not depend on the data: a thread may have a part of one long ti
 short ones. Sources: "work-oriented" in Osama, Porumbescu, Owens (PPoPP 2023), section 5.3;
 the search is the merge path of Merrill and Garland (SC 2016).
 
-    python examples/work_oriented.py
+Run it: python examples/work_oriented.py
 """
+
 from __future__ import annotations
 
 import spmv

@@ -17,7 +17,17 @@ from tests.batteries import matrices
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
-COMPUTATIONS = ("spmv", "row_max", "row_norms", "softmax", "histogram", "spmm", "sddmm", "spmv_dot", "sssp")
+COMPUTATIONS = (
+    "spmv",
+    "row_max",
+    "row_norms",
+    "softmax",
+    "histogram",
+    "spmm",
+    "sddmm",
+    "spmv_dot",
+    "sssp",
+)
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented")
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
@@ -39,7 +49,10 @@ def example(name: str) -> Any:
 
 
 def own_schedules() -> dict[str, Any]:
-    return {"thread_mapped": example("thread_mapped").ThreadMapped(), "work_oriented": example("work_oriented").WorkOriented()}
+    return {
+        "thread_mapped": example("thread_mapped").ThreadMapped(),
+        "work_oriented": example("work_oriented").WorkOriented(),
+    }
 
 
 def test_no_example_is_forgotten() -> None:
@@ -48,46 +61,48 @@ def test_no_example_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
 def test_on_cpu(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "cpu")
 
 
-@pytest.mark.parametrize("name", (*COMPUTATIONS, *PIECES))
+@pytest.mark.parametrize("name", [*COMPUTATIONS, *PIECES])
 def test_on_the_reference(name: str) -> None:
     example(name).main(target="python")
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", ("row_norms", "softmax"))
+@pytest.mark.parametrize("name", ["row_norms", "softmax"])
 def test_the_reference_takes_every_schedule(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "python")
 
 
-@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
-@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
+@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
 def test_ones_own_schedules_run_every_example(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "cpu")
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("schedule", SCHEDULES)
-@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
+@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
 def test_on_cuda(name: str, schedule: str) -> None:
     pytest.importorskip("cupy")
     example(name).main(SCHEDULES[schedule], "cuda")
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("name", (*COMPUTATIONS, "sliced_ell"))
-@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
+@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
 def test_ones_own_schedules_on_cuda(name: str, schedule: str) -> None:
     pytest.importorskip("cupy")
     example(name).main(own_schedules()[schedule], "cuda")
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("schedule", [ev.ThreadMapped(), ev.GroupMapped(8), ev.MergePath(), ev.NonzeroSplit()], ids=str)
+@pytest.mark.parametrize(
+    "schedule", [ev.ThreadMapped(), ev.GroupMapped(8), ev.MergePath(), ev.NonzeroSplit()], ids=str
+)
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_launched_by_hand(name: str, schedule: Any) -> None:
     if name == "launch_cupy":
@@ -96,14 +111,14 @@ def test_launched_by_hand(name: str, schedule: Any) -> None:
 
 
 # ---- the nasty inputs ------------------------------------------------------------------------------
-@pytest.mark.parametrize("schedule", ("thread_mapped", "flattened", "merge_path", "nonzero_split"))
-@pytest.mark.parametrize("name", ("row_max", "row_norms", "sliced_ell"))
+@pytest.mark.parametrize("schedule", ["thread_mapped", "flattened", "merge_path", "nonzero_split"])
+@pytest.mark.parametrize("name", ["row_max", "row_norms", "sliced_ell"])
 def test_on_nasty_matrices(name: str, schedule: str) -> None:
     for matrix in matrices().values():
         example(name).main(SCHEDULES[schedule], "cpu", matrix=matrix)
 
 
-@pytest.mark.parametrize("schedule", ("group_mapped", "merge_path"))
+@pytest.mark.parametrize("schedule", ["group_mapped", "merge_path"])
 @pytest.mark.parametrize("lengths", [[], [0], [0, 0, 3], [1], [700, 0, 0], [2, 5000, 1]], ids=str)
 def test_softmax_of_nasty_segments(lengths: list[int], schedule: str) -> None:
     example("softmax").main(SCHEDULES[schedule], "cpu", lengths=np.array(lengths, np.int64))
@@ -115,7 +130,7 @@ def test_spmv_over_every_layout_of_nasty_matrices() -> None:
 
 
 # ---- one's own layout and schedules -----------------------------------------------------------------
-@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
 def test_ones_own_schedules_on_nasty_matrices(schedule: str) -> None:
     for matrix in matrices().values():
         example("row_max").main(own_schedules()[schedule], "cpu", matrix=matrix)
@@ -129,7 +144,7 @@ def test_ones_own_layout_keeps_the_contract() -> None:
 
 
 @pytest.mark.skipif(not hasattr(ev, "verify"), reason="ev.verify is not there")
-@pytest.mark.parametrize("schedule", ("thread_mapped", "work_oriented"))
+@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
 def test_ones_own_schedules_are_verified(schedule: str) -> None:
     for matrix in matrices().values():
         ev.verify(own_schedules()[schedule], ev.csr(matrix))
@@ -158,5 +173,11 @@ def test_they_are_short(file: str, names: list[str], most: int) -> None:
 
 # ---- as a user runs them ----------------------------------------------------------------------------
 def test_an_example_runs_as_a_script(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(FOLDER / "spmv.py")], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(FOLDER / "spmv.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout.startswith("spmv over csr, ell, dia, bcsr, csc, coo on ")

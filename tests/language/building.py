@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import math
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-import evenly.language.names as names
-from evenly.language import ir, parse, source
+from evenly.language import ir, names, parse, source
 from evenly.language import types as T
 from evenly.language.diagnostics import LanguageError
-from evenly.language.func import func
 from evenly.language.lower import lower_kernel
 from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
 from evenly.language.verify import verify
 from evenly.layouts.contract import is_layout, masks
-
-
-class Ev:
-    """`ev` as a kernel sees it, without the runtime."""
-
-    func = staticmethod(func)
-
-
-for _name in (
-    "argmin argmax first reduce lanes atomic_add atomic_min atomic_max atomic_exch atomic_cas "
-    "thread_index thread_count group"
-).split():
-    setattr(Ev, _name, staticmethod(getattr(names, _name)))
 
 
 def spec_of(value: Any, kind: str = "") -> Spec:
@@ -66,12 +53,11 @@ def lowered(function: Callable[..., Any], arguments: dict[str, Any], text: str |
 
 def made(text: str, **captured: Any) -> Callable[..., Any]:
     """The function that `text` defines, seeing `captured` and `ev`; pass the text on as its source."""
-    import math
-
+    text = textwrap.dedent(text)
+    name = next(n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef))
     space: dict[str, Any] = {"ev": names, "math": math, "np": np, **captured}
-    exec(textwrap.dedent(text), space)
-    defined = [v for v in space.values() if getattr(v, "__code__", None) is not None]
-    return defined[-1]
+    exec(text, space)
+    return space[name]
 
 
 def refusal(text: str, arguments: dict[str, Any], **captured: Any) -> LanguageError | None:

@@ -122,6 +122,8 @@ class Interpreter:
             case ir.Assign(var=var, value=e):
                 assert var.type.dtype == e.type.dtype, s
                 self.env[var] = self.value(e)
+            case ir.Store(array=array, value=ir.Var() as e) if array.path[0] == "$" and e not in self.env:
+                pass  # set in a branch that was not taken: kept by no one, read by no one
             case ir.Store(array=array, indices=indices, value=e):
                 assert array.dtype == e.type or array.dtype.dtype == e.type.dtype, s
                 data, found = self.index(array, indices)
@@ -265,7 +267,7 @@ def _allocate(it: Interpreter, phases: Phases) -> None:
             if w.extent == "lane":
                 assert w.lanes is not None
                 shape = (*shape, max(0, int(it.value(w.lanes))))
-        it.workspace[w.array.name] = np.zeros(shape, w.array.dtype.dtype)
+        it.workspace[w.array.name] = np.full(shape, 77, w.array.dtype.dtype)
 
 
 def _grid(it: Interpreter, phase: Owned | Split) -> None:
@@ -287,7 +289,8 @@ def _split(it: Interpreter, phase: Split) -> None:
     it.start(accumulators)
 
     def keep(*more: ir.Var) -> dict[ir.Var, Any]:
-        return {v: it.env[v] for v in (phase.tile, *more, *grid)}
+        # A variable of a branch that was not taken has no value: reading it would be a KeyError.
+        return {v: it.env[v] for v in (phase.tile, *more, *grid) if v in it.env}
 
     def one() -> None:
         lane = () if phase.lane is None else (phase.lane,)

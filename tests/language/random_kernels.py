@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,13 +26,21 @@ FUNCTIONS = (
     "A.tiles A.begin A.shape A.nothing B.value B.column S.atoms S.tiles x.sum ev.argmin ev.argmax ev.first ev.reduce ev.lanes "
     "ev.atomic_add ev.atomic_min ev.atomic_cas ev.thread_index ev.group q x"
 ).split()
-BINARY = "+ - * / // % ** << >> & | ^ @".split()
-COMPARE = "< <= > >= == != is in not\\ in is\\ not".replace("\\ ", "~").split()
+BINARY = "+ - * / // % ** << >> & | ^".split()
+COMPARE = "< <= > >= == !=".split()
+ODD = (
+    "[1]", "{}", "(lambda v: v)", "'text'", "x[1:2]", "square(*PAIR)", "square(**x)", "(q := 1)", "...", "1j", "f'{n}'",
+    "[v for v in x]", "(x @ y)", "(n in x)", "(x is y)", "(n not in x)",
+)  # fmt: skip
 
 
 @dataclass
 class Wild:
+    """`odd`: with what the parser refuses; most are made without, so that they get further."""
+
     draw: Draw
+    odd: bool = False
+    names: list[str] = field(default_factory=lambda: NAMES)
 
     def one(self, *choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -41,7 +51,7 @@ class Wild:
     def expr(self, depth: int) -> str:
         if depth <= 0:
             return self.atom()
-        kind = self.one("atom", "atom", "binary", "call", "subscript", "compare", "generator", "logic", "if", "tuple", "unary", "attribute", "odd")
+        kind = self.one("atom", "atom", "binary", "call", "subscript", "compare", "generator", "logic", "if", "tuple", "unary", "attribute", *(["odd"] if self.odd else ["call", "none"]))
         e = self.expr
         match kind:
             case "binary":
@@ -54,13 +64,14 @@ class Wild:
             case "subscript":
                 return f"{e(depth - 1)}[{', '.join(e(depth - 1) for _ in self.times(1, 2)) or '0'}]".replace("[]", "[0]")
             case "compare":
-                return f"({e(depth - 1)} {self.one(*COMPARE).replace('~', ' ')} {e(depth - 1)})"
+                return f"({e(depth - 1)} {self.one(*COMPARE)} {e(depth - 1)})"
             case "generator":
                 name = self.one("sum", "min", "max", "any", "all", "ev.argmax", "ev.first", "")
                 tail = self.one("", "", ", default=-1", ", 0")
                 target = self.one("k", "k", "i", "(k, i)")
                 test = f" if {e(depth - 2)}" if self.one(0, 0, 1) else ""
-                return f"{name}(({e(depth - 1)} for {target} in {self.iterable(depth - 1)}{test}){tail})"
+                made = f"({e(depth - 1)} for {target} in {self.iterable(depth - 1)}{test})"
+                return f"{name}({made}{tail})" if name else made
             case "logic":
                 return f"({e(depth - 1)} {self.one('and', 'or')} {e(depth - 1)})"
             case "if":
@@ -70,13 +81,15 @@ class Wild:
             case "unary":
                 return f"({self.one('-', '+', '~', 'not ')}{e(depth - 1)})"
             case "attribute":
-                return f"{self.one(*NAMES)}.{self.one('values', 'shape', 'size', 'value', 'num_tiles', 'offsets', 'foo', '__class__')}"
+                return f"{self.one(*self.names)}.{self.one('values', 'shape', 'size', 'value', 'num_tiles', 'offsets', 'foo', '__class__')}"
             case "odd":
-                return self.one("[1]", "{}", "(lambda v: v)", "'text'", "x[1:2]", "square(*PAIR)", "square(**x)", "(q := 1)", "...", "1j", "f'{n}'", "[v for v in x]")
+                return self.one(*ODD)
+            case "none":
+                return f"({e(depth - 1)} is{self.one('', ' not')} None)"
         return self.atom()
 
     def atom(self) -> str:
-        return str(self.one(*NAMES, 0, 1, 2, -1, 0.5, "True", "None", 2**31, 2**63, "1e400"))
+        return str(self.one(*self.names, 0, 1, 2, -1, 0.5, "True", "None", 2**31, 2**63, "1e400"))
 
     def iterable(self, depth: int) -> str:
         return self.one(
@@ -91,7 +104,7 @@ class Wild:
         return [line for _ in range(1 + len(self.times(0, 2))) for line in self.statement(depth, loops)]
 
     def statement(self, depth: int, loops: int) -> list[str]:
-        kind = self.one("assign", "assign", "update", "for", "if", "while", "expr", "leave", "odd") if depth > 0 else self.one("assign", "update", "expr")
+        kind = self.one("assign", "assign", "update", "for", "if", "while", "expr", "leave", *(["odd"] if self.odd else ["assign"])) if depth > 0 else self.one("assign", "update", "expr")
         match kind:
             case "update":
                 target = self.one("q", "acc", "total", "y[row]", "y[k]", "z[row]", "y[0]", "x", "n")
@@ -105,11 +118,11 @@ class Wild:
             case "while":
                 return [f"while {self.expr(2)}:", *_indent(self.block(depth - 1, loops + 1))]
             case "expr":
-                return [self.expr(3)]
+                return [self.expr(3) if self.odd else f"{self.one('ev.atomic_add', 'ev.atomic_max', 'nothing')}({self.expr(1)}, {self.expr(1)}, {self.expr(2)})"]
             case "leave":
                 return [self.one("pass", "return", "return 1", *(("break", "continue") if loops else ()))]
             case "odd":
-                return [self.one("del n", "global TABLE", "import os", "assert n", "raise x", "q: int", "q: int = 1", "yield x", "def g(): pass", "with x: pass")]
+                return [self.one("del n", "global TABLE", "import os", "assert n", "raise x", "q: int", "q: int = 1", "yield x", "def g(): pass", "with x: pass", "q @= x")]
         return [f"{self.target(1)} = {self.expr(3)}"]
 
     def kernel(self, parameters: str) -> str:
@@ -291,6 +304,7 @@ class Tame:
         self.atom = "k"
 
         def body() -> list[str]:
+            self.frozen |= set(self.known)  # what is outside is read only
             lines = self.several(2, self.simple) if self.one(0, 1) else []
             for n, kind, op in accs:
                 v = self.value(kind, 2)
@@ -346,7 +360,65 @@ class Tame:
 
 @st.composite
 def wild_kernels(draw: Draw, parameters: str) -> str:
-    return Wild(draw).kernel(parameters)
+    return Wild(draw, odd=draw(st.sampled_from([False, False, False, True]))).kernel(parameters)
+
+
+# ---- mutated: a kernel that is right, and then is not --------------------------------------------
+@st.composite
+def mutated(draw: Draw, text: str) -> str:
+    """The kernel in `text` with one to three of its expressions or statements replaced by wild ones."""
+    tree = ast.parse(text)
+    kernel = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
+    kernel.decorator_list = []
+    names = sorted({n.id for n in ast.walk(kernel) if isinstance(n, ast.Name)} | {a.arg for a in kernel.args.args})
+    wild = Wild(draw, names=[*names, *names, "square", "PAIR", "TABLE", "missing"])
+    for _ in range(draw(st.integers(1, 3))):
+        places = list(_places(kernel))
+        node, name, index = places[draw(st.integers(0, len(places) - 1))]
+        held = getattr(node, name)
+        old = held if index is None else held[index]
+        if isinstance(old, ast.stmt):
+            kinds = ["add", "drop", "twice", "wrap"]
+            new = _statements(wild, old, draw(st.sampled_from(kinds)))
+            held[index : index + 1] = new
+        else:
+            others = [p for p in places if isinstance(_at(p), ast.expr)]
+            other = _at(others[draw(st.integers(0, len(others) - 1))]) if draw(st.booleans()) else None
+            new_expr = copy.deepcopy(other) if other is not None else ast.parse(wild.expr(2), mode="eval").body
+            if index is None:
+                setattr(node, name, new_expr)
+            else:
+                held[index] = new_expr
+    return ast.unparse(ast.fix_missing_locations(kernel)) + "\n"
+
+
+def _statements(wild: Wild, old: ast.stmt, kind: str) -> list[ast.stmt]:
+    if kind == "drop":
+        return [ast.Pass()]
+    if kind == "twice":
+        return [old, copy.deepcopy(old)]
+    if kind == "wrap":
+        head = wild.one("for i in range(3):", "while n > 0:", "if n > 0:", "for j in ev.lanes(2):", "for k in A.atoms(row):", "for row in A.tiles():")
+        made = ast.parse(f"{head}\n    pass").body[0]
+        made.body = [old]  # type: ignore[attr-defined]
+        return [made]
+    return [*ast.parse("\n".join(wild.statement(1, 0))).body, old]
+
+
+def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
+    """Where statements and read expressions hang in the tree."""
+    for name, value in ast.iter_fields(node):
+        for index, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
+            if isinstance(item, ast.stmt) or (isinstance(item, ast.expr) and not isinstance(getattr(item, "ctx", None), ast.Store)):
+                yield node, name, index
+            if isinstance(item, ast.AST):
+                yield from _places(item)
+
+
+def _at(place: tuple[ast.AST, str, int | None]) -> Any:
+    node, name, index = place
+    held = getattr(node, name)
+    return held if index is None else held[index]
 
 
 @st.composite

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, note, settings
+from hypothesis import strategies as st
 
+import evenly as ev
 from evenly.language import source
 from evenly.language.diagnostics import LanguageError
-from evenly.language.phases import cut
+from evenly.language.phases import cut, needs_whole_tiles
 from evenly.targets.python import run
 
 from .building import lowered, made
+from .cases import CASES
 from .cases.table import f32, f64, i32, rows
 from .interpreter import run_phases, run_program
-from .random_kernels import tame_kernels, wild_kernels
+from .random_kernels import mutated, tame_kernels, wild_kernels
 from .refusals import ARGUMENTS, CAPTURED
 
 FUNCTIONS = {n: v for n, v in CAPTURED.items() if n not in ("np", "math")}
@@ -41,6 +47,34 @@ def test_nothing_but_refusals(text: str) -> None:
     except LanguageError as error:
         at = error.location
         assert 1 <= at.column < at.end_column <= len(at.text) + 1, str(error)
+
+
+SOURCES = {c.name: textwrap.dedent(inspect.getsource(c.function)) for c in CASES}
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_mutants_are_run_or_refused(data: st.DataObject) -> None:
+    """The kernels of the table with something in them exchanged: the deeper parts of the compiler."""
+    case = data.draw(st.sampled_from(CASES))
+    text = data.draw(mutated(SOURCES[case.name]))
+    note(text)
+    seen = {**case.function.__globals__, **FUNCTIONS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        try:
+            compile(text, "<kernel>", "exec")
+        except SyntaxError:
+            assume(False)
+        function = made(text, **seen)
+    arguments = case.arguments()
+    try:
+        program = lowered(function, arguments, text)
+        phases = [cut(program, whole=True), *([] if needs_whole_tiles(program) else [cut(program, whole=False)])]
+    except LanguageError:
+        return
+    for made_phases in phases:
+        assert made_phases.name == program.name
 
 
 def _arguments() -> dict[str, Any]:
@@ -76,3 +110,29 @@ def test_every_way_gives_the_same(text: str) -> None:
         execute(got)
         for name in ("y", "q", "out_atom", "g"):
             np.testing.assert_array_equal(got[name], reference[name], err_msg=f"{way}: {name}")
+
+
+def _on_cpu(text: str) -> None:
+    note(text)
+    function = made(text)
+    kernel = ev.kernel(function, source=text)
+    reference = _arguments()
+    kernel.on("python")(*reference.values())
+    for schedule in ("thread_mapped", "merge_path"):
+        got = _arguments()
+        kernel[schedule].on("cpu")(*got.values())
+        for name in ("y", "q", "out_atom", "g"):
+            np.testing.assert_array_equal(got[name], reference[name], err_msg=f"{schedule}: {name}")
+
+
+@settings(max_examples=8)
+@given(text=tame_kernels())
+def test_the_cpu_gives_the_same(text: str) -> None:
+    _on_cpu(text)
+
+
+@pytest.mark.slow
+@settings(max_examples=100)
+@given(text=tame_kernels())
+def test_the_cpu_gives_the_same_at_length(text: str) -> None:
+    _on_cpu(text)

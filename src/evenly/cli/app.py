@@ -18,7 +18,9 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def evenly(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.")
+    ] = False,
 ) -> int:
     """Irregular parallel work, written once, balanced by a schedule."""
     if version:
@@ -32,58 +34,70 @@ def evenly(
     return 0
 
 
-@app.command()
-def demo(
-    target: Annotated[str, typer.Option(help="auto (the best there is), cuda or cpu.")] = "auto",
-    scale: Annotated[int, typer.Option(min=1, max=26, help="2**SCALE rows a matrix.")] = 18,
-    repeat: Annotated[int, typer.Option(min=1, help="Timed runs of each.")] = 15,
-) -> int:
-    """Multiply two generated matrices under every schedule, beside SciPy.
+DEMO = (
+    "Multiply two generated matrices under every schedule, beside SciPy.\n\n"
+    "A power-law (R-MAT) matrix and a 5-point stencil. Every result is checked against "
+    "SciPy's in float64."
+)
 
-    A power-law (R-MAT) matrix and a 5-point stencil. Every result is checked against SciPy
-    in float64.
-    """
+
+@app.command(help=DEMO)
+def demo(
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
+    ] = "auto",
+    scale: Annotated[int, typer.Option(metavar="N", help="2**N rows a matrix, 4 to 24.")] = 18,
+    repeat: Annotated[int, typer.Option(metavar="N", help="Timed runs of each.")] = 15,
+) -> int:
     from evenly.cli.demo import run
 
     return run(target, scale, repeat)
 
 
-@app.command()
+SPMV = (
+    "Multiply the matrix in FILE by a random vector: y = A x.\n\n"
+    "The time is that of the kernels (cuda) or of a call (elsewhere); for csc and coo, which "
+    "add to y with atomics, it leaves out the clearing of y.\n\n"
+    "Example: evenly spmv chesapeake.mtx --schedule merge_path --validate"
+)
+
+
+@app.command(help=SPMV)
 def spmv(
-    file: Annotated[str, typer.Argument(help="Matrix Market, plain, .gz or .bz2.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2.")],
     schedule: Annotated[
-        str, typer.Option(help="A name of `evenly schedules`, all (each in turn) or auto.")
+        str,
+        typer.Option(metavar="NAME", help="One of `evenly schedules`; all: each in turn; auto."),
     ] = "auto",
-    layout: Annotated[str, typer.Option(help="csr, csc, coo, ell, bcsr or dia.")] = "csr",
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="csr, csc, coo, ell, bcsr or dia.")
+    ] = "csr",
     target: Annotated[
-        str, typer.Option(help="auto (the best there is), cuda, cpu or python (slow).")
+        str,
+        typer.Option(metavar="NAME", help="auto (the best there is), cuda, cpu or python (slow)."),
     ] = "auto",
-    dtype: Annotated[str, typer.Option(help="float32 or float64.")] = "float32",
+    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
     repeat: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            show_default="10; 1 on python",
-            help="Timed runs, after one that warms up; their median is printed.",
+            metavar="N",
+            show_default="10; on python 1",
+            help="Timed runs, after one that warms up; the median is printed.",
         ),
     ] = None,
     csv: Annotated[
         str | None,
         typer.Option(
-            help="Append kernel,dataset,rows,cols,nnzs,elapsed (ms) to this file; "
-            "the header is written once."
+            metavar="FILE",
+            help="Append a line (kernel, dataset, rows, cols, nnzs, elapsed in ms) to this file. "
+            "A new file gets a header.",
         ),
     ] = None,
     validate: Annotated[
         bool,
-        typer.Option("--validate", help="Compare every entry with SciPy's in float64."),
+        typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in float64."),
     ] = False,
 ) -> int:
-    """Multiply the matrix in FILE by a random vector: y = A x.
-
-    The time is that of the kernels (cuda) or of a call (elsewhere); for csc and coo, which
-    add to y with atomics, it leaves out the clearing of y.
-    """
     from evenly.cli.spmv import Options, run
 
     return run(Options(file, schedule, layout, target, dtype, repeat, csv, validate))

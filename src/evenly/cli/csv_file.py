@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from evenly.errors import InputError
 
+EXPECTED = "a CSV file to append to"
+
 
 class Row(NamedTuple):
     """The columns of the artifact of Osama, Porumbescu, Owens (PPoPP 2023); elapsed in ms."""
@@ -29,28 +31,39 @@ class CsvFile:
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
+        first = ""
         try:
+            if self.path.is_dir():
+                raise InputError(path, expected=EXPECTED, given="a directory")
             existed = self.path.exists()
-            with self.path.open("a+", newline="") as file:
-                file.seek(0)
-                first = file.readline()
+            with self.path.open("a"):
+                pass
             if not existed:  # as long as there is nothing to put into it
                 self.path.unlink()
+            elif self.path.is_file():  # a pipe or device is only written to
+                with self.path.open() as file:
+                    first = file.readline()
         except OSError as error:
-            given = (error.strerror or str(error)).lower()
-            raise InputError(path, expected="a CSV file to append to", given=given) from None
+            raise self.failed(error) from None
         except UnicodeDecodeError:
-            first = "something that is no text"
+            raise InputError(path, expected=EXPECTED, given="a file that is no text") from None
         if first.strip() and first.strip() != ",".join(Row._fields):
-            expected = f"a CSV file of {','.join(Row._fields)}"
-            given = f"one that begins with {first.strip()[:60]!r}"
-            raise InputError(path, expected=expected, given=given)
+            expected = f"a CSV file that begins with {','.join(Row._fields)}"
+            raise InputError(path, expected=expected, given=repr(first.strip()[:60]))
 
     def append(self, rows: Iterable[Row]) -> None:
         """Write the rows, below the header."""
-        with self.path.open("a", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if file.tell() == 0:
-                writer.writerow(Row._fields)
-            for row in rows:
-                writer.writerow(row._replace(elapsed=f"{row.elapsed:.6f}"))
+        try:
+            with self.path.open("a", newline="") as file:
+                writer = csv.writer(file, lineterminator="\n")
+                if self.path.is_file() and self.path.stat().st_size == 0:
+                    writer.writerow(Row._fields)
+                for row in rows:
+                    writer.writerow(row._replace(elapsed=f"{row.elapsed:.6f}"))  # type: ignore[arg-type]
+        except OSError as error:
+            raise self.failed(error) from None
+
+    def failed(self, error: OSError) -> InputError:
+        """What the system said, about this file."""
+        given = (error.strerror or str(error)).lower()
+        return InputError(str(self.path), expected=EXPECTED, given=given)

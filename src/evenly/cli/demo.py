@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evenly import targets
-from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import Problem, best_target, described
 from evenly.cli.progress import Progress
 from evenly.cli.timing import host_clock, medians
@@ -22,6 +23,7 @@ from evenly.version import __version__
 
 SCIPY = "SciPy's A @ x"
 DTYPE = "float32"
+WIDTH = 80  # the table is never cut: a narrower terminal wraps it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ def run(target: str, scale: int, repeat: int) -> int:
     """Do it, print it, and return the exit status. Raises InputError for an unknown target."""
     if target not in ("auto", "cuda", "cpu"):
         raise unknown("--target", target, ["auto", "cuda", "cpu"])
+    check_range("--scale", scale, 4, 24)
+    check_range("--repeat", repeat, 1)
+    busy = busy_machine()
     sections: list[tuple[str, Any, list[Line]]] = []
     with Progress("generating matrices") as progress:
         found, missing = best_target() if target == "auto" else (target, "")
@@ -50,18 +55,35 @@ def run(target: str, scale: int, repeat: int) -> int:
             lines = compare(name, matrix, found, repeat, progress)
             sections.append((name, matrix, lines))
     console = Console(highlight=False, markup=False)
+    console.width = max(console.width, WIDTH)
     console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE} on {described(found)}\n")
     console.print(table(sections))
     console.print(legend(found, repeat))
+    if busy and found == "cpu":
+        console.print(busy)
     if missing:
-        console.print(f"Not on a GPU: {missing}.", soft_wrap=True)
-    wrong = [f"{line.name} on {name}" for name, _, lines in sections for line in lines if line.wrong]
+        console.print(f"Not on a GPU: {missing} (`evenly info` says more).", soft_wrap=True)
+    wrong = [
+        f"{line.name} on {name}" for name, _, lines in sections for line in lines if line.wrong
+    ]
     count = sum(len(lines) for _, _, lines in sections)
     if wrong:
         console.print(f"WRONG: {', '.join(wrong)}.", soft_wrap=True)
         return WRONG
-    console.print(f"All {count} results are right: within the rounding error bound of every row.")
+    console.print(
+        f"All {count} results are right: every row is within its bound of rounding errors."
+    )
     return RIGHT
+
+
+def busy_machine() -> str:
+    """A warning where other programs keep the cores from us: each worker waits for the last."""
+    if not hasattr(os, "getloadavg"):
+        return ""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load < 0.5 * cores:
+        return ""
+    return f"This machine was busy already (load {load:.1f}, {cores} cores): times may be longer."
 
 
 def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
@@ -92,7 +114,7 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
         scipy = next(line.elapsed for line in lines if line.name == SCIPY)
         for line in lines:
             wrong = "  WRONG" if line.wrong else ""
-            cells = f"{line.elapsed:.4f}", f"{line.elapsed / scipy:.3f}", f"{line.error:.1e}{wrong}"
+            cells = f"{line.elapsed:.4f}", f"{line.elapsed / scipy:.4f}", f"{line.error:.1e}{wrong}"
             made.add_row(next(about, ""), line.name, *cells)
         made.add_section()
     return made
@@ -100,12 +122,12 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
 
 def legend(target: str, repeat: int) -> str:
     """What the numbers are."""
-    time = "the GPU's clock around the kernels" if target == "cuda" else "wall clock of a call"
+    time = "of the kernels, by the GPU's clock" if target == "cuda" else "of a call"
     lines = [
-        f"time           median of {repeat} runs after a warm-up, {time}",
-        f"x SciPy        time over that of SciPy on the CPU, {DTYPE} too: below 1 is faster",
-        "largest error  |y - y64| / |A||x|, the largest of a row; y64 is SciPy's in float64",
+        f"time           {time}, median of {repeat} runs",
+        f"x SciPy        that over SciPy's (CPU, {DTYPE}): below 1 is faster",
+        "largest error  of a row, |y - y64| / |A||x|; y64 is SciPy's in float64",
     ]
     if target == "cpu":
-        lines.append("               on a CPU the four _mapped schedules divide the rows alike")
+        lines.append("schedule       the four *_mapped do the same on a CPU")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from evenly.errors import EvenlyError, InternalError, one_line
+from evenly.errors import EvenlyError, InputError, InternalError, one_line
 
 RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -33,6 +33,13 @@ def guarded(arguments: Sequence[str] | None) -> int:
         if status == OUR_MISTAKE and os.environ.get("EVENLY_TRACEBACK"):
             traceback.print_exc()
         return status
+
+
+def check_range(option: str, given: int, least: int, most: int | None = None) -> None:
+    """Raises InputError for an option's number out of its range."""
+    if given < least or (most is not None and given > most):
+        upto = "or more" if most is None else f"to {most}"
+        raise InputError(option, expected=f"{least} {upto}", given=str(given))
 
 
 def said(error: Exception) -> tuple[str, int]:

@@ -41,7 +41,7 @@ def lines() -> Iterator[str]:
     yield "Cache"
     files, size = _contents()
     yield f"  {directory()}"
-    yield f"  {files:,} files, {size / 2**20:.1f} MiB (EVENLY_CACHE_DIR moves it; it may be deleted)"
+    yield f"  {files:,} files, {size / 2**20:.1f} MiB; may be deleted (EVENLY_CACHE_DIR moves it)"
 
 
 def _works(name: str) -> str:

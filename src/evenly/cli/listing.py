@@ -14,11 +14,16 @@ TITLES = ("name", "what it does", "when to use it", "source")
 def schedules() -> Iterator[str]:
     """The table of schedules, line by line."""
     yield from aligned(SCHEDULES)
+    yield ""
+    yield "`evenly spmv --schedule auto` chooses by the lengths of the tiles."
 
 
 def layouts() -> Iterator[str]:
     """The table of layouts, line by line."""
     yield from aligned(LAYOUTS)
+    in_python = [name for name, entry in LAYOUTS.items() if not entry.of_matrix]
+    yield ""
+    yield f"`evenly spmv --layout` takes all but {', '.join(in_python)}, which are made in Python."
 
 
 def aligned(table: Mapping[str, Any]) -> Iterator[str]:

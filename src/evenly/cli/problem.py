@@ -70,7 +70,7 @@ def best_target() -> tuple[str, str]:
             targets.get(name)
             return name, missing
         except UnavailableError as error:
-            missing = missing or str(error)
+            missing = missing or error.missing
     return "python", missing
 
 

@@ -7,6 +7,8 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from rich.text import Text
+
 AFTER = 1.0  # seconds
 
 
@@ -31,15 +33,14 @@ class Progress:
         with self._lock:
             self._text = text
             if self._status is not None:
-                self._status.update(text)
+                self._status.update(Text(text))
 
     def _show(self) -> None:
         from rich.console import Console
-        from rich.markup import escape
 
         with self._lock:
             if self._timer is not None:
-                self._status = Console(stderr=True).status(escape(self._text))
+                self._status = Console(stderr=True).status(Text(self._text))
                 self._status.start()
 
     def __exit__(

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenly import targets
 from evenly.cli.csv_file import CsvFile, Row
-from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.timing import medians
@@ -27,7 +27,7 @@ from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
 
 DTYPES = ("float32", "float64")
-INTERPRETED = 2_000_000  # atoms that target `python` walks in all before it is refused
+INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def run(options: Options) -> int:
 
 
 def check(options: Options) -> None:
-    """Every name is one that there is. Raises InputError with the nearest one."""
+    """Every name is one that there is. Raises InputError, with the nearest one."""
     layouts = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
     for option, given, known in (
         ("--schedule", options.schedule, [*SCHEDULES, "all", "auto"]),
@@ -88,6 +88,11 @@ def check(options: Options) -> None:
     ):
         if given not in known:
             raise unknown(option, given, known)
+    if options.repeat is not None:
+        check_range("--repeat", options.repeat, 1)
+    for option, path in (("FILE", options.file), ("--csv", options.csv)):
+        if path == "":
+            raise InputError(option, expected="a path", given="an empty one")
 
 
 def read(file: str, dtype: str) -> Any:
@@ -98,7 +103,7 @@ def read(file: str, dtype: str) -> Any:
         made = matrix.astype(dtype)
     lost = np.isfinite(matrix.data) & ~np.isfinite(made.data)
     if lost.any():
-        given = f"{np.count_nonzero(lost):,} larger ones, such as {matrix.data[lost][0]:g}"
+        given = f"{np.count_nonzero(lost):,} beyond it, such as {matrix.data[lost][0]:g}"
         hint = "--dtype float64"
         raise InputError(file, expected=f"values in the range of {dtype}", given=given, hint=hint)
     return made
@@ -131,11 +136,11 @@ def build(matrix: Any, options: Options) -> Any:
 
 
 def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
-    """Refuse to interpret for minutes."""
+    """Refuse to interpret for more than about a minute."""
     atoms = int(problem.A.max_tiles + problem.A.max_atoms) * runs
     if atoms > INTERPRETED:
         given = f"{atoms:,} in {runs} runs"
-        expected = f"at most {INTERPRETED:,} tiles and atoms for target 'python', which interprets"
+        expected = f"at most {INTERPRETED:,} tiles and atoms on target 'python', which is slow"
         raise InputError(options.file, expected=expected, given=given, hint="--target cpu")
 
 

@@ -29,15 +29,16 @@ class Reference:
             # products below the smallest normal number lose more than u of themselves
             lost = terms * float(np.finfo(matrix.dtype).smallest_subnormal)
             self.bound: Vector = relative * self.scale + lost
-        self.greatest = float(np.finfo(matrix.dtype).max)
+            # sums of numbers that may leave the range of the type on the way
+            self.may_overflow: Vector = self.scale > float(np.finfo(matrix.dtype).max)
+            self.may_overflow &= ~rows_with(~np.isfinite(wide.data), wide)
 
     def errors(self, y: Vector) -> int:
         """How many entries of y (m,) lie outside of their bound, or are no numbers."""
         with np.errstate(all="ignore"):
-            right = np.abs(y - self.exact) <= self.bound
+            right = np.isfinite(self.exact) & (np.abs(y - self.exact) <= self.bound)
             right |= (y == self.exact) | (np.isnan(y) & np.isnan(self.exact))
-            # sums that may leave the range of the type on the way
-            right |= (self.scale > self.greatest) & ~np.isfinite(y)
+            right |= self.may_overflow & ~np.isfinite(y)
         return int(np.count_nonzero(~right))
 
     def largest(self, y: Vector) -> float:
@@ -46,6 +47,13 @@ class Reference:
             off = np.abs(y - self.exact)
             relative = np.where(off == 0, 0.0, off / self.scale)
         return float(relative.max(initial=0.0))
+
+
+def rows_with(chosen: Vector, matrix: Any) -> Vector:
+    """Which rows (m,) hold one of the `chosen` (bool) entries of the csr_array `matrix`."""
+    before = np.concatenate([[0], np.cumsum(chosen)])
+    found: Vector = np.diff(before[matrix.indptr]) > 0
+    return found
 
 
 def gamma(terms: Any, dtype: Any) -> Any:

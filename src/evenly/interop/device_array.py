@@ -39,7 +39,7 @@ class DeviceArray:
     @classmethod
     def from_numpy(cls, array: Any, device_id: int | None = None) -> DeviceArray:
         """A copy of the NumPy array on the GPU. Returns when the copy is done."""
-        host = np.ascontiguousarray(array)
+        host = np.asarray(array, order="C")
         made = device_empty(host.shape, host.dtype, device_id=device_id)
         if host.nbytes:
             with _on(made.device_id) as (device, Buffer):

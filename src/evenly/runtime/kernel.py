@@ -148,13 +148,13 @@ class Bound:
         """Run on these arguments."""
         plan = self._prepare(args)
         plan.kernel.check(plan._binding, plan._outputs, plan.target)
-        plan._executable.run(plan._binding)
+        plan.run(plan._binding)
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""
         plan = self._prepare(args)
         plan.kernel.check(plan._binding, plan._outputs, plan.target)
-        return plan
+        return plan.store()
 
     def _prepare(self, args: tuple[Any, ...]) -> Plan:
         kernel = self.kernel

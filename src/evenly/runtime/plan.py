@@ -17,7 +17,7 @@ class Plan:
 
     schedule, target: what was chosen.
     launches: for each kernel launch its source, configuration and arguments (target "cuda").
-    workspace: bytes of scratch memory that it needs.
+    workspace: bytes of scratch memory that it needs, stored partitions included.
     deterministic: False only where the kernel itself uses floating-point atomics whose order matters.
     """
 
@@ -25,6 +25,23 @@ class Plan:
         self.kernel, self.schedule, self.target = kernel, schedule, target
         self._executable, self._phases, self._outputs = executable, phases, phases.outputs
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
+        self._stored: Any = None
+
+    def store(self) -> Plan:
+        """Keep what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
+        if hasattr(self._executable, "store"):
+            self._stored = self._executable.store(self._binding)
+        return self
+
+    def check(self) -> None:
+        """Raise InputError if the structure of a layout has changed since the plan was made.
+
+        Values may change freely; offsets may not, where the plan stores a partition of them.
+        This waits for the device.
+        """
+        changed = self._executable.changed(self._binding, self._stored) if self._stored else None
+        if changed is not None:
+            raise InputError(".".join(changed), expected="the structure that the plan was made for", given="another one", hint="make the plan again")
 
     def __repr__(self) -> str:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
@@ -39,19 +56,31 @@ class Plan:
         if is_wide(binding) and not self._wide:
             raise InputError(next(iter(binding.arguments)), expected="sizes that 32-bit positions hold, as the plan was made for", given="larger ones", hint="make a plan for these arguments")
         self.kernel.check(binding, self._outputs, self.target)
-        self._executable.run(binding)
+        self.run(binding)
+
+    def run(self, binding: Binding) -> None:
+        """Run on arguments that have been checked."""
+        if self._stored:
+            self._executable.run(binding, self._usable(binding))
+        else:
+            self._executable.run(binding)
+
+    def _usable(self, binding: Binding) -> Any:
+        """What is stored of the layouts that this call shares with the plan; other layouts are searched again."""
+        return {p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)}
 
     @property
     def launches(self) -> list[Any]:
         """The launches of the plan's own arguments, in order (target "cuda" only)."""
         if not hasattr(self._executable, "launches"):
             raise InputError("plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}")
-        return self._executable.launches(self._binding)  # type: ignore[no-any-return]
+        return self._executable.launches(self._binding, self._stored)  # type: ignore[no-any-return]
 
     @property
     def workspace(self) -> int:
         """Bytes of scratch memory that the plan's own arguments need."""
-        return int(self._executable.workspace_bytes(self._binding))
+        kept = sum(buffer.size for buffer in self._stored.values()) if self._stored else 0
+        return int(self._executable.workspace_bytes(self._binding)) + kept
 
     @property
     def deterministic(self) -> bool:

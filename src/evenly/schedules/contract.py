@@ -55,6 +55,7 @@ class Schedule:
 
     owner: ClassVar[str]
     engine: ClassVar[str] = "owned"
+    covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
     def launch(self, layout: Sizes) -> tuple[int, int]:
         """(blocks, threads a block) for a layout of these counts."""

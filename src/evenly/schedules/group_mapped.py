@@ -40,6 +40,8 @@ class GroupMapped:
     block: int = 256
     flatten: bool = False
 
+    covers = True
+
     @property
     def owner(self):
         return "share" if self.flatten else "group"
@@ -80,6 +82,7 @@ class _FixedSize:
 
     owner = "group"
     engine = "owned"
+    covers = True
     flatten = False
 
     __post_init__ = GroupMapped.__post_init__

@@ -71,7 +71,12 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         out = (arrays.empty if whole else arrays.zeros)(x, (rows,), _result_type(A, x))
     else:
         _check_vector(out, rows, "out", "rows")
-    spmv_rows[schedule].on(target)(A, x, out)
+    try:
+        spmv_rows[schedule].on(target)(A, x, out)
+    except InputError as error:
+        if error.argument == "y":  # what the kernel calls it
+            error.argument = "out"
+        raise
     return out
 
 

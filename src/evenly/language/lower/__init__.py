@@ -20,7 +20,7 @@ from .values import LayoutValue, ScheduleValue, Static, Value
 
 def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> ir.Program:
     """The typed program of a kernel for arguments of these types. Raises LanguageError."""
-    cx = Context(source.captured)
+    cx = Context(source.captured, frozenset(s.assigned(tree.body)))
     for name, spec in zip(tree.parameters, specs, strict=True):
         cx.env[name] = bind(cx, (name,), spec)
     for node in tree.body:

@@ -30,7 +30,8 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     """`e` as a `to`; constants are converted here and now."""
     if e.type == to:
         return e
-    if isinstance(e, ir.Const):
+    endless = e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
+    if isinstance(e, ir.Const) and not endless:
         value = bool(e.value) if to.is_bool else float(e.value) if to.is_float else _wrapped(int(e.value), to)
         return ir.Const(value, to)
     return ir.Cast(e, to)
@@ -47,7 +48,8 @@ def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
     if isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer:
         limits = np.iinfo(t.dtype)
         if not limits.min <= e.value <= limits.max:
-            refuse(at, f"{e.value} does not fit into {strong(t)}", "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64")
+            said = str(e.value) if abs(e.value) < 10**40 else "the result"
+            refuse(at, f"{said} does not fit into {strong(t)}", "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64")
     return e
 
 
@@ -112,6 +114,8 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
         return None
     if not (a.type.weak and b.type.weak):
         return None
+    if _is_huge(op, a.value, b.value):
+        refuse(at, "the result does not fit into int64", "floats go further: 2.0 ** 64")
     try:
         value = _FOLD[op](a.value, b.value)
     except ZeroDivisionError:
@@ -123,6 +127,12 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
     return in_range(constant(value), INT64, at)
 
 
+def _is_huge(op: str, a: int | float, b: int | float) -> bool:
+    """Whether an integer result is so large that it must not even be computed."""
+    grows = (op == "<<" and a != 0) or (op == "**" and abs(a) > 1)
+    return grows and isinstance(a, int) and isinstance(b, int) and b > 63
+
+
 def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
     for x in (a, b):
         if x.type.is_float:
@@ -132,6 +142,8 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
             refuse(at, f"'{op}' of two truth values")
         return ir.Binary(op, a, b, BOOL, at)
     t = _width(promote(a.type, b.type), positions)
+    if op in ("<<", ">>") and isinstance(b, ir.Const) and not 0 <= b.value < 8 * t.dtype.itemsize:
+        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less")
     a, b = in_range(a, t, at), in_range(b, t, at)
     return ir.Binary(op, cast(a, t), cast(b, t), t, at)
 

@@ -78,6 +78,7 @@ class Tiles:
 @dataclass
 class Context:
     captured: dict[str, Any]
+    local: frozenset[str] = frozenset()  # the names that this function assigns somewhere: they hide captured ones
     namer: Namer = field(default_factory=Namer)
     env: dict[str, Value] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)

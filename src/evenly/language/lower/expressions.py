@@ -97,6 +97,8 @@ def name(cx: Context, node: s.Name) -> Value:
         if isinstance(v, Forbidden):
             refuse(node.at, v.message, v.hint)
         return v
+    if node.name in cx.local and node.name in cx.captured:
+        refuse(node.at, f"{node.name} has no value here: it is assigned further on", "assign it first, or give one of the two another name")
     if node.name in cx.captured:
         return from_python(cx.captured[node.name], node)
     refuse(node.at, f"{node.name} is not defined here", _nearest(node.name, cx))

@@ -16,17 +16,18 @@ def inline(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value
     if name in cx.calls:
         refuse(at, f"{tree.name} calls itself", "recursion is not part of the kernel language: write a loop")
     bound = _bind(cx, source, tree, arguments, keywords, at)
-    outer = cx.env, cx.captured, cx.owned, cx.loop, cx.calls, cx.pure
-    cx.env, cx.captured, cx.owned, cx.loop = bound, source.captured, set(), None
+    outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure
+    cx.env, cx.captured, cx.local, cx.owned, cx.loop = bound, source.captured, frozenset(), set(), None
     cx.calls = (*cx.calls, name)
     cx.pure = f"in {tree.name}, which is called for its value"
     try:
         for parameter, default in tree.defaults.items():
             if parameter not in cx.env:
                 cx.env[parameter] = expressions.value(cx, default)
+        cx.local = frozenset(s.assigned(tree.body))
         return _value_of(cx, tree.body, tree.at)
     finally:
-        cx.env, cx.captured, cx.owned, cx.loop, cx.calls, cx.pure = outer
+        cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure = outer
 
 
 def _bind(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value, ...], keywords: dict[str, Value], at: Location) -> dict[str, Value]:

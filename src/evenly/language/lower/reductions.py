@@ -15,7 +15,7 @@ from ..types import BOOL, INT64, POS, WEAK_INT, Scalar, promote
 from . import effects, expressions, loops, methods, statements
 from .arithmetic import cast, constant, truth, unary
 from .context import Context, Walk, leaves
-from .values import Forbidden, Iterable, LayoutValue, Value
+from .values import Forbidden, Iterable, LayoutValue, Value, describe
 
 UPDATES = {"+": "sum", "-": "sum", "*": "product", "&": "&", "|": "|", "^": "^"}
 UNKNOWN = Scalar("unknown", "i", weak=True)  # of a reduction whose first contribution decides
@@ -164,7 +164,7 @@ def accumulating(cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt,
         if not isinstance(bound, ir.Expr):
             if leaves(bound):
                 refuse(at, f"the tuple {name} is assigned in the loop {where}", "accumulate numbers one by one, or use ev.reduce")
-            continue
+            refuse(at, f"{describe(bound)} is assigned in the loop {where}", "use another name: the next one round would see the new value")
         op = operation(cx, name, body)
         if op is None:
             misuse(name, body, at, where)

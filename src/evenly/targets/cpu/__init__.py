@@ -2,7 +2,7 @@
 
     slots, text, statements     what code refers to; expressions; statements
     layout, grid, split, share, owned, processors     the engines: who does what
-    gathers                     what they prefetch
+    gathers, common             what they prefetch; what they compute once
     function                    one function a phase
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
@@ -11,6 +11,7 @@
 
 Importing this does not import Numba.
 """
+
 from __future__ import annotations
 
 import ctypes
@@ -30,14 +31,13 @@ from .function import How, emit_function, module_text
 from .slots import Scratch, Slot, Slots
 from .text import Place
 
-
 Codes = Mapping[ir.Path, ScheduleCode]
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A program as text. slots: its arguments. places: its checks. rules: how each phase is divided."""
+    """A program as text. slots: its arguments. places: its checks. rules: how to divide phases."""
 
     text: str
     slots: tuple[Slot, ...]
@@ -55,10 +55,13 @@ class CpuTarget:
         if importlib.util.find_spec("numba") is None:
             raise UnavailableError("target 'cpu'", "Numba is not installed", "pip install numba")
 
-    def emit(self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None) -> Emitted:
+    def emit(
+        self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None
+    ) -> Emitted:
         """The text of a program, and what goes with it. Needs no Numba."""
         how = How(rule_of(schedule), schedule.owner, getattr(schedule, "size", 1), codes or {})
-        slots, places = Slots(), ([] if debug else None)
+        slots = Slots()
+        places: list[Place] | None = [] if debug else None
         functions = {
             f"phase_{i}": emit_function(f"phase_{i}", i, phase, how, slots, places)
             for i, phase in enumerate(phases.phases)
@@ -68,7 +71,14 @@ class CpuTarget:
         rules = tuple(RULES[how.division(phase)] for phase in phases.phases)
         return Emitted(text, tuple(slots.table), tuple(places or ()), rules)
 
-    def compile(self, phases: Phases, schedule: Any, wide: bool = False, debug: bool = False, codes: Codes | None = None) -> Executable:
+    def compile(
+        self,
+        phases: Phases,
+        schedule: Any,
+        wide: bool = False,
+        debug: bool = False,
+        codes: Codes | None = None,
+    ) -> Executable:
         """Compile the phases of a program for a schedule.
 
         codes: what `schedule_code` makes of the schedule, by the path of each layout; left out,
@@ -83,7 +93,9 @@ class CpuTarget:
         functions = []
         for i, rule in enumerate(made.rules):
             native = getattr(module, f"phase_{i}")
-            left = tuple((j, s) for j, s in enumerate(made.slots) if isinstance(s, Scratch) and s.phase == i)
+            left = tuple(
+                (j, s) for j, s in enumerate(made.slots) if isinstance(s, Scratch) and s.phase == i
+            )
             functions.append(Function(_CALL(native.address), native.address, rule, left))
         return Executable(phases.name, made.text, phases, tuple(functions), made.slots, made.places)
 

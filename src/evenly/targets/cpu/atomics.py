@@ -4,6 +4,7 @@ Each takes a typed pointer, an index and values, and returns the old value. Orde
 relaxed ("monotonic"), as on the GPU. Integers use one instruction; floats a loop around a
 compare-and-exchange of their bits, which also lets NaN propagate through min and max.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,14 +24,21 @@ def _bits(value: Any) -> llvm.IntType:
     return llvm.IntType(64 if isinstance(value.type, llvm.DoubleType) else 32)
 
 
-def _exchange_loop(builder: Any, address: Any, new_value: Callable[[Any], Any], wanted: Callable[[Any], Any] | None = None) -> Any:
-    """Replace a float by `new_value(old)`, for as long as `wanted(old)`; returns the last value seen."""
+def _exchange_loop(
+    builder: Any,
+    address: Any,
+    new_value: Callable[[Any], Any],
+    wanted: Callable[[Any], Any] | None = None,
+) -> Any:
+    """Replace a float by `new_value(old)`, as long as `wanted(old)`; returns the last one seen."""
     value_type = address.type.pointee
     word = llvm.IntType(64 if isinstance(value_type, llvm.DoubleType) else 32)
     words = builder.bitcast(address, word.as_pointer())
     first = builder.load_atomic(words, _ORDER, align=word.width // 8)
     entry = builder.block
-    loop, store, done = (builder.append_basic_block(f"atomic.{n}") for n in ("loop", "store", "done"))
+    loop, store, done = (
+        builder.append_basic_block(f"atomic.{n}") for n in ("loop", "store", "done")
+    )
     builder.branch(loop)
     builder.position_at_end(loop)
     seen = builder.phi(word)
@@ -63,8 +71,12 @@ def _extreme(name: str) -> Callable[..., Any]:
         def new(old: Any) -> Any:
             return emit_extreme(builder, kind, (old, value), full, "")
 
-        def changes(old: Any) -> Any:  # bits, not values: NaN equals itself, and nothing is written in vain
-            return builder.icmp_unsigned("!=", builder.bitcast(new(old), _bits(old)), builder.bitcast(old, _bits(old)))
+        def changes(
+            old: Any,
+        ) -> Any:  # bits, not values: NaN equals itself, and nothing is written in vain
+            return builder.icmp_unsigned(
+                "!=", builder.bitcast(new(old), _bits(old)), builder.bitcast(old, _bits(old))
+            )
 
         return _exchange_loop(builder, address, new, changes)
 
@@ -81,7 +93,9 @@ def _cas(builder: Any, kind: Any, address: Any, expected: Any, value: Any) -> An
     if isinstance(kind, types.Integer):
         return builder.extract_value(builder.cmpxchg(address, expected, value, _ORDER, _ORDER), 0)
     # Floats are compared as floats: -0.0 is 0.0, and NaN is never what was expected.
-    return _exchange_loop(builder, address, lambda old: value, lambda old: builder.fcmp_ordered("==", old, expected))
+    return _exchange_loop(
+        builder, address, lambda old: value, lambda old: builder.fcmp_ordered("==", old, expected)
+    )
 
 
 def _one(emit: Callable[..., Any]) -> Any:

@@ -4,6 +4,7 @@ A record is four integers: the place (1 + its number in the executable's table o
 the offending value, and its bound. The exception only ends the worker; the executable
 reads the record and raises an error that names the user's file and line.
 """
+
 from __future__ import annotations
 
 from numba import njit, types

@@ -2,6 +2,7 @@
 
 Both know a program's function by its address alone.
 """
+
 from __future__ import annotations
 
 import numba
@@ -29,7 +30,7 @@ def drive(workers, address, slots):
 
 
 def concurrent() -> bool:
-    """Whether several threads may call `drive` at once. Numba chooses its layer when it first runs."""
+    """Whether several threads may call `drive` at once. Numba chooses its layer when first run."""
     drive(0, 0, 0)
     return numba.threading_layer() in ("omp", "tbb")
 

@@ -1,4 +1,5 @@
 """A compiled program, and one run of it."""
+
 from __future__ import annotations
 
 import math
@@ -32,7 +33,7 @@ class Binding(Protocol):
 
 @dataclass(frozen=True)
 class Function:
-    """A compiled phase: how it is called from here, its address, how it is divided, what workers leave."""
+    """A compiled phase: how to call it, its address, how it is divided, what its workers leave."""
 
     call: Any
     address: int
@@ -85,10 +86,14 @@ class _Run:
         self.clear_records(1)
         for workspace in self.executable.phases.workspaces:
             array = workspace.array
-            self.workspaces[array.path] = self.binding.workspace(array.name, array.dtype.dtype, self.shape(workspace))
+            self.workspaces[array.path] = self.binding.workspace(
+                array.name, array.dtype.dtype, self.shape(workspace)
+            )
         if self.workspaces:
             self.fill(inputs=False)
-        for function, phase in zip(self.executable.functions, self.executable.phases.phases, strict=True):
+        for function, phase in zip(
+            self.executable.functions, self.executable.phases.phases, strict=True
+        ):
             if isinstance(phase, Once):
                 function.call(0, 1, self.address)
                 self.check()
@@ -103,7 +108,9 @@ class _Run:
                 if inputs:
                     self.slots[i] = bits(self.binding.scalar(slot.path), slot)
             elif isinstance(slot, Address | Length) and (slot.array.path[0] != "$") == inputs:
-                self.slots[i] = self.address_of(slot.array) if isinstance(slot, Address) else self.length(slot)
+                self.slots[i] = (
+                    self.address_of(slot.array) if isinstance(slot, Address) else self.length(slot)
+                )
 
     def address_of(self, array: ir.Array) -> int:
         a = self.workspaces[array.path] if array.path[0] == "$" else self.binding.array(array.path)
@@ -125,7 +132,9 @@ class _Run:
 
     def function_over(self, workspace: Workspace) -> Function:
         """A phase over the workspace's layout (with lanes, if it has any)."""
-        for function, phase in zip(self.executable.functions, self.executable.phases.phases, strict=True):
+        for function, phase in zip(
+            self.executable.functions, self.executable.phases.phases, strict=True
+        ):
             if isinstance(phase, Once) or phase.path != workspace.layout:
                 continue
             if workspace.extent != "lane" or getattr(phase, "lane", None) is not None:
@@ -159,7 +168,15 @@ class _Run:
         if count == 1:
             shares[0] = whole(facts[TILES], facts[ATOMS])
         else:
-            workers.divide(function.address, self.address, function.rule, facts[TILES], facts[ATOMS], count, shares)
+            workers.divide(
+                function.address,
+                self.address,
+                function.rule,
+                facts[TILES],
+                facts[ATOMS],
+                count,
+                shares,
+            )
         self.exchange("shares", shares)
         self.check()
 
@@ -195,7 +212,7 @@ class _Run:
                 raise failure(self.executable.places[number - 1], value, bound)
 
 
-# ---- errors and numbers ----------------------------------------------------------------------------
+# ---- errors and numbers ------------------------------------------------------------------------
 def misfit(array: ir.Array, given: np.ndarray) -> InputError:
     axes = f"{array.ndim} ax{'is' if array.ndim == 1 else 'es'}"
     strided = "" if given.flags.c_contiguous else " that is not C-contiguous"
@@ -214,7 +231,11 @@ def failure(place: Place, value: int, bound: int) -> InputError:
         expected = f"an index from 0 to {bound - 1}" if bound else "no index, for it is empty"
         return InputError(f"{where}{place.name}", expected=expected, given=f"{place.name}[{value}]")
     if place.kind == "shift":
-        return InputError(f"{where}{place.name}", expected=f"a shift count from 0 to {bound - 1}", given=str(value))
+        return InputError(
+            f"{where}{place.name}",
+            expected=f"a shift count from 0 to {bound - 1}",
+            given=str(value),
+        )
     return InputError(f"{where}{place.name}", expected="a divisor that is not zero", given="0")
 
 
@@ -222,4 +243,7 @@ def bits(value: Any, slot: Number) -> int:
     """What a slot holds for a number."""
     if slot.type.is_float:
         return struct.unpack("q", struct.pack("d", float(value)))[0]
-    return int(value)
+    number = int(value)
+    if not -(2**63) <= number < 2**63:
+        raise InputError(".".join(slot.path), expected="an integer of 64 bits", given=str(number))
+    return number

@@ -5,6 +5,7 @@
 worker 0 .. workers-1 does its part of the phase. `workers` itself joins what the others
 left. Below zero the function answers questions (see `layout`).
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -41,7 +42,9 @@ class How:
         """The schedule's own code, where the engine has to follow it."""
         code = self.codes.get(phase.path)
         if code is None or self.rule != ("owned" if isinstance(phase, Owned) else "share"):
-            return None  # a split schedule speaks of shared tiles; those of an Owned phase are whole
+            return (
+                None  # a split schedule speaks of shared tiles; those of an Owned phase are whole
+            )
         if isinstance(phase, Owned) and is_plain(code, phase.layout, self.owner, self.size):
             return None
         return code
@@ -55,7 +58,9 @@ class How:
         return "nonzero" if self.rule == "nonzero" else "merge"
 
 
-def emit_function(name: str, number: int, phase: Phase, how: How, slots: Slots, places: list[Place] | None) -> str:
+def emit_function(
+    name: str, number: int, phase: Phase, how: How, slots: Slots, places: list[Place] | None
+) -> str:
     """The text of one phase's function, without its decorator."""
     text = Text(slots, places)
     w = Writer(text)
@@ -107,18 +112,21 @@ import numpy as np
 from numba import cfunc, njit, types
 from numpy import float32, float64, int32, int64, uint8
 
-from evenly.targets.cpu.atomics import atomic_add, atomic_cas, atomic_exch, atomic_max, atomic_min
+from evenly.targets.cpu.atomics import (
+    atomic_add, atomic_cas, atomic_exch, atomic_max, atomic_min
+)
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
-from evenly.targets.cpu.primitives import as_float, maximum, minimum, pointer, prefetch_gather
+from evenly.targets.cpu.primitives import (
+    as_float, floor_divide, maximum, minimum, pointer, prefetch_gather
+)
 
 inf, nan = math.inf, math.nan
-entry = cfunc(
-    types.int64(types.int64, types.int64, types.CPointer(types.int64)), cache={cache}, error_model="numpy"
-)
+signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
+entry = cfunc(signature, cache={cache}, error_model="numpy")
 '''
 
 # The checks raise; a native function cannot, so the exception ends here. The record tells.
-_CHECKED = '''\
+_CHECKED = """\
 @entry
 def {name}(worker, workers, slots):
     record = record_of(slots, {records}, worker if worker >= 0 else 0)
@@ -126,16 +134,20 @@ def {name}(worker, workers, slots):
         return run_{name}(worker, workers, slots, record)
     except Exception:
         return -1
-'''
+"""
 
 
-def module_text(title: str, functions: dict[str, str], records: int | None, cache: bool = True) -> str:
+def module_text(
+    title: str, functions: dict[str, str], records: int | None, cache: bool = True
+) -> str:
     """A module of compiled functions; records: the slot of what checks record, in debug mode."""
     parts = [_HEAD.format(title=title, cache=cache)]
     for name, text in functions.items():
         if records is None:
             parts.append(f"@entry\n{text}")
         else:
-            parts.append('@njit(error_model="numpy")\n' + text.replace(f"def {name}(", f"def run_{name}(", 1))
+            parts.append(
+                '@njit(error_model="numpy")\n' + text.replace(f"def {name}(", f"def run_{name}(", 1)
+            )
             parts.append(_CHECKED.format(name=name, records=records))
     return "\n\n".join(parts)

@@ -1,4 +1,5 @@
 """Accumulators of the whole grid: one partial result a worker, joined in the workers' order."""
+
 from __future__ import annotations
 
 from evenly.language import ir

@@ -1,4 +1,5 @@
 """What an engine asks of a layout, and what the host asks a compiled function about its layout."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -9,7 +10,8 @@ from evenly.language.types import POS
 
 from .statements import Writer, engine_var
 
-# Questions: below zero stands no worker. FACTS fills facts[...]; END gives the end of tile `workers`.
+# Questions, below zero, where no worker stands. FACTS fills facts[...]; END gives the end of the
+# tile whose number stands in place of the number of workers.
 FACTS, END = -1, -2
 SIZE, TILES, ATOMS, LANES = range(4)  # places in facts
 
@@ -46,8 +48,15 @@ def answers(w: Writer, phase: Owned | Split, layout: Layout) -> None:
         tiles = w.text.var(w.held("tiles", layout.code.num_tiles))
         atoms = w.text.var(w.held("atoms", layout.code.num_atoms))
         walks = isinstance(phase, Split) or phase.has_pass
-        size = [f"({tiles} + {atoms})" if walks else tiles, *(w.text.operand(e, 81) for e in _repeats(phase))]
-        lanes = w.text.expr(phase.lanes) if isinstance(phase, Split) and phase.lanes is not None else "1"
+        size = [
+            tiles if not walks else f"({tiles} + {atoms})",
+            *(w.text.operand(e, 81) for e in _repeats(phase)),
+        ]
+        lanes = (
+            w.text.expr(phase.lanes)
+            if isinstance(phase, Split) and phase.lanes is not None
+            else "1"
+        )
         for i, value in enumerate((" * ".join(size), tiles, atoms, lanes)):
             w.line(f"{facts}[{i}] = {value}")
         w.line("return 0")

@@ -4,6 +4,7 @@ A file is named by what it depends on, and never changes once it is there: Numba
 the machine code beside it and checks it against the file's time and size. So a file
 appears whole, whoever comes first, with a time that is always the same.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -36,13 +37,16 @@ def load(text: str) -> ModuleType:
 def _foundations() -> str:
     """What emitted code calls: Numba's cache does not notice when that changes."""
     folder = Path(__file__).parent
-    return "".join((folder / f"{name}.py").read_text() for name in ("primitives", "atomics", "checks"))
+    return "".join(
+        (folder / f"{name}.py").read_text() for name in ("primitives", "atomics", "checks")
+    )
 
 
 def _import(name: str, text: str) -> ModuleType:
     path = _file(name, text)
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # Numba looks its functions' modules up there
     try:
@@ -55,7 +59,7 @@ def _import(name: str, text: str) -> ModuleType:
 
 
 def _file(name: str, text: str) -> Path:
-    """The file that holds `text`. Where the cache cannot be written, one that lasts as long as the process."""
+    """The file that holds `text`, or a temporary one where the cache cannot be written."""
     from evenly.runtime.cache import directory
 
     for folder in (directory("cpu"), Path(_temporary())):
@@ -94,7 +98,7 @@ def _temporary() -> str:
 
 @contextlib.contextmanager
 def _without_collector() -> Iterator[None]:
-    """Compiling makes many objects and no garbage to speak of: the collector would take a quarter of the time."""
+    """Compiling makes many objects and little garbage: looking for it takes a tenth of the time."""
     on = gc.isenabled()
     gc.disable()
     try:

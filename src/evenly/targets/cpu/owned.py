@@ -1,4 +1,5 @@
 """The owned engine: whole tiles belong to a worker, passes and all."""
+
 from __future__ import annotations
 
 from evenly.language.phases import Owned
@@ -10,7 +11,15 @@ from .processors import answer, threads_each
 from .statements import Ranks, Writer
 
 
-def emit_owned(w: Writer, number: int, phase: Owned, layout: Layout, code: ScheduleCode | None, owner: str, size: int) -> None:
+def emit_owned(
+    w: Writer,
+    number: int,
+    phase: Owned,
+    layout: Layout,
+    code: ScheduleCode | None,
+    owner: str,
+    size: int,
+) -> None:
     """One worker's tiles; code, owner, size: the schedule's, where it divides the tiles itself."""
     grid = Grid(w, number, phase.grid)
     grid.start()
@@ -45,7 +54,7 @@ def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
 
 
 def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int) -> None:
-    """The tiles that a schedule gives to each group: its members agree on them, and share the atoms."""
+    """The tiles that a schedule gives to each group: its members share the atoms."""
     leader, member = w.local("leader"), w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms

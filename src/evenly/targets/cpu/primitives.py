@@ -5,16 +5,19 @@ subscript is then one address computation (no wraparound of negative indices, wh
 gathers twice as slow), there is nothing to unbox at a call, and read-only arrays need no
 second specialisation. The few intrinsics here are LLVM instructions, nothing more.
 """
+
 from __future__ import annotations
 
 from llvmlite import ir as llvm
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 
 def _scalar_type(numba_type):
     """The type that `float32` and its like stand for when they are passed as an argument."""
-    return numba_type.dtype if isinstance(numba_type, types.NumberClass) else numba_type.instance_type
+    return (
+        numba_type.dtype if isinstance(numba_type, types.NumberClass) else numba_type.instance_type
+    )
 
 
 @intrinsic
@@ -51,14 +54,16 @@ def _extreme(name: str, compare: str):
 
 
 def emit_extreme(builder, numba_type, arguments, name: str, compare: str):
-    """The lesser or greater of two values. LLVM's own propagates NaN and orders -0.0 before 0.0,
+    """The lesser or greater of two values.
 
-    so the result does not depend on who comes first.
+    LLVM's own propagates NaN and orders -0.0 before 0.0: who comes first makes no difference.
     """
     a, b = arguments
     if isinstance(numba_type, types.Float):
         bits = numba_type.bitwidth
-        function = builder.module.declare_intrinsic(f"llvm.{name}", [a.type], llvm.FunctionType(a.type, [a.type, a.type]))
+        function = builder.module.declare_intrinsic(
+            f"llvm.{name}", [a.type], llvm.FunctionType(a.type, [a.type, a.type])
+        )
         assert function.name.endswith(str(bits))
         return builder.call(function, [a, b])
     is_bool = isinstance(numba_type, types.Boolean)
@@ -68,6 +73,12 @@ def emit_extreme(builder, numba_type, arguments, name: str, compare: str):
 
 minimum = _extreme("minimum", "<")
 maximum = _extreme("maximum", ">")
+
+
+@njit(error_model="numpy")
+def floor_divide(a, b):
+    """The quotient of int64 data: the least integer by -1 wraps, where Numba's own gives 0."""
+    return -a if b == -1 else a // b
 
 
 @intrinsic

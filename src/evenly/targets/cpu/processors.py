@@ -4,6 +4,7 @@ A worker stands for as many virtual threads as the schedule's groups need (one, 
 groups) and runs them in sequence. Schedules are right for any number of processors, so
 there are no more of them than that.
 """
+
 from __future__ import annotations
 
 import math
@@ -22,7 +23,13 @@ def threads_each(code: ScheduleCode, size: int) -> int:
 
 def answer(text: Text, each: int, member: str) -> None:
     """Let `text` answer for virtual thread `member` (a name, or "0") of a worker's `each`."""
-    index = "worker" if each == 1 else f"(worker * {each})" if member == "0" else f"(worker * {each} + {member})"
+    index = (
+        "worker"
+        if each == 1
+        else f"(worker * {each})"
+        if member == "0"
+        else f"(worker * {each} + {member})"
+    )
     count = "workers" if each == 1 else f"(workers * {each})"
 
     def processor(e: ir.Processor) -> str:
@@ -43,7 +50,7 @@ def answer(text: Text, each: int, member: str) -> None:
 
 
 def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -> bool:
-    """Whether together the processors walk each tile once, whole: then who walks which does not matter.
+    """Whether the processors walk each tile once, whole: then who walks which does not matter.
 
     That is so where a processor (a thread or a group) takes every n-th tile of n processors,
     and all its atoms (the members of a group every n-th atom).
@@ -61,7 +68,9 @@ def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -
     if begin is None or end is None or not same(last, end) or not isinstance(by, ir.Const):
         return False
     if owner == "group" and isinstance(first, ir.Binary) and first.op == "+":
-        return by.value == size and same(first.left, begin) and _asks(first.right, "group_rank", size)
+        return (
+            by.value == size and same(first.left, begin) and _asks(first.right, "group_rank", size)
+        )
     return owner == "thread" and by.value == 1 and same(first, begin)
 
 
@@ -106,7 +115,9 @@ def same(a: ir.Expr, b: ir.Expr) -> bool:
             return a == b
         case ir.Call(), ir.Call():
             return a.name == b.name and _all_same(a.arguments, b.arguments)
-    return getattr(a, "op", None) == getattr(b, "op", None) and _all_same(walk.parts(a), walk.parts(b))
+    return getattr(a, "op", None) == getattr(b, "op", None) and _all_same(
+        walk.parts(a), walk.parts(b)
+    )
 
 
 def _all_same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> bool:

@@ -4,6 +4,7 @@ A thread's piece of a tile is recognised by comparing its range with the tile's:
 the tile if it reaches the tile's end, or if the tile is empty. A piece that it does not
 leave is carried to the next thread, and at the worker's end to the next worker.
 """
+
 from __future__ import annotations
 
 from evenly.language import ir
@@ -11,8 +12,8 @@ from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
 from .grid import Grid
-from .processors import answer, threads_each
 from .layout import Layout
+from .processors import answer, threads_each
 from .split import Pieces, lanes
 from .statements import Writer, engine_var, like
 
@@ -28,7 +29,9 @@ def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: Sched
     grid.start()
     with lanes(w, phase):
         w.line(f"{carry} = -1  # the tile of which an earlier thread has a piece")
-        w.line(f"{w.local('from_start')} = False  # whether this worker has that tile from its start")
+        w.line(
+            f"{w.local('from_start')} = False  # whether this worker has that tile from its start"
+        )
         pieces.copy(carried, [ir.Const(0, v.type) for v in carried])
         with w.under(f"for {member} in range({each})"):
             w.block(code.setup)
@@ -40,7 +43,14 @@ def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: Sched
     grid.keep()
 
 
-def _piece(w: Writer, phase: Split, layout: Layout, code: ScheduleCode, pieces: Pieces, carried: list[ir.Var]) -> None:
+def _piece(
+    w: Writer,
+    phase: Split,
+    layout: Layout,
+    code: ScheduleCode,
+    pieces: Pieces,
+    carried: list[ir.Var],
+) -> None:
     """What one thread has of one tile."""
     t = w.text
     start, stop = engine_var("start"), engine_var("stop")
@@ -55,7 +65,16 @@ def _piece(w: Writer, phase: Split, layout: Layout, code: ScheduleCode, pieces: 
         _hand_over(w, phase, pieces, carried, *(t.var(v) for v in (start, stop, begin, end)))
 
 
-def _hand_over(w: Writer, phase: Split, pieces: Pieces, carried: list[ir.Var], start: str, stop: str, begin: str, end: str) -> None:
+def _hand_over(
+    w: Writer,
+    phase: Split,
+    pieces: Pieces,
+    carried: list[ir.Var],
+    start: str,
+    stop: str,
+    begin: str,
+    end: str,
+) -> None:
     tile, carry, from_start = w.text.var(phase.tile), w.local("carry"), w.local("from_start")
     with w.under(f"if {carry} == {tile}"):
         pieces.combine(carried)

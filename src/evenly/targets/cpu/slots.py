@@ -3,6 +3,7 @@
 All functions of a program share the table. A slot holds an address, a length, a number
 or the address of scratch memory that workers leave partial results in.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

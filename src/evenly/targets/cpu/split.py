@@ -1,4 +1,4 @@
-"""The split engine: consecutive atoms belong to a worker; tiles that two workers share are joined after.
+"""The split engine: consecutive atoms belong to a worker; shared tiles are joined afterwards.
 
 A worker's first and last tile may be partial. It leaves every tile that starts and ends
 in its piece; of the others it keeps what it has: of its first tile, which it ends (the
@@ -6,6 +6,7 @@ head), and of its last, which a later worker ends (the tail). When all workers a
 one of them walks over these pieces in order and leaves the tiles that they make up. Which
 atoms are added to which, and in what order, depends on the number of workers alone.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -98,7 +99,7 @@ class Pieces:
         return f"{piece} * {t.operand(self.phase.lanes, 81)} + {t.var(self.phase.lane)}"
 
 
-class lanes:  # noqa: N801 - a context manager
+class lanes:
     """The loop over the independent lanes of a phase, if it has any."""
 
     def __init__(self, writer: Writer, phase: Split) -> None:

@@ -1,4 +1,5 @@
 """Statements as Python text for Numba. How a pass over atoms looks depends on who runs it."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from evenly.language import combine, ir, walk
 from evenly.language.types import POS
 
+from .common import shared
 from .division import SHARE
 from .gathers import AHEAD, gathers
 from .text import Text, memory_type
@@ -18,7 +20,7 @@ _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The members of a group, that run in sequence: the head of their loop, and what each computes first."""
+    """The members of a group, in sequence: the head of their loop, and what each computes first."""
 
     loop: str
     setup: ir.Block
@@ -31,7 +33,9 @@ class Writer:
         self.text = text
         self.lines: list[str] = []
         self.depth = 1
-        self.atoms: ir.Inline | None = None  # the range of a tile's atoms; passes are refused without
+        self.atoms: ir.Inline | None = (
+            None  # the range of a tile's atoms; there are no passes without
+        )
         self.ranks: Ranks | None = None
         self.tile: ir.Var | None = None
 
@@ -63,10 +67,12 @@ class Writer:
         t = self.text
         match s:
             case ir.Assign(var=v, value=e):
+                (e,) = self.common(e)
                 self.line(f"{t.var(v)} = {t.expr(e)}")
             case ir.Store(array=a, indices=indices, value=value, at=at):
-                stored = f"{memory_type(a.dtype)}({t.expr(value)})" if a.dtype.is_bool else t.expr(value)
-                self.line(f"{t.array(a)}[{t.index(a, indices, at)}] = {stored}")
+                *places, value = self.common(*indices, value)
+                stored = f"uint8({t.expr(value)})" if a.dtype.is_bool else t.expr(value)
+                self.line(f"{t.array(a)}[{t.index(a, tuple(places), at)}] = {stored}")
             case ir.Atomic():
                 self.atomic(s)
             case ir.If():
@@ -114,6 +120,15 @@ class Writer:
             with self.under("else"):
                 self.block(otherwise)
 
+    def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
+        """The expressions without what they repeat, which is written first."""
+        if self.text.places is not None:
+            return expressions  # each check names its own place
+        assigned, rest = shared(expressions)
+        for a in assigned:
+            self.line(f"{self.text.var(a.var)} = {self.text.expr(a.value)}")
+        return rest
+
     # ---- accumulators --------------------------------------------------------------------------
     def identities(self, accumulators: Sequence[ir.Accumulator]) -> None:
         """The accumulators' fields, before the first contribution."""
@@ -124,7 +139,7 @@ class Writer:
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
         """fields = combined(fields, values)."""
         held: list[ir.Expr] = []
-        for value in values:
+        for value in self.common(*values):
             if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
                 held.append(value)
             else:
@@ -151,7 +166,8 @@ class Writer:
     # ---- passes ----------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
         """A pass over the whole tile: its lanes in sequence, if a schedule gave it lanes."""
-        assert self.atoms is not None and self.tile is not None
+        assert self.atoms is not None
+        assert self.tile is not None
         self.identities(s.accumulators)
         if self.ranks is None:
             self.atom_loop(s, *self.inline(self.atoms, self.tile))
@@ -167,11 +183,11 @@ class Writer:
             self.block(s.body)
 
     def prefetch(self, s: ir.Pass) -> None:
-        """Ask for what later atoms gather. The index array is read within its bounds, its entry need not be valid."""
+        """Ask for what later atoms gather; the index array is read within its bounds."""
         t = self.text
         for array, index in gathers(s):
-            last = f"{t.extent(index.array, 0)} - 1"
-            self.line(f"prefetch_gather({t.array(array)}, {t.array(index.array)}, {t.var(s.atom)} + {AHEAD}, {last})")
+            ahead, last = f"{t.var(s.atom)} + {AHEAD}", f"{t.extent(index.array, 0)} - 1"
+            self.line(f"prefetch_gather({t.array(array)}, {t.array(index.array)}, {ahead}, {last})")
 
     # ---- pieces of layouts and schedules ---------------------------------------------------------
     def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:
@@ -182,13 +198,15 @@ class Writer:
 
     def held(self, name: str, code: ir.Inline, *arguments: ir.Expr) -> ir.Var:
         """A variable of the engine's that holds the one result of `code`."""
-        (result,) = self.inline(code, *arguments)
+        (result,) = self.common(*self.inline(code, *arguments))
         v = engine_var(name)
         self.line(f"{self.text.var(v)} = {self.text.expr(result)}")
         return v
 
-    # ---- scratch memory ----------------------------------------------------------------------------
-    def scratch(self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False) -> str:
+    # ---- scratch memory --------------------------------------------------------------------------
+    def scratch(
+        self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False
+    ) -> str:
         """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
         pointer = self.text.name(("scratch", phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
@@ -199,7 +217,9 @@ class Writer:
     def shared(self, name: str) -> str:
         """A pointer to integers that the host and a phase exchange: `facts` or `shares`."""
         pointer = self.text.name(("shared", name), name)
-        self.text.unpacked.setdefault(pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)")
+        self.text.unpacked.setdefault(
+            pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)"
+        )
         return pointer
 
     def share(self) -> list[str]:
@@ -227,4 +247,3 @@ def engine_var(name: str) -> ir.Var:
 def like(v: ir.Var, prefix: str) -> ir.Var:
     """A new variable of the same type."""
     return ir.Var(f"{prefix}_{v.name}", v.type)
-

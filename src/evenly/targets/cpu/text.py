@@ -1,4 +1,5 @@
 """Expressions as Python text for Numba, and the record of what a function refers to."""
+
 from __future__ import annotations
 
 import keyword
@@ -14,17 +15,43 @@ from evenly.language.types import Scalar
 from .slots import Slots
 
 # How tightly each operator binds in Python; names and calls bind at 100.
-_BINDS = {"*": 80, "/": 80, "//": 80, "%": 80, "+": 70, "-": 70, "<<": 60, ">>": 60, "&": 50, "^": 45, "|": 40,
-          "<": 30, "<=": 30, ">": 30, ">=": 30, "==": 30, "!=": 30, "not": 25, "and": 20, "or": 15, "if": 10}
+_BINDS = {
+    "*": 80,
+    "/": 80,
+    "//": 80,
+    "%": 80,
+    "+": 70,
+    "-": 70,
+    "<<": 60,
+    ">>": 60,
+    "&": 50,
+    "^": 45,
+    "|": 40,
+    "<": 30,
+    "<=": 30,
+    ">": 30,
+    ">=": 30,
+    "==": 30,
+    "!=": 30,
+    "not": 25,
+    "and": 20,
+    "or": 15,
+    "if": 10,
+}
 
 # Spellings that differ from the table of intrinsics: Numba's math has no fmod.
 _SPELLED = {"minimum": "minimum", "maximum": "maximum", "fmod": "np.fmod"}
 
 # Names that emitted code uses for itself.
 _TAKEN = frozenset(
-    "math np inf nan cfunc njit types int32 int64 float32 float64 uint8 bool range abs pointer as_float minimum maximum "
-    "prefetch_gather atomic_add atomic_min atomic_max atomic_exch atomic_cas check_index check_divisor check_shift record "
-    "worker workers slots run min max True False None IndexError ZeroDivisionError ValueError Exception".split()
+    """
+    math np inf nan cfunc njit types signature entry bool range abs min max
+    int32 int64 float32 float64 uint8
+    pointer as_float minimum maximum floor_divide prefetch_gather
+    atomic_add atomic_min atomic_max atomic_exch atomic_cas
+    check_index check_divisor check_shift record record_of worker workers slots
+    IndexError ZeroDivisionError ValueError Exception
+    """.split()  # noqa: SIM905 - forty quoted names do not read better
 )
 
 
@@ -54,7 +81,11 @@ class Text:
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
-        base = f"{wanted}_" if keyword.iskeyword(wanted) or wanted in _TAKEN or wanted.startswith("__") else wanted
+        base = (
+            f"{wanted}_"
+            if keyword.iskeyword(wanted) or wanted in _TAKEN or wanted.startswith("__")
+            else wanted
+        )
         name, n = base, 0
         while name in self._taken:
             n += 1
@@ -73,11 +104,15 @@ class Text:
 
     def array(self, a: ir.Array) -> str:
         name = self.name(a.path, _joined(a.path))
-        self.unpacked.setdefault(name, f"pointer(slots, {self.slots.address(a)}, {memory_type(a.dtype)})")
+        self.unpacked.setdefault(
+            name, f"pointer(slots, {self.slots.address(a)}, {memory_type(a.dtype)})"
+        )
         return name
 
     def extent(self, a: ir.Array, axis: int) -> str:
-        name = self.name((a.path, axis), f"{_joined(a.path)}_length" + (str(axis) if a.ndim > 1 else ""))
+        name = self.name(
+            (a.path, axis), f"{_joined(a.path)}_length" + (str(axis) if a.ndim > 1 else "")
+        )
         self.unpacked.setdefault(name, f"slots[{self.slots.length(a, axis)}]")
         return name
 
@@ -125,7 +160,10 @@ class Text:
                 binds = _BINDS[op]
                 return f"{self.operand(a, binds)} {op} {self.operand(b, binds + 1)}", binds
             case ir.Select(condition=c, then=a, otherwise=b):
-                return f"{self.operand(a, 11)} if {self.operand(c, 11)} else {self.operand(b, 11)}", 10
+                return (
+                    f"{self.operand(a, 11)} if {self.operand(c, 11)} else {self.operand(b, 11)}",
+                    10,
+                )
             case ir.Cast(operand=x, type=t):
                 return self.cast(x, t)
             case ir.Call():
@@ -143,6 +181,8 @@ class Text:
         """The flat index of an element, rows after rows."""
         if self.places is not None:
             texts = [self.checked(a, axis, i, at) for axis, i in enumerate(indices)]
+        elif len(indices) == 1:
+            return self.expr(_bare(indices[0]))
         else:
             texts = [self.operand(_bare(i), 70 if axis else 80) for axis, i in enumerate(indices)]
         if len(texts) == 1:
@@ -177,6 +217,8 @@ class Text:
         left, right = self.operand(e.left, 80), self.operand(e.right, 81)
         if self.places is not None:
             right = f"check_divisor({right}, {self.place('division', e.op, e.at)}, record)"
+        if e.op == "//" and e.type.name == "int64":
+            return f"floor_divide({left}, {right})", 100
         return f"{left} {e.op} {right}", 80
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
@@ -192,7 +234,9 @@ class Text:
             base, exponent = e.arguments
             assert isinstance(exponent, ir.Const)
             # Numba unrolls powers by a literal.
-            return narrow(f"{self.operand(base, 91)} ** {int(exponent.value)}", 0, e.type, always=True)[0]
+            return narrow(
+                f"{self.operand(base, 91)} ** {int(exponent.value)}", 0, e.type, always=True
+            )[0]
         text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
         if entry.kind == "to_int":
             return f"int64({text})"
@@ -238,8 +282,18 @@ def constant(c: ir.Const) -> tuple[str, int]:
         return str(bool(c.value)), 100
     if c.type.is_float:
         value = float(c.value)
-        text = "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf") if math.isinf(value) else repr(value)
-        return (f"float32({text})", 100) if c.type.name == "float32" else (text, 90 if text[0] == "-" else 100)
+        text = (
+            "nan"
+            if math.isnan(value)
+            else ("inf" if value > 0 else "-inf")
+            if math.isinf(value)
+            else repr(value)
+        )
+        return (
+            (f"float32({text})", 100)
+            if c.type.name == "float32"
+            else (text, 90 if text[0] == "-" else 100)
+        )
     value_ = int(c.value)
     if c.type.name == "int32":
         return f"int32({value_})", 100

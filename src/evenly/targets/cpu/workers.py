@@ -10,6 +10,7 @@ must not be used, one thread runs all workers in sequence, and the bits are the 
 a process that was forked after OpenMP's threads were started, and beside another call
 where Numba's layer does not admit two at once.
 """
+
 from __future__ import annotations
 
 import functools
@@ -26,13 +27,15 @@ _started_in: int | None = None  # the process that started Numba's threads
 
 
 def worker_count(size: int) -> int:
-    """How many workers share `size` tiles and atoms: a function of the size and of Numba's setting."""
+    """How many workers share `size` tiles and atoms, as far as Numba's setting admits."""
     import numba
 
     return 1 if size < SMALL else numba.get_num_threads()
 
 
-def divide(address: int, slots: int, rule: int, tiles: int, atoms: int, workers: int, shares: Any) -> None:
+def divide(
+    address: int, slots: int, rule: int, tiles: int, atoms: int, workers: int, shares: Any
+) -> None:
     """The shares of several workers (see `division`) in the work of the function at `address`."""
     from . import driver
 

@@ -22,7 +22,9 @@ class CudaTarget:
         try:
             count = len(core.Device.get_all_devices())
         except Exception as error:  # the driver's own errors, and a missing driver library
-            raise UnavailableError("target 'cuda'", f"no usable NVIDIA driver ({_first_line(error)})", "install the NVIDIA driver; meanwhile use target 'cpu'") from None
+            missing = type(error).__name__ == "DynamicLibNotFoundError"
+            said = "no NVIDIA driver is installed" if missing else f"no usable NVIDIA driver ({_first_line(error)})"
+            raise UnavailableError("target 'cuda'", said, "install the NVIDIA driver; meanwhile use target 'cpu'") from None
         if count == 0:
             raise UnavailableError("target 'cuda'", "no NVIDIA GPU is visible", "check nvidia-smi and CUDA_VISIBLE_DEVICES; meanwhile use target 'cpu'")
 

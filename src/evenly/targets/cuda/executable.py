@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from evenly.schedules.contract import Sizes, ceil_div
 
 from .compile import cubin, require
 from .emit.kernels import FINISH_BLOCK, Emitter, KernelCode, Parameter, PhaseCode
+from .memory import DeviceMemory
+
+Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
 
 ALIGN = 256
 MAX_LANES = 65_535  # of a grid's y axis; kernels walk the rest
@@ -38,6 +41,7 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[Any, ...]
+    memory: tuple[Any, ...] = field(repr=False, default=())  # keeps alive what `arguments` point to
 
     @property
     def config(self) -> Any:
@@ -67,16 +71,42 @@ class CudaExecutable:
         self.codes = [emitter.phase(phase) for phase in phases.phases]
         self.wide = wide
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
-        self._scratch: dict[tuple[int, int], Any] = {}
+        self._scratch: dict[tuple[int, int], DeviceMemory] = {}
         self._lock = threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
-    def run(self, binding: Binding) -> None:
+    def run(self, binding: Binding, stored: Stored | None = None) -> None:
         """Launch everything on the caller's current stream."""
         core = require()
         device, stream = self.place(binding)
-        for item in self.launches(binding, device, stream):
+        for item in self.launches(binding, stored, device, stream):
             core.launch(stream, item.config, item.kernel, *item.arguments)
+
+    def store(self, binding: Binding) -> Stored:
+        """Make the partitions that launches on these very layouts can use again, one a layout."""
+        core = require()
+        device, stream = self.place(binding)
+        made: Stored = {}
+        for code in self.codes:
+            if code.partition is None or code.path in made:
+                continue
+            size = self.dimensions(code, binding, device)
+            buffer = made[code.path] = DeviceMemory((size.blocks + 1) * 8)
+            grid = self.grid(code.partition, size)
+            item = self.launch(code.partition, grid, binding, size, {}, None, 0, device, {code.path: buffer}, code.path)
+            core.launch(stream, item.config, item.kernel, *item.arguments)
+        return made
+
+    def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
+        """The path of a layout whose partition is no longer the stored one. Reads it back from the device."""
+        device, stream = self.place(binding)
+        for path, buffer in self.store(binding).items():
+            blocks = next(self.dimensions(c, binding, device).blocks for c in self.codes if c.path == path and c.partition)
+            stream.sync()
+            width = (blocks + 1) * (8 if self.wide else 4)
+            if buffer.read(width) != stored[path].read(width):
+                return path
+        return None
 
     def place(self, binding: Binding) -> tuple[Any, Any]:
         """The device that the arguments are on, made current, and the caller's stream there."""
@@ -87,27 +117,30 @@ class CudaExecutable:
         handle = current([v.owner for v in views], device.device_id)
         return device, core.Stream.from_handle(handle) if handle else device.default_stream
 
-    def launches(self, binding: Binding, device: Any = None, stream: Any = None) -> list[Launch]:
+    def launches(self, binding: Binding, stored: Stored | None = None, device: Any = None, stream: Any = None) -> list[Launch]:
         """The launches for these arguments, in order."""
         if device is None:
             device, stream = self.place(binding)
         sizes = [self.dimensions(code, binding, device) for code in self.codes]
         offsets, total = self.plan_scratch(binding, sizes)
-        base = self.scratch(total, device, stream)
+        scratch = self.scratch(total, device, stream)
         out = []
         for number, (code, size) in enumerate(zip(self.codes, sizes, strict=True)):
             for kernel in code.kernels:
                 grid = self.grid(kernel, size)
                 if grid[0] > 0 and not (kernel.grid == "finish" and size.blocks < 2):
-                    out.append(self.launch(kernel, grid, binding, size, offsets, base, number, device))
+                    out.append(self.launch(kernel, grid, binding, size, offsets, scratch, number, device, stored or {}, code.path))
         return out
 
-    def launch(self, kernel: KernelCode, grid: tuple[int, int, int], binding: Binding, size: _Dimensions, offsets: dict[Any, int], base: int, number: int, device: Any) -> Launch:
+    def launch(self, kernel: KernelCode, grid: tuple[int, int, int], binding: Binding, size: _Dimensions, offsets: dict[Any, int], scratch: DeviceMemory | None, number: int, device: Any, stored: Stored, path: ir.Path) -> Launch:
         loaded, code = self.load(kernel, device)
-        arguments = tuple(self.argument(p, binding, size, offsets, base, number) for p in kernel.parameters)
+        partition = stored[path].handle if path in stored else 0
+        base = scratch.handle if scratch else 0
+        arguments = tuple(partition if p.name == "first_tile" else self.argument(p, binding, size, offsets, base, number) for p in kernel.parameters)
         from .headers import text
 
-        return Launch(kernel.name, text() + kernel.source, code, loaded, grid, (kernel.block, 1, 1), arguments)
+        memory = (scratch, stored.get(path), [v.owner for v in binding.views.values()])
+        return Launch(kernel.name, text() + kernel.source, code, loaded, grid, (kernel.block, 1, 1), arguments, memory)
 
     def load(self, kernel: KernelCode, device: Any) -> tuple[Any, bytes]:
         """The kernel on this device, compiled and loaded once."""
@@ -137,6 +170,8 @@ class CudaExecutable:
         lanes = min(size.lanes, MAX_LANES)
         if kernel.grid == "one":
             return 1, 1, 1
+        if kernel.grid == "partition":
+            return ceil_div(size.blocks + 1, FINISH_BLOCK), 1, 1
         if lanes == 0:
             return 0, 1, 1
         return (size.finish if kernel.grid == "finish" else size.blocks), lanes, 1
@@ -169,16 +204,16 @@ class CudaExecutable:
                 take((number, "grid_partials"), size.all * size.lanes * 8 * code.grid_fields)
         return offsets, total
 
-    def scratch(self, total: int, device: Any, stream: Any) -> int:
+    def scratch(self, total: int, device: Any, stream: Any) -> DeviceMemory | None:
         """Scratch memory of at least `total` bytes that belongs to this stream; it only grows."""
         if total == 0:
-            return 0
+            return None
         key = device.device_id, int(stream.handle)
         with self._lock:
             held = self._scratch.get(key)
             if held is None or held.size < total:
-                held = self._scratch[key] = device.allocate(total, stream=stream)
-            return int(held.handle)
+                held = self._scratch[key] = DeviceMemory(total)
+            return held
 
     # ---- arguments -------------------------------------------------------------------------------------
     def argument(self, p: Parameter, binding: Binding, size: _Dimensions, offsets: dict[Any, int], base: int, number: int) -> Any:

@@ -16,6 +16,10 @@ class RunError(InputError):
         said = super().__str__()
         return f"{self.where}: {said}" if self.where else said
 
+    def __reduce__(self) -> tuple[object, ...]:
+        made, arguments, state = super().__reduce__()
+        return made, arguments, {**state, "where": self.where}  # type: ignore[dict-item]
+
 
 class OutOfBounds(RunError, IndexError):
     """An index that is negative, or not below the length of its axis."""

@@ -9,6 +9,8 @@
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
 //         Persistent = true: any number of blocks; each takes a contiguous share of the chunks of S items.
 //         first_tile: a stored partition (blocks + 1 entries, Persistent = false only); null: the block searches.
+//     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)
+//         Makes one, a thread an entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)
 //         What each thread walks is a schedule's own (`setup`, `tiles`, `atoms`).
 //     flatten<Phase, G, T>(phase, grid_partials)
@@ -355,6 +357,23 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     }
   }
 };
+
+// A stored partition, for launches that repeat: first_tile[b] is where block b of S items starts, b = 0..blocks.
+template <class Phase, int S, class Rule>
+EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_tile, int blocks) {
+  using pos = typename Phase::pos;
+  const long long b = (long long)block_rank() * block_threads() + thread_rank();
+  if (b > blocks) return;
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
+  const pos d = b * S < total ? (pos)(b * S) : total;
+  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
+  while (low < high) {
+    pos middle = low + (high - low) / 2;
+    if (Rule::ended(phase.end(middle), middle, d)) low = middle + 1;
+    else high = middle;
+  }
+  first_tile[b] = low;
+}
 
 template <class Phase, int T, int I, class Rule, bool Persistent>
 EV_DEVICE void split_block(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials,

@@ -16,6 +16,7 @@ from .expressions import References, Text, ctype, processor_name
 from .statements import Owner, Writer, member, range_head, value_struct
 
 FINISH_BLOCK = 256
+RULES = {"merge": "merge_rule", "nonzero": "nonzero_rule"}  # engines that split by block, and how they cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class Parameter:
 class KernelCode:
     """One kernel: its source without the headers, and how it is launched.
 
-    grid: "tiles" (the schedule's launch), "finish" (one thread a block of the main kernel) or "one".
+    grid: "tiles" (the schedule's launch), "finish" and "partition" (one thread a block of the main
+    kernel, and one more), or "one".
     """
 
     name: str
@@ -45,7 +47,10 @@ class KernelCode:
 
 @dataclass(frozen=True, slots=True)
 class PhaseCode:
-    """The kernels of one phase. `schedule` sizes the grid over the layout at `path`."""
+    """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
+
+    partition: makes the partition that a plan may store, where the main kernel can take one.
+    """
 
     kernels: tuple[KernelCode, ...]
     schedule: Any
@@ -54,6 +59,7 @@ class PhaseCode:
     persistent: bool = False
     value_fields: int = 0
     grid_fields: int = 0
+    partition: KernelCode | None = None
 
 
 @dataclass
@@ -142,24 +148,32 @@ class Emitter:
         writer.tile = phase.tile
         name = text.var(phase.tile)
         writer.declared.add(phase.tile)
-        with self.tiles(writer, name, text.expr(start), text.expr(stop), text.expr(step), step):
+        alone = writer.converged and self.schedule.covers and not device_counts(phase.layout)
+        with self.tiles(writer, name, (start, stop, step), alone, reads_at_tile(phase.body)):
             writer.block(phase.body)
         if size > 1:
             writer.depth -= 1
             writer.line("}")
 
     @contextmanager
-    def tiles(self, writer: Owner, name: str, start: str, stop: str, step: str, step_value: ir.Expr) -> Iterator[None]:
-        """The loop over tiles. Converged: a warp's groups go round together, the last ones with no tile of their own."""
+    def tiles(self, writer: Owner, name: str, over: tuple[ir.Expr, ...], alone: bool, reads: bool) -> Iterator[None]:
+        """The loop over tiles.
+
+        Converged: a warp's groups go round together, the last ones with no tile of their own;
+        these stand in for the last tile where the body `reads` at tile level. `alone`: each group
+        has one tile at most, so it is no loop (for whole warps that made ptxas unroll for worse).
+        """
+        start, stop, step = (writer.text.expr(e) for e in over)
         if not writer.converged:
-            with writer.braces(range_head("pos", name, start, stop, step, step_value)):
+            with writer.braces(range_head("pos", name, start, stop, step, over[2])):
                 yield
             return
         first = writer.text.unique("first")
         writer.text.taken.add("live")
-        with writer.braces(f"for (pos {first} = {start} - team.in_warp_rank(); {first} < {stop}; {first} += {step})"):
-            writer.line(f"const bool live = {first} + team.in_warp_rank() < {stop};")
-            writer.line(f"const pos {name} = live ? {first} + team.in_warp_rank() : {stop} - 1;")
+        own = start if alone else f"{first} + team.in_warp_rank()"
+        with writer.braces("" if alone else f"for (pos {first} = {start} - team.in_warp_rank(); {first} < {stop}; {first} += {step})"):
+            writer.line(f"const bool live = {own} < {stop};")
+            writer.line(f"const pos {name} = {f'live ? {own} : {stop} - 1' if reads else own};")
             yield
 
     # ---- split ---------------------------------------------------------------------------------
@@ -181,15 +195,26 @@ class Emitter:
         carries = [Parameter("buffer", t, name=n) for t, n in (("pos*", "out_tile"), ("void*", "out_value"), ("pos*", "head_tile"), ("void*", "head_value"))]
         folds = bool(phase.pass_.accumulators) and bool(phase.leave) and schedule.engine != "flatten"
         extra = [*(carries if folds else []), *totals.parameters, *([Parameter("blocks", "int", name="all")] if phase.lane is not None else [])]
+        rule = RULES.get(schedule.engine) if not persistent else None
+        stored = [Parameter("buffer", "const pos* __restrict__", name="first_tile")] if rule else []
         body = main_body(text, schedule, phase, folds, totals, persistent, lanes)
-        kernels = [self.kernel(name, block, "tiles", text.references, source, body, extra, views=False)]
+        kernels = [self.kernel(name, block, "tiles", text.references, source, body, [*extra, *stored], views=False)]
         if folds:
             last = [*extra, Parameter("blocks", "int", name="main")]
             body = finish_body(text, phase, totals, lanes)
             kernels.append(self.kernel(f"{name}_finish", FINISH_BLOCK, "finish", text.references, source, body, last, views=False))
         kernels += totals.final(self, name, FINISH_BLOCK)
         fields = sum(len(a.fields) for a in phase.pass_.accumulators)
-        return PhaseCode(tuple(kernels), schedule, phase.path, phase.lanes, persistent, fields if folds else 0, totals.fields)
+        partition = self.partition(name, phase, text, source, rule) if rule else None
+        return PhaseCode(tuple(kernels), schedule, phase.path, phase.lanes, persistent, fields if folds else 0, totals.fields, partition)
+
+    def partition(self, name: str, phase: Split, text: Text, source: list[str], rule: str) -> KernelCode:
+        """The kernel that makes a stored partition."""
+        share = self.schedule.block * self.schedule.items
+        values = struct_values(text.references, False) + (", 0" if phase.lane is not None else "")
+        body = [f"  const Phase phase{{{values}}};", f"  ev::thread_partition<Phase, {share}, ev::{rule}>(phase, first_tile, main_blocks);"]
+        extra = [Parameter("buffer", "pos*", name="first_tile"), Parameter("blocks", "int", name="main")]
+        return self.kernel(f"{name}_partition", FINISH_BLOCK, "partition", text.references, source, body, extra, views=False)
 
     # ---- the text of a kernel --------------------------------------------------------------------
     def kernel(self, name: str, block: int, grid: str, references: References, before: list[str], body: list[str], extra: list[Parameter], views: bool = True) -> KernelCode:
@@ -258,6 +283,12 @@ def walks_all_groups(code: ScheduleCode) -> bool:
     return isinstance(start, ir.Processor) and start.what == "group_index" and isinstance(step, ir.Processor) and step.what == "group_count"
 
 
+def reads_at_tile(body: ir.Block) -> bool:
+    """Whether the tile itself, not only a pass over its atoms, reads memory."""
+    outside = tuple(s for s in body if not isinstance(s, ir.Pass))
+    return any(isinstance(e, ir.Element) for e in walk.expressions(outside))
+
+
 def device_counts(layout: ir.LayoutCode) -> bool:
     """Whether the number of tiles or atoms is only known on the device."""
     return any(isinstance(e, ir.Element) for code in (layout.num_tiles, layout.num_atoms) for e in walk.inline_expressions(code))
@@ -269,12 +300,13 @@ def main_body(text: Text, schedule: Any, phase: Split, folds: bool, totals: Tota
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks" if lane else "")
     carries = carries_value("lane * (pos)ev::block_count()" if lane else "") if folds else "ev::Carries<Phase>{}"
-    call = {
-        "merge": f"ev::split_block<Phase, {block}, {getattr(schedule, 'items', 0)}, ev::merge_rule, {str(persistent).lower()}>(phase, {carries}, {partials});",
-        "nonzero": f"ev::split_block<Phase, {block}, {getattr(schedule, 'items', 0)}, ev::nonzero_rule, {str(persistent).lower()}>(phase, {carries}, {partials});",
-        "share": f"ev::share<Phase, Sched, {block}>(phase, sched, {carries}, {partials});",
-        "flatten": f"ev::flatten<Phase, {getattr(schedule, 'size', 0)}, {block}>(phase, {partials});",
-    }[schedule.engine]
+    if schedule.engine in RULES:
+        kind = f"{block}, {schedule.items}, ev::{RULES[schedule.engine]}, {str(persistent).lower()}"
+        call = f"ev::split_block<Phase, {kind}>(phase, {carries}, {partials}{'' if persistent else ', first_tile'});"
+    elif schedule.engine == "share":
+        call = f"ev::share<Phase, Sched, {block}>(phase, sched, {carries}, {partials});"
+    else:
+        call = f"ev::flatten<Phase, {schedule.size}, {block}>(phase, {partials});"
     lines = [f"const Phase phase{{{struct_values(text.references, lane)}}};"]
     if schedule.engine == "share":
         lines.append(f"const Sched sched{{{struct_values(text.references, lane)}}};")

@@ -26,7 +26,7 @@ class Writer:
 
     @contextmanager
     def braces(self, head: str) -> Iterator[None]:
-        self.line(f"{head} {{")
+        self.line(f"{head} {{" if head else "{")
         self.depth += 1
         declared = set(self.declared)
         yield
@@ -188,7 +188,7 @@ class Owner(Writer):
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         self.one_pass = passes == 1 and on_top == 1
         # All groups of a warp can walk their tiles together where no group skips or repeats a pass.
-        self.converged = plain_tiles and passes > 0 and on_top == passes and size in (2, 4, 8, 16)
+        self.converged = plain_tiles and passes > 0 and on_top == passes and size in (2, 4, 8, 16, 32)
         touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
         read = {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
         # Members that read what their leader stores must wait for each other around the store.
@@ -243,8 +243,7 @@ class Owner(Writer):
             for v, e in zip(acc.fields, acc.identity, strict=True):
                 self.assign(v, t.expr(e))
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
-        with self.braces(""):
-            self.lines[-1] = "  " * (self.depth - 1) + "{"
+        with self.braces("if (live)" if self.converged else ""):
             self.block(body)
             t.names.pop(s.atom, None)
             name = t.var(s.atom)
@@ -256,8 +255,6 @@ class Owner(Writer):
                 end = t.expr(stop)
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step)
             guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
-            if self.converged:
-                guard = "if (live) "
             self.in_pass = True
             with self.braces(guard + head):
                 self.block(s.body)

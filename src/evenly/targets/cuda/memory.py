@@ -1,0 +1,38 @@
+"""Device memory that outlives the stream it was first used on.
+
+Allocated and freed in the driver's plain way: freeing waits for the device, so work that is
+still in flight on any stream, one that its owner has destroyed meanwhile included, is safe.
+"""
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+
+from evenly.errors import InternalError
+
+
+class DeviceMemory:
+    """`size` bytes on the current device, freed when the last reference goes. `handle`: their address."""
+
+    __slots__ = ("__weakref__", "handle", "size")
+
+    def __init__(self, size: int) -> None:
+        from cuda.bindings import driver
+
+        error, pointer = driver.cuMemAlloc(size)
+        if error != driver.CUresult.CUDA_SUCCESS:
+            raise InternalError(f"{size:,} bytes of scratch memory could not be had on the device: {error.name}")
+        self.handle, self.size = int(pointer), size
+        # At exit the context may be gone before: then there is nothing left to free.
+        weakref.finalize(self, driver.cuMemFree, pointer).atexit = False
+
+    def read(self, count: int) -> bytes:
+        """The first `count` bytes, copied to the host. Waits for the device."""
+        from cuda.bindings import driver
+
+        out = bytearray(count)
+        (error,) = driver.cuMemcpyDtoH(np.frombuffer(out, np.uint8).ctypes.data, self.handle, count)
+        if error != driver.CUresult.CUDA_SUCCESS:
+            raise InternalError(f"a copy from the device failed: {error.name}")
+        return bytes(out)

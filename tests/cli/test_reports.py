@@ -1,0 +1,82 @@
+"""`evenly info`, `schedules`, `layouts`, `--version` and the help."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenly import __version__, targets
+from evenly.layouts import TABLE as LAYOUTS
+from evenly.runtime.cache import directory
+from evenly.schedules import TABLE as SCHEDULES
+
+
+def test_version(evenly):
+    ran = evenly("--version")
+    assert (ran.status, ran.out, ran.err) == (0, f"evenly {__version__}\n", "")
+
+
+@pytest.mark.parametrize("line", ["", "--help", "-h"])
+def test_help(evenly, line):
+    ran = evenly(*line.split())
+    assert (ran.status, ran.err) == (0, "")
+    for command in ("demo", "spmv", "info", "schedules", "layouts"):
+        assert command in ran.out
+    assert "Exit status: 0 right, 1 a result is wrong, 2 bad input." in ran.out
+
+
+@pytest.mark.parametrize("command", ["demo", "spmv", "info", "schedules", "layouts"])
+def test_help_of_commands(evenly, command):
+    ran = evenly(command, "--help")
+    assert (ran.status, ran.err) == (0, "")
+    assert f"evenly {command}" in ran.out
+    assert max(map(len, ran.lines)) <= 80
+
+
+def test_help_names_every_option(evenly):
+    out = evenly("spmv", "--help").out
+    for option in ("schedule", "layout", "target", "dtype", "repeat", "csv", "validate"):
+        assert f"--{option}" in out
+
+
+@pytest.mark.parametrize(("command", "table"), [("schedules", SCHEDULES), ("layouts", LAYOUTS)])
+def test_a_line_each(evenly, command, table):
+    ran = evenly(command)
+    assert (ran.status, ran.err) == (0, "")
+    titles, *lines = ran.lines[: 1 + len(table)]
+    assert titles.split() == ["name", "what", "it", "does", "when", "to", "use", "it", "source"]
+    for (name, entry), line in zip(table.items(), lines, strict=True):
+        assert line.split()[0] == name
+        for text in (entry.what, entry.when, entry.source):
+            assert text in line
+    column = titles.index("when to use it")
+    for entry, line in zip(table.values(), lines, strict=True):
+        assert line[column:].startswith(entry.when)
+
+
+def test_info(evenly):
+    ran = evenly("info")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.lines[0] == f"evenly {__version__}"
+    for title in ("Targets", "Devices", "Versions", "Cache"):
+        assert title in ran.lines
+    for name, missing in targets.available().items():
+        line = next(x for x in ran.lines if x.startswith(f"  {name} "))
+        assert ("works" in line) == (not missing)
+    for package in ("python", "numpy", "scipy", "numba", "cuda-core", "cuda driver"):
+        assert any(line.startswith(f"  {package} ") for line in ran.lines)
+    assert f"  {directory()}" in ran.lines
+
+
+def test_info_of_an_empty_cache(evenly, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENLY_CACHE_DIR", str(tmp_path / "none"))
+    ran = evenly("info")
+    assert ran.lines[-1].startswith("  0 files, 0.0 MiB")
+
+
+def test_info_says_what_is_missing(evenly, monkeypatch):
+    monkeypatch.setattr(
+        targets,
+        "available",
+        lambda: {"cuda": "target 'cuda': no driver; to get it: buy", "cpu": "", "python": ""},
+    )
+    assert "  cuda    no driver; to get it: buy" in evenly("info").lines

@@ -1,0 +1,63 @@
+"""One's own layout and schedules on target `cuda`, compiled by NVRTC: no GPU is needed for that."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from evenly.language.phases import cut
+from evenly.runtime.arguments import spec_of
+from evenly.runtime.kernel import _layouts
+from evenly.targets.cuda import compile as compiling
+from evenly.targets.cuda.emit.kernels import Emitter
+
+pytest.importorskip("cuda.core")
+
+
+@ev.schedule
+class WarpsOfTiles:
+    """Threads that ask for a group, though tiles belong to threads; `block` is in `launch` alone."""
+
+    owner = "thread"
+
+    def launch(self, layout):
+        return -(-layout.num_tiles // 128), 128
+
+    def tiles(self, layout):
+        warp = ev.group(32)
+        return range(warp.index * 32 + warp.rank, layout.num_tiles, warp.count * 32)
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile))
+
+
+def schedules() -> dict[str, Any]:
+    return {
+        "thread_mapped": importlib.import_module("thread_mapped").ThreadMapped(),
+        "work_oriented": importlib.import_module("work_oriented").WorkOriented(),
+        "warps_of_tiles": WarpsOfTiles(),
+        "merge_path": ev.MergePath(),
+    }
+
+
+@pytest.mark.parametrize("layout", ["csr", "sliced_ell"])
+@pytest.mark.parametrize("name", ["thread_mapped", "work_oriented", "warps_of_tiles", "merge_path"])
+def test_they_compile(name: str, layout: str) -> None:
+    kernel, schedule = importlib.import_module("spmv").spmv, schedules()[name]
+    make = ev.csr if layout == "csr" else importlib.import_module("sliced_ell").sliced_ell
+    named = kernel.named((make(rmat(4)), np.ones(16, np.float32), np.ones(16, np.float32)))
+    specs = tuple(spec_of(value, name) for name, value in named.items())
+    phases = cut(kernel.program(specs), whole=schedule.owns_tiles)
+    layouts = _layouts(dict(zip(named, specs, strict=True)))
+    emitter = Emitter(phases.name, schedule, layouts, phases.outputs, False)
+    for code in [k for phase in phases.phases for k in emitter.phase(phase).kernels]:
+        assert compiling.cubin(code.source, code.name, "sm_90")
+
+
+def test_such_a_schedule_is_right() -> None:
+    importlib.import_module("spmv").main(WarpsOfTiles(), "cpu", layouts=("csr",))

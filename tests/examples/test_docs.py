@@ -1,0 +1,31 @@
+"""The code of every page in docs/ runs, and prints what the page says that it prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.examples import pages
+
+FOLDER = pages.ROOT / "docs"
+NAMES = ("index", "layouts", "schedules", "kernels", "targets", "plans", "errors")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_code_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pages.run(FOLDER / f"{name}.md", tmp_path)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NAMES)
+def test_its_code_runs_on_a_gpu(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("cupy")
+    pages.run(FOLDER / f"{name}.md", tmp_path, gpu=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_links_lead_somewhere(name: str) -> None:
+    for target in pages.links(FOLDER / f"{name}.md"):
+        assert (FOLDER / target).exists(), target

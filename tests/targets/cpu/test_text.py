@@ -1,0 +1,240 @@
+"""The emitted text: spelling and precedence, what is shared and prefetched; its numbers are NumPy's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.targets.cpu.programs import compiled, csr_of, run
+
+import evenly as ev
+from evenly.errors import InputError
+from evenly.language import ir
+from evenly.language import types as T
+from evenly.targets.cpu.common import shared
+from evenly.targets.cpu.slots import Slots
+from evenly.targets.cpu.text import Text
+
+I32 = ir.Var("i", T.INT32)
+J32 = ir.Var("j", T.INT32)
+F32 = ir.Var("f", T.FLOAT32)
+P = ir.Var("p", T.POS)
+INDICES = ir.Array("indices", T.INT32, 1, ("A", "indices"), ids=True)
+MATRIX = ir.Array("M", T.FLOAT32, 2, ("M",))
+FLAGS = ir.Array("flags", T.BOOL, 1, ("flags",))
+
+
+def text(e: ir.Expr) -> str:
+    return Text(Slots()).expr(e)
+
+
+def binary(op: str, a: ir.Expr, b: ir.Expr) -> ir.Binary:
+    return ir.Binary(op, a, b, a.type)
+
+
+# ---- spelling ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("e", "expected"),
+    [
+        (binary("+", I32, J32), "int32(i + j)"),
+        (binary("*", P, binary("+", P, P)), "p * (p + p)"),
+        (binary("-", P, binary("-", P, P)), "p - (p - p)"),
+        (ir.Unary("-", I32, T.INT32), "int32(-i)"),
+        (ir.Const(1.5, T.FLOAT32), "float32(1.5)"),
+        (ir.Const(-math.inf, T.FLOAT64), "-inf"),
+        (ir.Const(-0.0, T.FLOAT64), "-0.0"),
+        (ir.Const(-(2**63), T.INT64), "(-9223372036854775807 - 1)"),
+        (ir.Cast(P, T.WEAK_INT), "p"),
+        (ir.Cast(I32, T.POS), "int64(i)"),
+        (ir.Cast(F32, T.BOOL), "f != 0"),
+        (ir.Element(MATRIX, (P, I32), T.FLOAT32), "M[p * M_length1 + i]"),
+        (ir.Element(FLAGS, (P,), T.BOOL), "flags[p] != 0"),
+        (
+            ir.Element(INDICES, (ir.Cast(ir.Element(INDICES, (P,), T.INT32), T.POS),), T.INT32),
+            "A_indices[A_indices[p]]",
+        ),
+        (
+            ir.Logic("and", ir.Logic("or", FLAG := ir.Var("b", T.BOOL), FLAG), FLAG),
+            "(b or b) and b",
+        ),
+        (ir.Compare("==", ir.Compare("<", P, P), FLAG), "(p < p) == b"),
+        (ir.Select(FLAG, P, ir.Select(FLAG, P, P, T.POS), T.POS), "p if b else (p if b else p)"),
+        (ir.Unary("not", ir.Logic("and", FLAG, FLAG), T.BOOL), "not (b and b)"),
+        (ir.Call("floor", (F32,), T.WEAK_INT), "int64(np.floor(f))"),
+    ],
+)
+def test_spelling(e: ir.Expr, expected: str) -> None:
+    assert text(e) == expected
+
+
+def test_names_of_the_target_are_kept_apart() -> None:
+    t = Text(Slots())
+    names = [t.var(ir.Var(n, T.POS)) for n in ("worker", "slots", "lambda", "x", "x", "float32")]
+    assert names == ["worker_", "slots_", "lambda_", "x", "x_1", "float32_"]
+
+
+# ---- common parts ------------------------------------------------------------------------------------
+def test_repeated_parts_are_computed_once() -> None:
+    begin = ir.Element(INDICES, (P,), T.INT32)
+    twice = binary("+", binary("*", begin, begin), J32)
+    assigned, (rest,) = shared((twice,))
+    assert [a.value for a in assigned] == [begin]
+    assert "A_indices" not in text(rest)
+
+
+def test_what_may_not_be_evaluated_is_not_moved() -> None:
+    """The element stands twice, but behind a condition each time."""
+    element = ir.Cast(ir.Element(INDICES, (P,), T.INT32), T.POS)
+    guarded = ir.Select(
+        ir.Compare("<", P, ir.Extent(INDICES, 0)), element, ir.Const(0, T.POS), T.POS
+    )
+    assert shared((guarded, guarded))[0] == []
+    inside = ir.Select(ir.Compare("<", P, P), binary("+", element, element), P, T.POS)
+    assert shared((inside,))[0] == []
+
+
+def test_zeros_of_either_sign_are_told_apart() -> None:
+    plus, minus = (binary("+", F32, ir.Const(zero, T.FLOAT32)) for zero in (0.0, -0.0))
+    assert shared((plus, minus))[0] == []
+
+
+# ---- prefetching ---------------------------------------------------------------------------------------
+def test_gathers_are_prefetched() -> None:
+    def sums(A, x, y):
+        for row in A.tiles():
+            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+    given_ = {
+        "A": csr_of(np.array([0, 3])),
+        "x": np.ones(50, np.float32),
+        "y": np.zeros(1, np.float32),
+    }
+    source = compiled(sums, given_, ev.MergePath()).source
+    assert "prefetch_gather(x, A_indices, k + 128, A_indices_length - 1)" in source
+    assert "prefetch_gather(x" not in compiled(sums, given_, ev.MergePath(), debug=True).source
+
+
+# ---- arithmetic, against NumPy -------------------------------------------------------------------------
+def table(A, a, b, f, g, ints, floats):
+    for t in A.tiles():
+        ints[t, 0] = a[t] + b[t]
+        ints[t, 1] = a[t] - b[t]
+        ints[t, 2] = a[t] * b[t]
+        ints[t, 3] = a[t] // b[t]
+        ints[t, 4] = a[t] % b[t]
+        ints[t, 5] = -a[t]
+        ints[t, 6] = a[t] & b[t]
+        ints[t, 7] = a[t] ^ ~b[t]
+        ints[t, 8] = a[t] ** 3
+        ints[t, 9] = abs(a[t])
+        floats[t, 0] = f[t] + g[t]
+        floats[t, 1] = f[t] * g[t]
+        floats[t, 2] = f[t] / g[t]
+        floats[t, 3] = f[t] // g[t]
+        floats[t, 4] = min(f[t], g[t])
+        floats[t, 5] = max(f[t], g[t])
+        floats[t, 6] = math.fmod(f[t], g[t])
+        floats[t, 7] = f[t] ** 2
+
+
+FLOATS = st.floats(width=32) | st.sampled_from([0.0, -0.0, math.inf, -math.inf, math.nan, 1e30])
+_tables: dict[Any, Any] = {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([np.int32, np.int64]),
+    st.lists(
+        st.tuples(
+            st.integers(-(2**31), 2**31 - 1),
+            st.integers(-(2**31), 2**31 - 1).filter(bool),
+            FLOATS,
+            FLOATS,
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+)
+def test_arithmetic_is_numpys(dtype: Any, rows: list[tuple[int, int, float, float]]) -> None:
+    a, b = (np.array([r[i] for r in rows], dtype) for i in (0, 1))
+    f, g = (np.array([r[i] for r in rows], np.float32) for i in (2, 3))
+    n = len(rows)
+    arguments = {
+        "A": csr_of(np.zeros(n + 1, int)), "a": a, "b": b, "f": f, "g": g,
+        "ints": np.zeros((n, 10), dtype), "floats": np.zeros((n, 8), np.float32),
+    }  # fmt: skip
+    if dtype not in _tables:
+        _tables[dtype] = compiled(table, arguments, ev.ThreadMapped())
+    run(_tables[dtype], arguments)
+    with np.errstate(all="ignore"):
+        ints = [a + b, a - b, a * b, a // b, a % b, -a, a & b, a ^ ~b, a**3, abs(a)]
+        floats = [
+            f + g,
+            f * g,
+            f / g,
+            f // g,
+            np.minimum(f, g),
+            np.maximum(f, g),
+            np.fmod(f, g),
+            f**2,
+        ]
+    np.testing.assert_array_equal(arguments["ints"], np.stack(ints, axis=1))
+    np.testing.assert_array_equal(arguments["floats"], np.stack(floats, axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("debug", [False, True])
+def test_the_least_integer_by_minus_one(dtype: Any, debug: bool) -> None:
+    def quotient(A, a, b, q, r):
+        for t in A.tiles():
+            q[t] = a[t] // b[t]
+            r[t] = a[t] % b[t]
+
+    least = np.array([np.iinfo(dtype).min], dtype)
+    given_ = {
+        "A": csr_of(np.zeros(2, int)),
+        "a": least,
+        "b": np.array([-1], dtype),
+        "q": least * 0,
+        "r": least + 1,
+    }
+    run(compiled(quotient, given_, ev.ThreadMapped(), debug), given_)
+    assert (given_["q"], given_["r"]) == (least, 0)
+
+
+# ---- arguments -----------------------------------------------------------------------------------------
+def copy(A, x, n, y):
+    for t in A.tiles():
+        y[t] = x[t] * n
+
+
+def arguments(**changed: Any) -> dict[str, Any]:
+    n = {"A": csr_of(np.zeros(5, int)), "x": np.ones(4), "n": 3, "y": np.zeros(4)}
+    return {**n, **changed}
+
+
+def test_read_only_arrays_are_read() -> None:
+    given_ = arguments()
+    given_["x"].flags.writeable = False
+    run(compiled(copy, given_, ev.ThreadMapped()), given_)
+    np.testing.assert_array_equal(given_["y"], 3)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"x": np.ones(4, np.float32)}, "expected a C-contiguous array of float64 with 1 axis"),
+        ({"x": np.ones((4, 1))}, "got one of float64 with shape (4, 1)"),
+        ({"x": np.ones(8)[::2]}, "that is not C-contiguous"),
+        ({"n": 2**70}, "n: expected an integer of 64 bits"),
+    ],
+)
+def test_arguments_that_do_not_fit(changed: dict[str, Any], said: str) -> None:
+    executable = compiled(copy, arguments(), ev.ThreadMapped())
+    with pytest.raises(InputError) as caught:
+        run(executable, arguments(**changed))
+    assert said in str(caught.value)
