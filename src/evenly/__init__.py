@@ -15,6 +15,7 @@ same kernel runs under every schedule, over every layout, on GPU and CPU.
 """
 from __future__ import annotations
 
+from evenly.algorithms.linalg.spmv import spmv
 from evenly.errors import EvenlyError, InputError, KernelError, UnavailableError
 from evenly.interop.device_array import DeviceArray, device_empty
 from evenly.language.diagnostics import LanguageError
@@ -65,13 +66,14 @@ from evenly.schedules import (
     schedule,
 )
 from evenly.tuning.explain import explain
+from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 __all__ = [
     "Array", "BlockMapped", "DeviceArray", "EvenlyError", "GroupMapped", "Index", "InputError", "Kernel", "KernelError",
     "LanguageError", "Layout", "MergePath", "NonzeroSplit", "Partition", "Plan", "Schedule", "Static", "ThreadMapped",
-    "UnavailableError", "WarpMapped", "WorkOriented", "__version__", "argmax", "argmin", "atomic_add", "atomic_cas",
+    "UnavailableError", "VerificationError", "Verified", "WarpMapped", "WorkOriented", "__version__", "argmax", "argmin", "atomic_add", "atomic_cas",
     "atomic_exch", "atomic_max", "atomic_min", "bcsr", "coo", "csc", "csr", "device_empty", "dia", "ell", "explain",
-    "first", "func", "group", "kernel", "lanes", "layout", "ragged", "reduce", "schedule", "subset", "thread_count",
-    "thread_index", "uniform",
+    "first", "func", "group", "kernel", "lanes", "layout", "ragged", "reduce", "schedule", "spmv", "subset", "thread_count",
+    "thread_index", "uniform", "verify",
 ]

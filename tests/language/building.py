@@ -22,7 +22,9 @@ from evenly.layouts.contract import is_layout, masks
 def spec_of(value: Any, kind: str = "") -> Spec:
     """The spec of one argument (`kind`: that of the layout's field it stands in)."""
     if is_layout(value):
-        fields = [(n, spec_of(getattr(value, n), f.kind)) for n, f in type(value).__fields__.items()]
+        fields = [
+            (n, spec_of(getattr(value, n), f.kind)) for n, f in type(value).__fields__.items()
+        ]
         return LayoutSpec(type(value), tuple(fields), masks(value))
     if kind == "static" or value is None:
         return StaticSpec(value)
@@ -41,7 +43,9 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     return ScalarSpec(T.WEAK_INT if isinstance(value, int) else T.WEAK_FLOAT)
 
 
-def lowered(function: Callable[..., Any], arguments: dict[str, Any], text: str | None = None) -> ir.Program:
+def lowered(
+    function: Callable[..., Any], arguments: dict[str, Any], text: str | None = None
+) -> ir.Program:
     """The verified program of `function` for these arguments. Raises LanguageError."""
     fetched = source.fetch(function, text)
     tree = parse.parse(fetched)

@@ -1,5 +1,7 @@
 """Functions that the refused kernels call."""
 
+# ruff: noqa: B007, RET503
+
 import evenly as ev
 
 

@@ -49,12 +49,18 @@ class Interpreter:
             found = getattr(found, name)
         return found
 
-    def index(self, array: ir.Array, indices: tuple[ir.Expr, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+    def index(
+        self, array: ir.Array, indices: tuple[ir.Expr, ...]
+    ) -> tuple[np.ndarray, tuple[int, ...]]:
         data = self.at(array.path)
         assert data.ndim == array.ndim == len(indices)
         assert data.dtype == array.dtype.dtype, (data.dtype, array)
         found = tuple(int(self.value(i)) for i in indices)
-        assert all(0 <= i < n for i, n in zip(found, data.shape, strict=True)), (array.name, found, data.shape)
+        assert all(0 <= i < n for i, n in zip(found, data.shape, strict=True)), (
+            array.name,
+            found,
+            data.shape,
+        )
         return data, found
 
     # ---- expressions -----------------------------------------------------------------------------
@@ -85,7 +91,14 @@ class Interpreter:
             case ir.Compare(op=op, left=a, right=b):
                 x, y = self.value(a), self.value(b)
                 assert x.dtype == y.dtype, e
-                return {"<": x < y, "<=": x <= y, ">": x > y, ">=": x >= y, "==": x == y, "!=": x != y}[op]
+                return {
+                    "<": x < y,
+                    "<=": x <= y,
+                    ">": x > y,
+                    ">=": x >= y,
+                    "==": x == y,
+                    "!=": x != y,
+                }[op]
             case ir.Logic(op=op, left=a, right=b):
                 x = self.value(a)
                 return x if bool(x) == (op == "or") else self.value(b)
@@ -93,7 +106,9 @@ class Interpreter:
                 return self.value(a if self.value(c) else b)
             case ir.Cast(operand=x):
                 v = self.value(x)
-                return np.asarray(np.trunc(v) if v.dtype.kind == "f" and e.type.kind == "i" else v).astype(dtype)[()]
+                return np.asarray(
+                    np.trunc(v) if v.dtype.kind == "f" and e.type.kind == "i" else v
+                ).astype(dtype)[()]
             case ir.Call(name=name, arguments=arguments):
                 values = [self.value(a) for a in arguments]
                 assert len({v.dtype for v in values}) == 1, e
@@ -122,7 +137,9 @@ class Interpreter:
             case ir.Assign(var=var, value=e):
                 assert var.type.dtype == e.type.dtype, s
                 self.env[var] = self.value(e)
-            case ir.Store(array=array, value=ir.Var() as e) if array.path[0] == "$" and e not in self.env:
+            case ir.Store(array=array, value=ir.Var() as e) if (
+                array.path[0] == "$" and e not in self.env
+            ):
                 pass  # set in a branch that was not taken: kept by no one, read by no one
             case ir.Store(array=array, indices=indices, value=e):
                 assert array.dtype == e.type or array.dtype.dtype == e.type.dtype, s
@@ -148,7 +165,9 @@ class Interpreter:
             case ir.Continue():
                 raise _Continue
             case ir.Accumulate(accumulator=acc, values=values):
-                self.combine(acc, tuple(self.env[f] for f in acc.fields), tuple(map(self.value, values)))
+                self.combine(
+                    acc, tuple(self.env[f] for f in acc.fields), tuple(map(self.value, values))
+                )
             case ir.Pass():
                 self.walk(s)
             case _:
@@ -196,7 +215,8 @@ class Interpreter:
             self.env.update(zip(acc.fields, map(self.value, acc.identity), strict=True))
 
     def walk(self, p: ir.Pass) -> None:
-        assert self.bounds is not None and self.tile is not None
+        assert self.bounds is not None
+        assert self.tile is not None
         tile = self.env[self.tile]
         begin, end = (int(f(tile)) for f in self.bounds)
         step = self.chunk or max(1, end - begin)
@@ -213,7 +233,9 @@ class Interpreter:
         self.start(p.accumulators)
         for part in parts:
             for acc in p.accumulators:
-                self.combine(acc, tuple(self.env[f] for f in acc.fields), tuple(part[f] for f in acc.fields))
+                self.combine(
+                    acc, tuple(self.env[f] for f in acc.fields), tuple(part[f] for f in acc.fields)
+                )
 
     # ---- layouts and programs --------------------------------------------------------------------------
     def inline(self, code: ir.Inline, *values: Any) -> Any:
@@ -224,7 +246,10 @@ class Interpreter:
         return result
 
     def tiles(self, layout: ir.LayoutCode, tile: ir.Var, body: Callable[[], None]) -> None:
-        self.bounds = (lambda t: self.inline(layout.begin, t)), (lambda t: self.inline(layout.end, t))
+        self.bounds = (
+            (lambda t: self.inline(layout.begin, t)),
+            (lambda t: self.inline(layout.end, t)),
+        )
         self.tile = tile
         for t in range(int(self.inline(layout.num_tiles))):
             self.env[tile] = tile.type.dtype.type(t)
@@ -258,7 +283,9 @@ def run_phases(phases: Phases, arguments: dict[str, Any], chunk: int = 0) -> Non
 
 
 def _allocate(it: Interpreter, phases: Phases) -> None:
-    counts = {p.path: it.inline(p.layout.num_tiles) for p in phases.phases if not isinstance(p, Once)}
+    counts = {
+        p.path: it.inline(p.layout.num_tiles) for p in phases.phases if not isinstance(p, Once)
+    }
     for w in phases.workspaces:
         if w.extent == "one":
             shape: tuple[int, ...] = (1,)

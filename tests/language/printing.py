@@ -12,7 +12,10 @@ def program(p: ir.Program) -> str:
         if isinstance(step, ir.Scalars):
             lines += ["once", *_indented(step.body)]
         else:
-            lines += [f"tiles {step.tile.name} of {'.'.join(step.path)}{_accumulators(step.accumulators)}", *_indented(step.body)]
+            lines += [
+                f"tiles {step.tile.name} of {'.'.join(step.path)}{_accumulators(step.accumulators)}",
+                *_indented(step.body),
+            ]
     return "\n".join(lines)
 
 
@@ -26,9 +29,17 @@ def phases(p: Phases) -> str:
                 lines += [f"owned {phase.tile.name} of {'.'.join(phase.path)}{_grid(phase)}"]
                 lines += _part("prelude", phase.prelude) + _indented(phase.body)
             case Split():
-                lane = f", lane {phase.lane.name} < {expr(phase.lanes)}" if phase.lane and phase.lanes else ""
+                lane = (
+                    f", lane {phase.lane.name} < {expr(phase.lanes)}"
+                    if phase.lane and phase.lanes
+                    else ""
+                )
                 lines += [f"split {phase.tile.name} of {'.'.join(phase.path)}{lane}{_grid(phase)}"]
-                lines += _part("enter", phase.enter) + _indented((phase.pass_,)) + _part("leave", phase.leave)
+                lines += (
+                    _part("enter", phase.enter)
+                    + _indented((phase.pass_,))
+                    + _part("leave", phase.leave)
+                )
     return "\n".join(lines)
 
 
@@ -45,7 +56,9 @@ def _indented(block: ir.Block) -> list[str]:
 
 
 def _accumulators(accumulators: tuple[ir.Accumulator, ...]) -> str:
-    return "".join(f", {' '.join(f.name for f in a.fields)} = {a.op} {a.fields[0].type}" for a in accumulators)
+    return "".join(
+        f", {' '.join(f.name for f in a.fields)} = {a.op} {a.fields[0].type}" for a in accumulators
+    )
 
 
 def statement(s: ir.Stmt) -> list[str]:
@@ -55,7 +68,9 @@ def statement(s: ir.Stmt) -> list[str]:
         case ir.Store(array=array, indices=indices, value=value):
             return [f"{array.name}[{_list(indices)}] = {expr(value)}"]
         case ir.Atomic(op=op, array=array, indices=indices, operands=operands, result=result):
-            return [f"{result.name if result else '_'} = atomic {op} {array.name}[{_list(indices)}], {_list(operands)}"]
+            return [
+                f"{result.name if result else '_'} = atomic {op} {array.name}[{_list(indices)}], {_list(operands)}"
+            ]
         case ir.If(condition=c, then=a, otherwise=b):
             return [f"if {expr(c)}", *_indented(a), *(["else", *_indented(b)] if b else [])]
         case ir.While(before=before, condition=c, body=body):
@@ -85,7 +100,11 @@ def expr(e: ir.Expr) -> str:
             return f"{array.name}[{_list(indices)}{' once' if once else ''}]"
         case ir.Unary(op=op, operand=x):
             return f"({op} {expr(x)})"
-        case ir.Binary(op=op, left=a, right=b) | ir.Compare(op=op, left=a, right=b) | ir.Logic(op=op, left=a, right=b):
+        case (
+            ir.Binary(op=op, left=a, right=b)
+            | ir.Compare(op=op, left=a, right=b)
+            | ir.Logic(op=op, left=a, right=b)
+        ):
             return f"({expr(a)} {op} {expr(b)})"
         case ir.Select(condition=c, then=a, otherwise=b):
             return f"({expr(a)} if {expr(c)} else {expr(b)})"

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+# fmt: off
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
 
@@ -19,19 +20,29 @@ def _indent(lines: list[str]) -> list[str]:
 
 
 # ---- wild: anything that parses ------------------------------------------------------------------
-NAMES = "A B S x y z b m n s none row k i q acc total square both pair plain PAIR TABLE THING missing sum range math ev".split()
-FUNCTIONS = (
-    "square both pair nothing plain endless returns_in_a_loop sometimes_a_pair sum min max any all abs len range int float bool "
-    "print enumerate math.sqrt math.floor math.atan2 math.isnan math.foo np.float32 np.int64 np.sum A.value A.column A.row A.atoms "
-    "A.tiles A.begin A.shape A.nothing B.value B.column S.atoms S.tiles x.sum ev.argmin ev.argmax ev.first ev.reduce ev.lanes "
-    "ev.atomic_add ev.atomic_min ev.atomic_cas ev.thread_index ev.group q x"
-).split()
-BINARY = "+ - * / // % ** << >> & | ^".split()
-COMPARE = "< <= > >= == !=".split()
+NAMES = [
+    "A", "B", "S", "x", "y", "z", "b", "m", "n", "s", "none", "row",
+    "k", "i", "q", "acc", "total", "square", "both", "pair", "plain", "PAIR", "TABLE", "THING",
+    "missing", "sum", "range", "math", "ev",
+]
+FUNCTIONS = [
+    "square", "both", "pair", "nothing", "plain", "endless", "returns_in_a_loop", "sometimes_a_pair", "sum", "min",
+    "max", "any", "all", "abs", "len", "range", "int", "float", "bool", "print",
+    "enumerate", "math.sqrt", "math.floor", "math.atan2", "math.isnan", "math.foo", "np.float32", "np.int64", "np.sum", "A.value",
+    "A.column", "A.row", "A.atoms", "A.tiles", "A.begin", "A.shape", "A.nothing", "B.value", "B.column", "S.atoms",
+    "S.tiles", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
+    "ev.thread_index", "ev.group", "q", "x",
+]
+BINARY = [
+    "+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^",
+]
+COMPARE = [
+    "<", "<=", ">", ">=", "==", "!=",
+]
 ODD = (
     "[1]", "{}", "(lambda v: v)", "'text'", "x[1:2]", "square(*PAIR)", "square(**x)", "(q := 1)", "...", "1j", "f'{n}'",
     "[v for v in x]", "(x @ y)", "(n in x)", "(x is y)", "(n not in x)",
-)  # fmt: skip
+)
 
 
 @dataclass
@@ -95,7 +106,7 @@ class Wild:
         return self.one(
             "A.atoms(row)", "A.atoms(row)", "range(3)", "range(n)", "ev.lanes(2)", "A.atoms(A.column(k))", "B.atoms(row)",
             "A.tiles()", "S.atoms(row)", "range(0, 3, n)", self.expr(depth),
-        )  # fmt: skip
+        )
 
     def target(self, depth: int) -> str:
         return self.one("q", "q", "acc", "total", "row", "k", "n", "x", "A", "(q, acc)", "y[row]", "y[0]", "z[row]", "m[row, 0]", "y[k]", "b[row]", "A.foo", f"y[{self.expr(depth)}]")

@@ -52,7 +52,11 @@ CAPTURED: dict[str, Any] = {
     "math": math,
 }
 
-WHERE = {"top": "", "tile": "for row in A.tiles():\n", "atoms": "for row in A.tiles():\n    for k in A.atoms(row):\n"}
+WHERE = {
+    "top": "",
+    "tile": "for row in A.tiles():\n",
+    "atoms": "for row in A.tiles():\n    for k in A.atoms(row):\n",
+}
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ INDEX = "index one element: x[i]"
 LOOPS = "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)"
 PUBLIC = "kernels have tiles, atoms, num_tiles, num_atoms, offsets, indices, values, num_columns, column, row, value"
 
+# fmt: off
 R = Refusal
 SYNTAX = [
     R("tile", "y[row] = «[1, 2]»", f"a list {NOT}", "a tuple has a fixed length and works; for data, pass an array"),

@@ -35,19 +35,27 @@ def test_an_index_beyond_the_end() -> None:
     with pytest.raises(OutOfBounds) as caught:
         _run(kernel, tiles(2), f32(1, 2, 3, 4), f32(0, 0))
     where = _here(kernel, "x[row + 3]")
-    assert str(caught.value) == f"{where} in {kernel.__qualname__}: x: expected an index in 0..3, got 4"
+    assert (
+        str(caught.value)
+        == f"{where} in {kernel.__qualname__}: x: expected an index in 0..3, got 4"
+    )
     assert isinstance(caught.value, ev.InputError)
     assert isinstance(caught.value, IndexError)
 
 
-@pytest.mark.parametrize(("i", "j", "said"), [(-1, 0, "an index in 0..1 on axis 0, got -1"), (1, 3, "an index in 0..2 on axis 1, got 3")])
+@pytest.mark.parametrize(
+    ("i", "j", "said"),
+    [(-1, 0, "an index in 0..1 on axis 0, got -1"), (1, 3, "an index in 0..2 on axis 1, got 3")],
+)
 def test_negative_indices_and_axes(i: int, j: int, said: str) -> None:
     def kernel(A, m, i, j):
         for row in A.tiles():
             m[i, j] = 1.0 + row * 0
 
     with pytest.raises(OutOfBounds, match=said):
-        run(kernel, ev.kernel(kernel).source, {"A": tiles(1), "m": np.zeros((2, 3)), "i": i, "j": j})
+        run(
+            kernel, ev.kernel(kernel).source, {"A": tiles(1), "m": np.zeros((2, 3)), "i": i, "j": j}
+        )
 
 
 def test_an_index_of_an_empty_array() -> None:
@@ -64,7 +72,9 @@ def test_an_index_of_a_layout_is_placed_in_the_kernel() -> None:
         for row in A.tiles():
             y[row] = A.value(row + 5)
 
-    with pytest.raises(OutOfBounds, match=r"A\.values: expected an index in 0\.\.1, got 5") as caught:
+    with pytest.raises(
+        OutOfBounds, match=r"A\.values: expected an index in 0\.\.1, got 5"
+    ) as caught:
         _run(kernel, rows([1, 2]), f32(0))
     assert caught.value.where.startswith(_here(kernel, "A.value"))
 

@@ -15,16 +15,56 @@ from .cases.table import f32, rows
 from .refusals import ARGUMENTS, CAPTURED, TABLE, Refusal
 
 CALLED = {  # function -> what is refused in it, at which line of its text, and under which caret
-    "stores": ("a store in stores, which is called for its value", "y[0]", "store in the kernel itself"),
-    "adds": ("an atomic in adds, which is called for its value", "ev.atomic_add(y, 0, 1.0)", "use it in the kernel itself"),
-    "endless": ("endless calls itself", "endless(v)", "recursion is not part of the kernel language: write a loop"),
-    "ping": ("ping calls itself", "ping(v)", "recursion is not part of the kernel language: write a loop"),
-    "returns_in_a_loop": ("return inside a loop", "return i", "assign the result to a variable and break"),
-    "sometimes_a_pair": ("result is a tuple of 2 on one path and a number (int) on the other", "if v > 0:", "every path of a function returns the same kind of value"),
-    "sometimes_nothing": ("result is a number (int) on one path and None on the other", "if v > 0:", "every path of a function returns the same kind of value"),
-    "loops_over_tiles": ("a loop over tiles that is not at the top level of the kernel", "A.tiles()", "one loop over tiles after the other; loop around the call for a fixed point"),
-    "starred": ("a starred parameter is not part of the kernel language", "v", "name the parameters one by one"),
-    "words": ("a string is not part of the kernel language", '"text"', "kernels compute on numbers"),
+    "stores": (
+        "a store in stores, which is called for its value",
+        "y[0]",
+        "store in the kernel itself",
+    ),
+    "adds": (
+        "an atomic in adds, which is called for its value",
+        "ev.atomic_add(y, 0, 1.0)",
+        "use it in the kernel itself",
+    ),
+    "endless": (
+        "endless calls itself",
+        "endless(v)",
+        "recursion is not part of the kernel language: write a loop",
+    ),
+    "ping": (
+        "ping calls itself",
+        "ping(v)",
+        "recursion is not part of the kernel language: write a loop",
+    ),
+    "returns_in_a_loop": (
+        "return inside a loop",
+        "return i",
+        "assign the result to a variable and break",
+    ),
+    "sometimes_a_pair": (
+        "result is a tuple of 2 on one path and a number (int) on the other",
+        "if v > 0:",
+        "every path of a function returns the same kind of value",
+    ),
+    "sometimes_nothing": (
+        "result is a number (int) on one path and None on the other",
+        "if v > 0:",
+        "every path of a function returns the same kind of value",
+    ),
+    "loops_over_tiles": (
+        "a loop over tiles that is not at the top level of the kernel",
+        "A.tiles()",
+        "one loop over tiles after the other; loop around the call for a fixed point",
+    ),
+    "starred": (
+        "a starred parameter is not part of the kernel language",
+        "v",
+        "name the parameters one by one",
+    ),
+    "words": (
+        "a string is not part of the kernel language",
+        '"text"',
+        "kernels compute on numbers",
+    ),
 }
 ARGUMENT = {"stores": "y", "adds": "y", "loops_over_tiles": "A"}
 

@@ -42,7 +42,9 @@ def test_promotion_commutes(a: T.Scalar, b: T.Scalar) -> None:
     assert T.promote(a, b) == T.promote(b, a)
 
 
-@pytest.mark.parametrize(("a", "b"), list(itertools.product([T.INT32, T.INT64, T.FLOAT32, T.FLOAT64], repeat=2)), ids=str)
+@pytest.mark.parametrize(
+    ("a", "b"), list(itertools.product([T.INT32, T.INT64, T.FLOAT32, T.FLOAT64], repeat=2)), ids=str
+)
 def test_quotients(a: T.Scalar, b: T.Scalar) -> None:
     assert T.quotient(a, b).dtype == (a.dtype.type(1) / b.dtype.type(1)).dtype
 
@@ -63,7 +65,11 @@ def test_types_that_the_language_does_not_have(name: str) -> None:
     assert T.from_dtype(name) is None
 
 
-@pytest.mark.parametrize(("t", "said"), [(T.INT32, "an int32"), (T.FLOAT32, "a float32"), (T.POS, "an int"), (T.BOOL, "a bool")], ids=str)
+@pytest.mark.parametrize(
+    ("t", "said"),
+    [(T.INT32, "an int32"), (T.FLOAT32, "a float32"), (T.POS, "an int"), (T.BOOL, "a bool")],
+    ids=str,
+)
 def test_types_in_sentences(t: T.Scalar, said: str) -> None:
     assert t.spoken == said
 

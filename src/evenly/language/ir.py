@@ -303,7 +303,18 @@ Step = TileLoop | Scalars
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """What indices promise: the array's axis is at least as long as the layout's `bound` (an attribute)."""
+
+    array: Path
+    axis: int
+    layout: Path
+    bound: str
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     name: str
     steps: tuple[Step, ...]
+    requirements: frozenset[Requirement] = frozenset()
     source_at: Location | None = field(default=None, compare=False)

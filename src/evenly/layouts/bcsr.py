@@ -41,6 +41,8 @@ class Bcsr(Searched):
     num_columns: int
     num_atoms: int  # the cells of the first num_rows rows
 
+    id_bounds = {"column": "num_columns"}
+
     @property
     def num_tiles(self):
         return self.num_rows

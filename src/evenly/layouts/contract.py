@@ -46,6 +46,10 @@ Accessors (what kernels call): any other public method,
   get `_owner(position)`, else the enclosing tile's id. (Names with a leading
   underscore are no accessors: helpers of the other methods.)
 
+  `id_bounds = {"column": "num_columns"}` (class attribute): what the accessor gives
+  stays below that attribute, so arrays that kernels index by it are checked to be
+  long enough before a launch.
+
 Kernel-language methods are one `return expression`, else simple statements (if,
 while, for over range; no recursion), of `self.<field>[...]`, `self.<field,
 property or method>`, `len(self.<field>)`, integer arithmetic (`//` and `%` are

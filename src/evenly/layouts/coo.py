@@ -24,6 +24,8 @@ class Coo:
     num_rows: int
     num_columns: int
 
+    id_bounds = {"row": "num_rows", "column": "num_columns"}
+
     @property
     def num_tiles(self):
         return len(self.rows)

@@ -27,6 +27,8 @@ class Csc(Searched):
     values: Array  # (num_atoms,)
     num_rows: int
 
+    id_bounds = {"row": "num_rows"}
+
     @property
     def num_tiles(self):
         return len(self.offsets) - 1

@@ -27,6 +27,8 @@ class Csr(Searched):
     values: Array  # (num_atoms,)
     num_columns: int
 
+    id_bounds = {"column": "num_columns"}
+
     @property
     def num_tiles(self):
         return len(self.offsets) - 1

@@ -38,6 +38,8 @@ class Dia:
     num_columns: int
     pitch: int  # cells stored a diagonal
 
+    id_bounds = {"column": "num_columns"}
+
     @property
     def num_tiles(self):
         return self.num_rows

@@ -42,6 +42,8 @@ class Ell:
     num_columns: int
     width: int
 
+    id_bounds = {"column": "num_columns"}
+
     @property
     def num_tiles(self):
         return self.num_rows

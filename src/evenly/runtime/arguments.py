@@ -10,6 +10,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop import sparse
 from evenly.interop.arrays import ArrayView, as_numpy, is_array, view
+from evenly.language.ir import Requirement
 from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
 from evenly.language.types import BOOL, POS, WEAK_FLOAT, WEAK_INT, from_dtype
 from evenly.layouts.contract import is_layout, masks
@@ -142,6 +143,15 @@ class Binding:
         for name, value in self.arguments.items():
             visit(value, (name,))
         return out
+
+    def check_lengths(self, requirements: frozenset[Requirement]) -> None:
+        """Arrays that are indexed by ids must be long enough for the layouts' ids."""
+        for r in sorted(requirements, key=lambda r: (r.array, r.axis)):
+            least, found = int(getattr(self.layout(r.layout), r.bound)), self.extent(r.array, r.axis)
+            if found < least:
+                where, name = ".".join(r.layout), ".".join(r.array)
+                what = f"at least {least} elements" + (f" on axis {r.axis}" if len(self.view(r.array).shape) > 1 else "")
+                raise InputError(name, expected=f"{what}, since ids of {where} index it ({where}.{r.bound.replace('max_', 'num_')})", given=str(found))
 
     def check_outputs(self, written: frozenset[tuple[str, ...]]) -> None:
         """Outputs must be writable, and must not share memory with any other array."""

@@ -102,13 +102,14 @@ class Kernel:
                 self._executables[key] = made, phases
             return self._executables[key]
 
-    def check(self, binding: Binding, outputs: frozenset[tuple[str, ...]], target: str) -> None:
-        """The checks of every call: one device, the target's; outputs writable and apart."""
+    def check(self, binding: Binding, specs: tuple[Spec, ...], outputs: frozenset[tuple[str, ...]], target: str) -> None:
+        """The checks of every call: one device, the target's; lengths; outputs writable and apart."""
         place = binding.device().split(":")[0]
         if place != {"cuda": "cuda"}.get(target, "cpu"):
             name = next(iter(binding.array_paths()))[0]
             hint = "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)" if target == "cuda" else "move them: layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'"
             raise InputError(name, expected=f"arrays where target {target!r} can reach them", given=f"an array on {place}", hint=hint)
+        binding.check_lengths(self.program(specs).requirements)
         binding.check_outputs(outputs)
 
 
@@ -147,13 +148,13 @@ class Bound:
     def __call__(self, *args: Any) -> None:
         """Run on these arguments."""
         plan = self._prepare(args)
-        plan.kernel.check(plan._binding, plan._outputs, plan.target)
+        plan.check_arguments(plan._binding)
         plan.run(plan._binding)
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""
         plan = self._prepare(args)
-        plan.kernel.check(plan._binding, plan._outputs, plan.target)
+        plan.check_arguments(plan._binding)
         return plan.store()
 
     def _prepare(self, args: tuple[Any, ...]) -> Plan:

@@ -55,8 +55,12 @@ class Plan:
                 raise InputError(name, expected="the type that the plan was made for", given=_brief(value), hint="make a plan for these arguments")
         if is_wide(binding) and not self._wide:
             raise InputError(next(iter(binding.arguments)), expected="sizes that 32-bit positions hold, as the plan was made for", given="larger ones", hint="make a plan for these arguments")
-        self.kernel.check(binding, self._outputs, self.target)
+        self.check_arguments(binding)
         self.run(binding)
+
+    def check_arguments(self, binding: Binding) -> None:
+        """Raise InputError for arrays that are too short, in the wrong place, read-only or overlapping."""
+        self.kernel.check(binding, self._specs, self._outputs, self.target)
 
     def run(self, binding: Binding) -> None:
         """Run on arguments that have been checked."""

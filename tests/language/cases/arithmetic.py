@@ -16,8 +16,11 @@ NAN, INF = math.nan, math.inf
 
 # ---- integers ------------------------------------------------------------------------------------
 @case(
-    A=tiles(6), a=i32(7, -7, 7, -7, 6, 0), b=i32(2, 2, -2, -2, -3, 5),
-    q=out("int32", [3, -4, -4, 3, -2, 0]), r=out("int32", [1, 1, -1, -1, 0, 0]),
+    A=tiles(6),
+    a=i32(7, -7, 7, -7, 6, 0),
+    b=i32(2, 2, -2, -2, -3, 5),
+    q=out("int32", [3, -4, -4, 3, -2, 0]),
+    r=out("int32", [1, 1, -1, -1, 0, 0]),
 )
 def integer_division_rounds_down(A, a, b, q, r):
     for t in A.tiles():
@@ -32,14 +35,23 @@ def integer_division_of_ids(A, q, r):
         r[t] = (t - 9) % 3 * (t != 3)
 
 
-@case(A=tiles(2), a=i32(2147483647, -2147483648), y=out("int32", [-2147483648, 2147483647]), z=out("int64", [-2, 0]))
+@case(
+    A=tiles(2),
+    a=i32(2147483647, -2147483648),
+    y=out("int32", [-2147483648, 2147483647]),
+    z=out("int64", [-2, 0]),
+)
 def int32_wraps(A, a, y, z):
     for t in A.tiles():
         y[t] = a[t] + 1 if t == 0 else a[t] - 1
         z[t] = a[t] * 2
 
 
-@case(A=tiles(2), a=i64(9223372036854775807, -9223372036854775808), y=out("int64", [-9223372036854775808, 9223372036854775807]))
+@case(
+    A=tiles(2),
+    a=i64(9223372036854775807, -9223372036854775808),
+    y=out("int64", [-9223372036854775808, 9223372036854775807]),
+)
 def int64_wraps(A, a, y):
     for t in A.tiles():
         y[t] = a[t] + (1 - 2 * t)
@@ -58,8 +70,13 @@ def arithmetic_on_ids_is_64_bits_wide(A, big, y):
 
 
 @case(
-    A=tiles(4), a=i32(6, 5, -1, 0), b=i32(3, 3, 1, 0),
-    y=out("int32", [2, 1, 1, 0]), o=out("int32", [7, 7, -1, 0]), x=out("int32", [5, 6, -2, 0]), n=out("int32", [-7, -6, 0, -1]),
+    A=tiles(4),
+    a=i32(6, 5, -1, 0),
+    b=i32(3, 3, 1, 0),
+    y=out("int32", [2, 1, 1, 0]),
+    o=out("int32", [7, 7, -1, 0]),
+    x=out("int32", [5, 6, -2, 0]),
+    n=out("int32", [-7, -6, 0, -1]),
 )
 def bits(A, a, b, y, o, x, n):
     for t in A.tiles():
@@ -69,14 +86,26 @@ def bits(A, a, b, y, o, x, n):
         n[t] = ~a[t]
 
 
-@case(A=tiles(4), a=i32(1, -8, 5, 1), s=i32(3, 1, 0, 31), l=out("int32", [8, -16, 5, -2147483648]), r=out("int32", [0, -4, 5, 0]))
+@case(
+    A=tiles(4),
+    a=i32(1, -8, 5, 1),
+    s=i32(3, 1, 0, 31),
+    l=out("int32", [8, -16, 5, -2147483648]),
+    r=out("int32", [0, -4, 5, 0]),
+)
 def shifts(A, a, s, l, r):  # noqa: E741
     for t in A.tiles():
         l[t] = a[t] << s[t]
         r[t] = a[t] >> s[t]
 
 
-@case(A=tiles(3), a=i32(-3, 2, 0), y=out("int32", [-27, 8, 0]), o=out("int32", [1, 1, 1]), w=out("int32", [129140163, -129140163, 0]))
+@case(
+    A=tiles(3),
+    a=i32(-3, 2, 0),
+    y=out("int32", [-27, 8, 0]),
+    o=out("int32", [1, 1, 1]),
+    w=out("int32", [129140163, -129140163, 0]),
+)
 def integer_powers(A, a, y, o, w):
     for t in A.tiles():
         y[t] = a[t] ** 3
@@ -92,9 +121,12 @@ def absolute_value_of_integers(A, a, y):
 
 # ---- floats --------------------------------------------------------------------------------------
 @case(
-    A=tiles(6), a=f32(7, -7, 7, -7, 1, -1), b=f32(2, 2, -2, -2, 0, 0),
+    A=tiles(6),
+    a=f32(7, -7, 7, -7, 1, -1),
+    b=f32(2, 2, -2, -2, 0, 0),
     d=out("float32", [3.5, -3.5, -3.5, 3.5, INF, -INF]),
-    q=out("float32", [3, -4, -4, 3, INF, -INF]), r=out("float32", [1, 1, -1, -1, NAN, NAN]),
+    q=out("float32", [3, -4, -4, 3, INF, -INF]),
+    r=out("float32", [1, 1, -1, -1, NAN, NAN]),
 )
 def float_division(A, a, b, d, q, r):
     for t in A.tiles():
@@ -117,7 +149,14 @@ def true_division_of_integers_is_float64(A, a, b, y, z):
         z[t] = (b[t] - 1) / 3
 
 
-@case(A=tiles(3), a=f32(2, -8, 4), tolerance=2e-7, y=out("float32", [4, 64, 16]), z=out("float32", [np.float32(2) ** np.float32(0.5), NAN, 2]), w=out("float32", [0.5, -0.125, 0.25]))
+@case(
+    A=tiles(3),
+    a=f32(2, -8, 4),
+    tolerance=2e-7,
+    y=out("float32", [4, 64, 16]),
+    z=out("float32", [np.float32(2) ** np.float32(0.5), NAN, 2]),
+    w=out("float32", [0.5, -0.125, 0.25]),
+)
 def float_powers(A, a, y, z, w):
     for t in A.tiles():
         y[t] = a[t] ** 2
@@ -132,21 +171,37 @@ def power_of_weak_numbers(A, n, y):
 
 
 # ---- types ---------------------------------------------------------------------------------------
-@case(A=tiles(1), x=f32(0.1), y=out("float64", [float(np.float32(0.1) * np.float32(0.1))]), z=out("float64", [np.float64(np.float32(0.1)) * 0.1]))
+@case(
+    A=tiles(1),
+    x=f32(0.1),
+    y=out("float64", [float(np.float32(0.1) * np.float32(0.1))]),
+    z=out("float64", [np.float64(np.float32(0.1)) * 0.1]),
+)
 def literals_are_weak(A, x, y, z):
     for t in A.tiles():
         y[t] = x[t] * 0.1
         z[t] = x[t] * np.float64(0.1)
 
 
-@case(A=tiles(1), x=f32(0.1), y=out("float64", [float(np.float32(0.1) * np.float32(0.5) + np.float32(7))]), z=out("float64", [float(np.float32(0.1)) * 0.1]))
+@case(
+    A=tiles(1),
+    x=f32(0.1),
+    y=out("float64", [float(np.float32(0.1) * np.float32(0.5) + np.float32(7))]),
+    z=out("float64", [float(np.float32(0.1)) * 0.1]),
+)
 def captured_constants_are_weak_unless_typed(A, x, y, z):
     for t in A.tiles():
         y[t] = x[t] * HALF + SEVEN
         z[t] = x[t] * TYPED
 
 
-@case(A=tiles(2), x=f32(0.1, 0.2), y=out("float64", [float(np.float32(0.1) / np.float32(1)), float(np.float32(0.2) / np.float32(2))]))
+@case(
+    A=tiles(2),
+    x=f32(0.1, 0.2),
+    y=out(
+        "float64", [float(np.float32(0.1) / np.float32(1)), float(np.float32(0.2) / np.float32(2))]
+    ),
+)
 def ids_are_weak(A, x, y):
     for t in A.tiles():
         y[t] = x[t] / (t + 1)
@@ -164,7 +219,13 @@ def int32_beside_a_float_literal_is_float64(A, a, y):
         y[t] = a[t] * 0.1
 
 
-@case(A=tiles(2), b=truths(1, 0), y=out("int64", [2, 0]), z=out("float64", [float(np.float64(0.1) * 3), 0.0]), w=out("int64", [1, 1]))
+@case(
+    A=tiles(2),
+    b=truths(1, 0),
+    y=out("int64", [2, 0]),
+    z=out("float64", [float(np.float64(0.1) * 3), 0.0]),
+    w=out("int64", [1, 1]),
+)
 def truth_values_count_as_integers(A, b, y, z, w):
     for t in A.tiles():
         y[t] = b[t] * 2
@@ -172,7 +233,15 @@ def truth_values_count_as_integers(A, b, y, z, w):
         w[t] = (t == 0) + int(b[1 - t])
 
 
-@case(A=tiles(1), n=3, s=0.1, k=np.int32(2147483647), y=out("float64", [float(np.float32(0.3) * np.float32(0.1) * np.float32(3))]), z=out("int32", [-2147483648]), x=f32(0.3))
+@case(
+    A=tiles(1),
+    n=3,
+    s=0.1,
+    k=np.int32(2147483647),
+    y=out("float64", [float(np.float32(0.3) * np.float32(0.1) * np.float32(3))]),
+    z=out("int32", [-2147483648]),
+    x=f32(0.3),
+)
 def scalar_arguments(A, n, s, k, x, y, z):
     for t in A.tiles():
         y[t] = x[t] * s * n
@@ -195,7 +264,14 @@ def none_as_an_argument(A, bias, scale, y):
         y[t] = v * scale[t] if scale is not None else v
 
 
-@case(A=tiles(3), x=f64(2.9, -2.9, 0), y=out("int32", [2, -2, 0]), z=out("int32", [2, -3, 0]), u=out("int32", [3, -2, 0]), v=out("int32", [2, -2, 0]))
+@case(
+    A=tiles(3),
+    x=f64(2.9, -2.9, 0),
+    y=out("int32", [2, -2, 0]),
+    z=out("int32", [2, -3, 0]),
+    u=out("int32", [3, -2, 0]),
+    v=out("int32", [2, -2, 0]),
+)
 def floats_to_integers(A, x, y, z, u, v):
     for t in A.tiles():
         y[t] = int(x[t])
@@ -204,7 +280,15 @@ def floats_to_integers(A, x, y, z, u, v):
         v[t] = math.trunc(x[t])
 
 
-@case(A=tiles(1), x=f32(0.1), a=i64(4294967299), y=out("float64", [float(np.float32(0.1)) * 3]), z=out("int64", [3]), w=out("float32", [0.25]), c=out("int64", [1]))
+@case(
+    A=tiles(1),
+    x=f32(0.1),
+    a=i64(4294967299),
+    y=out("float64", [float(np.float32(0.1)) * 3]),
+    z=out("int64", [3]),
+    w=out("float32", [0.25]),
+    c=out("int64", [1]),
+)
 def conversions(A, x, a, y, z, w, c):
     for t in A.tiles():
         y[t] = np.float64(x[t]) * 3
@@ -213,7 +297,14 @@ def conversions(A, x, a, y, z, w, c):
         c[t] = bool(a[t]) + np.int64(0)
 
 
-@case(A=tiles(2), a=i64(4294967298, -1), y=out("int32", [2, -1]), z=out("float32", [4294967296, -1]), w=out("float32", [1, 0]), b=truths(1, 0))
+@case(
+    A=tiles(2),
+    a=i64(4294967298, -1),
+    y=out("int32", [2, -1]),
+    z=out("float32", [4294967296, -1]),
+    w=out("float32", [1, 0]),
+    b=truths(1, 0),
+)
 def stores_convert(A, a, b, y, z, w):
     for t in A.tiles():
         y[t] = a[t]
@@ -236,7 +327,13 @@ def integers_compare_exactly(A, a, b, y, z):
 
 
 # ---- minima, mathematics -------------------------------------------------------------------------
-@case(A=tiles(4), x=f32(1, NAN, 3, -2), lo=out("float32", [1, NAN, 2, -2]), hi=out("float32", [2, NAN, 3, 2]), c=out("float32", [1, NAN, 2, 0]))
+@case(
+    A=tiles(4),
+    x=f32(1, NAN, 3, -2),
+    lo=out("float32", [1, NAN, 2, -2]),
+    hi=out("float32", [2, NAN, 3, 2]),
+    c=out("float32", [1, NAN, 2, 0]),
+)
 def min_and_max_of_numbers(A, x, lo, hi, c):
     for t in A.tiles():
         lo[t] = min(x[t], 2)
@@ -252,10 +349,14 @@ def min_and_max_of_mixed_numbers(A, a, y, z):
 
 
 @case(
-    A=tiles(3), x=f32(0.5, 2, 10), tolerance=3e-6,
+    A=tiles(3),
+    x=f32(0.5, 2, 10),
+    tolerance=3e-6,
     y=out("float32", [math.sqrt(v) + math.exp(v / 10) + math.log(v) for v in (0.5, 2, 10)]),
     z=out("float32", [math.sin(v) * math.cos(v) + math.tanh(v) for v in (0.5, 2, 10)]),
-    w=out("float32", [math.hypot(v, 1) + math.atan2(v, 2) + math.pow(v, 1.5) for v in (0.5, 2, 10)]),
+    w=out(
+        "float32", [math.hypot(v, 1) + math.atan2(v, 2) + math.pow(v, 1.5) for v in (0.5, 2, 10)]
+    ),
     e=out("float32", [math.erf(v / 4) + math.lgamma(v + 1) + math.log1p(v) for v in (0.5, 2, 10)]),
 )
 def mathematics(A, x, y, z, w, e):
@@ -267,16 +368,29 @@ def mathematics(A, x, y, z, w, e):
         e[t] = math.erf(v / 4) + math.lgamma(v + 1) + math.log1p(v)
 
 
-@case(A=tiles(3), x=f32(-1, 0, INF), y=out("float32", [NAN, 0, INF]), z=out("float32", [NAN, -INF, INF]), w=out("bool", [True, False, False]), v=out("bool", [False, True, True]))
+@case(
+    A=tiles(3),
+    x=f32(-1, 0, INF),
+    y=out("float32", [NAN, 0, INF]),
+    z=out("float32", [NAN, -INF, INF]),
+    w=out("bool", [True, False, False]),
+    v=out("bool", [False, True, True]),
+)
 def mathematics_outside_its_range(A, x, y, z, w, v):
     for t in A.tiles():
         y[t] = math.sqrt(x[t])
         z[t] = math.log(x[t])
         w[t] = math.isnan(math.sqrt(x[t]))
-        v[t] = math.isinf(x[t]) or not math.isfinite(math.log(x[t])) and x[t] == 0
+        v[t] = math.isinf(x[t]) or (not math.isfinite(math.log(x[t])) and x[t] == 0)
 
 
-@case(A=tiles(1), a=i32(2), tolerance=1e-15, y=out("float64", [math.sqrt(2)]), z=out("float64", [math.pi / 4]))
+@case(
+    A=tiles(1),
+    a=i32(2),
+    tolerance=1e-15,
+    y=out("float64", [math.sqrt(2)]),
+    z=out("float64", [math.pi / 4]),
+)
 def mathematics_of_integers_is_float64(A, a, y, z):
     for t in A.tiles():
         y[t] = math.sqrt(a[t])
@@ -291,7 +405,13 @@ def captured_tuples_and_flags(A, y, f):
         f[t] = 1 if FLAG else 2
 
 
-@case(A=rows([1, 2], [3]), y=out("int32", [3, 3]), n=out("int32", [3, 3]), m=out("int64", [6, 6]), w=np.zeros((2, 3), np.float32))
+@case(
+    A=rows([1, 2], [3]),
+    y=out("int32", [3, 3]),
+    n=out("int32", [3, 3]),
+    m=out("int64", [6, 6]),
+    w=np.zeros((2, 3), np.float32),
+)
 def lengths_and_shapes(A, w, y, n, m):
     for t in A.tiles():
         y[t] = len(A.values)

@@ -1,5 +1,7 @@
 """Branches, serial loops, logic, tuples, names."""
 
+# ruff: noqa: B007
+
 import evenly as ev
 
 from .table import case, f32, f64, i32, out, rows, tiles, truths
@@ -58,7 +60,12 @@ def continue_in_the_loop_over_tiles(A, y):
 
 
 # ---- logic ---------------------------------------------------------------------------------------
-@case(A=tiles(4), x=f32(1, 2), y=out("bool", [False, True, False, False]), z=out("bool", [True, True, False, False]))
+@case(
+    A=tiles(4),
+    x=f32(1, 2),
+    y=out("bool", [False, True, False, False]),
+    z=out("bool", [True, True, False, False]),
+)
 def and_or_stop_early(A, x, y, z):
     for t in A.tiles():
         y[t] = t < len(x) and x[t] > 1
@@ -72,7 +79,12 @@ def short_circuits_guard_effects(A, hits, y):
         y[t] = t >= LIMIT - 1 and ev.atomic_add(hits, 0, 1) >= 0
 
 
-@case(A=tiles(5), y=out("bool", [False, True, True, False, False]), z=out("int32", [0, 1, 1, 1, 1]), w=out("int32", [0, 0, 0, 1, 1]))
+@case(
+    A=tiles(5),
+    y=out("bool", [False, True, True, False, False]),
+    z=out("int32", [0, 1, 1, 1, 1]),
+    w=out("int32", [0, 0, 0, 1, 1]),
+)
 def chained_comparisons(A, y, z, w):
     """The middle is evaluated once; what stands after a comparison that fails, not at all."""
     for t in A.tiles():
@@ -83,7 +95,13 @@ def chained_comparisons(A, y, z, w):
             pass
 
 
-@case(A=tiles(2), b=truths(1, 0), y=out("bool", [False, True]), z=out("bool", [True, False]), w=out("bool", [True, True]))
+@case(
+    A=tiles(2),
+    b=truths(1, 0),
+    y=out("bool", [False, True]),
+    z=out("bool", [True, False]),
+    w=out("bool", [True, True]),
+)
 def truth_values(A, b, y, z, w):
     for t in A.tiles():
         y[t] = not b[t]
@@ -91,7 +109,13 @@ def truth_values(A, b, y, z, w):
         w[t] = b[t] == (t == 0)
 
 
-@case(A=tiles(3), x=f32(0, 2, float("nan")), a=i32(0, 3, 0), y=out("int32", [0, 1, 1]), z=out("int32", [0, 1, 0]))
+@case(
+    A=tiles(3),
+    x=f32(0, 2, float("nan")),
+    a=i32(0, 3, 0),
+    y=out("int32", [0, 1, 1]),
+    z=out("int32", [0, 1, 0]),
+)
 def numbers_are_true_unless_zero(A, x, a, y, z):
     for t in A.tiles():
         if x[t]:
@@ -173,7 +197,11 @@ def nested_loops_and_break(A, y):
         y[t] = count
 
 
-@case(A=tiles(2), x=f32(0.1, 0.1), y=out("float64", [float(f32(0.1)[0]) + 0.0, float(f32(0.1)[0] + f32(0.1)[0])]))
+@case(
+    A=tiles(2),
+    x=f32(0.1, 0.1),
+    y=out("float64", [float(f32(0.1)[0]) + 0.0, float(f32(0.1)[0] + f32(0.1)[0])]),
+)
 def loop_carried_types(A, x, y):
     """`acc` starts as a weak float and is a float32 all the way."""
     for t in A.tiles():
@@ -231,7 +259,13 @@ def a_name_may_change_its_type(A, x, y, z):
         y[t] = v * v
 
 
-@case(A=tiles(2), x=f32(1, 2), y=out("float32", [2, 1]), a=out("int32", [7, 7]), b=out("int32", [6, 7]))
+@case(
+    A=tiles(2),
+    x=f32(1, 2),
+    y=out("float32", [2, 1]),
+    a=out("int32", [7, 7]),
+    b=out("int32", [6, 7]),
+)
 def swaps_and_unpacking(A, x, y, a, b):
     for t in A.tiles():
         p, q = x[t], x[1 - t]
@@ -273,5 +307,3 @@ def layout_fields_are_readable(A, y, z):
         z[t] = first
         if A.end(t) > A.begin(t):
             y[t] = A.values[first]
-
-

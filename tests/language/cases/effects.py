@@ -20,7 +20,11 @@ def updates_of_the_tiles_own_element(A, y, z):
         z[t] = z[t] * 2 + (t == 0) * 7
 
 
-@case(A=tiles(2), m=out("float32", [[1, 2, 3], [2, 3, 4]]), d=out("float32", [[3, 0], [0, 4]], start=0))
+@case(
+    A=tiles(2),
+    m=out("float32", [[1, 2, 3], [2, 3, 4]]),
+    d=out("float32", [[3, 0], [0, 4]], start=0),
+)
 def two_axes(A, m, d):
     for t in A.tiles():
         for j in range(m.shape[1]):
@@ -38,7 +42,13 @@ def a_histogram(A, degree, weight):
             ev.atomic_add(weight, A.column(k), A.value(k))
 
 
-@case(A=tiles(2), x=i32(10, 20), y=out("int32", [13, 19]), old=out("int32", [10, 20]), start=out("int32", [13, 19]))
+@case(
+    A=tiles(2),
+    x=i32(10, 20),
+    y=out("int32", [13, 19]),
+    old=out("int32", [10, 20]),
+    start=out("int32", [13, 19]),
+)
 def atomics_return_what_was_there(A, x, y, old, start):
     for t in A.tiles():
         y[t] = x[t]
@@ -46,14 +56,25 @@ def atomics_return_what_was_there(A, x, y, old, start):
         start[t] = ev.atomic_add(y, t, 0)
 
 
-@case(A=tiles(3), lo=out("float32", [1, 2, NAN], start=2), hi=out("int32", [5, 5, 6], start=5), x=f32(1, 3, NAN))
+@case(
+    A=tiles(3),
+    lo=out("float32", [1, 2, NAN], start=2),
+    hi=out("int32", [5, 5, 6], start=5),
+    x=f32(1, 3, NAN),
+)
 def atomic_minima_and_maxima(A, x, lo, hi):
     for t in A.tiles():
         ev.atomic_min(lo, t, x[t])
         ev.atomic_max(hi, t, 4 + t)
 
 
-@case(A=tiles(2), y=out("int32", [7, 1], start=1), was=out("int32", [1, 1]), z=out("int32", [3, 4], start=9), old=out("int32", [9, 9]))
+@case(
+    A=tiles(2),
+    y=out("int32", [7, 1], start=1),
+    was=out("int32", [1, 1]),
+    z=out("int32", [3, 4], start=9),
+    old=out("int32", [9, 9]),
+)
 def compare_and_swap_and_exchange(A, y, was, z, old):
     for t in A.tiles():
         was[t] = ev.atomic_cas(y, t, 1 + t, 7)
@@ -68,7 +89,12 @@ def atomics_on_two_axes_and_constants(A, m, n):
         ev.atomic_add(n, 0, t + 1)
 
 
-@case(A=GRAPH, distance=f32(0, 9, 5), new=out("float32", [0, 9, 1], start=9), changed=out("int32", [1, 0, 1]))
+@case(
+    A=GRAPH,
+    distance=f32(0, 9, 5),
+    new=out("float32", [0, 9, 1], start=9),
+    changed=out("int32", [1, 0, 1]),
+)
 def relaxation(A, distance, new, changed):
     """Listing 5 of the paper: the old value tells who lowered a distance."""
     for v in A.tiles():

@@ -88,7 +88,14 @@ def global_names(v):
     return v * FACTOR + SHIFT
 
 
-@case(A=tiles(3), x=f32(3, -2, 0), y=out("float32", [9, 4, 0]), n=out("int32", [0, 1, 4]), h=out("float32", [5, math.sqrt(20), 4]), tolerance=1e-6)
+@case(
+    A=tiles(3),
+    x=f32(3, -2, 0),
+    y=out("float32", [9, 4, 0]),
+    n=out("int32", [0, 1, 4]),
+    h=out("float32", [5, math.sqrt(20), 4]),
+    tolerance=1e-6,
+)
 def functions_take_the_types_of_each_call(A, x, y, n, h):
     for t in A.tiles():
         y[t] = square(x[t])
@@ -103,7 +110,14 @@ def functions_return_early(A, x, y, z):
         z[t] = clamp(t, high=9, low=5)
 
 
-@case(A=tiles(2), a=i32(7, -7), q=out("int32", [3, -4]), r=out("int32", [1, 1]), lo=out("int32", [3, -4]), hi=out("int32", [7, 1]))
+@case(
+    A=tiles(2),
+    a=i32(7, -7),
+    q=out("int32", [3, -4]),
+    r=out("int32", [1, 1]),
+    lo=out("int32", [3, -4]),
+    hi=out("int32", [7, 1]),
+)
 def functions_give_and_take_tuples(A, a, q, r, lo, hi):
     for t in A.tiles():
         quotient, rest = divided(a[t], 2)
@@ -128,7 +142,12 @@ def functions_have_closures_and_defaults(A, y, z, w):
         w[t] = global_names(t)
 
 
-@case(A=rows([1, 2], [], [3]), x=f32(10, 100, 1000), y=out("float32", [210, 0, 30]), z=out("float32", [210, 0, 30]))
+@case(
+    A=rows([1, 2], [], [3]),
+    x=f32(10, 100, 1000),
+    y=out("float32", [210, 0, 30]),
+    z=out("float32", [210, 0, 30]),
+)
 def functions_take_layouts_and_arrays(A, x, y, z):
     for row in A.tiles():
         y[row] = dot(A, row, x)

@@ -11,7 +11,13 @@ from .table import case, f32, f64, i32, out, rows, tiles
 
 A3 = rows([1, 2, 3], [], [4])
 SUBSET = subset(A3, i32(2, 0))
-ELL = ell((f32(1, 2, 3, math.nan, math.nan, math.nan, 4, math.nan, math.nan).reshape(3, 3), i32(0, 1, 2, -1, -1, -1, 0, -1, -1).reshape(3, 3)), shape=(3, 3))
+ELL = ell(
+    (
+        f32(1, 2, 3, math.nan, math.nan, math.nan, 4, math.nan, math.nan).reshape(3, 3),
+        i32(0, 1, 2, -1, -1, -1, 0, -1, -1).reshape(3, 3),
+    ),
+    shape=(3, 3),
+)
 
 
 @case(A=rows([0, 0], [], [5, 5, 5, 5]), out_=out("float32", [0.5, 0.5, 0.25, 0.25, 0.25, 0.25]))
@@ -150,7 +156,12 @@ def lanes_outside(A, x, y):
             y[row, j] = sum(A.value(k) * x[A.column(k), j] for k in A.atoms(row))
 
 
-@case(A=A3, u=f32(1, 2, 3, 4, 5, 6).reshape(3, 2), v=f32(1, 1, 0, 2, 3, 0).reshape(3, 2), out_=out("float32", [3, 8, 9, 44]))
+@case(
+    A=A3,
+    u=f32(1, 2, 3, 4, 5, 6).reshape(3, 2),
+    v=f32(1, 1, 0, 2, 3, 0).reshape(3, 2),
+    out_=out("float32", [3, 8, 9, 44]),
+)
 def lanes_inside(A, u, v, out_):
     for row in A.tiles():
         for k in A.atoms(row):
@@ -160,7 +171,12 @@ def lanes_inside(A, u, v, out_):
             out_[k] = A.value(k) * dot
 
 
-@case(A=A3, x=f32(1, 2, 3, 4, 5, 6).reshape(3, 2), y=out("float32", [[1, 4], [3, 8], [5, 12]]), s=out("float32", [3, 7, 11]))
+@case(
+    A=A3,
+    x=f32(1, 2, 3, 4, 5, 6).reshape(3, 2),
+    y=out("float32", [[1, 4], [3, 8], [5, 12]]),
+    s=out("float32", [3, 7, 11]),
+)
 def lanes_without_atoms(A, x, y, s):
     for row in A.tiles():
         total = 0.0
@@ -196,7 +212,13 @@ def argmax_over_a_subset_gives_an_atom_of_the_base(S, y, f):
         f[v] = ev.first((S.value(k) > 0 for k in S.atoms(v)), default=-1)
 
 
-@case(E=ELL, x=f32(1, 1, math.inf), y=out("float32", [math.inf, 0, 4]), n=out("int32", [3, 0, 1]), seen=out("int32", [1, 1, 1, 0, 0, 0, 1, 0, 0]))
+@case(
+    E=ELL,
+    x=f32(1, 1, math.inf),
+    y=out("float32", [math.inf, 0, 4]),
+    n=out("int32", [3, 0, 1]),
+    seen=out("int32", [1, 1, 1, 0, 0, 0, 1, 0, 0]),
+)
 def padding_is_never_visited(E, x, y, n, seen):
     """Not multiplied (NaN stands in the padding), not counted, not stored to."""
     for row in E.tiles():
@@ -206,7 +228,11 @@ def padding_is_never_visited(E, x, y, n, seen):
             seen[k] = 1
 
 
-@case(B=bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)), x=f32(1, 10), y=out("float32", [21, 43]))
+@case(
+    B=bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)),
+    x=f32(1, 10),
+    y=out("float32", [21, 43]),
+)
 def accessors_get_the_tile_themselves(B, x, y):
     for row in B.tiles():
         y[row] = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))

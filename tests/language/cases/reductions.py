@@ -53,7 +53,9 @@ def sums_of_float32_are_float32(A, y):
 
 
 @case(
-    A=rows([3, 1, 2], [], [NAN, 1], [2, NAN, -INF]), lo=out("float32", [1, 9, NAN, NAN]), hi=out("float32", [3, -INF, NAN, NAN])
+    A=rows([3, 1, 2], [], [NAN, 1], [2, NAN, -INF]),
+    lo=out("float32", [1, 9, NAN, NAN]),
+    hi=out("float32", [3, -INF, NAN, NAN]),
 )
 def min_and_max_propagate_nan(A, lo, hi):
     for row in A.tiles():
@@ -75,7 +77,12 @@ def min_and_max_of_ids(A, y, z):
         z[row] = min((k for k in A.atoms(row)), default=7)
 
 
-@case(A=rows([1, 2], [], [-3]), y=out("bool", [False, False, True]), z=out("bool", [True, True, False]), w=out("bool", [True, False, True]))
+@case(
+    A=rows([1, 2], [], [-3]),
+    y=out("bool", [False, False, True]),
+    z=out("bool", [True, True, False]),
+    w=out("bool", [True, False, True]),
+)
 def any_and_all(A, y, z, w):
     for row in A.tiles():
         y[row] = any(A.value(k) < 0 for k in A.atoms(row))
@@ -85,7 +92,8 @@ def any_and_all(A, y, z, w):
 
 @case(
     A=rows([2, 7, 7, 1], [], [3], [NAN, 5, NAN], [5, NAN], [-INF, -INF]),
-    lo=out("int32", [3, -1, 4, 5, 9, 10]), hi=out("int32", [1, -1, 4, 5, 9, 10]),
+    lo=out("int32", [3, -1, 4, 5, 9, 10]),
+    hi=out("int32", [1, -1, 4, 5, 9, 10]),
 )
 def ties_go_to_the_lowest_atom_and_nan_wins(A, lo, hi):
     for row in A.tiles():
@@ -121,16 +129,29 @@ def larger(a, b):
     return b if abs(b) > abs(a) else a
 
 
-@case(A=rows([1, -5, 5], [], [2]), y=out("float32", [5, 0, 2]), z=out("int32", [1, 1000, 0]), w=out("float32", [-5, 0, 2]))
+@case(
+    A=rows([1, -5, 5], [], [2]),
+    y=out("float32", [5, 0, 2]),
+    z=out("int32", [1, 1000, 0]),
+    w=out("float32", [-5, 0, 2]),
+)
 def reductions_of_the_users_own(A, y, z, w):
     for row in A.tiles():
-        size, at = ev.reduce(longer, ((abs(A.value(k)), A.column(k)) for k in A.atoms(row)), (0.0, 1000))
+        size, at = ev.reduce(
+            longer, ((abs(A.value(k)), A.column(k)) for k in A.atoms(row)), (0.0, 1000)
+        )
         y[row] = size
         z[row] = at
         w[row] = ev.reduce(larger, (A.value(k) for k in A.atoms(row) if A.value(k) != 5), 0.0)
 
 
-@case(A=tiles(3), x=f32(1, 2, 3), y=out("float32", [0, 1, 3]), m=out("float32", [-1, 1, 2]), b=out("bool", [True, True, False]))
+@case(
+    A=tiles(3),
+    x=f32(1, 2, 3),
+    y=out("float32", [0, 1, 3]),
+    m=out("float32", [-1, 1, 2]),
+    b=out("bool", [True, True, False]),
+)
 def reductions_over_ranges(A, x, y, m, b):
     for t in A.tiles():
         y[t] = sum(x[i] for i in range(t))
@@ -149,11 +170,19 @@ def reductions_in_expressions(A, y):
     """Two passes in one expression, and one under a condition."""
     for row in A.tiles():
         n = sum(1 for k in A.atoms(row))
-        low, high = min((A.value(k) for k in A.atoms(row)), default=0), max((A.value(k) for k in A.atoms(row)), default=1)
+        low, high = (
+            min((A.value(k) for k in A.atoms(row)), default=0),
+            max((A.value(k) for k in A.atoms(row)), default=1),
+        )
         y[row] = low / high if n > 0 else -1
 
 
-@case(A=rows([2, 3], [], [4]), y=out("float32", [6, 1, 4]), z=out("int32", [2, -1, 4]), b=out("bool", [True, False, True]))
+@case(
+    A=rows([2, 3], [], [4]),
+    y=out("float32", [6, 1, 4]),
+    z=out("int32", [2, -1, 4]),
+    b=out("bool", [True, False, True]),
+)
 def loops_that_accumulate(A, y, z, b):
     """A product, a bitwise and, an `or`, each from its own start; all in one loop."""
     for row in A.tiles():
@@ -169,7 +198,13 @@ def loops_that_accumulate(A, y, z, b):
         b[row] = found
 
 
-@case(A=rows([2, 3], [], [4]), x=f32(10, 20, 30), y=out("float32", [15, 20, 34]), lo=out("float32", [-3, 0, -4]), hi=out("float32", [3, 0.5, 4]))
+@case(
+    A=rows([2, 3], [], [4]),
+    x=f32(10, 20, 30),
+    y=out("float32", [15, 20, 34]),
+    lo=out("float32", [-3, 0, -4]),
+    hi=out("float32", [3, 0.5, 4]),
+)
 def accumulators_start_with_their_value(A, x, y, lo, hi):
     for row in A.tiles():
         total = x[row]
@@ -184,7 +219,12 @@ def accumulators_start_with_their_value(A, x, y, lo, hi):
         hi[row] = most
 
 
-@case(A=rows([2, 3, -1], [], [4]), y=out("float32", [-4, 0, -3.5]), n=out("int32", [2, 0, 1]), x=out("int32", [1, 0, 0]))
+@case(
+    A=rows([2, 3, -1], [], [4]),
+    y=out("float32", [-4, 0, -3.5]),
+    n=out("int32", [2, 0, 1]),
+    x=out("int32", [1, 0, 0]),
+)
 def conditional_contributions(A, y, n, x):
     for row in A.tiles():
         total = 0.0
@@ -206,7 +246,12 @@ def conditional_contributions(A, y, n, x):
         x[row] = parity
 
 
-@case(A=rows([1, 1, 1], [], [1]), b=truths(1, 0, 1), y=out("int64", [2, 0, 1]), s=out("int64", [-2, 0, -1]))
+@case(
+    A=rows([1, 1, 1], [], [1]),
+    b=truths(1, 0, 1),
+    y=out("int64", [2, 0, 1]),
+    s=out("int64", [-2, 0, -1]),
+)
 def counting_truth_values(A, b, y, s):
     for row in A.tiles():
         count = 0

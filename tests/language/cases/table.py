@@ -48,7 +48,9 @@ class Case:
             if isinstance(value, Out):
                 got = arguments[name]
                 assert got.dtype == value.expected.dtype
-                np.testing.assert_allclose(got, value.expected, rtol=self.tolerance, atol=0, err_msg=name)
+                np.testing.assert_allclose(
+                    got, value.expected, rtol=self.tolerance, atol=0, err_msg=name
+                )
             elif isinstance(value, np.ndarray):
                 np.testing.assert_array_equal(arguments[name], value, err_msg=f"{name} was changed")
 
@@ -101,14 +103,18 @@ def truths(*values: int) -> np.ndarray:
     return np.asarray(values, bool)
 
 
-def rows(*values: Sequence[Any], columns: Sequence[Sequence[int]] | None = None, dtype: str = "float32") -> Csr:
+def rows(
+    *values: Sequence[Any], columns: Sequence[Sequence[int]] | None = None, dtype: str = "float32"
+) -> Csr:
     """A Csr with these values in each row, in columns 0, 1, ... of it or in the columns given."""
     places = columns if columns is not None else [range(len(row)) for row in values]
     flat = [v for row in values for v in row]
     at = [c for row in places for c in row]
     offsets = np.cumsum([0, *(len(row) for row in values)])
     width = max((*at, len(values) - 1)) + 1
-    layout = Csr(offsets.astype(np.int32), np.asarray(at, np.int32), np.asarray(flat, dtype), int(width))
+    layout = Csr(
+        offsets.astype(np.int32), np.asarray(at, np.int32), np.asarray(flat, dtype), int(width)
+    )
     assert is_layout(layout)
     return layout
 

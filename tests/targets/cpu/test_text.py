@@ -102,8 +102,8 @@ def test_zeros_of_either_sign_are_told_apart() -> None:
     assert shared((plus, minus))[0] == []
 
 
-# ---- prefetching ---------------------------------------------------------------------------------------
-def test_gathers_are_prefetched() -> None:
+# ---- loops that LLVM may vectorise -----------------------------------------------------------------
+def test_plain_sums_are_written_for_long_and_for_short_tiles() -> None:
     def sums(A, x, y):
         for row in A.tiles():
             y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
@@ -113,9 +113,43 @@ def test_gathers_are_prefetched() -> None:
         "x": np.ones(50, np.float32),
         "y": np.zeros(1, np.float32),
     }
-    source = compiled(sums, given_, ev.MergePath()).source
-    assert "prefetch_gather(x, A_indices, k + 128, A_indices_length - 1)" in source
-    assert "prefetch_gather(x" not in compiled(sums, given_, ev.MergePath(), debug=True).source
+    source = compiled(sums, given_, ev.ThreadMapped()).source
+    assert "if high - low >= 16:" in source
+    assert "total = add_in_any_order(total, A_values[k] * x[A_indices[k]])" in source
+    assert "total = total + A_values[k] * x[A_indices[k]]" in source
+    assert "any_order(t" not in compiled(sums, given_, ev.ThreadMapped(), debug=True).source
+
+
+def test_only_the_order_of_the_sum_is_free() -> None:
+    """What the user wrote in brackets stays there: (v + 1e8) - 1e8 is not v."""
+
+    def rounded(A, y):
+        for row in A.tiles():
+            y[row] = sum((A.value(k) + 1e8) - 1e8 for k in A.atoms(row))
+
+    A = csr_of(np.array([0, 100]))
+    A.values[:] = 1.0
+    given_ = {"A": A, "y": np.zeros(1, np.float32)}
+    run(compiled(rounded, given_, ev.ThreadMapped()), given_)
+    assert given_["y"][0] == 0
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("length", [5, 100])
+def test_sums_of_what_is_not_finite(bad: float, length: int) -> None:
+    def sums(A, y):
+        for row in A.tiles():
+            y[row] = sum(A.value(k) for k in A.atoms(row))
+
+    A = csr_of(np.array([0, length]))
+    A.values[length // 2] = bad
+    given_ = {"A": A, "y": np.zeros(1, np.float32)}
+    executable = compiled(sums, given_, ev.ThreadMapped())
+    run(executable, given_)
+    np.testing.assert_array_equal(given_["y"], [bad])
+    A.values[1] = -bad
+    run(executable, given_)
+    assert np.isnan(given_["y"][0])
 
 
 # ---- arithmetic, against NumPy -------------------------------------------------------------------------

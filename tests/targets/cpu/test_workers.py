@@ -60,7 +60,8 @@ def test_numbas_setting_is_honoured(counted: list[int]) -> None:
             np.testing.assert_allclose(given["y"], expected(given), rtol=1e-4, atol=1e-5)
     finally:
         numba.set_num_threads(before)
-    assert counted == list(range(1, numba.config.NUMBA_NUM_THREADS + 1))
+    assert counted[0] == 1
+    assert all(count % n == 0 for n, count in enumerate(counted, 1))
 
 
 def test_little_work_has_one_worker(counted: list[int]) -> None:
@@ -73,6 +74,17 @@ def test_little_work_has_one_worker(counted: list[int]) -> None:
     assert counted == [1]
 
 
+def test_a_worker_is_a_worthwhile_share() -> None:
+    threads = numba.get_num_threads()
+    assert workers.worker_count(workers.SMALL - 1) == 1
+    assert workers.worker_count(10**9) == (threads * workers.EACH if threads > 1 else 1)
+    for size in (workers.SMALL, 100_000, 1_000_000):
+        assert (
+            workers.worker_count(size) in (1, threads)
+            or size // workers.worker_count(size) >= workers.SHARE
+        )
+
+
 def test_lanes_count_as_work(counted: list[int]) -> None:
     def products(A, X, Y):
         for row in A.tiles():
@@ -82,7 +94,8 @@ def test_lanes_count_as_work(counted: list[int]) -> None:
     A = csr_of(np.arange(0, 901, 3))
     given = {"A": A, "X": np.ones((50, 64), np.float32), "Y": np.zeros((300, 64), np.float32)}
     run(compiled(products, given, ev.MergePath()), given)
-    assert counted == [numba.get_num_threads()]
+    assert counted == [workers.worker_count(64 * 1200)]
+    assert counted[0] >= numba.get_num_threads()
 
 
 def test_several_python_threads_at_once() -> None:

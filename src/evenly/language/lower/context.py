@@ -94,6 +94,27 @@ class Context:
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
 
+    # ---- bounds ----------------------------------------------------------------------------
+    # What is known of the numbers that are ids: below which attribute of which layout they stay.
+    _bounds: dict[int, tuple[ir.Expr, ir.Path, str]] = field(default_factory=dict)
+    requirements: set[ir.Requirement] = field(default_factory=set)
+    conditional: int = 0  # how many conditions stand around what is being lowered
+
+    def below(self, e: Value, layout: LayoutValue, bound: str) -> Value:
+        """Note that `e` is an id that stays below `layout.bound`."""
+        if isinstance(e, ir.Expr):
+            self._bounds[id(e)] = e, layout.path, bound
+        return e
+
+    def require(self, array: ir.Array, axis: int, index: ir.Expr) -> None:
+        """Note that `array` is indexed by `index`: if that is an id, the array must be long enough for all of them.
+
+        Under a condition nothing is known: the kernel may be checking the length itself.
+        """
+        if id(index) in self._bounds and len(array.path) == 1 and not self.conditional:
+            _, layout, bound = self._bounds[id(index)]
+            self.requirements.add(ir.Requirement(array.path, axis, layout, bound))
+
     # ---- writing -----------------------------------------------------------------------
     def emit(self, statement: ir.Stmt) -> None:
         self.block.append(statement)
@@ -110,6 +131,8 @@ class Context:
         """A new variable that holds `value`."""
         var = self.variable(name, value.type)
         self.emit(ir.Assign(var, value))
+        if id(value) in self._bounds:
+            self._bounds[id(var)] = var, *self._bounds[id(value)][1:]
         return var
 
     @contextmanager
@@ -159,9 +182,11 @@ class Context:
     def branch(self, lower: Callable[[], Any]) -> Branch:
         """Lower one side of an `if` from the state as it is now, and put the state back."""
         env = dict(self.env)
+        self.conditional += 1
         with self.writing() as block:
             result = lower()
             ended = self.ended
+        self.conditional -= 1
         made = Branch(block, self.env, ended, result)
         self.env = env
         return made

@@ -202,6 +202,7 @@ def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.E
             refuse(at, f"{i.type.spoken} as an index", "indices are integers: int(x) truncates")
         if isinstance(i, ir.Const) and i.value < 0:
             refuse(at, "a negative index", f"count from the start: len({spoken(array)}) - {-int(i.value)}")
+        cx.require(array, len(out), i)
         out.append(i)
     return tuple(out)
 

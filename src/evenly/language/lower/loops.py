@@ -106,9 +106,11 @@ def lower_while(cx: Context, node: s.While) -> None:
     def lower(frame: Loop) -> None:
         with cx.writing() as before:
             test = expressions.condition(cx, node.condition)
+        cx.conditional += 1
         with cx.writing() as inner:
             statements.block(cx, node.body)
             close(cx, frame)
+        cx.conditional -= 1
         cx.emit(ir.While(tuple(before), test, tuple(inner)))
 
     carry(cx, s.assigned(node.body), lower)

@@ -106,7 +106,9 @@ def accessor(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value
         arguments = (_enclosing_tile(cx, layout, name, at), *arguments)
     if len(arguments) != wanted:
         refuse(at, f"{layout.cls.__name__}.{name} takes {counted(wanted, 'argument')}, got {len(arguments)}")
-    return run(cx, layout, function, arguments, at)
+    result = run(cx, layout, function, arguments, at)
+    bound = getattr(layout.cls, "id_bounds", {}).get(name)
+    return result if bound is None else cx.below(result, layout, bound)
 
 
 def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
@@ -182,13 +184,13 @@ def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.In
 
 def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
     if has_default(layout, "tile_id"):
-        return tile
+        return cx.below(tile, layout, "max_tiles")
     return _held(cx, "tile", run(cx, layout, layout.cls.tile_id, (tile,), _at(layout.cls.tile_id)))  # type: ignore[attr-defined]
 
 
 def atom_id(cx: Context, layout: LayoutValue, tile: ir.Expr, atom: ir.Var) -> Value:
     if has_default(layout, "atom_id"):
-        return atom
+        return cx.below(atom, layout, "max_atoms")
     return _held(cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id)))  # type: ignore[attr-defined]
 
 

@@ -417,8 +417,10 @@ def _under(cx: Context, conditions: tuple[s.Expr, ...], body: Callable[[], None]
         body()
         return
     test = expressions.condition(cx, conditions[0])
+    cx.conditional += 1
     with cx.writing() as inner:
         _under(cx, conditions[1:], body)
+    cx.conditional -= 1
     cx.emit(ir.If(test, tuple(inner)))
 
 

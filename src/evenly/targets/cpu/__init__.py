@@ -2,7 +2,7 @@
 
     slots, text, statements     what code refers to; expressions; statements
     layout, grid, split, share, owned, processors     the engines: who does what
-    gathers, common             what they prefetch; what they compute once
+    vectors, common             what is written for LLVM to vectorise; what is computed once
     function                    one function a phase
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads

@@ -23,15 +23,30 @@ def _call(typing_context, address, worker, workers, slots):
     return types.int64(types.int64, types.int64, types.int64, types.int64), generate
 
 
-@njit("void(int64, int64, int64)", parallel=True, nogil=True, cache=True)
-def drive(workers, address, slots):
-    for worker in prange(workers):
-        _call(address, worker, workers, slots)
+@intrinsic
+def _take(typing_context, counter):
+    """The next number of a counter that threads share (its address)."""
+
+    def generate(context, builder, signature, arguments):
+        i64 = llvm.IntType(64)
+        place = builder.inttoptr(arguments[0], i64.as_pointer())
+        return builder.atomic_rmw("add", place, i64(1), "monotonic")
+
+    return types.int64(types.int64), generate
+
+
+@njit("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True, cache=True)
+def drive(threads, workers, address, slots, counter):
+    for _ in prange(threads):
+        worker = _take(counter)
+        while worker < workers:
+            _call(address, worker, workers, slots)
+            worker = _take(counter)
 
 
 def concurrent() -> bool:
     """Whether several threads may call `drive` at once. Numba chooses its layer when first run."""
-    drive(0, 0, 0)
+    drive(0, 0, 0, 0, 0)
     return numba.threading_layer() in ("omp", "tbb")
 
 

@@ -117,7 +117,8 @@ from evenly.targets.cpu.atomics import (
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
 from evenly.targets.cpu.primitives import (
-    as_float, floor_divide, maximum, minimum, pointer, prefetch_gather
+    add_in_any_order, as_float, as_it_stands, floor_divide, maximum, minimum, multiply_in_any_order,
+    pointer
 )
 
 inf, nan = math.inf, math.nan

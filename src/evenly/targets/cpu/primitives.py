@@ -1,4 +1,4 @@
-"""What emitted code calls: typed pointers, NaN-propagating minimum and maximum.
+"""What emitted code calls: typed pointers, NaN-propagating extremes, loops for LLVM or not.
 
 Emitted code reads arrays through raw typed pointers rather than Numba's arrays: a
 subscript is then one address computation (no wraparound of negative indices, which makes
@@ -81,19 +81,29 @@ def floor_divide(a, b):
     return -a if b == -1 else a // b
 
 
+def _in_any_order(instruction: str):
+    @intrinsic
+    def operation(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            return getattr(builder, instruction)(*arguments, flags=("reassoc",))
+
+        return a(a, a), generate
+
+    return operation
+
+
+# One step of a reduction whose order LLVM may change: what else the user wrote, it may not.
+add_in_any_order = _in_any_order("fadd")
+multiply_in_any_order = _in_any_order("fmul")
+
+
 @intrinsic
-def prefetch_gather(typing_context, base, indices, position, last):
-    """Ask for `base[indices[min(position, last)]]`. Never faults, whatever the index."""
+def as_it_stands(typing_context):
+    """Keeps LLVM from unrolling and vectorising the loop that this stands in. It does nothing."""
 
     def generate(context, builder, signature, arguments):
-        base, indices, position, last = arguments
-        clamped = builder.select(builder.icmp_signed("<", position, last), position, last)
-        index = builder.sext(builder.load(builder.gep(indices, [clamped])), llvm.IntType(64))
-        i32, byte = llvm.IntType(32), llvm.IntType(8).as_pointer()
-        kind = llvm.FunctionType(llvm.VoidType(), [byte, i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
-        address = builder.bitcast(builder.gep(base, [index]), byte)
-        builder.call(function, [address, i32(0), i32(3), i32(1)])  # a read, to keep, of data
+        nothing = llvm.InlineAsm(llvm.FunctionType(llvm.VoidType(), []), "", "", side_effect=True)
+        builder.call(nothing, [], attrs=("convergent",))
         return context.get_dummy_value()
 
-    return types.void(base, indices, types.intp, types.intp), generate
+    return types.void(), generate

@@ -60,7 +60,7 @@ def _piece(
     begin, end = layout.begin("begin", phase.tile), layout.end("end", phase.tile)
     w.block(phase.enter)
     w.identities(phase.pass_.accumulators)
-    w.atom_loop(phase.pass_, start, stop, step)
+    w.atom_loop(phase.pass_, (start, stop, step))
     if phase.leave:
         _hand_over(w, phase, pieces, carried, *(t.var(v) for v in (start, stop, begin, end)))
 

@@ -119,25 +119,67 @@ class lanes:
 
 def emit_split(w: Writer, number: int, phase: Split, layout: Layout) -> None:
     """One worker's share of consecutive atoms."""
-    t = w.text
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
-    first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = w.share()
+    share = w.share()
     pieces.none()
     grid.start()
+    if phase.leave:
+        _edges(w, phase, layout, pieces, share)
+        _whole_tiles(w, phase, layout, share)
+    else:
+        _all_tiles(w, phase, layout, share)
+    grid.keep()
+
+
+def _edges(w: Writer, phase: Split, layout: Layout, pieces: Pieces, share: list[str]) -> None:
+    """The worker's pieces of tiles that it does not have whole: its head and its tail."""
+    first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = share
+    t = w.text
+    tile, edge = t.var(phase.tile), w.local("edge")
+    with w.under(f"for {edge} in range(2)"):
+        w.line(f"{tile} = {first_tile} if {edge} == 0 else {end_whole}")
+        head = f"{tile} < {first_whole} and {tile} < {end_whole}"
+        with w.under(f"if ({head}) if {edge} == 0 else {tile} < {end_tile}"):
+            at, stop = engine_var("at"), engine_var("stop")
+            begin, end = layout.begin("begin", phase.tile), layout.end("end", phase.tile)
+            w.line(f"{t.var(at)} = max({t.var(begin)}, {first_atom})")
+            w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
+            with lanes(w, phase):
+                _atoms(w, phase, at, stop, once=True)
+                pieces.keep(edge, tile)
+
+
+def _whole_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> None:
+    *_, first_whole, end_whole = share
+    t = w.text
+    at, tile = engine_var("at"), t.var(phase.tile)
+    w.line(f"{tile} = {first_whole}")
+    with w.under(f"if {tile} < {end_whole}"):
+        begin = layout.begin("begin", phase.tile)
+        w.line(f"{t.var(at)} = {t.var(begin)}")
+        with w.under(f"for {tile} in range({first_whole}, {end_whole})"):
+            stop = layout.end("stop", phase.tile)
+            with lanes(w, phase):
+                _atoms(w, phase, at, stop)
+                w.block(phase.leave)
+            w.line(f"{t.var(at)} = {t.var(stop)}")  # a tile begins where the one before ends
+
+
+def _all_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> None:
+    """Effects alone: nothing is left of a tile, so that partial ones are like any other."""
+    first_tile, first_atom, end_tile, end_atom, *_ = share
+    t = w.text
     at, stop = engine_var("at"), engine_var("stop")
     w.line(f"{t.var(at)} = {first_atom}")
-    tile = t.var(phase.tile)
-    with w.under(f"for {tile} in range({first_tile}, {end_tile})"):
+    with w.under(f"for {t.var(phase.tile)} in range({first_tile}, {end_tile})"):
         end = layout.end("end", phase.tile)
         w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
         with lanes(w, phase):
-            w.block(phase.enter)
-            w.identities(phase.pass_.accumulators)
-            w.atom_loop(phase.pass_, at, stop, ir.Const(1, POS))
-            if phase.leave:
-                with w.under(f"if {first_whole} <= {tile} < {end_whole}"):
-                    w.block(phase.leave)
-                with w.under("else"):
-                    pieces.keep(f"(1 if {tile} >= {end_whole} else 0)", tile)
+            _atoms(w, phase, at, stop)
         w.line(f"{t.var(at)} = {t.var(stop)}")
-    grid.keep()
+
+
+def _atoms(w: Writer, phase: Split, at: ir.Var, stop: ir.Var, once: bool = False) -> None:
+    w.block(phase.enter)
+    w.identities(phase.pass_.accumulators)
+    w.atom_loop(phase.pass_, (at, stop, ir.Const(1, POS)), once)

@@ -11,8 +11,8 @@ from evenly.language.types import POS
 
 from .common import shared
 from .division import SHARE
-from .gathers import AHEAD, gathers
 from .text import Text, memory_type
+from .vectors import LONG, vectorises
 
 # Accumulators whose combination names each operand once: their contributions need no variable.
 _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
@@ -37,6 +37,7 @@ class Writer:
             None  # the range of a tile's atoms; there are no passes without
         )
         self.ranks: Ranks | None = None
+        self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
 
     # ---- lines -----------------------------------------------------------------------------
@@ -146,6 +147,11 @@ class Writer:
                 part = ir.Var("part", value.type)
                 self.line(f"{self.text.var(part)} = {self.text.expr(value)}")
                 held.append(part)
+        if self.any_order and acc.op in ("sum", "product") and acc.fields[0].type.is_float:
+            name, more = self.text.var(acc.fields[0]), self.text.expr(held[0])
+            verb = "add" if acc.op == "sum" else "multiply"
+            self.line(f"{name} = {verb}_in_any_order({name}, {more})")
+            return
         self.combine(acc, acc.fields, tuple(held))
 
     def combine(self, acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> None:
@@ -170,24 +176,40 @@ class Writer:
         assert self.tile is not None
         self.identities(s.accumulators)
         if self.ranks is None:
-            self.atom_loop(s, *self.inline(self.atoms, self.tile))
+            self.atom_loop(s, self.inline(self.atoms, self.tile))
             return
         with self.under(self.ranks.loop):
             self.block(self.ranks.setup)
-            self.atom_loop(s, *self.inline(self.atoms, self.tile))
+            self.atom_loop(s, self.inline(self.atoms, self.tile))
 
-    def atom_loop(self, s: ir.Pass, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> None:
-        with self.under(f"for {self.text.var(s.atom)} in {self.range(start, stop, step)}"):
-            if self.text.places is None and isinstance(step, ir.Const) and step.value == 1:
-                self.prefetch(s)
+    def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
+        """The loop over a range of atoms; `once`: too seldom run to be written twice."""
+        start, stop, step = atoms
+        plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.places is not None
+        if once or plain or not vectorises(s):
+            self._loop(s, self.range(start, stop, step))
+            return
+        low, high = (self.text.var(self.named(n, e)) for n, e in (("low", start), ("high", stop)))
+        with self.under(f"if {high} - {low} >= {LONG}"):
+            self.any_order = True
+            self._loop(s, f"range({low}, {high})")
+            self.any_order = False
+        with self.under("else"):
+            self._loop(s, f"range({low}, {high})", "as_it_stands()")
+
+    def _loop(self, s: ir.Pass, atoms: str, first: str = "") -> None:
+        with self.under(f"for {self.text.var(s.atom)} in {atoms}"):
+            if first:
+                self.line(first)
             self.block(s.body)
 
-    def prefetch(self, s: ir.Pass) -> None:
-        """Ask for what later atoms gather; the index array is read within its bounds."""
-        t = self.text
-        for array, index in gathers(s):
-            ahead, last = f"{t.var(s.atom)} + {AHEAD}", f"{t.extent(index.array, 0)} - 1"
-            self.line(f"prefetch_gather({t.array(array)}, {t.array(index.array)}, {ahead}, {last})")
+    def named(self, name: str, e: ir.Expr) -> ir.Var:
+        """A variable that holds `e`: `e` itself, if it is one."""
+        if isinstance(e, ir.Var):
+            return e
+        v = engine_var(name)
+        self.line(f"{self.text.var(v)} = {self.text.expr(e)}")
+        return v
 
     # ---- pieces of layouts and schedules ---------------------------------------------------------
     def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:

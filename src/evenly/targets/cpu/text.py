@@ -47,7 +47,8 @@ _TAKEN = frozenset(
     """
     math np inf nan cfunc njit types signature entry bool range abs min max
     int32 int64 float32 float64 uint8
-    pointer as_float minimum maximum floor_divide prefetch_gather
+    pointer as_float minimum maximum floor_divide
+    add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
     check_index check_divisor check_shift record record_of worker workers slots
     IndexError ZeroDivisionError ValueError Exception

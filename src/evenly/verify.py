@@ -1,0 +1,210 @@
+"""`ev.verify`: proof, by counting, that a schedule does all the work of a layout, and none twice.
+
+Two runs. The first walks the schedule's own methods as plain Python, processor by processor,
+for the launch that it asks for and for a few other numbers of processors. The second runs a
+counting kernel on a target, through the engine that would run any other kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import EvenlyError, InputError
+from evenly.language import names
+from evenly.layouts import convert
+from evenly.layouts.contract import Layout, is_layout, layout
+from evenly.runtime.kernel import kernel
+from evenly.schedules import by_name
+from evenly.schedules.contract import Sizes
+from evenly.schedules.partition import Partition, partition
+
+OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
+MOST_STEPS = 5_000_000  # of the plain Python run
+
+
+class VerificationError(EvenlyError, AssertionError):
+    """A schedule that leaves work out, or does some twice. The message names the first tile or atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was proved: `str()` says it in a line."""
+
+    schedule: Any
+    tiles: int
+    atoms: int
+    processors: tuple[int, ...]
+    target: str
+
+    def __str__(self) -> str:
+        walked = ", ".join(map(str, self.processors))
+        return f"{self.schedule}: {self.tiles} tiles left once, {self.atoms} atoms visited once, by {walked} processors and on {self.target}"
+
+
+def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
+    """Prove that `schedule` visits each valid atom of a layout once and leaves each tile once.
+
+    schedule: a schedule, or its name. A: a layout in CPU memory, or a SciPy sparse matrix (as CSR).
+    target: where the counting kernel runs, "cpu" or "cuda"; "python" runs none.
+    Raises VerificationError with the first tile or atom that is wrong, and which processors hold it.
+    """
+    schedule = by_name(schedule)
+    counted = A if is_layout(A) else convert(A, "csr")
+    sizes = Sizes(int(counted.max_tiles), int(counted.max_atoms))
+    blocks, threads = _launch(schedule, sizes)
+    wanted = sorted({*OTHER_COUNTS, max(1, blocks * threads // _group_size(schedule))})
+    walked = tuple(n for n in wanted if n * 2 + sizes.num_tiles + sizes.num_atoms <= MOST_STEPS)
+    for n in walked:
+        _walk(partition(schedule, counted, n))
+    if target != "python":
+        _count_on(schedule, counted, target)
+    return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
+
+
+def _launch(schedule: Any, sizes: Sizes) -> tuple[int, int]:
+    made = schedule.launch(sizes)
+    if not (isinstance(made, tuple) and len(made) == 2 and all(isinstance(x, int | np.integer) for x in made)):
+        raise InputError(f"{type(schedule).__name__}.launch", expected="(blocks, threads a block), two integers", given=repr(made))
+    return int(made[0]), int(made[1])
+
+
+def _group_size(schedule: Any) -> int:
+    return int(schedule.size) if schedule.owner == "group" else 1
+
+
+# ---- the schedule's own methods, walked ------------------------------------------------------------
+def _walk(p: Partition) -> None:
+    visits = np.zeros(int(p.layout.num_atoms), np.int64)
+    left = np.zeros(int(p.layout.num_tiles), np.int64)
+    previous = 0
+    for processor in range(p.num_processors):
+        for tile in _tiles(p, processor, len(left)):
+            begin, end = int(p.layout.begin(tile)), int(p.layout.end(tile))
+            if p.schedule.owner == "share":
+                previous = _share(p, processor, tile, begin, end, visits, left, previous)
+            else:
+                for rank in range(_group_size(p.schedule)):
+                    _visit(p, processor, tile, p.atoms(processor, tile, rank), begin, end, visits)
+                left[tile] += 1
+    _once(visits, left, f"by {p.num_processors} processors")
+
+
+def _tiles(p: Partition, processor: int, count: int) -> range:
+    tiles = p.tiles(processor)
+    for tile in tiles[:1], tiles[-1:]:
+        if tile and not 0 <= tile[0] < count:
+            raise VerificationError(f"processor {processor} of {p.num_processors} walks tile {tile[0]}, and there are {count}")
+    if p.schedule.owner == "group":
+        for rank in range(1, p.schedule.size):
+            with names.processor(processor * p.schedule.size + rank, p.num_processors * p.schedule.size):
+                seen = p.schedule.tiles(p.state(processor))
+            if range(seen.start, seen.stop, seen.step) != tiles:
+                raise VerificationError(f"the members of group {processor} of {p.num_processors} see different tiles: rank 0 {tiles}, rank {rank} {seen}")
+    return tiles
+
+
+def _visit(p: Partition, processor: int, tile: int, atoms: range, begin: int, end: int, visits: np.ndarray) -> None:
+    for end_of_range in (atoms[:1], atoms[-1:]):
+        if end_of_range and not begin <= end_of_range[0] < end:
+            raise VerificationError(
+                f"processor {processor} of {p.num_processors} takes atom {end_of_range[0]} for tile {tile}, whose atoms are {begin} to {end - 1}"
+            )
+    if len(atoms):
+        visits[atoms.start : atoms.stop : atoms.step] += 1
+
+
+def _share(p: Partition, processor: int, tile: int, begin: int, end: int, visits: np.ndarray, left: np.ndarray, previous: int) -> int:
+    """A shared tile's part: consecutive with the one before. Returns the atom after it."""
+    atoms = p.atoms(processor, tile)
+    _visit(p, processor, tile, atoms, begin, end, visits)
+    if begin == end:
+        left[tile] += 1
+    elif len(atoms):
+        if atoms.step != 1 or atoms.start != previous:
+            raise VerificationError(f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: the next atom, in the order of processors, is {previous}")
+        previous = atoms.stop
+        if atoms.stop == end:
+            left[tile] += 1
+    return previous
+
+
+def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:
+    for what, verb, counts in (("atom", "visited", visits), ("tile", "left", left)):
+        wrong = np.flatnonzero(counts != 1)
+        if len(wrong):
+            times = int(counts[wrong[0]])
+            said = "never" if times == 0 else f"{times} times"
+            raise VerificationError(f"{what} {wrong[0]} is {verb} {said} {where} ({len(wrong)} of {len(counts)} {what}s are wrong)")
+
+
+# ---- the counting kernel ------------------------------------------------------------------------------
+@layout
+class _Positions:
+    """A layout whose ids are its positions: what is counted is where things stand."""
+
+    base: Layout
+
+    valid_of = "base"
+
+    @property
+    def num_tiles(self):
+        return self.base.num_tiles
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    @property
+    def max_tiles(self):
+        return self.base.max_tiles
+
+    @property
+    def max_atoms(self):
+        return self.base.max_atoms
+
+    def begin(self, tile):
+        return self.base.begin(tile)
+
+    def end(self, tile):
+        return self.base.end(tile)
+
+    def valid(self, tile, position):
+        return self.base.valid(tile, position)
+
+
+@kernel
+def _count(L, visits, sizes, left):
+    for tile in L.tiles():
+        size = 0
+        for k in L.atoms(tile):
+            size += 1
+            names.atomic_add(visits, k, 1)
+        sizes[tile] = size
+        names.atomic_add(left, tile, 1)
+
+
+def _count_on(schedule: Any, counted: Any, target: str) -> None:
+    tiles, atoms = int(counted.num_tiles), int(counted.num_atoms)
+    host = np.zeros(atoms, np.int32), np.full(tiles, -1, np.int64), np.zeros(tiles, np.int32)
+    visits, sizes, left = _run(schedule, counted, target, host)
+    valid = np.array([bool(counted.valid(t, p)) for t in range(tiles) for p in range(int(counted.begin(t)), int(counted.end(t)))], bool)
+    visits = np.where(valid, visits, visits + 1)  # a masked atom is not visited
+    _once(visits, left, f"on {target}")
+    expected = np.array([valid[int(counted.begin(t)) : int(counted.end(t))].sum() for t in range(tiles)], np.int64)
+    wrong = np.flatnonzero(sizes != expected)
+    if len(wrong):
+        raise VerificationError(f"tile {wrong[0]} is left with {sizes[wrong[0]]} of its {expected[wrong[0]]} atoms on {target}")
+
+
+def _run(schedule: Any, counted: Any, target: str, host: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    if target != "cuda":
+        _count[schedule].on(target)(_Positions(counted), *host)
+        return host
+    from evenly.interop.transfer import to_cuda, to_numpy
+
+    arrays = tuple(to_cuda(a) for a in host)
+    _count[schedule].on(target)(_Positions(counted).to("cuda"), *arrays)
+    return tuple(to_numpy(a) for a in arrays)
