@@ -45,15 +45,30 @@ def by_hand(drafts: Any, off: Any, idx: Any, val: Any, x: Any, y: Any) -> dict[s
     launches: dict[str, Any] = {}
     for g in GROUPS:
         kernel = drafts.module.get_function(f"vector{g}")
-        launches[f"group {g}"] = lambda k=kernel, g=g: k(((rows * g + 255) // 256,), (256,), (off, idx, val, x, y, i32(rows)))
+        launches[f"group {g}"] = lambda k=kernel, g=g: k(
+            ((rows * g + 255) // 256,), (256,), (off, idx, val, x, y, i32(rows))
+        )
     for t, i in drafts.MERGES:
         blocks = (rows + nnz + t * i - 1) // (t * i)
         first, carry = cp.zeros(blocks + 1, cp.int32), cp.zeros(blocks, cp.float32)
         cut = drafts.module.get_function("partition")
-        cut(((blocks + 256) // 256,), (256,), (off, i32(rows), i32(nnz), i32(t * i), i32(blocks), first))
-        kernel, finish = drafts.module.get_function(f"merge_{t}x{i}"), drafts.module.get_function("finish")
+        cut(
+            ((blocks + 256) // 256,),
+            (256,),
+            (off, i32(rows), i32(nnz), i32(t * i), i32(blocks), first),
+        )
+        kernel, finish = (
+            drafts.module.get_function(f"merge_{t}x{i}"),
+            drafts.module.get_function("finish"),
+        )
 
-        def launch(kernel: Any = kernel, blocks: int = blocks, t: int = t, first: Any = first, carry: Any = carry) -> None:
+        def launch(
+            kernel: Any = kernel,
+            blocks: int = blocks,
+            t: int = t,
+            first: Any = first,
+            carry: Any = carry,
+        ) -> None:
             kernel((blocks,), (t,), (off, idx, val, x, y, first, i32(rows), i32(nnz), carry))
             if blocks > 1:
                 finish(((blocks + 255) // 256,), (256,), (first, carry, y, i32(blocks), i32(rows)))
@@ -92,10 +107,26 @@ def measure(drafts: Any, name: str, make: Any) -> list[dict[str, Any]]:
         error = float(cp.abs(y - z).max()) if shape[0] else 0.0
         hand, mine = (float(np.median(times[k])) for k in ("hand", "evenly"))
         spread = max(max(v) / min(v) for v in times.values()) - 1
-        rows.append({"matrix": name, "algorithm": algorithm, "hand_us": hand, "evenly_us": mine, "ratio": mine / hand, "spread": spread, "difference": error})
+        rows.append(
+            {
+                "matrix": name,
+                "algorithm": algorithm,
+                "hand_us": hand,
+                "evenly_us": mine,
+                "ratio": mine / hand,
+                "spread": spread,
+                "difference": error,
+            }
+        )
     best = {side: min(rows, key=lambda r, s=side: r[f"{s}_us"]) for side in ("hand", "evenly")}
-    print(f"{name:20s} best by hand {best['hand']['hand_us']:8.2f} us ({best['hand']['algorithm']})  generated {best['evenly']['evenly_us']:8.2f} us ({best['evenly']['algorithm']}) | "
-          + " ".join(f"{r['algorithm']}:{r['hand_us']:.1f}/{r['evenly_us']:.1f}={r['ratio']:.2f}" for r in rows), flush=True)
+    print(
+        f"{name:20s} best by hand {best['hand']['hand_us']:8.2f} us ({best['hand']['algorithm']})  generated {best['evenly']['evenly_us']:8.2f} us ({best['evenly']['algorithm']}) | "
+        + " ".join(
+            f"{r['algorithm']}:{r['hand_us']:.1f}/{r['evenly_us']:.1f}={r['ratio']:.2f}"
+            for r in rows
+        ),
+        flush=True,
+    )
     return rows
 
 
@@ -103,8 +134,14 @@ def main() -> None:
     drafts = load(sys.argv[1])
     rows = [row for name, make in drafts.TEN.items() for row in measure(drafts, name, make)]
     for family in ("group 1", "group", "merge"):
-        ratios = [r["ratio"] for r in rows if r["algorithm"].split(" ")[0] == family or r["algorithm"] == family]
-        print(f"{family}: generated over hand-written, geomean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, worst {max(ratios):.3f}")
+        ratios = [
+            r["ratio"]
+            for r in rows
+            if r["algorithm"].split(" ")[0] == family or r["algorithm"] == family
+        ]
+        print(
+            f"{family}: generated over hand-written, geomean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, worst {max(ratios):.3f}"
+        )
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])

@@ -29,7 +29,9 @@ def spmv(A, x, y):
 def row_extremes(A, least, greatest, where):
     for row in A.tiles():
         least[row] = min((A.value(k) for k in A.atoms(row)), default=7.0)
-        greatest[row] = max((A.value(k) for k in A.atoms(row) if A.column(k) % 2 == 0), default=-math.inf)
+        greatest[row] = max(
+            (A.value(k) for k in A.atoms(row) if A.column(k) % 2 == 0), default=-math.inf
+        )
         best = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
         where[row] = A.column(best) if best >= 0 else -1
 
@@ -136,15 +138,58 @@ def _nan(n: Any, dtype: Any) -> np.ndarray:
 
 CASES = {
     "spmv": Case(spmv, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t)), (2,)),
-    "row_extremes": Case(row_extremes, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t), np.full(M.shape[0], -9, np.int64)), (1, 2, 3), True),
+    "row_extremes": Case(
+        row_extremes,
+        lambda L, M, t: (
+            L,
+            _nan(M.shape[0], t),
+            _nan(M.shape[0], t),
+            np.full(M.shape[0], -9, np.int64),
+        ),
+        (1, 2, 3),
+        True,
+    ),
     "row_norms": Case(row_norms, lambda L, M, t: (L, _nan(M.shape[0], t)), (1,), True),
-    "softmax": Case(softmax_rows, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t)), (2,), True),
-    "spmv_dot": Case(spmv_dot, lambda L, M, t: (L, vector(M.shape[1], t), vector(M.shape[0], t, 3), _nan(M.shape[0], t), _nan(1, t)), (3, 4)),
-    "spmm": Case(spmm, lambda L, M, t: (L, vector(M.shape[1] * 3, t).reshape(-1, 3), _nan((M.shape[0], 3), t)), (2,)),
-    "weighted_by_tile": Case(weighted_by_tile, lambda L, M, t: (L, vector(M.shape[0], t), _nan(M.shape[0], t)), (2,), True),
-    "two_loops": Case(two_loops, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t), _nan(M.shape[0], t)), (2, 3), True),
-    "column_counts": Case(column_counts, lambda L, M, t: (L, np.zeros(M.shape[1], np.int32), np.zeros(1, np.int64)), (1, 2), True),
-    "normalised": Case(normalised, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t)), (1, 2)),
+    "softmax": Case(
+        softmax_rows, lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t)), (2,), True
+    ),
+    "spmv_dot": Case(
+        spmv_dot,
+        lambda L, M, t: (
+            L,
+            vector(M.shape[1], t),
+            vector(M.shape[0], t, 3),
+            _nan(M.shape[0], t),
+            _nan(1, t),
+        ),
+        (3, 4),
+    ),
+    "spmm": Case(
+        spmm,
+        lambda L, M, t: (L, vector(M.shape[1] * 3, t).reshape(-1, 3), _nan((M.shape[0], 3), t)),
+        (2,),
+    ),
+    "weighted_by_tile": Case(
+        weighted_by_tile,
+        lambda L, M, t: (L, vector(M.shape[0], t), _nan(M.shape[0], t)),
+        (2,),
+        True,
+    ),
+    "two_loops": Case(
+        two_loops,
+        lambda L, M, t: (L, vector(M.shape[1], t), _nan(M.shape[0], t), _nan(M.shape[0], t)),
+        (2, 3),
+        True,
+    ),
+    "column_counts": Case(
+        column_counts,
+        lambda L, M, t: (L, np.zeros(M.shape[1], np.int32), np.zeros(1, np.int64)),
+        (1, 2),
+        True,
+    ),
+    "normalised": Case(
+        normalised, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t)), (1, 2)
+    ),
 }
 
 ROW_LAYOUTS = ("csr", "ell", "dia", "bcsr")
@@ -180,7 +225,9 @@ def inputs(case: Case, layout: str, dtype: Any) -> dict[str, Any]:
     return {n: m for n, m in found.items() if convert(m, layout).num_atoms <= MOST}
 
 
-def reference(case: Case, name: str, matrix: Any, layout: str, dtype: Any) -> tuple[np.ndarray, ...]:
+def reference(
+    case: Case, name: str, matrix: Any, layout: str, dtype: Any
+) -> tuple[np.ndarray, ...]:
     """What target `python` stores for a battery's matrix."""
     shown = layout if case.structural and layout in FILLED else "csr"
     key = case.kernel.name, name, shown, np.dtype(dtype).name
@@ -193,4 +240,8 @@ def reference(case: Case, name: str, matrix: Any, layout: str, dtype: Any) -> tu
 
 def tolerance(dtype: Any) -> dict[str, float]:
     """Sums of the battery's small integers are exact; exponentials and roots are not."""
-    return {"rtol": 2e-5, "atol": 1e-5} if np.dtype(dtype) == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    return (
+        {"rtol": 2e-5, "atol": 1e-5}
+        if np.dtype(dtype) == np.float32
+        else {"rtol": 1e-12, "atol": 1e-12}
+    )

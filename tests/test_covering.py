@@ -24,31 +24,45 @@ def covering() -> set[tuple[str, str, str, int]]:
     chosen = set()
     for i, kernel in enumerate(CASES):
         for j, schedule in enumerate(SCHEDULES):
-            chosen.add((kernel, schedule, ROW_LAYOUTS[(i + j) % len(ROW_LAYOUTS)], (i + j // 2) % 2))
+            chosen.add(
+                (kernel, schedule, ROW_LAYOUTS[(i + j) % len(ROW_LAYOUTS)], (i + j // 2) % 2)
+            )
     return chosen
 
 
 def parameters() -> list:
     chosen = covering()
     product = itertools.product(CASES, SCHEDULES, ROW_LAYOUTS, range(2))
-    return [pytest.param(*p, id="-".join(map(str, p)), marks=() if p in chosen else pytest.mark.slow) for p in product]
+    return [
+        pytest.param(*p, id="-".join(map(str, p)), marks=() if p in chosen else pytest.mark.slow)
+        for p in product
+    ]
 
 
 @pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), parameters())
-def test_cpu_gives_what_the_reference_gives(kernel: str, schedule: str, layout: str, dtype: int) -> None:
+def test_cpu_gives_what_the_reference_gives(
+    kernel: str, schedule: str, layout: str, dtype: int
+) -> None:
     case, t = CASES[kernel], DTYPES[dtype]
     for name, matrix in inputs(case, layout, t).items():
         args = case.arguments(convert(matrix, layout), matrix, t)
         case.kernel[SCHEDULES[schedule]].on("cpu")(*args)
-        for place, expected in zip(case.outputs, reference(case, name, matrix, layout, t), strict=True):
-            np.testing.assert_allclose(args[place], expected, **tolerance(t), err_msg=f"{name}, argument {place}")
+        for place, expected in zip(
+            case.outputs, reference(case, name, matrix, layout, t), strict=True
+        ):
+            np.testing.assert_allclose(
+                args[place], expected, **tolerance(t), err_msg=f"{name}, argument {place}"
+            )
 
 
 @pytest.mark.parametrize("indices", [np.int32, np.int64])
 @pytest.mark.parametrize("offsets", [np.int32, np.int64])
 def test_index_types_mix(indices: type, offsets: type) -> None:
     matrix = matrices()["power law"]
-    A = ev.csr((matrix.data, matrix.indices.astype(indices), matrix.indptr.astype(offsets)), shape=matrix.shape)
+    A = ev.csr(
+        (matrix.data, matrix.indices.astype(indices), matrix.indptr.astype(offsets)),
+        shape=matrix.shape,
+    )
     case = CASES["spmv"]
     args = case.arguments(A, matrix, np.float32)
     case.kernel[ev.MergePath()].on("cpu")(*args)

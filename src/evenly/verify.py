@@ -66,8 +66,16 @@ def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
 
 def _launch(schedule: Any, sizes: Sizes) -> tuple[int, int]:
     made = schedule.launch(sizes)
-    if not (isinstance(made, tuple) and len(made) == 2 and all(isinstance(x, int | np.integer) for x in made)):
-        raise InputError(f"{type(schedule).__name__}.launch", expected="(blocks, threads a block), two integers", given=repr(made))
+    if not (
+        isinstance(made, tuple)
+        and len(made) == 2
+        and all(isinstance(x, int | np.integer) for x in made)
+    ):
+        raise InputError(
+            f"{type(schedule).__name__}.launch",
+            expected="(blocks, threads a block), two integers",
+            given=repr(made),
+        )
     return int(made[0]), int(made[1])
 
 
@@ -96,17 +104,25 @@ def _tiles(p: Partition, processor: int, count: int) -> range:
     tiles = p.tiles(processor)
     for tile in tiles[:1], tiles[-1:]:
         if tile and not 0 <= tile[0] < count:
-            raise VerificationError(f"processor {processor} of {p.num_processors} walks tile {tile[0]}, and there are {count}")
+            raise VerificationError(
+                f"processor {processor} of {p.num_processors} walks tile {tile[0]}, and there are {count}"
+            )
     if p.schedule.owner == "group":
         for rank in range(1, p.schedule.size):
-            with names.processor(processor * p.schedule.size + rank, p.num_processors * p.schedule.size):
+            with names.processor(
+                processor * p.schedule.size + rank, p.num_processors * p.schedule.size
+            ):
                 seen = p.schedule.tiles(p.state(processor))
             if range(seen.start, seen.stop, seen.step) != tiles:
-                raise VerificationError(f"the members of group {processor} of {p.num_processors} see different tiles: rank 0 {tiles}, rank {rank} {seen}")
+                raise VerificationError(
+                    f"the members of group {processor} of {p.num_processors} see different tiles: rank 0 {tiles}, rank {rank} {seen}"
+                )
     return tiles
 
 
-def _visit(p: Partition, processor: int, tile: int, atoms: range, begin: int, end: int, visits: np.ndarray) -> None:
+def _visit(
+    p: Partition, processor: int, tile: int, atoms: range, begin: int, end: int, visits: np.ndarray
+) -> None:
     for end_of_range in (atoms[:1], atoms[-1:]):
         if end_of_range and not begin <= end_of_range[0] < end:
             raise VerificationError(
@@ -116,7 +132,16 @@ def _visit(p: Partition, processor: int, tile: int, atoms: range, begin: int, en
         visits[atoms.start : atoms.stop : atoms.step] += 1
 
 
-def _share(p: Partition, processor: int, tile: int, begin: int, end: int, visits: np.ndarray, left: np.ndarray, previous: int) -> int:
+def _share(
+    p: Partition,
+    processor: int,
+    tile: int,
+    begin: int,
+    end: int,
+    visits: np.ndarray,
+    left: np.ndarray,
+    previous: int,
+) -> int:
     """A shared tile's part: consecutive with the one before. Returns the atom after it."""
     atoms = p.atoms(processor, tile)
     _visit(p, processor, tile, atoms, begin, end, visits)
@@ -124,7 +149,9 @@ def _share(p: Partition, processor: int, tile: int, begin: int, end: int, visits
         left[tile] += 1
     elif len(atoms):
         if atoms.step != 1 or atoms.start != previous:
-            raise VerificationError(f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: the next atom, in the order of processors, is {previous}")
+            raise VerificationError(
+                f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: the next atom, in the order of processors, is {previous}"
+            )
         previous = atoms.stop
         if atoms.stop == end:
             left[tile] += 1
@@ -137,7 +164,9 @@ def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:
         if len(wrong):
             times = int(counts[wrong[0]])
             said = "never" if times == 0 else f"{times} times"
-            raise VerificationError(f"{what} {wrong[0]} is {verb} {said} {where} ({len(wrong)} of {len(counts)} {what}s are wrong)")
+            raise VerificationError(
+                f"{what} {wrong[0]} is {verb} {said} {where} ({len(wrong)} of {len(counts)} {what}s are wrong)"
+            )
 
 
 # ---- the counting kernel ------------------------------------------------------------------------------
@@ -190,16 +219,29 @@ def _count_on(schedule: Any, counted: Any, target: str) -> None:
     tiles, atoms = int(counted.num_tiles), int(counted.num_atoms)
     host = np.zeros(atoms, np.int32), np.full(tiles, -1, np.int64), np.zeros(tiles, np.int32)
     visits, sizes, left = _run(schedule, counted, target, host)
-    valid = np.array([bool(counted.valid(t, p)) for t in range(tiles) for p in range(int(counted.begin(t)), int(counted.end(t)))], bool)
+    valid = np.array(
+        [
+            bool(counted.valid(t, p))
+            for t in range(tiles)
+            for p in range(int(counted.begin(t)), int(counted.end(t)))
+        ],
+        bool,
+    )
     visits = np.where(valid, visits, visits + 1)  # a masked atom is not visited
     _once(visits, left, f"on {target}")
-    expected = np.array([valid[int(counted.begin(t)) : int(counted.end(t))].sum() for t in range(tiles)], np.int64)
+    expected = np.array(
+        [valid[int(counted.begin(t)) : int(counted.end(t))].sum() for t in range(tiles)], np.int64
+    )
     wrong = np.flatnonzero(sizes != expected)
     if len(wrong):
-        raise VerificationError(f"tile {wrong[0]} is left with {sizes[wrong[0]]} of its {expected[wrong[0]]} atoms on {target}")
+        raise VerificationError(
+            f"tile {wrong[0]} is left with {sizes[wrong[0]]} of its {expected[wrong[0]]} atoms on {target}"
+        )
 
 
-def _run(schedule: Any, counted: Any, target: str, host: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+def _run(
+    schedule: Any, counted: Any, target: str, host: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, ...]:
     if target != "cuda":
         _count[schedule].on(target)(_Positions(counted), *host)
         return host

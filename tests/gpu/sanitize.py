@@ -27,11 +27,19 @@ def main() -> None:
             case = CASES[kernel]
             for schedule in SCHEDULES.values():
                 host = convert(battery[name], "csr")
-                args = [host.to("cuda"), *(cupy.asarray(a) for a in case.arguments(host, battery[name], np.float32)[1:])]
+                args = [
+                    host.to("cuda"),
+                    *(cupy.asarray(a) for a in case.arguments(host, battery[name], np.float32)[1:]),
+                ]
                 case.kernel[schedule].on("cuda")(*args)
                 expected = reference(case, name, battery[name], "csr", np.float32)
                 for place, want in zip(case.outputs, expected, strict=True):
-                    np.testing.assert_allclose(args[place].get(), want, **tolerance(np.float32), err_msg=f"{name} {kernel} {schedule}")
+                    np.testing.assert_allclose(
+                        args[place].get(),
+                        want,
+                        **tolerance(np.float32),
+                        err_msg=f"{name} {kernel} {schedule}",
+                    )
         print(name, "done", flush=True)
 
 

@@ -17,7 +17,9 @@ DTYPES = (np.float32, np.float64)
 @pytest.mark.parametrize("dtype", range(2))
 @pytest.mark.parametrize(("kernel", "layout"), list(itertools.product(CASES, ROW_LAYOUTS)))
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_cuda_gives_what_the_reference_gives(kernel: str, schedule: str, layout: str, dtype: int) -> None:
+def test_cuda_gives_what_the_reference_gives(
+    kernel: str, schedule: str, layout: str, dtype: int
+) -> None:
     cupy = pytest.importorskip("cupy")
     case, t = CASES[kernel], DTYPES[dtype]
     bound = case.kernel[SCHEDULES[schedule]].on("cuda")
@@ -26,9 +28,15 @@ def test_cuda_gives_what_the_reference_gives(kernel: str, schedule: str, layout:
         args = [host.to("cuda"), *(cupy.asarray(a) for a in case.arguments(host, matrix, t)[1:])]
         bound(*args)
         first = [args[i].get() for i in case.outputs]
-        for place, got, expected in zip(case.outputs, first, reference(case, name, matrix, layout, t), strict=True):
-            np.testing.assert_allclose(got, expected, **tolerance(t), err_msg=f"{name}, argument {place}")
+        for place, got, expected in zip(
+            case.outputs, first, reference(case, name, matrix, layout, t), strict=True
+        ):
+            np.testing.assert_allclose(
+                got, expected, **tolerance(t), err_msg=f"{name}, argument {place}"
+            )
         if case.kernel.name != "column_counts":  # which counts on from where it is
             bound(*args)
             for i, got in zip(case.outputs, first, strict=True):
-                assert args[i].get().tobytes() == got.tobytes(), f"{name}: other bits on the second run"
+                assert args[i].get().tobytes() == got.tobytes(), (
+                    f"{name}: other bits on the second run"
+                )

@@ -64,7 +64,7 @@ def test_an_index_of_an_empty_array() -> None:
             y[row] = x[row]
 
     with pytest.raises(OutOfBounds, match="x: expected no index: it is empty, got 0"):
-        _run(kernel, tiles(1), f32(), f32(0))
+        run(kernel, ev.kernel(kernel).source, {"A": tiles(1), "x": f32(), "y": f32(0)})
 
 
 def test_an_index_of_a_layout_is_placed_in_the_kernel() -> None:

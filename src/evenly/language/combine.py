@@ -2,6 +2,7 @@
 
 Engines and targets know no operator by name: they call `combined`.
 """
+
 from __future__ import annotations
 
 import math
@@ -48,7 +49,9 @@ def _extreme(t: Scalar, highest: bool) -> ir.Const:
     return ir.Const(int(limits.max if highest else limits.min), t)
 
 
-def combined(acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
+def combined(
+    acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
+) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
     """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants."""
     t = a[0].type
     match acc.op:
@@ -63,7 +66,9 @@ def combined(acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
         case "max":
             return (), (ir.Call("maximum", (a[0], b[0]), t),)
         case "first":
-            earlier = ir.Logic("and", _found(b[0]), ir.Logic("or", _missing(a[0]), ir.Compare("<", b[0], a[0])))
+            earlier = ir.Logic(
+                "and", _found(b[0]), ir.Logic("or", _missing(a[0]), ir.Compare("<", b[0], a[0]))
+            )
             return (), (ir.Select(earlier, b[0], a[0], t),)
         case "argmin" | "argmax":
             take = _better(acc.op, a, b)

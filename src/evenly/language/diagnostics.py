@@ -1,4 +1,5 @@
 """Where something stands in the user's source, and the refusals that point at it."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

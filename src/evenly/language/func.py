@@ -1,4 +1,5 @@
 """`@ev.func`: a function that kernels, layouts and schedules may call."""
+
 from __future__ import annotations
 
 import functools

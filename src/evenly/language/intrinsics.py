@@ -6,6 +6,7 @@
   to_int     a float to int64 (a weak integer)
   same       numbers to their common type
 """
+
 from __future__ import annotations
 
 import math
@@ -31,8 +32,32 @@ def _float(name: str, arity: int = 1, cuda: str = "", cpu: str = "") -> Intrinsi
 
 
 _TABLE = [
-    *(_float(n) for n in ("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan",
-                          "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc")),
+    *(
+        _float(n)
+        for n in (
+            "sqrt",
+            "exp",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "expm1",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "tanh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "erf",
+            "erfc",
+        )
+    ),
     _float("exp2", cpu="np.exp2"),
     _float("cbrt", cpu="np.cbrt"),
     _float("gamma", cuda="tgamma"),
@@ -54,11 +79,19 @@ _TABLE = [
 BY_NAME = {i.name: i for i in _TABLE}
 
 # Python's function -> the name of the intrinsic that it means in a kernel.
-BY_FUNCTION: dict[Any, str] = {getattr(math, i.name): i.name for i in _TABLE if hasattr(math, i.name)}
+BY_FUNCTION: dict[Any, str] = {
+    getattr(math, i.name): i.name for i in _TABLE if hasattr(math, i.name)
+}
 BY_FUNCTION[abs] = "abs"
 
 # Functions that convert: what they give. Python's own int() and float() give weak numbers.
 CONVERSIONS: dict[Any, str] = {
-    int: "int", float: "float", bool: "bool",
-    np.int32: "int32", np.int64: "int64", np.float32: "float32", np.float64: "float64", np.bool_: "bool",
+    int: "int",
+    float: "float",
+    bool: "bool",
+    np.int32: "int32",
+    np.int64: "int64",
+    np.float32: "float32",
+    np.float64: "float64",
+    np.bool_: "bool",
 }

@@ -4,6 +4,7 @@ Every node of the intermediate representation is declared here. Layouts, tuples 
 function calls are gone: what is left are scalars, flat arrays and loops, so that a
 target has little to know. Nodes are frozen; `Var` is compared by identity.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

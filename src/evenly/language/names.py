@@ -3,6 +3,7 @@
 Kernels are compiled, so these bodies run only when a kernel, layout or schedule is run
 as plain Python: they are the reference for what the names mean.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -31,7 +32,9 @@ def argmax(values: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> An
     return _best(values, default, lambda new, old: new > old)
 
 
-def _best(values: Generator[Any, None, None], default: Any, beats: Callable[[Any, Any], bool]) -> Any:
+def _best(
+    values: Generator[Any, None, None], default: Any, beats: Callable[[Any, Any], bool]
+) -> Any:
     best, at = None, default
     for atom, v in _with_atoms(values):
         nan_wins = v != v and best is not None and best == best
@@ -115,7 +118,9 @@ class _Processor:
     count: int
 
 
-_current: contextvars.ContextVar[_Processor | None] = contextvars.ContextVar("processor", default=None)
+_current: contextvars.ContextVar[_Processor | None] = contextvars.ContextVar(
+    "processor", default=None
+)
 
 
 @contextlib.contextmanager
@@ -131,7 +136,11 @@ def processor(index: int, count: int) -> Iterator[None]:
 def _here(name: str) -> _Processor:
     here = _current.get()
     if here is None:
-        raise InputError(f"ev.{name}()", expected="a call from a schedule's method", given="a call from plain Python")
+        raise InputError(
+            f"ev.{name}()",
+            expected="a call from a schedule's method",
+            given="a call from plain Python",
+        )
     return here
 
 

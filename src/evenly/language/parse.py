@@ -2,6 +2,7 @@
 
 What the language does not admit is refused here, where its place is known best.
 """
+
 from __future__ import annotations
 
 import ast
@@ -11,8 +12,18 @@ from .diagnostics import Location, refuse
 from .source import Source
 
 BINARY = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
 }
 COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 UNARY = {ast.USub: "-", ast.UAdd: "+", ast.Not: "not", ast.Invert: "~"}
@@ -99,37 +110,75 @@ class _Parser:
         a = node.args
         for extra in (a.vararg, a.kwarg):
             if extra is not None:
-                refuse(self.at(extra), "a starred parameter is not part of the kernel language", "name the parameters one by one")
+                refuse(
+                    self.at(extra),
+                    "a starred parameter is not part of the kernel language",
+                    "name the parameters one by one",
+                )
         names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         positional = [p.arg for p in (*a.posonlyargs, *a.args)]
-        defaults = dict(zip(positional[len(positional) - len(a.defaults):], map(self.expr, a.defaults), strict=True))
-        defaults |= {p.arg: self.expr(d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True) if d is not None}
-        return s.Function(self.at(node), node.name, tuple(names), defaults, self.block(node.body, docstring=True))
+        defaults = dict(
+            zip(
+                positional[len(positional) - len(a.defaults) :],
+                map(self.expr, a.defaults),
+                strict=True,
+            )
+        )
+        defaults |= {
+            p.arg: self.expr(d)
+            for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
+            if d is not None
+        }
+        return s.Function(
+            self.at(node), node.name, tuple(names), defaults, self.block(node.body, docstring=True)
+        )
 
     def block(self, body: list[ast.stmt], docstring: bool = False) -> tuple[s.Stmt, ...]:
-        if docstring and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+        if (
+            docstring
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and isinstance(body[0].value.value, str)
+        ):
             body = body[1:]
-        return tuple(statement for node in body if not isinstance(node, ast.Pass) for statement in [self.statement(node)])
+        return tuple(
+            statement
+            for node in body
+            if not isinstance(node, ast.Pass)
+            for statement in [self.statement(node)]
+        )
 
     def statement(self, node: ast.stmt) -> s.Stmt:
         at = self.at(node)
         match node:
             case ast.Assign():
-                return s.Assign(at, tuple(self.target(t) for t in node.targets), self.expr(node.value))
+                return s.Assign(
+                    at, tuple(self.target(t) for t in node.targets), self.expr(node.value)
+                )
             case ast.AnnAssign() if node.value is not None:
                 return s.Assign(at, (self.target(node.target),), self.expr(node.value))
             case ast.AugAssign():
-                return s.Update(at, self.target(node.target), self.operator(node, node.op), self.expr(node.value))
+                return s.Update(
+                    at,
+                    self.target(node.target),
+                    self.operator(node, node.op),
+                    self.expr(node.value),
+                )
             case ast.Expr():
                 return s.Evaluate(at, self.expr(node.value))
             case ast.If():
-                return s.If(at, self.expr(node.test), self.block(node.body), self.block(node.orelse))
+                return s.If(
+                    at, self.expr(node.test), self.block(node.body), self.block(node.orelse)
+                )
             case ast.While():
                 self.no_else(node.orelse)
                 return s.While(at, self.expr(node.test), self.block(node.body))
             case ast.For():
                 self.no_else(node.orelse)
-                return s.For(at, self.target(node.target), self.expr(node.iter), self.block(node.body))
+                return s.For(
+                    at, self.target(node.target), self.expr(node.iter), self.block(node.body)
+                )
             case ast.Break():
                 return s.Break(at)
             case ast.Continue():
@@ -141,7 +190,11 @@ class _Parser:
 
     def no_else(self, orelse: list[ast.stmt]) -> None:
         if orelse:
-            refuse(self.at(orelse[0]), "else after a loop is not part of the kernel language", "set a flag in the loop and test it afterwards")
+            refuse(
+                self.at(orelse[0]),
+                "else after a loop is not part of the kernel language",
+                "set a flag in the loop and test it afterwards",
+            )
 
     def target(self, node: ast.expr) -> s.Expr:
         match node:
@@ -152,14 +205,22 @@ class _Parser:
             case ast.Subscript():
                 return self.expr(node)
             case ast.Attribute():
-                refuse(self.at(node), "assignment to an attribute is not part of the kernel language", "store into an array: y[tile] = value")
+                refuse(
+                    self.at(node),
+                    "assignment to an attribute is not part of the kernel language",
+                    "store into an array: y[tile] = value",
+                )
         self.unsupported(node)
         raise AssertionError
 
     # ---- expressions -------------------------------------------------------------------
     def operator(self, node: ast.AST, op: ast.operator) -> str:
         if type(op) not in BINARY:
-            refuse(self.at(node), "the operator @ is not part of the kernel language", "write the sum over the atoms")
+            refuse(
+                self.at(node),
+                "the operator @ is not part of the kernel language",
+                "write the sum over the atoms",
+            )
         return BINARY[type(op)]
 
     def expr(self, node: ast.expr) -> s.Expr:
@@ -174,20 +235,26 @@ class _Parser:
             case ast.Subscript():
                 index = node.slice
                 items = index.elts if isinstance(index, ast.Tuple) else [index]
-                return s.Subscript(at, self.expr(node.value), tuple(self.expr(item) for item in items))
+                return s.Subscript(
+                    at, self.expr(node.value), tuple(self.expr(item) for item in items)
+                )
             case ast.Call():
                 return self.call(node)
             case ast.UnaryOp():
                 return s.Unary(at, UNARY[type(node.op)], self.expr(node.operand))
             case ast.BinOp():
-                return s.Binary(at, self.operator(node, node.op), self.expr(node.left), self.expr(node.right))
+                return s.Binary(
+                    at, self.operator(node, node.op), self.expr(node.left), self.expr(node.right)
+                )
             case ast.BoolOp():
                 op = "and" if isinstance(node.op, ast.And) else "or"
                 return s.Logic(at, op, tuple(self.expr(value) for value in node.values))
             case ast.Compare():
                 return self.compare(node)
             case ast.IfExp():
-                return s.Conditional(at, self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
+                return s.Conditional(
+                    at, self.expr(node.test), self.expr(node.body), self.expr(node.orelse)
+                )
             case ast.Tuple():
                 return s.TupleOf(at, tuple(self.expr(item) for item in node.elts))
             case ast.GeneratorExp():
@@ -199,29 +266,72 @@ class _Parser:
         if node.value is None or isinstance(node.value, bool | int | float):
             return s.Constant(self.at(node), node.value)
         if isinstance(node.value, str | bytes):
-            refuse(self.at(node), "a string is not part of the kernel language", "kernels compute on numbers")
-        refuse(self.at(node), f"a literal of type {type(node.value).__name__} is not part of the kernel language")
+            refuse(
+                self.at(node),
+                "a string is not part of the kernel language",
+                "kernels compute on numbers",
+            )
+        refuse(
+            self.at(node),
+            f"a literal of type {type(node.value).__name__} is not part of the kernel language",
+        )
 
     def call(self, node: ast.Call) -> s.Expr:
         keywords = []
         for keyword in node.keywords:
             if keyword.arg is None:
-                refuse(self.at(keyword.value), "** in a call is not part of the kernel language", "name the arguments one by one")
+                refuse(
+                    self.at(keyword.value),
+                    "** in a call is not part of the kernel language",
+                    "name the arguments one by one",
+                )
             keywords.append((keyword.arg, self.expr(keyword.value)))
-        return s.Call(self.at(node), self.expr(node.func), tuple(self.expr(a) for a in node.args), tuple(keywords))
+        return s.Call(
+            self.at(node),
+            self.expr(node.func),
+            tuple(self.expr(a) for a in node.args),
+            tuple(keywords),
+        )
 
     def compare(self, node: ast.Compare) -> s.Expr:
-        if len(node.ops) == 1 and isinstance(node.ops[0], ast.Is | ast.IsNot) and _is_none(node.comparators[0]):
-            op = "is" if isinstance(node.ops[0], ast.Is) else "is not"
-            return s.Compare(self.at(node), self.expr(node.left), (op,), (self.expr(node.comparators[0]),))
+        if (
+            len(node.ops) == 1
+            and isinstance(node.ops[0], ast.Is | ast.IsNot)
+            and _is_none(node.comparators[0])
+        ):
+            is_or_not = "is" if isinstance(node.ops[0], ast.Is) else "is not"
+            return s.Compare(
+                self.at(node), self.expr(node.left), (is_or_not,), (self.expr(node.comparators[0]),)
+            )
         for op in node.ops:
             if type(op) not in COMPARE:
-                word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[type(op)]  # type: ignore[index]
-                refuse(self.at(node), f"'{word}' is not part of the kernel language", "compare numbers with == or !=; only `is None` and `is not None` are known")
-        return s.Compare(self.at(node), self.expr(node.left), tuple(COMPARE[type(op)] for op in node.ops), tuple(map(self.expr, node.comparators)))
+                word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[
+                    type(op)
+                ]  # type: ignore[index]
+                refuse(
+                    self.at(node),
+                    f"'{word}' is not part of the kernel language",
+                    "compare numbers with == or !=; only `is None` and `is not None` are known",
+                )
+        return s.Compare(
+            self.at(node),
+            self.expr(node.left),
+            tuple(COMPARE[type(op)] for op in node.ops),
+            tuple(map(self.expr, node.comparators)),
+        )
 
     def generator(self, node: ast.GeneratorExp) -> s.Expr:
         if len(node.generators) != 1:
-            refuse(self.at(node), "a generator over two loops is not part of the kernel language", "nest two reductions, or write a for loop that accumulates")
+            refuse(
+                self.at(node),
+                "a generator over two loops is not part of the kernel language",
+                "nest two reductions, or write a for loop that accumulates",
+            )
         loop = node.generators[0]
-        return s.Generator(self.at(node), self.expr(node.elt), self.target(loop.target), self.expr(loop.iter), tuple(map(self.expr, loop.ifs)))
+        return s.Generator(
+            self.at(node),
+            self.expr(node.elt),
+            self.target(loop.target),
+            self.expr(loop.iter),
+            tuple(map(self.expr, loop.ifs)),
+        )

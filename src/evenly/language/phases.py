@@ -9,6 +9,7 @@ computed again is kept in workspace arrays, one entry a tile.
 This pass stands after lowering because it needs the finished program, and before the
 targets because all of them launch the same phases.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
@@ -165,7 +166,10 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
 
 def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
     out: list[_Item] = []
-    for block, condition in ((s.then, s.condition), (s.otherwise, ir.Unary("not", s.condition, BOOL))):
+    for block, condition in (
+        (s.then, s.condition),
+        (s.otherwise, ir.Unary("not", s.condition, BOOL)),
+    ):
         if block:
             var = ir.Var(namer.fresh("guard"), BOOL)
             held = condition if guard is None else ir.Logic("and", guard, condition)
@@ -203,20 +207,30 @@ class _Cutter:
     def run(self) -> Phases:
         self.written = written_arrays(self.program)
         for step in self.program.steps:
-            self.namer.used |= {v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)}
+            self.namer.used |= {
+                v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)
+            }
         for i, step in enumerate(self.program.steps):
-            later = {v for rest in self.program.steps[i + 1 :] for v in walk.variables_read(rest.body)}
+            later = {
+                v for rest in self.program.steps[i + 1 :] for v in walk.variables_read(rest.body)
+            }
             if isinstance(step, ir.Scalars):
                 self.scalars(step, later)
             elif self.whole:
                 self.owned(step)
             else:
                 _TileCutter(self, step).run()
-        return Phases(self.program.name, tuple(self.phases), tuple(self.workspaces), frozenset(self.written))
+        return Phases(
+            self.program.name, tuple(self.phases), tuple(self.workspaces), frozenset(self.written)
+        )
 
     def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
         """Kernel-level statements: run once if they have effects or cannot be computed again, else remembered."""
-        hard = tainted((*self.past, *step.body), self.written, set()) & walk.variables_set(step.body) & later
+        hard = (
+            tainted((*self.past, *step.body), self.written, set())
+            & walk.variables_set(step.body)
+            & later
+        )
         if not has_effects(step.body) and not hard:
             self.past.extend(step.body)
             return
@@ -234,13 +248,22 @@ class _Cutter:
         self.remember_grid(loop.accumulators, [grid])
 
     # ---- workspace -----------------------------------------------------------------------------
-    def array(self, var: ir.Var, extent: str, path: ir.Path = (), lanes: ir.Expr | None = None) -> ir.Array:
+    def array(
+        self, var: ir.Var, extent: str, path: ir.Path = (), lanes: ir.Expr | None = None
+    ) -> ir.Array:
         name = self.namer.fresh(f"kept_{var.name}")
         array = ir.Array(name, var.type, 2 if extent == "lane" else 1, ("$", name))
         self.workspaces.append(Workspace(array, extent, path, lanes))
         return array
 
-    def spill(self, variables: list[ir.Var], index: tuple[ir.Expr, ...], extent: str, path: ir.Path = (), lanes: ir.Expr | None = None) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+    def spill(
+        self,
+        variables: list[ir.Var],
+        index: tuple[ir.Expr, ...],
+        extent: str,
+        path: ir.Path = (),
+        lanes: ir.Expr | None = None,
+    ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
         """Stores that keep variables, and the loads that bring them back."""
         stores: list[ir.Stmt] = []
         loads: list[ir.Stmt] = []
@@ -251,9 +274,13 @@ class _Cutter:
         return stores, loads
 
     def grid_results(self, accumulators: tuple[ir.Accumulator, ...]) -> tuple[GridResult, ...]:
-        return tuple(GridResult(a, tuple(self.array(v, "one") for v in a.fields)) for a in accumulators)
+        return tuple(
+            GridResult(a, tuple(self.array(v, "one") for v in a.fields)) for a in accumulators
+        )
 
-    def remember_grid(self, accumulators: tuple[ir.Accumulator, ...], parts: list[tuple[GridResult, ...]]) -> None:
+    def remember_grid(
+        self, accumulators: tuple[ir.Accumulator, ...], parts: list[tuple[GridResult, ...]]
+    ) -> None:
         """After a loop over tiles: its accumulators hold what the phases that contributed left."""
         zero = (ir.Const(0, POS),)
         for acc in accumulators:
@@ -262,17 +289,23 @@ class _Cutter:
             for result in results:
                 loads = tuple(ir.Element(a, zero, a.dtype) for a in result.arrays)
                 if first:
-                    self.past.extend(ir.Assign(v, e) for v, e in zip(acc.fields, loads, strict=True))
+                    self.past.extend(
+                        ir.Assign(v, e) for v, e in zip(acc.fields, loads, strict=True)
+                    )
                 else:
                     more = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
                     self.past.extend(ir.Assign(v, e) for v, e in zip(more, loads, strict=True))
                     body, total = combined(acc, acc.fields, more)
                     held = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
-                    self.past.extend((*body, *(ir.Assign(h, e) for h, e in zip(held, total, strict=True))))
+                    self.past.extend(
+                        (*body, *(ir.Assign(h, e) for h, e in zip(held, total, strict=True)))
+                    )
                     self.past.extend(ir.Assign(v, h) for v, h in zip(acc.fields, held, strict=True))
                 first = False
             if not results:  # a loop that never contributes
-                self.past.extend(ir.Assign(v, e) for v, e in zip(acc.fields, acc.identity, strict=True))
+                self.past.extend(
+                    ir.Assign(v, e) for v, e in zip(acc.fields, acc.identity, strict=True)
+                )
 
 
 @dataclass
@@ -293,8 +326,11 @@ class _TileCutter:
         looped = _looped_pass(self.loop.body)
         if looped is not None:
             assert looped.at is not None
-            refuse(looped.at, "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
-                   "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped or BlockMapped")
+            refuse(
+                looped.at,
+                "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
+                "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped or BlockMapped",
+            )
         self.past = list(self.cutter.past)
         items = _flat(self.loop.body, None, self.cutter.namer)
         for i, item in enumerate(items):
@@ -314,14 +350,21 @@ class _TileCutter:
             code, _ = needed(tuple(self.past), {loop.stop}, effects=False)
             if code and not (len(code) == 1 and isinstance(code[0], ir.Assign)):
                 assert self.loop.at is not None
-                refuse(self.loop.at, "the number of lanes around a loop over atoms must be known before the launch",
-                       "an argument of the kernel, or the length of an array")
+                refuse(
+                    self.loop.at,
+                    "the number of lanes around a loop over atoms must be known before the launch",
+                    "an argument of the kernel, or the length of an array",
+                )
             self.lanes = code[0].value if code else loop.stop  # type: ignore[union-attr]
         items = _flat(loop.body, None, self.cutter.namer)
         for i, item in enumerate(items):
             if isinstance(item, _Lanes):
                 assert self.loop.at is not None
-                refuse(self.loop.at, "ev.lanes inside ev.lanes around a loop over atoms", "one dense axis, or use range()")
+                refuse(
+                    self.loop.at,
+                    "ev.lanes inside ev.lanes around a loop over atoms",
+                    "one dense axis, or use range()",
+                )
             self.take(item, _reads(items[i + 1 :]) | later)
         self.close(later)
         self.past, self.lane, self.lanes = outer, None, None
@@ -331,8 +374,14 @@ class _TileCutter:
             self.pending.append(item)
             return
         self.close(_reads([item]) | later)
-        wanted = walk.variables_read(item.body) | {v for a in item.accumulators for e in a.identity for v in walk_vars(e)}
-        wanted -= walk.variables_set(item.body) | {item.atom, self.loop.tile} | ({self.lane} if self.lane else set())
+        wanted = walk.variables_read(item.body) | {
+            v for a in item.accumulators for e in a.identity for v in walk_vars(e)
+        }
+        wanted -= (
+            walk.variables_set(item.body)
+            | {item.atom, self.loop.tile}
+            | ({self.lane} if self.lane else set())
+        )
         wanted -= {v for a in item.accumulators for v in a.fields}
         enter, _ = needed(tuple(self.past), wanted, effects=False)
         state = tuple(sorted(wanted, key=lambda v: v.name))
@@ -367,7 +416,9 @@ class _TileCutter:
             return [], []
         if self.lane is None:
             return self.cutter.spill(variables, (self.loop.tile,), "tile", self.loop.path)
-        return self.cutter.spill(variables, (self.loop.tile, self.lane), "lane", self.loop.path, self.lanes)
+        return self.cutter.spill(
+            variables, (self.loop.tile, self.lane), "lane", self.loop.path, self.lanes
+        )
 
     def used_accumulators(self, body: ir.Block) -> tuple[ir.Accumulator, ...]:
         used = [s.accumulator for s in walk.statements(body) if isinstance(s, ir.Accumulate)]
@@ -377,7 +428,18 @@ class _TileCutter:
         assert self.open is not None
         o = self.open
         self.cutter.phases.append(
-            Split(self.loop.layout, self.loop.path, self.loop.tile, self.lane, self.lanes, o.enter, o.state, o.pass_, leave, grid)
+            Split(
+                self.loop.layout,
+                self.loop.path,
+                self.loop.tile,
+                self.lane,
+                self.lanes,
+                o.enter,
+                o.state,
+                o.pass_,
+                leave,
+                grid,
+            )
         )
         self.grids.append(grid)
 
@@ -385,8 +447,19 @@ class _TileCutter:
         """Effects that no pass comes before: a phase that only meets each tile once."""
         if self.lane is not None:
             assert self.lanes is not None
-            body = (ir.For(self.lane, ir.Const(0, self.lane.type), self.lanes, ir.Const(1, self.lane.type), body, "lanes"),)
-        self.cutter.phases.append(Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid))
+            body = (
+                ir.For(
+                    self.lane,
+                    ir.Const(0, self.lane.type),
+                    self.lanes,
+                    ir.Const(1, self.lane.type),
+                    body,
+                    "lanes",
+                ),
+            )
+        self.cutter.phases.append(
+            Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid)
+        )
         self.grids.append(grid)
 
 

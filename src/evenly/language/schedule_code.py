@@ -1,4 +1,5 @@
 """A schedule's methods as typed code, for one layout: what engines place around a phase."""
+
 from __future__ import annotations
 
 import inspect
@@ -48,16 +49,27 @@ def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tupl
     if not inspect.isfunction(getattr(type(schedule), "setup", None)):
         return layout, ()
     state = call_schedule(cx, schedule, "setup", (layout,))
-    held = [x if isinstance(x, ir.Const | ir.Param) else cx.assign("state", cast(x, POS) if x.type.is_integer else x) for x in leaves(state)]
+    held = [
+        x
+        if isinstance(x, ir.Const | ir.Param)
+        else cx.assign("state", cast(x, POS) if x.type.is_integer else x)
+        for x in leaves(state)
+    ]
     return rebuild(state, iter(held)), tuple(x for x in held if isinstance(x, ir.Var))
 
 
-def _range(cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...], params: tuple[ir.Var, ...]) -> ir.Inline:
+def _range(
+    cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...], params: tuple[ir.Var, ...]
+) -> ir.Inline:
     with cx.writing() as body:
         made = call_schedule(cx, schedule, name, arguments)
         at = parsed(getattr(type(schedule), name))[1].at
         if not (isinstance(made, Iterable) and made.kind == "range"):
-            refuse(at, f"{type(schedule).__name__}.{name} gives {describe(made)}", "it returns range(start, stop, step)")
+            refuse(
+                at,
+                f"{type(schedule).__name__}.{name} gives {describe(made)}",
+                "it returns range(start, stop, step)",
+            )
         cx.positions = True
         results = tuple(cast(x, POS) for x in bounds(cx, made))
         cx.positions = False

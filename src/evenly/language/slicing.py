@@ -1,4 +1,5 @@
 """Liveness: which statements a piece of code needs, so that pieces can be run again elsewhere."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -59,7 +60,9 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
     return s
 
 
-def _keep_if(s: ir.If, then: ir.Block, otherwise: ir.Block, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
+def _keep_if(
+    s: ir.If, then: ir.Block, otherwise: ir.Block, live: set[ir.Var], effects: bool
+) -> ir.Stmt | None:
     a, live_a = needed(then, live, effects)
     b, live_b = needed(otherwise, live, effects)
     if not a and not b:
@@ -131,9 +134,17 @@ def _taint(block: ir.Block, written: set[ir.Array], found: set[ir.Var], under: b
 
 
 def _impure(e: ir.Expr, written: set[ir.Array], found: set[ir.Var]) -> bool:
-    return any((isinstance(x, ir.Var) and x in found) or (isinstance(x, ir.Element) and x.array in written) for x in walk.subexpressions(e))
+    return any(
+        (isinstance(x, ir.Var) and x in found) or (isinstance(x, ir.Element) and x.array in written)
+        for x in walk.subexpressions(e)
+    )
 
 
 def written_arrays(program: ir.Program) -> set[ir.Array]:
     """Every array that the program stores into, anywhere."""
-    return {s.array for step in program.steps for s in walk.statements(step.body) if isinstance(s, ir.Store | ir.Atomic)}
+    return {
+        s.array
+        for step in program.steps
+        for s in walk.statements(step.body)
+        if isinstance(s, ir.Store | ir.Atomic)
+    }

@@ -2,6 +2,7 @@
 
 Specs are hashable: a kernel is compiled once for each tuple of them.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass

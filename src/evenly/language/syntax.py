@@ -3,6 +3,7 @@
 A small image of Python's own tree: only what the language admits, every node with its
 place in the user's file. `parse` makes it, `lower` consumes it.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -190,7 +191,9 @@ def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
             break
         if isinstance(statement, If) and _continues(statement):
             rest = body[i + 1 :]
-            then, otherwise = (without_continue(b + rest) for b in (statement.then, statement.otherwise))
+            then, otherwise = (
+                without_continue(b + rest) for b in (statement.then, statement.otherwise)
+            )
             out.append(If(statement.at, statement.condition, then, otherwise))
             break
         out.append(statement)
@@ -200,7 +203,9 @@ def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 def _continues(statement: Stmt) -> bool:
     if isinstance(statement, Continue):
         return True
-    return isinstance(statement, If) and any(_continues(inner) for b in blocks(statement) for inner in b)
+    return isinstance(statement, If) and any(
+        _continues(inner) for b in blocks(statement) for inner in b
+    )
 
 
 def target_names(target: Expr) -> list[Name]:

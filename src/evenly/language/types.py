@@ -7,6 +7,7 @@ lengths are *weak*: next to a typed value they take its type. Typed values combi
 `POS` is the type of a position or id as the engines hold it: a weak integer whose
 machine width (32 or 64 bits) is chosen for the whole program from the sizes at hand.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -2,12 +2,13 @@
 
 Stands after lowering, since it reads indices; before phases, since it speaks of whole tiles.
 """
+
 from __future__ import annotations
 
 from . import ir, walk
 from .diagnostics import Location, refuse
-from .specs import LayoutSpec, Spec
 from .slicing import reads
+from .specs import LayoutSpec, Spec
 
 
 def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
@@ -25,8 +26,11 @@ def _stores(loop: ir.TileLoop) -> None:
     varying = _varying(loop.body, {loop.tile})
     for s in walk.statements(loop.body):
         if isinstance(s, ir.Store) and not _depends(s.indices, varying):
-            _refuse(s.at, f"every tile stores into the same element of {s.array.name}: the last one to write would win",
-                    "accumulate into a variable and store it after the loop, or use an atomic")
+            _refuse(
+                s.at,
+                f"every tile stores into the same element of {s.array.name}: the last one to write would win",
+                "accumulate into a variable and store it after the loop, or use an atomic",
+            )
         if isinstance(s, ir.Pass):
             _pass_stores(s)
 
@@ -35,8 +39,11 @@ def _pass_stores(p: ir.Pass) -> None:
     varying = _varying(p.body, {p.atom})
     for s in walk.statements(p.body):
         if isinstance(s, ir.Store) and not _depends(s.indices, varying):
-            _refuse(s.at, f"every atom stores into the same element of {s.array.name}: the last one to write would win, and they have no order",
-                    "accumulate into a variable and store it after the loop over atoms")
+            _refuse(
+                s.at,
+                f"every atom stores into the same element of {s.array.name}: the last one to write would win, and they have no order",
+                "accumulate into a variable and store it after the loop over atoms",
+            )
 
 
 def _varying(block: ir.Block, seeds: set[ir.Var]) -> set[ir.Var]:
@@ -70,9 +77,16 @@ def _dependences(loop: ir.TileLoop) -> None:
         if isinstance(s, ir.Store):
             stored.setdefault(s.array, []).append(s)
     for e in walk.expressions(loop.body):
-        if isinstance(e, ir.Element) and e.array in stored and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array]):
-            _refuse(e.at, f"{e.array.name} is stored in this loop over tiles and read at another place: tiles are independent, and have no order",
-                    "read it in a second loop over tiles")
+        if (
+            isinstance(e, ir.Element)
+            and e.array in stored
+            and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
+        ):
+            _refuse(
+                e.at,
+                f"{e.array.name} is stored in this loop over tiles and read at another place: tiles are independent, and have no order",
+                "read it in a second loop over tiles",
+            )
 
 
 def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
@@ -92,7 +106,9 @@ def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
 
 
 def _same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], meaning: dict[ir.Var, ir.Expr]) -> bool:
-    return len(a) == len(b) and all(_meant(x, meaning) == _meant(y, meaning) for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(
+        _meant(x, meaning) == _meant(y, meaning) for x, y in zip(a, b, strict=True)
+    )
 
 
 def _meant(e: ir.Expr, meaning: dict[ir.Var, ir.Expr]) -> ir.Expr:

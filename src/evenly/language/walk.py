@@ -1,4 +1,5 @@
 """Walking and rewriting the typed program: the few generic traversals that passes share."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -154,7 +155,9 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
     return s
 
 
-def substitute(code: ir.Inline, arguments: tuple[ir.Expr, ...]) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
+def substitute(
+    code: ir.Inline, arguments: tuple[ir.Expr, ...]
+) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
     """The body and results of `code` with its parameters replaced by expressions that are cheap to repeat."""
     table = dict(zip(code.params, arguments, strict=True))
 

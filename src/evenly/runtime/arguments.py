@@ -1,4 +1,5 @@
 """A call's arguments: what they are for the compiler (specs) and for a launch (a binding)."""
+
 from __future__ import annotations
 
 import numbers
@@ -29,8 +30,15 @@ def accept(value: Any, name: str) -> Any:
     if isinstance(value, bool | np.bool_ | numbers.Real):
         return value
     if isinstance(value, list | tuple):
-        raise InputError(name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__, hint="numpy.asarray(...) makes an array of it")
-    raise InputError(name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__)
+        raise InputError(
+            name,
+            expected="an array, a layout, a sparse matrix or a number",
+            given=type(value).__name__,
+            hint="numpy.asarray(...) makes an array of it",
+        )
+    raise InputError(
+        name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__
+    )
 
 
 def _layout_of(matrix: Any) -> str:
@@ -59,9 +67,19 @@ def spec_of(value: Any, name: str) -> Spec:
 def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
     t = from_dtype(v.dtype)
     if t is None:
-        raise InputError(name, expected=f"an array of {TYPES}", given=str(v.dtype), hint=f"{name}.astype(numpy.float32)")
+        raise InputError(
+            name,
+            expected=f"an array of {TYPES}",
+            given=str(v.dtype),
+            hint=f"{name}.astype(numpy.float32)",
+        )
     if not v.contiguous:
-        raise InputError(name, expected="a contiguous array in C order", given=f"strides of a view, shape {v.shape}", hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch")
+        raise InputError(
+            name,
+            expected="a contiguous array in C order",
+            given=f"strides of a view, shape {v.shape}",
+            hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch",
+        )
     return ArraySpec(t, len(v.shape), ids)
 
 
@@ -127,7 +145,12 @@ class Binding:
             places.setdefault(place, name)
         if len(places) > 1:
             (a, first), (b, second), *_ = places.items()
-            raise InputError(second, expected=f"an array on {a}, where {first} is", given=f"one on {b}", hint="move one of them: layout.to('cuda'), cupy.asarray, tensor.to(...)")
+            raise InputError(
+                second,
+                expected=f"an array on {a}, where {first} is",
+                given=f"one on {b}",
+                hint="move one of them: layout.to('cuda'), cupy.asarray, tensor.to(...)",
+            )
         return next(iter(places), "cpu")
 
     def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -147,11 +170,20 @@ class Binding:
     def check_lengths(self, requirements: frozenset[Requirement]) -> None:
         """Arrays that are indexed by ids must be long enough for the layouts' ids."""
         for r in sorted(requirements, key=lambda r: (r.array, r.axis)):
-            least, found = int(getattr(self.layout(r.layout), r.bound)), self.extent(r.array, r.axis)
+            least, found = (
+                int(getattr(self.layout(r.layout), r.bound)),
+                self.extent(r.array, r.axis),
+            )
             if found < least:
                 where, name = ".".join(r.layout), ".".join(r.array)
-                what = f"at least {least} elements" + (f" on axis {r.axis}" if len(self.view(r.array).shape) > 1 else "")
-                raise InputError(name, expected=f"{what}, since ids of {where} index it ({where}.{r.bound.replace('max_', 'num_')})", given=str(found))
+                what = f"at least {least} elements" + (
+                    f" on axis {r.axis}" if len(self.view(r.array).shape) > 1 else ""
+                )
+                raise InputError(
+                    name,
+                    expected=f"{what}, since ids of {where} index it ({where}.{r.bound.replace('max_', 'num_')})",
+                    given=str(found),
+                )
 
     def check_outputs(self, written: frozenset[tuple[str, ...]]) -> None:
         """Outputs must be writable, and must not share memory with any other array."""
@@ -159,7 +191,11 @@ class Binding:
         for name, path in self.array_paths():
             v = self.view(path)
             if path in written and v.readonly:
-                raise InputError(name, expected="a writable array, since the kernel stores into it", given="a read-only one")
+                raise InputError(
+                    name,
+                    expected="a writable array, since the kernel stores into it",
+                    given="a read-only one",
+                )
             spans.append((v.pointer, v.pointer + v.nbytes, name, path in written))
         spans.sort()
         for i, (_, stop, name, out) in enumerate(spans):
@@ -168,7 +204,12 @@ class Binding:
                     break
                 if out or other_out:
                     a, b = (name, other) if out else (other, name)
-                    raise InputError(a, expected=f"an output that shares no memory with {b}", given="overlapping arrays", hint=f"copy {b} first")
+                    raise InputError(
+                        a,
+                        expected=f"an output that shares no memory with {b}",
+                        given="overlapping arrays",
+                        hint=f"copy {b} first",
+                    )
 
 
 def is_wide(binding: Binding) -> bool:

@@ -1,4 +1,5 @@
 """Compiled code on disk, in the user's cache directory. Writers never see half a file of another's."""
+
 from __future__ import annotations
 
 import contextlib

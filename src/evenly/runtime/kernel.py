@@ -1,4 +1,5 @@
 """`@ev.kernel`: a kernel, bound step by step to a schedule, a target and arguments."""
+
 from __future__ import annotations
 
 import functools
@@ -74,7 +75,11 @@ class Kernel:
     # ---- pieces that Bound and Plan share --------------------------------------------------------
     def named(self, args: tuple[Any, ...]) -> dict[str, Any]:
         if len(args) != len(self.parameters):
-            raise InputError(self.name, expected=f"{len(self.parameters)} arguments ({', '.join(self.parameters)})", given=str(len(args)))
+            raise InputError(
+                self.name,
+                expected=f"{len(self.parameters)} arguments ({', '.join(self.parameters)})",
+                given=str(len(args)),
+            )
         return dict(zip(self.parameters, args, strict=True))
 
     def program(self, specs: tuple[Spec, ...]) -> Program:
@@ -86,7 +91,9 @@ class Kernel:
                 self._programs[specs] = program
             return self._programs[specs]
 
-    def executable(self, specs: tuple[Spec, ...], schedule: Any, target: str, wide: bool, debug: bool) -> tuple[Any, Phases]:
+    def executable(
+        self, specs: tuple[Spec, ...], schedule: Any, target: str, wide: bool, debug: bool
+    ) -> tuple[Any, Phases]:
         """The compiled kernel, from the cache of this kernel or made now."""
         key = specs, schedule, target, wide, debug
         with self._lock:
@@ -95,20 +102,38 @@ class Kernel:
                 layouts = _layouts(dict(zip(self.parameters, specs, strict=True)))
                 if target == "cpu":
                     from evenly.language.schedule_code import schedule_code
-                    codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
+
+                    codes = {
+                        path: schedule_code(schedule, spec, path) for path, spec in layouts.items()
+                    }
                     made = targets.get(target).compile(phases, schedule, wide, debug, codes)
                 else:
                     made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
                 self._executables[key] = made, phases
             return self._executables[key]
 
-    def check(self, binding: Binding, specs: tuple[Spec, ...], outputs: frozenset[tuple[str, ...]], target: str) -> None:
+    def check(
+        self,
+        binding: Binding,
+        specs: tuple[Spec, ...],
+        outputs: frozenset[tuple[str, ...]],
+        target: str,
+    ) -> None:
         """The checks of every call: one device, the target's; lengths; outputs writable and apart."""
         place = binding.device().split(":")[0]
         if place != {"cuda": "cuda"}.get(target, "cpu"):
             name = next(iter(binding.array_paths()))[0]
-            hint = "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)" if target == "cuda" else "move them: layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'"
-            raise InputError(name, expected=f"arrays where target {target!r} can reach them", given=f"an array on {place}", hint=hint)
+            hint = (
+                "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)"
+                if target == "cuda"
+                else "move them: layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'"
+            )
+            raise InputError(
+                name,
+                expected=f"arrays where target {target!r} can reach them",
+                given=f"an array on {place}",
+                hint=hint,
+            )
         binding.check_lengths(self.program(specs).requirements)
         binding.check_outputs(outputs)
 
@@ -166,7 +191,9 @@ class Bound:
         if target == "python":
             phases = cutting.cut(kernel.program(specs), whole=True)
             return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
-        executable, phases = kernel.executable(specs, schedule, target, is_wide(binding), self.debug)
+        executable, phases = kernel.executable(
+            specs, schedule, target, is_wide(binding), self.debug
+        )
         return Plan(kernel, schedule, target, executable, phases, binding, specs)
 
     def _target(self, binding: Binding) -> str:

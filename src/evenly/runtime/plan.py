@@ -1,4 +1,5 @@
 """Plans: everything decided and compiled, so that calling one only launches."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -21,7 +22,16 @@ class Plan:
     deterministic: False only where the kernel itself uses floating-point atomics whose order matters.
     """
 
-    def __init__(self, kernel: Any, schedule: Any, target: str, executable: Any, phases: Phases, binding: Binding, specs: tuple[Any, ...]) -> None:
+    def __init__(
+        self,
+        kernel: Any,
+        schedule: Any,
+        target: str,
+        executable: Any,
+        phases: Phases,
+        binding: Binding,
+        specs: tuple[Any, ...],
+    ) -> None:
         self.kernel, self.schedule, self.target = kernel, schedule, target
         self._executable, self._phases, self._outputs = executable, phases, phases.outputs
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
@@ -41,7 +51,12 @@ class Plan:
         """
         changed = self._executable.changed(self._binding, self._stored) if self._stored else None
         if changed is not None:
-            raise InputError(".".join(changed), expected="the structure that the plan was made for", given="another one", hint="make the plan again")
+            raise InputError(
+                ".".join(changed),
+                expected="the structure that the plan was made for",
+                given="another one",
+                hint="make the plan again",
+            )
 
     def __repr__(self) -> str:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
@@ -52,9 +67,19 @@ class Plan:
         binding = Binding({name: accept(value, name) for name, value in arguments.items()})
         for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
             if spec_of(value, name) != spec:
-                raise InputError(name, expected="the type that the plan was made for", given=_brief(value), hint="make a plan for these arguments")
+                raise InputError(
+                    name,
+                    expected="the type that the plan was made for",
+                    given=_brief(value),
+                    hint="make a plan for these arguments",
+                )
         if is_wide(binding) and not self._wide:
-            raise InputError(next(iter(binding.arguments)), expected="sizes that 32-bit positions hold, as the plan was made for", given="larger ones", hint="make a plan for these arguments")
+            raise InputError(
+                next(iter(binding.arguments)),
+                expected="sizes that 32-bit positions hold, as the plan was made for",
+                given="larger ones",
+                hint="make a plan for these arguments",
+            )
         self.check_arguments(binding)
         self.run(binding)
 
@@ -71,13 +96,17 @@ class Plan:
 
     def _usable(self, binding: Binding) -> Any:
         """What is stored of the layouts that this call shares with the plan; other layouts are searched again."""
-        return {p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)}
+        return {
+            p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)
+        }
 
     @property
     def launches(self) -> list[Any]:
         """The launches of the plan's own arguments, in order (target "cuda" only)."""
         if not hasattr(self._executable, "launches"):
-            raise InputError("plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}")
+            raise InputError(
+                "plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}"
+            )
         return self._executable.launches(self._binding, self._stored)  # type: ignore[no-any-return]
 
     @property

@@ -1,4 +1,5 @@
 """The caller's current stream: CuPy's, PyTorch's, or the default one."""
+
 from __future__ import annotations
 
 import sys

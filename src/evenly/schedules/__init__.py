@@ -2,6 +2,7 @@
 
 To add a schedule is to add one file and one line to TABLE.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,8 +20,20 @@ from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
 
 __all__ = [
-    "TABLE", "BlockMapped", "Entry", "GroupMapped", "MergePath", "NonzeroSplit", "Partition", "Schedule", "Sizes",
-    "ThreadMapped", "WarpMapped", "WorkOriented", "by_name", "schedule",
+    "TABLE",
+    "BlockMapped",
+    "Entry",
+    "GroupMapped",
+    "MergePath",
+    "NonzeroSplit",
+    "Partition",
+    "Schedule",
+    "Sizes",
+    "ThreadMapped",
+    "WarpMapped",
+    "WorkOriented",
+    "by_name",
+    "schedule",
 ]
 
 
@@ -35,13 +48,39 @@ class Entry:
 
 
 TABLE: dict[str, Entry] = {
-    "thread_mapped": Entry(ThreadMapped, "a tile a thread", "short tiles of about equal length", "Osama et al. 2023, 5.1"),
-    "group_mapped": Entry(GroupMapped, "a tile a group of 2 threads to a block", "tiles of middling length", "Osama et al. 2023, 5.2"),
-    "warp_mapped": Entry(WarpMapped, "a tile a warp", "tiles of 32 atoms and more", "Bell, Garland 2009"),
-    "block_mapped": Entry(BlockMapped, "a tile a block", "few, very long tiles", "Osama et al. 2023, 5.2"),
-    "work_oriented": Entry(WorkOriented, "tiles + atoms evenly among threads", "to study balance without staging", "Osama et al. 2023, 5.3"),
-    "merge_path": Entry(MergePath, "tiles + atoms evenly among blocks, staged", "any distribution of lengths", "Merrill, Garland 2016"),
-    "nonzero_split": Entry(NonzeroSplit, "atoms evenly among blocks, staged", "many empty tiles", "Baxter, moderngpu"),
+    "thread_mapped": Entry(
+        ThreadMapped,
+        "a tile a thread",
+        "short tiles of about equal length",
+        "Osama et al. 2023, 5.1",
+    ),
+    "group_mapped": Entry(
+        GroupMapped,
+        "a tile a group of 2 threads to a block",
+        "tiles of middling length",
+        "Osama et al. 2023, 5.2",
+    ),
+    "warp_mapped": Entry(
+        WarpMapped, "a tile a warp", "tiles of 32 atoms and more", "Bell, Garland 2009"
+    ),
+    "block_mapped": Entry(
+        BlockMapped, "a tile a block", "few, very long tiles", "Osama et al. 2023, 5.2"
+    ),
+    "work_oriented": Entry(
+        WorkOriented,
+        "tiles + atoms evenly among threads",
+        "to study balance without staging",
+        "Osama et al. 2023, 5.3",
+    ),
+    "merge_path": Entry(
+        MergePath,
+        "tiles + atoms evenly among blocks, staged",
+        "any distribution of lengths",
+        "Merrill, Garland 2016",
+    ),
+    "nonzero_split": Entry(
+        NonzeroSplit, "atoms evenly among blocks, staged", "many empty tiles", "Baxter, moderngpu"
+    ),
 }
 
 
@@ -55,4 +94,8 @@ def by_name(given: Any, **parameters: Any) -> Any:
         return TABLE[given].make(**parameters)
     if isinstance(given, type) and issubclass(given, Schedule):
         return given(**parameters)
-    raise InputError("schedule", expected=f"a schedule such as MergePath(), or one of {', '.join(TABLE)}", given=repr(given))
+    raise InputError(
+        "schedule",
+        expected=f"a schedule such as MergePath(), or one of {', '.join(TABLE)}",
+        given=repr(given),
+    )

@@ -30,6 +30,7 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
 Source: the schedule API of Osama, Porumbescu, Owens, "A Programming Model for GPU Load
 Balancing" (PPoPP 2023), section 4.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -95,14 +96,28 @@ _METHODS = {"launch": (1, True), "setup": (1, False), "tiles": (1, True), "atoms
 def _check(cls: type) -> None:
     owner = getattr(cls, "owner", None)
     if owner not in OWNERS and not isinstance(owner, property):
-        raise InputError(f"{cls.__name__}.owner", expected=f"one of {', '.join(OWNERS)}", given=repr(owner))
+        raise InputError(
+            f"{cls.__name__}.owner", expected=f"one of {', '.join(OWNERS)}", given=repr(owner)
+        )
     for name, (count, required) in _METHODS.items():
         member = getattr(cls, name, None)
         missing = member is None or member is Schedule.launch
         if missing and required:
-            raise InputError(f"{cls.__name__}.{name}", expected=f"a method {name}(self, {'layout' if name == 'launch' else 'state' + ', tile' * (count - 1)})", given="nothing")
-        if member is not None and inspect.isfunction(member) and len(inspect.signature(member).parameters) != count + 1:
-            raise InputError(f"{cls.__name__}.{name}", expected=f"{count} parameter{'s' * (count > 1)} after self", given=f"{name}{inspect.signature(member)}")
+            raise InputError(
+                f"{cls.__name__}.{name}",
+                expected=f"a method {name}(self, {'layout' if name == 'launch' else 'state' + ', tile' * (count - 1)})",
+                given="nothing",
+            )
+        if (
+            member is not None
+            and inspect.isfunction(member)
+            and len(inspect.signature(member).parameters) != count + 1
+        ):
+            raise InputError(
+                f"{cls.__name__}.{name}",
+                expected=f"{count} parameter{'s' * (count > 1)} after self",
+                given=f"{name}{inspect.signature(member)}",
+            )
 
 
 def _check_parameters(cls: Any) -> None:
@@ -110,20 +125,39 @@ def _check_parameters(cls: Any) -> None:
         if f.default is dataclasses.MISSING:
             continue
         if not isinstance(f.default, bool | int | float):
-            raise InputError(f"{cls.__name__}.{f.name}", expected="a number as default", given=repr(f.default))
+            raise InputError(
+                f"{cls.__name__}.{f.name}", expected="a number as default", given=repr(f.default)
+            )
     if cls.owner == "group" and not hasattr(cls, "size"):
-        raise InputError(f"{cls.__name__}.size", expected="a parameter `size: int = ...`, the threads of a group", given="nothing")
+        raise InputError(
+            f"{cls.__name__}.size",
+            expected="a parameter `size: int = ...`, the threads of a group",
+            given="nothing",
+        )
 
 
 def check_block(name: str, block: Any, least: int = 32) -> None:
     """Refuse a block size that no GPU runs."""
-    if not isinstance(block, int) or isinstance(block, bool) or not least <= block <= MAX_BLOCK or block % 32:
-        raise InputError(f"{name}(block=...)", expected=f"a multiple of 32 from {least} to {MAX_BLOCK}", given=repr(block))
+    if (
+        not isinstance(block, int)
+        or isinstance(block, bool)
+        or not least <= block <= MAX_BLOCK
+        or block % 32
+    ):
+        raise InputError(
+            f"{name}(block=...)",
+            expected=f"a multiple of 32 from {least} to {MAX_BLOCK}",
+            given=repr(block),
+        )
 
 
 def check_count(name: str, parameter: str, value: Any, least: int, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InputError(f"{name}({parameter}=...)", expected=f"an integer from {least} to {most}", given=repr(value))
+        raise InputError(
+            f"{name}({parameter}=...)",
+            expected=f"an integer from {least} to {most}",
+            given=repr(value),
+        )
 
 
 def ceil_div(a: int, b: int) -> int:

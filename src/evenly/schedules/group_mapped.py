@@ -3,6 +3,7 @@
 Source: Osama, Porumbescu, Owens (PPoPP 2023), section 5.2; for SpMV the "vector" kernel of
 Bell and Garland (SC 2009). The flattened form is their section 5.2.3.
 """
+
 from __future__ import annotations
 
 from evenly.language.func import func

@@ -4,6 +4,7 @@ The safe choice for any distribution of tile lengths. Source: Merrill and Garlan
 "Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016); staging as in
 Baxter's moderngpu.
 """
+
 from __future__ import annotations
 
 from .contract import schedule

@@ -2,6 +2,7 @@
 
 Source: the "nonzero split" of Baxter's moderngpu and of Dalton, Olson, Bell (2015).
 """
+
 from __future__ import annotations
 
 from evenly.language.func import func
@@ -41,7 +42,9 @@ class NonzeroSplit:
     def launch(self, layout):
         share = self.block * self.items
         # Empty tiles are shared out by block: enough blocks for a layout of almost nothing else.
-        return max(1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)), self.block
+        return max(
+            1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)
+        ), self.block
 
     def setup(self, layout):
         share = (layout.num_atoms + thread_count() - 1) // thread_count()

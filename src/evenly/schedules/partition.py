@@ -1,4 +1,5 @@
 """A schedule applied to a layout for any number of processors, on the host."""
+
 from __future__ import annotations
 
 import inspect
@@ -48,7 +49,10 @@ class Partition:
             state = self.state(p)
             for rank in range(self._size):
                 with self._on(p, rank):
-                    out[p] += sum(len(_as_range(self.schedule.atoms(state, t))) for t in _as_range(self.schedule.tiles(state)))
+                    out[p] += sum(
+                        len(_as_range(self.schedule.atoms(state, t)))
+                        for t in _as_range(self.schedule.tiles(state))
+                    )
         return out
 
     @property
@@ -57,7 +61,9 @@ class Partition:
 
     def _on(self, p: int, rank: int = 0) -> Any:
         if not 0 <= p < self.num_processors:
-            raise InputError("p", expected=f"a processor from 0 to {self.num_processors - 1}", given=str(p))
+            raise InputError(
+                "p", expected=f"a processor from 0 to {self.num_processors - 1}", given=str(p)
+            )
         return processor(p * self._size + rank, self.num_processors * self._size)
 
 

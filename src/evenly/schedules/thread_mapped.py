@@ -3,6 +3,7 @@
 Source: Osama, Porumbescu, Owens (PPoPP 2023), section 5.1 and Listing 2; for SpMV the
 "scalar" kernel of Bell and Garland (SC 2009).
 """
+
 from __future__ import annotations
 
 from evenly.language.names import thread_count, thread_index

@@ -3,6 +3,7 @@
 Source: merge path, Merrill and Garland (SC 2016), a share a thread, as in Osama,
 Porumbescu, Owens (PPoPP 2023), section 5.3 ("work-oriented").
 """
+
 from __future__ import annotations
 
 from evenly.language.func import func

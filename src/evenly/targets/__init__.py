@@ -1,4 +1,5 @@
 """Where kernels run. To add a target is to add one folder and one line to TABLE."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -2,6 +2,7 @@
 
 The thresholds come from the drafts' figures on an H200: see docs/schedules.md.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -38,14 +39,34 @@ def consider(layout: Any, target: str, whole_tiles: bool) -> Choice:
     if regular or whole_tiles or (st.atoms <= SMALL and st.greatest <= 1024):
         return _grouped(st, regular, whole_tiles)
     if st.empty > 0.5:
-        return Choice(s.NonzeroSplit(), f"{st.empty:.0%} of the tiles are empty: only atoms are divided", st, _others(st, "nonzero_split"))
-    return Choice(s.MergePath(), f"tile lengths vary (spread {st.spread:.2f}, longest {st.greatest}): tiles + atoms are divided evenly", st, _others(st, "merge_path"))
+        return Choice(
+            s.NonzeroSplit(),
+            f"{st.empty:.0%} of the tiles are empty: only atoms are divided",
+            st,
+            _others(st, "nonzero_split"),
+        )
+    return Choice(
+        s.MergePath(),
+        f"tile lengths vary (spread {st.spread:.2f}, longest {st.greatest}): tiles + atoms are divided evenly",
+        st,
+        _others(st, "merge_path"),
+    )
 
 
 def _on_cpu(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
     if regular or whole_tiles:
-        return Choice(s.ThreadMapped(), "tiles of about equal length: equal numbers of tiles are equal work", st, _others(st, "thread_mapped"))
-    return Choice(s.MergePath(), f"tile lengths vary (spread {st.spread:.2f}): tiles + atoms are divided evenly", st, _others(st, "merge_path"))
+        return Choice(
+            s.ThreadMapped(),
+            "tiles of about equal length: equal numbers of tiles are equal work",
+            st,
+            _others(st, "thread_mapped"),
+        )
+    return Choice(
+        s.MergePath(),
+        f"tile lengths vary (spread {st.spread:.2f}): tiles + atoms are divided evenly",
+        st,
+        _others(st, "merge_path"),
+    )
 
 
 def _grouped(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
@@ -53,10 +74,26 @@ def _grouped(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
     lanes = 1
     while lanes < 32 and lanes * 4 <= st.mean:
         lanes *= 2
-    why = "tiles of about equal length" if regular else "the kernel needs whole tiles" if whole_tiles else "so little work that one launch is all that counts"
+    why = (
+        "tiles of about equal length"
+        if regular
+        else "the kernel needs whole tiles"
+        if whole_tiles
+        else "so little work that one launch is all that counts"
+    )
     if lanes == 1:
-        return Choice(s.ThreadMapped(), f"{why}, {st.mean:.1f} atoms each: a thread a tile", st, _others(st, "thread_mapped"))
-    return Choice(s.GroupMapped(lanes), f"{why}, {st.mean:.1f} atoms each: {lanes} lanes a tile", st, _others(st, "group_mapped"))
+        return Choice(
+            s.ThreadMapped(),
+            f"{why}, {st.mean:.1f} atoms each: a thread a tile",
+            st,
+            _others(st, "thread_mapped"),
+        )
+    return Choice(
+        s.GroupMapped(lanes),
+        f"{why}, {st.mean:.1f} atoms each: {lanes} lanes a tile",
+        st,
+        _others(st, "group_mapped"),
+    )
 
 
 def _others(st: Statistics, chosen: str) -> tuple[tuple[str, str], ...]:

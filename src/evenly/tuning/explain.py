@@ -1,4 +1,5 @@
 """`ev.explain`: what `auto` saw and why it chose."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """What is known of a layout's tiles: the numbers that a schedule is chosen by."""
+
 from __future__ import annotations
 
 import weakref
@@ -48,7 +49,14 @@ def _measure(layout: Any) -> Statistics:
     lengths = _lengths(layout, tiles)
     if lengths is None:
         return Statistics(tiles, atoms, atoms / tiles, 0, 0.0, 0.0)
-    return Statistics(tiles, atoms, atoms / tiles, int(lengths.max()), float(lengths.std()), float((lengths == 0).mean()))
+    return Statistics(
+        tiles,
+        atoms,
+        atoms / tiles,
+        int(lengths.max()),
+        float(lengths.std()),
+        float((lengths == 0).mean()),
+    )
 
 
 def _lengths(layout: Any, tiles: int) -> np.ndarray | None:

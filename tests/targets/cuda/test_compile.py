@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.batteries import matrices
+from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
 
 import evenly as ev
 from evenly.language.phases import cut
@@ -16,8 +18,6 @@ from evenly.runtime.arguments import Binding, is_wide, spec_of
 from evenly.runtime.kernel import _layouts
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda.emit.kernels import Emitter, KernelCode
-from tests.batteries import matrices
-from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
 
 pytest.importorskip("cuda.core")
 
@@ -33,7 +33,13 @@ def emitted(case: Case, schedule: object, layout: str, dtype: type) -> list[Kern
     named = case.kernel.named(args)
     specs = tuple(spec_of(v, n) for n, v in named.items())
     phases = cut(case.kernel.program(specs), whole=schedule.owns_tiles)
-    emitter = Emitter(phases.name, schedule, _layouts(dict(zip(named, specs, strict=True))), phases.outputs, is_wide(Binding(named)))
+    emitter = Emitter(
+        phases.name,
+        schedule,
+        _layouts(dict(zip(named, specs, strict=True))),
+        phases.outputs,
+        is_wide(Binding(named)),
+    )
     return [k for phase in phases.phases for k in emitter.phase(phase).kernels]
 
 
@@ -44,13 +50,26 @@ def covering() -> list:
         for j, schedule in enumerate(SCHEDULES):
             n = i + j
             arch = ("sm_80", "sm_90", "sm_100")[n % 3]
-            out.append(pytest.param(kernel, schedule, ROW_LAYOUTS[n % 4], n // 2 % 2, arch, id=f"{kernel}-{schedule}-{ROW_LAYOUTS[n % 4]}-{arch}"))
+            out.append(
+                pytest.param(
+                    kernel,
+                    schedule,
+                    ROW_LAYOUTS[n % 4],
+                    n // 2 % 2,
+                    arch,
+                    id=f"{kernel}-{schedule}-{ROW_LAYOUTS[n % 4]}-{arch}",
+                )
+            )
     return out
 
 
 @pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype", "arch"), covering())
-def test_nvrtc_compiles_within_the_ceiling(kernel: str, schedule: str, layout: str, dtype: int, arch: str) -> None:
-    for code in emitted(CASES[kernel], SCHEDULES[schedule], layout, (np.float32, np.float64)[dtype]):
+def test_nvrtc_compiles_within_the_ceiling(
+    kernel: str, schedule: str, layout: str, dtype: int, arch: str
+) -> None:
+    for code in emitted(
+        CASES[kernel], SCHEDULES[schedule], layout, (np.float32, np.float64)[dtype]
+    ):
         found = compiling.resources(code.source, code.name, arch)
         assert found["code"] > 0
         assert found["registers"] <= REGISTERS, code.name

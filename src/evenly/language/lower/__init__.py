@@ -4,6 +4,7 @@ This is where names are resolved, types inferred, functions and methods inlined,
 reductions recognised and loops over atoms told apart from serial loops. It stands
 directly after parsing because everything later wants types and none of Python's names.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -46,7 +47,9 @@ def call_schedule(cx: Context, schedule: Any, name: str, arguments: tuple[Value,
     function = getattr(type(schedule), name)
     source, tree = parsed(function)
     with methods.positions(cx, True):
-        return functions.inline(cx, source, tree, (ScheduleValue(schedule), *arguments), {}, tree.at)
+        return functions.inline(
+            cx, source, tree, (ScheduleValue(schedule), *arguments), {}, tree.at
+        )
 
 
 def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:

@@ -1,4 +1,5 @@
 """Typed arithmetic: conversions, operators and comparisons, with constants folded."""
+
 from __future__ import annotations
 
 import math
@@ -9,13 +10,39 @@ import numpy as np
 
 from .. import ir
 from ..diagnostics import Location, refuse
-from ..types import BOOL, FLOAT64, INT32, INT64, POS, WEAK_FLOAT, WEAK_INT, Scalar, promote, quotient, strong
+from ..types import (
+    BOOL,
+    FLOAT64,
+    INT32,
+    INT64,
+    POS,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    promote,
+    quotient,
+    strong,
+)
 
 _FOLD: dict[str, Any] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
-    "%": operator.mod, "**": operator.pow, "<<": operator.lshift, ">>": operator.rshift, "&": operator.and_,
-    "|": operator.or_, "^": operator.xor, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-    "==": operator.eq, "!=": operator.ne,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
 }
 
 
@@ -30,9 +57,17 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     """`e` as a `to`; constants are converted here and now."""
     if e.type == to:
         return e
-    endless = e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
+    endless = (
+        e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
+    )
     if isinstance(e, ir.Const) and not endless:
-        value = bool(e.value) if to.is_bool else float(e.value) if to.is_float else _wrapped(int(e.value), to)
+        value = (
+            bool(e.value)
+            if to.is_bool
+            else float(e.value)
+            if to.is_float
+            else _wrapped(int(e.value), to)
+        )
         return ir.Const(value, to)
     return ir.Cast(e, to)
 
@@ -49,7 +84,11 @@ def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
         limits = np.iinfo(t.dtype)
         if not limits.min <= e.value <= limits.max:
             said = str(e.value) if abs(e.value) < 10**40 else "the result"
-            refuse(at, f"{said} does not fit into {strong(t)}", "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64")
+            refuse(
+                at,
+                f"{said} does not fit into {strong(t)}",
+                "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64",
+            )
     return e
 
 
@@ -143,7 +182,11 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
         return ir.Binary(op, a, b, BOOL, at)
     t = _width(promote(a.type, b.type), positions)
     if op in ("<<", ">>") and isinstance(b, ir.Const) and not 0 <= b.value < 8 * t.dtype.itemsize:
-        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less")
+        refuse(
+            at,
+            f"a shift by {b.value}",
+            f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less",
+        )
     a, b = in_range(a, t, at), in_range(b, t, at)
     return ir.Binary(op, cast(a, t), cast(b, t), t, at)
 
@@ -155,7 +198,11 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
             return ir.Binary("*", cast(a, t), cast(a, t), t, at)
         return ir.Call("pow", (cast(a, t), cast(b, t)), t)
     if not (isinstance(b, ir.Const) and b.value >= 0):
-        refuse(at, "an integer power needs a literal exponent that is not negative", "make the base a float: float(x) ** y")
+        refuse(
+            at,
+            "an integer power needs a literal exponent that is not negative",
+            "make the base a float: float(x) ** y",
+        )
     t = WEAK_INT if t is POS else t
     return ir.Call("power_int", (cast(a, t), cast(b, t)), t)
 

@@ -1,4 +1,5 @@
 """Calls: reductions, conversions, mathematics, atomics, functions and methods."""
+
 from __future__ import annotations
 
 import builtins
@@ -26,7 +27,9 @@ def call(cx: Context, node: s.Call) -> Value:
     callee = expressions.value(cx, node.function)
     if isinstance(callee, Method):
         _no_keywords(node)
-        return methods.call_method(cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at)
+        return methods.call_method(
+            cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at
+        )
     if not isinstance(callee, Static):
         refuse(node.function.at, f"{describe(callee)} cannot be called")
     function = callee.object
@@ -52,9 +55,17 @@ def _unknown(function: Any, node: s.Call) -> None:
     name = getattr(function, "__name__", type(function).__name__)
     module = getattr(function, "__module__", "") or ""
     if name in BY_NAME and hasattr(math, name):
-        refuse(node.at, f"{name} of {module or 'this kind'} is not part of the kernel language", f"math.{name} keeps the type of its argument")
+        refuse(
+            node.at,
+            f"{name} of {module or 'this kind'} is not part of the kernel language",
+            f"math.{name} keeps the type of its argument",
+        )
     if isinstance(function, np.ufunc) or module.startswith("numpy"):
-        refuse(node.at, f"numpy's {name} is not part of the kernel language", "write what happens to one element; math.* and min, max, abs work on numbers")
+        refuse(
+            node.at,
+            f"numpy's {name} is not part of the kernel language",
+            "write what happens to one element; math.* and min, max, abs work on numbers",
+        )
     if hasattr(function, "__code__"):
         refuse(node.at, f"{name} is a plain Python function", "decorate it with @ev.func")
     refuse(node.at, f"{name} is not part of the kernel language")
@@ -89,7 +100,10 @@ def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
     """A call of the table's intrinsic `name`, its arguments brought to the types that it takes."""
     entry = BY_NAME[name]
     if len(arguments) != entry.arity:
-        refuse(at, f"{name} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}")
+        refuse(
+            at,
+            f"{name} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}",
+        )
     t = arguments[0].type
     for a in arguments[1:]:
         t = promote(t, a.type)
@@ -126,7 +140,11 @@ def _default(op: str, node: s.Call) -> s.Expr | None:
     extra = dict(node.keywords)
     for name, value_node in node.keywords:
         if name not in allowed:
-            refuse(value_node.at, f"{op} takes no argument {name} here", f"it takes {', '.join(allowed) or 'a generator only'}")
+            refuse(
+                value_node.at,
+                f"{op} takes no argument {name} here",
+                f"it takes {', '.join(allowed) or 'a generator only'}",
+            )
     if op == "sum" and len(node.arguments) == 2:
         return node.arguments[1]
     if len(node.arguments) > 1:
@@ -160,21 +178,35 @@ def _reduce(cx: Context, node: s.Call) -> Value:
     keywords = dict(node.keywords)
     arguments = [*node.arguments, *([keywords["start"]] if "start" in keywords else [])]
     if len(arguments) != 3 or not isinstance(arguments[1], s.Generator):
-        refuse(node.at, "ev.reduce takes a function, a generator and a start", "ev.reduce(f, (... for k in A.atoms(tile)), start)")
+        refuse(
+            node.at,
+            "ev.reduce takes a function, a generator and a start",
+            "ev.reduce(f, (... for k in A.atoms(tile)), start)",
+        )
     callee = expressions.value(cx, arguments[0])
     if not (isinstance(callee, Static) and isinstance(callee.object, Func)):
         refuse(arguments[0].at, "the combining function must be an @ev.func")
     start = reductions.leaves(expressions.value(cx, arguments[2]))
     if not start or not all(isinstance(x, ir.Const) for x in start):
-        refuse(arguments[2].at, "the start of ev.reduce must be known when the kernel is compiled", "it is the identity of the function: a number or a tuple of numbers")
+        refuse(
+            arguments[2].at,
+            "the start of ev.reduce must be known when the kernel is compiled",
+            "it is the identity of the function: a number or a tuple of numbers",
+        )
     single = not isinstance(arguments[2], s.TupleOf) and len(start) == 1
     function = callee.object
 
-    def combiner(inner: Context, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    def combiner(
+        inner: Context, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
+    ) -> tuple[ir.Expr, ...]:
         given: tuple[Value, ...] = (a[0], b[0]) if single else (a, b)
-        return reductions.leaves(functions.inline(inner, function.source, function.tree, given, {}, node.at))
+        return reductions.leaves(
+            functions.inline(inner, function.source, function.tree, given, {}, node.at)
+        )
 
-    return reductions.reduce(cx, reductions.Request("reduce", arguments[1], node.at, None, combiner, start))
+    return reductions.reduce(
+        cx, reductions.Request("reduce", arguments[1], node.at, None, combiner, start)
+    )
 
 
 def _range(kind: str) -> Callable[[Context, s.Call], Value]:
@@ -182,7 +214,10 @@ def _range(kind: str) -> Callable[[Context, s.Call], Value]:
         _no_keywords(node)
         most = 3 if kind == "range" else 1
         if not 1 <= len(node.arguments) <= most:
-            refuse(node.at, f"{kind}() takes {'1 to 3' if most == 3 else 'one'} argument{'s' * (most > 1)}, got {len(node.arguments)}")
+            refuse(
+                node.at,
+                f"{kind}() takes {'1 to 3' if most == 3 else 'one'} argument{'s' * (most > 1)}, got {len(node.arguments)}",
+            )
         return Iterable(kind, None, tuple(expressions.numbers(cx, node.arguments)), node.at)
 
     return lower
@@ -204,18 +239,28 @@ def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
         _no_keywords(node)
         if len(node.arguments) != 2 + operands:
-            refuse(node.at, f"ev.atomic_{op} takes an array, an index and {'a value' if operands == 1 else 'two values'}")
+            refuse(
+                node.at,
+                f"ev.atomic_{op} takes an array, an index and {'a value' if operands == 1 else 'two values'}",
+            )
         if cx.pure:
             refuse(node.at, f"an atomic {cx.pure}", "use it in the kernel itself")
         array_node, index_node, *value_nodes = node.arguments
         target = s.Subscript(node.at, array_node, (index_node,))
         array = expressions.value(cx, array_node)
         if not isinstance(array, ir.Array) or len(array.path) > 1:
-            refuse(array_node.at, f"an atomic on {describe(array)}", "it takes an array argument of the kernel")
+            refuse(
+                array_node.at,
+                f"an atomic on {describe(array)}",
+                "it takes an array argument of the kernel",
+            )
         if array.dtype.is_bool:
             refuse(array_node.at, "an atomic on an array of bool", "use int32 flags")
         indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
-        values = tuple(statements.convert(array, v, node.at) for v in expressions.numbers(cx, tuple(value_nodes)))
+        values = tuple(
+            statements.convert(array, v, node.at)
+            for v in expressions.numbers(cx, tuple(value_nodes))
+        )
         result = cx.variable("old", array.dtype)
         cx.emit(ir.Atomic(op, array, indices, values, result, node.at))
         return result
@@ -226,7 +271,11 @@ def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
 def _processor(what: str) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
         if not cx.schedule:
-            refuse(node.at, f"ev.{what} in a kernel", "a kernel says what happens, a schedule who does it: it belongs in a schedule's methods")
+            refuse(
+                node.at,
+                f"ev.{what} in a kernel",
+                "a kernel says what happens, a schedule who does it: it belongs in a schedule's methods",
+            )
         return ir.Processor(what)
 
     return lower
@@ -241,14 +290,25 @@ def _group(cx: Context, node: s.Call) -> Value:
     return Group(int(size.value))
 
 
-
 _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
-    builtins.sum: _reduction("sum"), builtins.min: _reduction("min"), builtins.max: _reduction("max"),
-    builtins.any: _reduction("any"), builtins.all: _reduction("all"),
-    names.argmin: _reduction("argmin"), names.argmax: _reduction("argmax"), names.first: _reduction("first"),
-    names.reduce: _reduce, builtins.range: _range("range"), names.lanes: _range("lanes"), builtins.len: _len,
-    names.atomic_add: _atomic("add"), names.atomic_min: _atomic("min"), names.atomic_max: _atomic("max"),
-    names.atomic_exch: _atomic("exch"), names.atomic_cas: _atomic("cas"),
-    names.thread_index: _processor("thread_index"), names.thread_count: _processor("thread_count"), names.group: _group,
+    builtins.sum: _reduction("sum"),
+    builtins.min: _reduction("min"),
+    builtins.max: _reduction("max"),
+    builtins.any: _reduction("any"),
+    builtins.all: _reduction("all"),
+    names.argmin: _reduction("argmin"),
+    names.argmax: _reduction("argmax"),
+    names.first: _reduction("first"),
+    names.reduce: _reduce,
+    builtins.range: _range("range"),
+    names.lanes: _range("lanes"),
+    builtins.len: _len,
+    names.atomic_add: _atomic("add"),
+    names.atomic_min: _atomic("min"),
+    names.atomic_max: _atomic("max"),
+    names.atomic_exch: _atomic("exch"),
+    names.atomic_cas: _atomic("cas"),
+    names.thread_index: _processor("thread_index"),
+    names.thread_count: _processor("thread_count"),
+    names.group: _group,
 }
-

@@ -5,9 +5,10 @@ its type stays the same; a value of another type gets a new variable, so that st
 code has Python's own types. Where paths meet (the end of an `if`, the top of a loop) the
 values meet in one variable of their common type.
 """
+
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,12 +21,7 @@ from .values import Forbidden, LayoutValue, Value, describe
 
 # Names that some target's language keeps for itself.
 RESERVED = frozenset(
-    "alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do "
-    "double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not "
-    "operator or private protected public register return short signed sizeof static struct switch template this throw "
-    "true try typedef typename union unsigned using virtual void volatile while xor ev in out math np def lambda None True "
-    "False import is global nonlocal pass raise with yield from assert async await except finally del elif min max sum abs "
-    "range pos phase self prange".split()
+    ["alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "ev", "in", "out", "math", "np", "def", "lambda", "None", "True", "False", "import", "is", "global", "nonlocal", "pass", "raise", "with", "yield", "from", "assert", "async", "await", "except", "finally", "del", "elif", "min", "max", "sum", "abs", "range", "pos", "phase", "self", "prange"]
 )
 
 
@@ -54,7 +50,9 @@ class Loop:
     shapes: dict[str, Value]  # what each name was at the top
     assigned: dict[str, Location]
     kind: str = "while"
-    lost: dict[str, Forbidden] = field(default_factory=dict)  # names that have no value at the end of the body
+    lost: dict[str, Forbidden] = field(
+        default_factory=dict
+    )  # names that have no value at the end of the body
 
 
 @dataclass
@@ -77,12 +75,16 @@ class Tiles:
 
 @dataclass
 class Context:
-    captured: dict[str, Any]
-    local: frozenset[str] = frozenset()  # the names that this function assigns somewhere: they hide captured ones
+    captured: Mapping[str, Any]
+    local: frozenset[str] = (
+        frozenset()
+    )  # the names that this function assigns somewhere: they hide captured ones
     namer: Namer = field(default_factory=Namer)
     env: dict[str, Value] = field(default_factory=dict)
     block: list[ir.Stmt] = field(default_factory=list)
-    owned: set[int] = field(default_factory=set)  # id() of the variables that this function may assign in place
+    owned: set[int] = field(
+        default_factory=set
+    )  # id() of the variables that this function may assign in place
     loop: Loop | None = None
     walk: Walk | None = None
     tiles: Tiles | None = None
@@ -202,7 +204,10 @@ class Context:
 
     def _met(self, name: str, a: Branch, b: Branch, at: Location) -> Value:
         if name not in a.env or name not in b.env:
-            return Forbidden(f"{name} has no value on every path to here", "assign it before the if, or in both branches")
+            return Forbidden(
+                f"{name} has no value on every path to here",
+                "assign it before the if, or in both branches",
+            )
         return self.meet(name, a.env[name], b.env[name], a, b)
 
     def meet(self, name: str, x: Value, y: Value, a: Branch, b: Branch) -> Value:

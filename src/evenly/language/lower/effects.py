@@ -5,6 +5,7 @@ it. If it is fetched from an array, the user is believed for a store, but not fo
 update. Checked when a loop's body is complete: only then is it known what an index is
 made of. (What all tiles or all atoms store into is found later, by `verify`.)
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -20,16 +21,28 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
     roots: what differs from one to the next by contract: ids and positions.
     """
     varying, fetched = _varying(block, {v for v in roots if isinstance(v, ir.Var)})
-    inner = {id(x) for s in walk.statements(block) if isinstance(s, ir.Pass) for x in walk.statements(s.body)}
+    inner = {
+        id(x)
+        for s in walk.statements(block)
+        if isinstance(s, ir.Pass)
+        for x in walk.statements(s.body)
+    }
     for s in walk.statements(block):
         if not isinstance(s, ir.Store) or id(s) in inner:
             continue
         array = spoken(s.array)
         if over == "lanes" and not _reads(s.indices, varying):
-            refuse(_at(s), f"every lane stores into the same element of {array}: the last one to write would win, and they have no order",
-                   "index it by the lane, accumulate into a variable, or use range()")
+            refuse(
+                _at(s),
+                f"every lane stores into the same element of {array}: the last one to write would win, and they have no order",
+                "index it by the lane, accumulate into a variable, or use range()",
+            )
         if _is_update(s) and (_fetches(s.indices, varying) or _reads(s.indices, fetched)):
-            refuse(_at(s), f"an update of {array}[...] in a loop over {over}: two {over} may meet in one element", f"ev.atomic_add({array}, index, value)")
+            refuse(
+                _at(s),
+                f"an update of {array}[...] in a loop over {over}: two {over} may meet in one element",
+                f"ev.atomic_add({array}, index, value)",
+            )
 
 
 def _at(s: ir.Store) -> Location:
@@ -38,16 +51,28 @@ def _at(s: ir.Store) -> Location:
 
 
 def _reads(expressions: Iterable[ir.Expr], variables: set[ir.Var]) -> bool:
-    return any(part in variables for e in expressions for part in walk.subexpressions(e) if isinstance(part, ir.Var))
+    return any(
+        part in variables
+        for e in expressions
+        for part in walk.subexpressions(e)
+        if isinstance(part, ir.Var)
+    )
 
 
 def _fetches(expressions: Iterable[ir.Expr], varying: set[ir.Var]) -> bool:
     """Whether the expressions read an array at an index that varies."""
-    return any(isinstance(part, ir.Element) and _reads(part.indices, varying) for e in expressions for part in walk.subexpressions(e))
+    return any(
+        isinstance(part, ir.Element) and _reads(part.indices, varying)
+        for e in expressions
+        for part in walk.subexpressions(e)
+    )
 
 
 def _is_update(s: ir.Store) -> bool:
-    return any(isinstance(e, ir.Element) and e.array is s.array and e.indices == s.indices for e in walk.subexpressions(s.value))
+    return any(
+        isinstance(e, ir.Element) and e.array is s.array and e.indices == s.indices
+        for e in walk.subexpressions(s.value)
+    )
 
 
 def _varying(block: ir.Block, roots: set[ir.Var]) -> tuple[set[ir.Var], set[ir.Var]]:
@@ -60,7 +85,9 @@ def _varying(block: ir.Block, roots: set[ir.Var]) -> tuple[set[ir.Var], set[ir.V
             return varying, fetched
 
 
-def _spread(block: ir.Block, roots: set[ir.Var], varying: set[ir.Var], fetched: set[ir.Var], under: bool) -> None:
+def _spread(
+    block: ir.Block, roots: set[ir.Var], varying: set[ir.Var], fetched: set[ir.Var], under: bool
+) -> None:
     for s in block:
         match s:
             case ir.Assign(var=var, value=value) if var not in roots:

@@ -1,4 +1,5 @@
 """Expressions: from the surface tree to typed values."""
+
 from __future__ import annotations
 
 import builtins
@@ -47,7 +48,11 @@ def value(cx: Context, node: s.Expr) -> Value:
         case s.Conditional():
             return conditional(cx, node)
         case s.Generator(at=at):
-            refuse(at, "a generator stands only inside a reduction", "sum(...), min(..., default=), max, any, all, ev.argmin, ev.argmax, ev.first, ev.reduce")
+            refuse(
+                at,
+                "a generator stands only inside a reduction",
+                "sum(...), min(..., default=), max, any, all, ev.argmin, ev.argmax, ev.first, ev.reduce",
+            )
     raise AssertionError(node)
 
 
@@ -60,8 +65,16 @@ def as_number(v: Value, at: Location) -> ir.Expr:
     if isinstance(v, ir.Expr):
         return v
     if isinstance(v, ir.Array):
-        refuse(at, f"the whole array {spoken(v)} where a number is needed", f"index one element: {spoken(v)}[i]")
-    refuse(at, f"{describe(v)} where a number is needed", "test it first: if x is not None" if v == Static(None) else "")
+        refuse(
+            at,
+            f"the whole array {spoken(v)} where a number is needed",
+            f"index one element: {spoken(v)}[i]",
+        )
+    refuse(
+        at,
+        f"{describe(v)} where a number is needed",
+        "test it first: if x is not None" if v == Static(None) else "",
+    )
 
 
 def numbers(cx: Context, nodes: tuple[s.Expr, ...]) -> list[ir.Expr]:
@@ -81,7 +94,9 @@ def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
         values.append(value(cx, node))
         if len(cx.block) > before:
             for i, earlier in enumerate(values[:-1]):
-                if isinstance(earlier, ir.Expr) and any(isinstance(e, ir.Element) for e in subexpressions(earlier)):
+                if isinstance(earlier, ir.Expr) and any(
+                    isinstance(e, ir.Element) for e in subexpressions(earlier)
+                ):
                     var = cx.variable("read", earlier.type)
                     cx.block.insert(marks[i], ir.Assign(var, earlier))
                     marks = [mark + (j > i) for j, mark in enumerate(marks)]
@@ -98,7 +113,11 @@ def name(cx: Context, node: s.Name) -> Value:
             refuse(node.at, v.message, v.hint)
         return v
     if node.name in cx.local and node.name in cx.captured:
-        refuse(node.at, f"{node.name} has no value here: it is assigned further on", "assign it first, or give one of the two another name")
+        refuse(
+            node.at,
+            f"{node.name} has no value here: it is assigned further on",
+            "assign it first, or give one of the two another name",
+        )
     if node.name in cx.captured:
         return from_python(cx.captured[node.name], node)
     refuse(node.at, f"{node.name} is not defined here", _nearest(node.name, cx))
@@ -108,18 +127,26 @@ def _nearest(wanted: str, cx: Context) -> str:
     import difflib
 
     known = [n for n, thing in cx.captured.items() if getattr(builtins, n, None) is not thing]
-    near = difflib.get_close_matches(wanted, [*cx.env, *known, "range", "sum", "min", "max", "any", "all", "abs", "len"], n=1)
+    near = difflib.get_close_matches(
+        wanted, [*cx.env, *known, "range", "sum", "min", "max", "any", "all", "abs", "len"], n=1
+    )
     return f"did you mean {near[0]}?" if near else ""
 
 
 def from_python(thing: Any, node: s.Expr) -> Value:
     """A captured Python object: numbers are constants, functions and modules stand for themselves."""
-    if isinstance(thing, bool | int | float) and not isinstance(thing, np.generic):  # np.float64 is a float, too
+    if isinstance(thing, bool | int | float) and not isinstance(
+        thing, np.generic
+    ):  # np.float64 is a float, too
         return in_range(constant(thing), INT64, node.at)
     if isinstance(thing, np.generic):
         t = from_dtype(thing.dtype)
         if t is None:
-            refuse(node.at, f"a constant of type {thing.dtype}", "the types are float32, float64, int32, int64 and bool")
+            refuse(
+                node.at,
+                f"a constant of type {thing.dtype}",
+                "the types are float32, float64, int32, int64 and bool",
+            )
         return ir.Const(thing.item(), t)
     if isinstance(thing, tuple):
         return tuple(from_python(item, node) for item in thing)
@@ -127,8 +154,16 @@ def from_python(thing: Any, node: s.Expr) -> Value:
         return Static(thing)
     if hasattr(thing, "shape") or hasattr(type(thing), "__fields__"):
         text = node.name if isinstance(node, s.Name) else "it"
-        refuse(node.at, f"{text} is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured")
-    refuse(node.at, f"a captured {type(thing).__name__} is not part of the kernel language", "numbers, tuples of numbers and functions may be captured")
+        refuse(
+            node.at,
+            f"{text} is captured from outside",
+            "pass arrays and layouts as arguments of the kernel; only numbers may be captured",
+        )
+    refuse(
+        node.at,
+        f"a captured {type(thing).__name__} is not part of the kernel language",
+        "numbers, tuples of numbers and functions may be captured",
+    )
 
 
 def attribute(cx: Context, node: s.Attribute) -> Value:
@@ -158,7 +193,11 @@ def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
         return tuple(ir.Extent(array, axis) for axis in range(array.ndim))
     if node.name == "size" and array.ndim == 1:
         return ir.Extent(array, 0)
-    refuse(node.at, f"an array has no attribute {node.name} in the kernel language", "shape, len() and subscripts")
+    refuse(
+        node.at,
+        f"an array has no attribute {node.name} in the kernel language",
+        "shape, len() and subscripts",
+    )
 
 
 # ---- subscripts ----------------------------------------------------------------------------
@@ -194,14 +233,23 @@ def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.E
     values = sequence(cx, node.indices)
     flat = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
     if len(flat) != array.ndim:
-        refuse(node.at, f"{spoken(array)} has {array.ndim} {'axis' if array.ndim == 1 else 'axes'}, got {len(flat)} {'index' if len(flat) == 1 else 'indices'}")
+        refuse(
+            node.at,
+            f"{spoken(array)} has {array.ndim} {'axis' if array.ndim == 1 else 'axes'}, got {len(flat)} {'index' if len(flat) == 1 else 'indices'}",
+        )
     out = []
-    for v, at in zip(flat, [n.at for n in node.indices] * (len(flat) if len(values) == 1 else 1), strict=False):
+    for v, at in zip(
+        flat, [n.at for n in node.indices] * (len(flat) if len(values) == 1 else 1), strict=False
+    ):
         i = as_number(v, at)
         if not i.type.is_integer:
             refuse(at, f"{i.type.spoken} as an index", "indices are integers: int(x) truncates")
         if isinstance(i, ir.Const) and i.value < 0:
-            refuse(at, "a negative index", f"count from the start: len({spoken(array)}) - {-int(i.value)}")
+            refuse(
+                at,
+                "a negative index",
+                f"count from the start: len({spoken(array)}) - {-int(i.value)}",
+            )
         cx.require(array, len(out), i)
         out.append(i)
     return tuple(out)
@@ -218,7 +266,9 @@ def comparison(cx: Context, node: s.Compare) -> ir.Expr:
         return compare(node.ops[0], left, right)
     shared = right if isinstance(right, ir.Const | ir.Var) else cx.assign("middle", right)
     rest = s.Compare(node.at, _Given(node.rest[0].at, shared), node.ops[1:], node.rest[1:])
-    return _short_circuit(cx, "and", compare(node.ops[0], left, shared), lambda: comparison(cx, rest))
+    return _short_circuit(
+        cx, "and", compare(node.ops[0], left, shared), lambda: comparison(cx, rest)
+    )
 
 
 class _Given(s.Name):
@@ -270,7 +320,12 @@ def conditional(cx: Context, node: s.Conditional) -> Value:
         return value(cx, node.then if test.value else node.otherwise)
     a = cx.branch(lambda: value(cx, node.then))
     b = cx.branch(lambda: value(cx, node.otherwise))
-    if not a.block and not b.block and isinstance(a.result, ir.Expr) and isinstance(b.result, ir.Expr):
+    if (
+        not a.block
+        and not b.block
+        and isinstance(a.result, ir.Expr)
+        and isinstance(b.result, ir.Expr)
+    ):
         t = promote(a.result.type, b.result.type)
         t = t if not (t is WEAK_INT and cx.positions) else POS
         return ir.Select(test, cast(a.result, t), cast(b.result, t), t)

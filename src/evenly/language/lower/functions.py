@@ -1,4 +1,5 @@
 """Inlining: @ev.func functions and methods, with the types of each call."""
+
 from __future__ import annotations
 
 from .. import ir
@@ -10,14 +11,31 @@ from .context import Context
 from .values import Forbidden, Static, Value, counted
 
 
-def inline(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value, ...], keywords: dict[str, Value], at: Location) -> Value:
+def inline(
+    cx: Context,
+    source: Source,
+    tree: s.Function,
+    arguments: tuple[Value, ...],
+    keywords: dict[str, Value],
+    at: Location,
+) -> Value:
     """The value of a call, written into the current block."""
     name = f"{source.file}:{source.first_line}"
     if name in cx.calls:
-        refuse(at, f"{tree.name} calls itself", "recursion is not part of the kernel language: write a loop")
+        refuse(
+            at,
+            f"{tree.name} calls itself",
+            "recursion is not part of the kernel language: write a loop",
+        )
     bound = _bind(cx, source, tree, arguments, keywords, at)
     outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure
-    cx.env, cx.captured, cx.local, cx.owned, cx.loop = bound, source.captured, frozenset(), set(), None
+    cx.env, cx.captured, cx.local, cx.owned, cx.loop = (
+        bound,
+        source.captured,
+        frozenset(),
+        set(),
+        None,
+    )
     cx.calls = (*cx.calls, name)
     cx.pure = f"in {tree.name}, which is called for its value"
     try:
@@ -30,13 +48,28 @@ def inline(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value
         cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure = outer
 
 
-def _bind(cx: Context, source: Source, tree: s.Function, arguments: tuple[Value, ...], keywords: dict[str, Value], at: Location) -> dict[str, Value]:
+def _bind(
+    cx: Context,
+    source: Source,
+    tree: s.Function,
+    arguments: tuple[Value, ...],
+    keywords: dict[str, Value],
+    at: Location,
+) -> dict[str, Value]:
     if len(arguments) > len(tree.parameters):
-        refuse(at, f"{tree.name} takes {counted(len(tree.parameters), 'argument')}, got {len(arguments)}")
+        refuse(
+            at,
+            f"{tree.name} takes {counted(len(tree.parameters), 'argument')}, got {len(arguments)}",
+        )
     bound = {p: _held(cx, p, v) for p, v in zip(tree.parameters, arguments, strict=False)}
     for name, v in keywords.items():
         if name not in tree.parameters or name in bound:
-            refuse(at, f"{tree.name} takes no argument {name}" if name not in tree.parameters else f"{tree.name} got {name} twice")
+            refuse(
+                at,
+                f"{tree.name} takes no argument {name}"
+                if name not in tree.parameters
+                else f"{tree.name} got {name} twice",
+            )
         bound[name] = _held(cx, name, v)
     for p in tree.parameters:
         if p not in bound and p not in tree.defaults:
@@ -63,7 +96,9 @@ def _value_of(cx: Context, body: tuple[s.Stmt, ...], at: Location) -> Value:
         if isinstance(node, s.For | s.While):
             inner = next((x for x in _all(node) if isinstance(x, s.Return)), None)
             if inner is not None:
-                refuse(inner.at, "return inside a loop", "assign the result to a variable and break")
+                refuse(
+                    inner.at, "return inside a loop", "assign the result to a variable and break"
+                )
         statements.lower(cx, node)
     return Static(None)
 

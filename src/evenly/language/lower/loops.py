@@ -1,4 +1,5 @@
 """Serial loops: while, for over range and lanes, and walks over atoms that one processor makes alone."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,7 +18,11 @@ def lower_for(cx: Context, node: s.For) -> None:
     """`for target in iterable`: which kind of loop it is depends on the iterable."""
     over = expressions.value(cx, node.iterable)
     if not isinstance(over, Iterable):
-        refuse(node.iterable.at, f"a loop over {describe(over)}", "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)")
+        refuse(
+            node.iterable.at,
+            f"a loop over {describe(over)}",
+            "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)",
+        )
     if over.kind == "tiles":
         tiles.lower_tiles(cx, node, over)
     elif reductions.is_pass(cx, over):
@@ -36,24 +41,39 @@ def lower_serial(cx: Context, node: s.For, over: Iterable) -> None:
 
     serial(cx, over, s.assigned(node.body), body, node.at)
     for target in s.target_names(node.target):
-        cx.env[target.name] = Forbidden(f"{target.name} belongs to its loop, and has no value after it", "keep it in a variable assigned before the loop")
+        cx.env[target.name] = Forbidden(
+            f"{target.name} belongs to its loop, and has no value after it",
+            "keep it in a variable assigned before the loop",
+        )
 
 
 def check_lanes(cx: Context, node: s.For) -> None:
     """The lanes of `ev.lanes` are independent, or they accumulate: nothing else passes from one to the next."""
     for name, at in s.assigned(node.body).items():
         if leaves(cx.env.get(name, ())) and reductions.operation(cx, name, node.body) is None:
-            refuse(at, f"{name} passes from one lane to the next", "lanes are independent of each other; accumulate with +=, or use range()")
+            refuse(
+                at,
+                f"{name} passes from one lane to the next",
+                "lanes are independent of each other; accumulate with +=, or use range()",
+            )
 
 
-def serial(cx: Context, over: Iterable, assigned: dict[str, Location], body: Callable[[Value, ir.Var], None], at: Location) -> None:
+def serial(
+    cx: Context,
+    over: Iterable,
+    assigned: dict[str, Location],
+    body: Callable[[Value, ir.Var], None],
+    at: Location,
+) -> None:
     """A loop that one processor runs alone; `body` gets what the loop variable stands for, and the variable."""
     start, stop, step = bounds(cx, over)
     var = cx.variable("i", POS if over.kind == "atoms" else WEAK_INT)
     cx.owned.discard(id(var))  # the loop's own: assigning to its name makes another variable
 
     outer = cx.foreign
-    if over.layout is not None and not (cx.tiles is not None and over.arguments[0] is cx.tiles.position):
+    if over.layout is not None and not (
+        cx.tiles is not None and over.arguments[0] is cx.tiles.position
+    ):
         cx.foreign = (*outer, over.layout)
 
     def lower(frame: Loop) -> None:
@@ -98,7 +118,12 @@ def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
             refuse(over.at, "a range whose step is not a literal", "write a while loop")  # type: ignore[arg-type]
     elif given[2].value == 0:
         refuse(over.at, "a range whose step is zero")  # type: ignore[arg-type]
-    held = [x if isinstance(x, ir.Const | ir.Var | ir.Param | ir.Extent | ir.Processor) else cx.assign("bound", x) for x in given]
+    held = [
+        x
+        if isinstance(x, ir.Const | ir.Var | ir.Param | ir.Extent | ir.Processor)
+        else cx.assign("bound", x)
+        for x in given
+    ]
     return held[0], held[1], held[2]
 
 
@@ -117,7 +142,9 @@ def lower_while(cx: Context, node: s.While) -> None:
 
 
 # ---- variables that a loop carries round ---------------------------------------------------------
-def carry(cx: Context, assigned: dict[str, Location], lower: Callable[[Loop], None], kind: str = "while") -> None:
+def carry(
+    cx: Context, assigned: dict[str, Location], lower: Callable[[Loop], None], kind: str = "while"
+) -> None:
     """Lower a loop with every name that it changes in one variable.
 
     The type of such a variable is what its first value and the values at the end of the
@@ -129,7 +156,12 @@ def carry(cx: Context, assigned: dict[str, Location], lower: Callable[[Loop], No
     lost: dict[str, Forbidden] = {}
     while True:
         cx.env.update(lost)
-        carried = {n: tuple(_start(cx, n, leaf, t) for leaf, t in zip(leaves(cx.env[n]), types[n], strict=True)) for n in names}
+        carried = {
+            n: tuple(
+                _start(cx, n, leaf, t) for leaf, t in zip(leaves(cx.env[n]), types[n], strict=True)
+            )
+            for n in names
+        }
         for n in names:
             cx.env[n] = rebuild(cx.env[n], iter(carried[n]))
         before = dict(cx.env)
@@ -160,7 +192,10 @@ def close(cx: Context, frame: Loop) -> None:
             frame.lost[name] = now
             continue
         if not same_shape(now, frame.shapes[name]):
-            refuse(frame.assigned[name], f"{name} is {describe(frame.shapes[name])} before the loop and {describe(now)} in it")
+            refuse(
+                frame.assigned[name],
+                f"{name} is {describe(frame.shapes[name])} before the loop and {describe(now)} in it",
+            )
         needed = []
         for var, leaf, t in zip(variables, leaves(now), frame.needed[name], strict=True):
             needed.append(promote(t, leaf.type))
@@ -174,17 +209,31 @@ def _after(cx: Context, before: dict[str, Value], assigned: dict[str, Location])
     cx.ended = False
     for name in assigned:
         if name not in before:
-            cx.env[name] = Forbidden(f"{name} has no value if the loop does not run", "assign it before the loop")
+            cx.env[name] = Forbidden(
+                f"{name} has no value if the loop does not run", "assign it before the loop"
+            )
 
 
 def leave(cx: Context, node: s.Break | s.Continue) -> None:
     word = "break" if isinstance(node, s.Break) else "continue"
     if cx.loop is None:
         if cx.walk is not None:
-            refuse(node.at, "break out of a loop over atoms: a tile's atoms have no order", "any, all and ev.first may stop early")
-        refuse(node.at, f"{word} out of the loop over tiles: tiles have no order", "put the rest of the body under an if")
+            refuse(
+                node.at,
+                "break out of a loop over atoms: a tile's atoms have no order",
+                "any, all and ev.first may stop early",
+            )
+        refuse(
+            node.at,
+            f"{word} out of the loop over tiles: tiles have no order",
+            "put the rest of the body under an if",
+        )
     if cx.loop.kind == "lanes" and word == "break":
-        refuse(node.at, "break out of a loop over lanes: lanes are independent of each other", "use range()")
+        refuse(
+            node.at,
+            "break out of a loop over lanes: lanes are independent of each other",
+            "use range()",
+        )
     close(cx, cx.loop)
     cx.emit(ir.Break() if word == "break" else ir.Continue())
     cx.ended = True

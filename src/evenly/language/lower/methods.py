@@ -1,4 +1,5 @@
 """Layouts and schedules: their fields, properties and methods, as a kernel or an engine uses them."""
+
 from __future__ import annotations
 
 import difflib
@@ -17,7 +18,16 @@ from ..types import POS
 from . import functions
 from .arithmetic import cast, constant
 from .context import Context
-from .values import Forbidden, Iterable, LayoutValue, Method, ScheduleValue, Value, counted, describe
+from .values import (
+    Forbidden,
+    Iterable,
+    LayoutValue,
+    Method,
+    ScheduleValue,
+    Value,
+    counted,
+    describe,
+)
 
 
 def has_default(layout: LayoutValue, name: str) -> bool:
@@ -30,7 +40,11 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
     if name in layout.fields:
         return layout.fields[name]
     if name in HOST_METHODS:
-        refuse(at, f"{layout.cls.__name__}.{name} is for the host, not for kernels", f"kernels have {_public(layout.cls)}")
+        refuse(
+            at,
+            f"{layout.cls.__name__}.{name} is for the host, not for kernels",
+            f"kernels have {_public(layout.cls)}",
+        )
     member = inspect.getattr_static(layout.cls, name, None)
     if isinstance(member, property) and member.fget is not None:
         return run(cx, layout, member.fget, (), at)
@@ -41,7 +55,11 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
         found = layout_attribute(cx, layout.fields[delegate], name, at)  # type: ignore[arg-type]
         return Method(layout, name) if isinstance(found, Method) else found
     near = difflib.get_close_matches(name, _names(layout.cls), n=1)
-    refuse(at, f"{layout.cls.__name__} has no {name}", f"did you mean {near[0]}?" if near else f"kernels have {_public(layout.cls)}")
+    refuse(
+        at,
+        f"{layout.cls.__name__} has no {name}",
+        f"did you mean {near[0]}?" if near else f"kernels have {_public(layout.cls)}",
+    )
 
 
 def _names(cls: type) -> list[str]:
@@ -60,7 +78,11 @@ def schedule_attribute(cx: Context, base: ScheduleValue, schedule: Any, node: s.
     v = getattr(schedule, node.name, None)
     if isinstance(v, bool | int | float):
         return constant(v)
-    refuse(node.at, f"{type(schedule).__name__} has no parameter {node.name}", "parameters of a schedule are numbers")
+    refuse(
+        node.at,
+        f"{type(schedule).__name__} has no parameter {node.name}",
+        "parameters of a schedule are numbers",
+    )
 
 
 # ---- calls ---------------------------------------------------------------------------------------
@@ -77,15 +99,29 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
     return accessor(cx, owner, method.name, arguments, at)
 
 
-def _atoms(cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location) -> Iterable:
+def _atoms(
+    cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location
+) -> Iterable:
     given: Value = arguments[0] if len(arguments) == 1 else arguments
     if cx.tiles is not None and layout is cx.tiles.layout and _same(given, cx.tiles.id):
         return Iterable("atoms", layout, (cx.tiles.position,), at)
     if not isinstance(given, ir.Expr) or not given.type.is_integer:
-        refuse(at, f"atoms() of {describe(given)}", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)")
+        refuse(
+            at,
+            f"atoms() of {describe(given)}",
+            "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)",
+        )
     if not has_default(layout, "tile_id"):
-        refuse(at, f"atoms() of a tile that is not the loop's: {layout.cls.__name__} renames its tiles", "walk the base layout's atoms")
-    held = given if isinstance(given, ir.Const | ir.Var) and given.type is POS else cx.assign("tile", cast(given, POS))
+        refuse(
+            at,
+            f"atoms() of a tile that is not the loop's: {layout.cls.__name__} renames its tiles",
+            "walk the base layout's atoms",
+        )
+    held = (
+        given
+        if isinstance(given, ir.Const | ir.Var) and given.type is POS
+        else cx.assign("tile", cast(given, POS))
+    )
     return Iterable("atoms", layout, (held,), at)
 
 
@@ -95,7 +131,9 @@ def _same(a: Value, b: Value) -> bool:
     return a is b
 
 
-def accessor(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location) -> Value:
+def accessor(
+    cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
+) -> Value:
     """`A.column(k)`: the enclosing tile is passed to accessors that take it."""
     function = inspect.getattr_static(layout.cls, name, None)
     if not inspect.isfunction(function):
@@ -105,7 +143,10 @@ def accessor(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value
     if takes_tile and len(arguments) == wanted - 1:
         arguments = (_enclosing_tile(cx, layout, name, at), *arguments)
     if len(arguments) != wanted:
-        refuse(at, f"{layout.cls.__name__}.{name} takes {counted(wanted, 'argument')}, got {len(arguments)}")
+        refuse(
+            at,
+            f"{layout.cls.__name__}.{name} takes {counted(wanted, 'argument')}, got {len(arguments)}",
+        )
     result = run(cx, layout, function, arguments, at)
     bound = getattr(layout.cls, "id_bounds", {}).get(name)
     return result if bound is None else cx.below(result, layout, bound)
@@ -113,9 +154,17 @@ def accessor(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value
 
 def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
     if cx.tiles is None or not _covers(cx.tiles.layout, layout):
-        refuse(at, f"{layout.cls.__name__}.{name} needs the tile, and this is not in a loop over {layout.name}.tiles()", f"pass it: {layout.name}.{name}(tile, k)")
+        refuse(
+            at,
+            f"{layout.cls.__name__}.{name} needs the tile, and this is not in a loop over {layout.name}.tiles()",
+            f"pass it: {layout.name}.{name}(tile, k)",
+        )
     if any(_covers(foreign, layout) for foreign in cx.foreign):
-        refuse(at, f"{layout.cls.__name__}.{name} needs the tile, and this loop walks the atoms of another", f"pass it: {layout.name}.{name}(tile, k)")
+        refuse(
+            at,
+            f"{layout.cls.__name__}.{name} needs the tile, and this loop walks the atoms of another",
+            f"pass it: {layout.name}.{name}(tile, k)",
+        )
     return cx.tiles.id
 
 
@@ -127,7 +176,9 @@ def _covers(outer: LayoutValue, layout: LayoutValue) -> bool:
     return delegate is not None and _covers(outer.fields[delegate], layout)  # type: ignore[arg-type]
 
 
-def _delegated(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location) -> Value:
+def _delegated(
+    cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
+) -> Value:
     base = layout.fields[layout.cls.delegate]  # type: ignore[attr-defined]
     assert isinstance(base, LayoutValue)
     owner = getattr(layout.cls, "delegate_tile", None)
@@ -135,11 +186,20 @@ def _delegated(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Val
     if owner is not None and inspect.isfunction(function) and accessor_takes(function)[0]:
         wanted = len(inspect.signature(function).parameters) - 1
         if len(arguments) == wanted - 1:
-            arguments = (run(cx, layout, getattr(layout.cls, owner), arguments[-1:], at), *arguments)
+            arguments = (
+                run(cx, layout, getattr(layout.cls, owner), arguments[-1:], at),
+                *arguments,
+            )
     return accessor(cx, base, name, arguments, at)
 
 
-def run(cx: Context, owner: LayoutValue | ScheduleValue, function: Any, arguments: tuple[Value, ...], at: Location) -> Value:
+def run(
+    cx: Context,
+    owner: LayoutValue | ScheduleValue,
+    function: Any,
+    arguments: tuple[Value, ...],
+    at: Location,
+) -> Value:
     """Inline a method; inside it integer arithmetic has the width of positions."""
     source, tree = parsed(function)
     with positions(cx, isinstance(owner, ScheduleValue)):
@@ -167,7 +227,11 @@ def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value
         v = run(cx, layout, function, arguments, parsed(function)[1].at)
     if not isinstance(v, ir.Expr) or not v.type.is_integer:
         where = parsed(member.fget if isinstance(member, property) else member)[1].at
-        refuse(where, f"{layout.cls.__name__}.{name} gives {describe(v)}", "it gives a position: an integer")
+        refuse(
+            where,
+            f"{layout.cls.__name__}.{name} gives {describe(v)}",
+            "it gives a position: an integer",
+        )
     return cast(v, POS)
 
 
@@ -191,7 +255,9 @@ def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
 def atom_id(cx: Context, layout: LayoutValue, tile: ir.Expr, atom: ir.Var) -> Value:
     if has_default(layout, "atom_id"):
         return cx.below(atom, layout, "max_atoms")
-    return _held(cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id)))  # type: ignore[attr-defined]
+    return _held(
+        cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id))
+    )  # type: ignore[attr-defined]
 
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
@@ -200,7 +266,11 @@ def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Exp
         return None
     v = run(cx, layout, layout.cls.valid, (tile, atom), _at(layout.cls.valid))  # type: ignore[attr-defined]
     if not isinstance(v, ir.Expr):
-        refuse(_at(layout.cls.valid), f"{layout.cls.__name__}.valid gives {describe(v)}", "it gives a truth value")  # type: ignore[attr-defined]
+        refuse(
+            _at(layout.cls.valid),
+            f"{layout.cls.__name__}.valid gives {describe(v)}",
+            "it gives a truth value",
+        )  # type: ignore[attr-defined]
     return v
 
 

@@ -3,6 +3,7 @@
 An accumulator admits one associative, commutative operation and is not otherwise read in
 its loop: that is what makes the order of atoms, and so the schedule, irrelevant.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -108,7 +109,11 @@ def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> Non
         read = _first_read(name, body)
         if read is not None:
             refuse(read.at, f"{name} is read in the loop {where} that accumulates it", HINT)
-        refuse(at, f"{name} is assigned in the loop {where}: the last one to write would win, and they have no order", HINT)
+        refuse(
+            at,
+            f"{name} is assigned in the loop {where}: the last one to write would win, and they have no order",
+            HINT,
+        )
     refuse(at, f"{name} is accumulated by {' and '.join(sorted(operations))}", HINT)
 
 
@@ -142,19 +147,33 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
     for value_node in step.values:
         v = expressions.number(cx, value_node)
         if state.op in ("&", "|", "^") and v.type.is_float:
-            refuse(value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}")
+            refuse(
+                value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}"
+            )
         if state.op in ("any", "all"):
-            v = expressions.condition(cx, value_node, operand_of="or" if state.op == "any" else "and") if not v.type.is_bool else v
+            v = (
+                expressions.condition(
+                    cx, value_node, operand_of="or" if state.op == "any" else "and"
+                )
+                if not v.type.is_bool
+                else v
+            )
         if step.negated:
             v = cast(v, INT64) if v.type.is_bool else v
             v = unary("-", v, node.at)
         state.needed[0] = promote(state.needed[0], v.type)
         if state.op in ("sum", "product") and state.needed[0].is_bool:
-            refuse(node.at, f"{target.name} starts as a truth value, and adds up truth values", "start it at 0 to count them, or accumulate with or, and")
+            refuse(
+                node.at,
+                f"{target.name} starts as a truth value, and adds up truth values",
+                "start it at 0 to count them, or accumulate with or, and",
+            )
         cx.emit(ir.Accumulate(state.accumulator, (cast(v, state.accumulator.fields[0].type),)))
 
 
-def accumulating(cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool) -> dict[str, str]:
+def accumulating(
+    cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool
+) -> dict[str, str]:
     """The names from outside that a loop over tiles or atoms changes, each with its one operation."""
     found = {}
     for name, at in assigned.items():
@@ -163,20 +182,37 @@ def accumulating(cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt,
             continue
         if not isinstance(bound, ir.Expr):
             if leaves(bound):
-                refuse(at, f"the tuple {name} is assigned in the loop {where}", "accumulate numbers one by one, or use ev.reduce")
-            refuse(at, f"{describe(bound)} is assigned in the loop {where}", "use another name: the next one round would see the new value")
+                refuse(
+                    at,
+                    f"the tuple {name} is assigned in the loop {where}",
+                    "accumulate numbers one by one, or use ev.reduce",
+                )
+            refuse(
+                at,
+                f"{describe(bound)} is assigned in the loop {where}",
+                "use another name: the next one round would see the new value",
+            )
         op = operation(cx, name, body)
         if op is None:
             misuse(name, body, at, where)
         if op in ("&", "|", "^") and bound.type.is_float:
-            refuse(at, f"'{op}' needs integers or truth values, and {name} starts as {bound.type.spoken}")
+            refuse(
+                at,
+                f"'{op}' needs integers or truth values, and {name} starts as {bound.type.spoken}",
+            )
         if op in ("any", "all") and not bound.type.is_bool:
-            refuse(at, f"{name} starts as {bound.type.spoken}, and accumulates truth values", "start it as True or False")
+            refuse(
+                at,
+                f"{name} starts as {bound.type.spoken}, and accumulates truth values",
+                "start it as True or False",
+            )
         found[name] = op
     return found  # type: ignore[return-value]
 
 
-def accumulate_loop(cx: Context, ops: dict[str, str], where: str, grid: bool, lower: Callable[[], None]) -> list[tuple[str, ir.Expr, ir.Accumulator]]:
+def accumulate_loop(
+    cx: Context, ops: dict[str, str], where: str, grid: bool, lower: Callable[[], None]
+) -> list[tuple[str, ir.Expr, ir.Accumulator]]:
     """Lower a loop with accumulators; its types are found by lowering until they stay the same.
 
     `lower` writes the loop. Returns name, first value and accumulator of each.
@@ -189,7 +225,9 @@ def accumulate_loop(cx: Context, ops: dict[str, str], where: str, grid: bool, lo
         for name, op in ops.items():
             t = types[name]
             acc = ir.Accumulator(op, (cx.variable(name, t),), (combine.identity(op, t),))
-            states[name] = Accumulating(f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid)
+            states[name] = Accumulating(
+                f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid
+            )
             cx.env[name] = states[name]
         lower_env = dict(cx.env)
         lower()
@@ -223,7 +261,13 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
     local = dict(assigned)
-    ops = accumulating(cx, {n: at for n, at in assigned.items() if not isinstance(cx.env.get(n), Accumulating)}, body, "over atoms", False)
+    ops = accumulating(
+        cx,
+        {n: at for n, at in assigned.items() if not isinstance(cx.env.get(n), Accumulating)},
+        body,
+        "over atoms",
+        False,
+    )
     hidden = {n.name: cx.env.get(n.name) for n in s.target_names(node.target)}
 
     def one_atom(bound: Value, _position: ir.Var) -> None:
@@ -236,13 +280,24 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
     results = accumulate_loop(cx, ops, "over atoms", False, lower)
     for name in local:
         if name not in ops and not isinstance(cx.env.get(name), Accumulating):
-            cx.env[name] = Forbidden(f"{name} belongs to the loop over atoms", "atoms have no order: accumulate into a variable assigned before the loop")
+            cx.env[name] = Forbidden(
+                f"{name} belongs to the loop over atoms",
+                "atoms have no order: accumulate into a variable assigned before the loop",
+            )
     for name in hidden:
-        cx.env[name] = Forbidden(f"{name} belongs to the loop over atoms", "atoms have no order: use ev.first or ev.argmax to find one")
+        cx.env[name] = Forbidden(
+            f"{name} belongs to the loop over atoms",
+            "atoms have no order: use ev.first or ev.argmax to find one",
+        )
     finish(cx, results)
 
 
-def walk_atoms(cx: Context, body: Callable[[Value, ir.Var], object], at: Location, extra: tuple[ir.Accumulator, ...] | None = None) -> None:
+def walk_atoms(
+    cx: Context,
+    body: Callable[[Value, ir.Var], object],
+    at: Location,
+    extra: tuple[ir.Accumulator, ...] | None = None,
+) -> None:
     """Write the pass; `extra`: accumulators that are not names (those of sum() and its kin)."""
     assert cx.tiles is not None
     atom = cx.variable("k", POS)
@@ -259,15 +314,28 @@ def walk_atoms(cx: Context, body: Callable[[Value, ir.Var], object], at: Locatio
     effects.check(tuple(block), "atoms", (atom, *leaves(bound)))
     used = {s_.accumulator: None for s_ in _accumulates(tuple(block))}
     cx.walk, cx.loop, cx.env = None, outer_loop, env
-    named = [v.accumulator for v in cx.env.values() if isinstance(v, Accumulating) and not v.grid and v.accumulator is not None]
-    accumulators = [a for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values())) if a in used or a in (extra or ()) or a in named]
+    named = [
+        v.accumulator
+        for v in cx.env.values()
+        if isinstance(v, Accumulating) and not v.grid and v.accumulator is not None
+    ]
+    accumulators = [
+        a
+        for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values()))
+        if a in used or a in (extra or ()) or a in named
+    ]
     cx.emit(ir.Pass(atom, tuple(dict.fromkeys(accumulators)), tuple(block), at))  # type: ignore[arg-type]
     for name, state in grids.items():
         part = inner[name]
         if part.accumulator in used:
             state.needed[0] = promote(state.needed[0], part.needed[0])
             assert part.accumulator is not None and state.accumulator is not None
-            cx.emit(ir.Accumulate(state.accumulator, (cast(part.accumulator.fields[0], state.accumulator.fields[0].type),)))
+            cx.emit(
+                ir.Accumulate(
+                    state.accumulator,
+                    (cast(part.accumulator.fields[0], state.accumulator.fields[0].type),),
+                )
+            )
 
 
 def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:
@@ -284,7 +352,9 @@ def _accumulates(block: ir.Block) -> list[ir.Accumulate]:
     return [x for x in every(block) if isinstance(x, ir.Accumulate)]
 
 
-def masked(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var, body: Callable[[], object]) -> None:
+def masked(
+    cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var, body: Callable[[], object]
+) -> None:
     """`body` under the layout's mask, if it has one."""
     valid = methods.valid(cx, layout, tile, atom)
     if valid is None:
@@ -306,16 +376,26 @@ class Request:
     generator: s.Generator
     at: Location
     default: s.Expr | None = None
-    combiner: Callable[[Context, tuple[ir.Expr, ...], tuple[ir.Expr, ...]], tuple[ir.Expr, ...]] | None = None
+    combiner: (
+        Callable[[Context, tuple[ir.Expr, ...], tuple[ir.Expr, ...]], tuple[ir.Expr, ...]] | None
+    ) = None
     start: tuple[ir.Expr, ...] = ()
 
 
 def reduce(cx: Context, request: Request) -> Value:
     over = expressions.value(cx, request.generator.iterable)
     if not isinstance(over, Iterable) or over.kind == "tiles":
-        refuse(request.generator.iterable.at, "a reduction over something that is not a range of atoms", "A.atoms(tile), range(n) or ev.lanes(n)")
+        refuse(
+            request.generator.iterable.at,
+            "a reduction over something that is not a range of atoms",
+            "A.atoms(tile), range(n) or ev.lanes(n)",
+        )
     if request.op in ("argmin", "argmax", "first") and over.kind != "atoms":
-        refuse(request.at, f"ev.{request.op} over a {over.kind}", "it gives an atom: use it over A.atoms(tile)")
+        refuse(
+            request.at,
+            f"ev.{request.op} over a {over.kind}",
+            "it gives an atom: use it over A.atoms(tile)",
+        )
     default = None if request.default is None else expressions.value(cx, request.default)
     types = _start_types(request)
     saved, length = cx.snapshot(), len(cx.block)
@@ -342,7 +422,9 @@ def _start_types(request: Request) -> tuple[Scalar, ...]:
     return (UNKNOWN,)
 
 
-def _attempt(cx: Context, request: Request, over: Iterable, types: tuple[Scalar, ...]) -> tuple[ir.Accumulator, ir.Accumulator | None, tuple[Scalar, ...]]:
+def _attempt(
+    cx: Context, request: Request, over: Iterable, types: tuple[Scalar, ...]
+) -> tuple[ir.Accumulator, ir.Accumulator | None, tuple[Scalar, ...]]:
     """Write the reduction with fields of these types; also returns the types that it turns out to need."""
     acc = _accumulator(cx, request, types)
     found = None
@@ -353,7 +435,11 @@ def _attempt(cx: Context, request: Request, over: Iterable, types: tuple[Scalar,
     def take(values: tuple[ir.Expr, ...]) -> None:
         for i, v in enumerate(values[: len(needed)]):
             needed[i] = v.type if needed[i] is UNKNOWN else promote(needed[i], v.type)
-        cx.emit(ir.Accumulate(acc, tuple(cast(v, f.type) for v, f in zip(values, acc.fields, strict=True))))
+        cx.emit(
+            ir.Accumulate(
+                acc, tuple(cast(v, f.type) for v, f in zip(values, acc.fields, strict=True))
+            )
+        )
         if found is not None:
             cx.emit(ir.Accumulate(found, (ir.Const(True, BOOL),)))
 
@@ -384,11 +470,22 @@ def _inlined(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir.Inl
     with cx.writing() as body:
         results = request.combiner(cx, a, b)
     if len(results) != len(types):
-        refuse(request.at, f"the combining function gives {len(results)} values, its start has {len(types)}")
-    return ir.Inline((*a, *b), tuple(body), tuple(cast(r, t) for r, t in zip(results, types, strict=True)))
+        refuse(
+            request.at,
+            f"the combining function gives {len(results)} values, its start has {len(types)}",
+        )
+    return ir.Inline(
+        (*a, *b), tuple(body), tuple(cast(r, t) for r, t in zip(results, types, strict=True))
+    )
 
 
-def _over(cx: Context, request: Request, over: Iterable, take: Callable[[tuple[ir.Expr, ...]], None], extra: tuple[ir.Accumulator, ...]) -> None:
+def _over(
+    cx: Context,
+    request: Request,
+    over: Iterable,
+    take: Callable[[tuple[ir.Expr, ...]], None],
+    extra: tuple[ir.Accumulator, ...],
+) -> None:
     """Write the loop around the contributions: a pass, or a serial loop."""
     generator = request.generator
     names = [n.name for n in s.target_names(generator.target)]
@@ -439,16 +536,30 @@ def _contribution(cx: Context, request: Request, atom: ir.Var) -> tuple[ir.Expr,
             v = expressions.value(cx, element)
             parts = leaves(v)
             if len(parts) != len(request.start):
-                refuse(element.at, f"{len(parts)} values an atom, but the start has {len(request.start)}")
-            return tuple(x if isinstance(x, ir.Const | ir.Var) else cx.assign("part", x) for x in parts)
+                refuse(
+                    element.at,
+                    f"{len(parts)} values an atom, but the start has {len(request.start)}",
+                )
+            return tuple(
+                x if isinstance(x, ir.Const | ir.Var) else cx.assign("part", x) for x in parts
+            )
     return (expressions.number(cx, element),)
 
 
-def _result(cx: Context, request: Request, over: Iterable, acc: ir.Accumulator, found: ir.Accumulator | None, default: Value | None) -> Value:
+def _result(
+    cx: Context,
+    request: Request,
+    over: Iterable,
+    acc: ir.Accumulator,
+    found: ir.Accumulator | None,
+    default: Value | None,
+) -> Value:
     field_ = acc.fields[0]
     match request.op:
         case "sum":
-            start = expressions.as_number(default, request.at) if default is not None else constant(0)
+            start = (
+                expressions.as_number(default, request.at) if default is not None else constant(0)
+            )
             return ir.Binary("+", cast(start, field_.type), field_, field_.type)
         case "min" | "max":
             assert found is not None and default is not None
@@ -460,10 +571,14 @@ def _result(cx: Context, request: Request, over: Iterable, acc: ir.Accumulator, 
     return acc.fields if len(acc.fields) > 1 else field_
 
 
-def _atom_result(cx: Context, request: Request, over: Iterable, atom: ir.Var, default: Value | None) -> Value:
+def _atom_result(
+    cx: Context, request: Request, over: Iterable, atom: ir.Var, default: Value | None
+) -> Value:
     """The id of the atom found, or the default."""
     if default is None:
-        refuse(request.at, f"ev.{request.op} needs default=: a tile may have no atoms", "default=-1")
+        refuse(
+            request.at, f"ev.{request.op} needs default=: a tile may have no atoms", "default=-1"
+        )
     other = expressions.as_number(default, request.at)
     assert over.layout is not None
     found = ir.Compare(">=", atom, ir.Const(0, POS))

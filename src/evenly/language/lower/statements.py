@@ -1,4 +1,5 @@
 """Statements: assignments, stores and branches. Loops are in `loops`, `reductions` and `tiles`."""
+
 from __future__ import annotations
 
 from .. import ir
@@ -37,7 +38,9 @@ def lower(cx: Context, node: s.Stmt) -> None:
         case s.Break() | s.Continue():
             loops.leave(cx, node)
         case s.Return():
-            refuse(node.at, "return inside a kernel", "a kernel stores its results into output arrays")
+            refuse(
+                node.at, "return inside a kernel", "a kernel stores its results into output arrays"
+            )
 
 
 def evaluate(cx: Context, expression: s.Expr) -> None:
@@ -45,7 +48,9 @@ def evaluate(cx: Context, expression: s.Expr) -> None:
     if not isinstance(expression, s.Call):
         refuse(expression.at, "an expression whose value is not used", "assign it or store it")
     if isinstance(v, ir.Expr) and not isinstance(v, ir.Var):
-        refuse(expression.at, "a call whose value is not used", "functions are pure: assign the result")
+        refuse(
+            expression.at, "a call whose value is not used", "functions are pure: assign the result"
+        )
 
 
 # ---- assignment ------------------------------------------------------------------------------
@@ -60,7 +65,11 @@ def _assign(cx: Context, target: s.Expr, v: Value, at: Location) -> None:
     match target:
         case s.Name(name=name):
             if isinstance(v, Static) and v.object is None:
-                refuse(at, "None is not a value of the kernel language", "a function that is called for a value must return one")
+                refuse(
+                    at,
+                    "None is not a value of the kernel language",
+                    "a function that is called for a value must return one",
+                )
             if isinstance(v, ir.Array | LayoutValue) and cx.loop is not None and name in cx.env:
                 refuse(at, f"{name} becomes {describe(v)} inside a loop")
             cx.bind(name, v, at)
@@ -78,7 +87,10 @@ def _unpack(cx: Context, items: tuple[s.Expr, ...], v: Value, at: Location) -> N
     if len(v) != len(items):
         refuse(at, f"a tuple of {len(v)} cannot be unpacked into {counted(len(items), 'name')}")
     if _overlap(cx, items, v):  # all values before the first assignment: `a, b = b, a` swaps
-        v = tuple(cx.assign("value", x) if isinstance(x, ir.Expr) and not isinstance(x, ir.Const) else x for x in v)
+        v = tuple(
+            cx.assign("value", x) if isinstance(x, ir.Expr) and not isinstance(x, ir.Const) else x
+            for x in v
+        )
     for item, x in zip(items, v, strict=True):
         _assign(cx, item, x, at)
 
@@ -87,8 +99,16 @@ def _overlap(cx: Context, items: tuple[s.Expr, ...], values: tuple[Value, ...]) 
     """Whether an assignment to one of `items` could change another's value."""
     if not all(isinstance(i, s.Name) for i in items):
         return True
-    targets = {leaf for i in items for leaf in leaves(cx.env.get(i.name, ())) if isinstance(leaf, ir.Var)}  # type: ignore[attr-defined]
-    return any(part in targets for x in values for leaf in leaves(x) for part in subexpressions(leaf) if isinstance(part, ir.Var))
+    targets = {
+        leaf for i in items for leaf in leaves(cx.env.get(i.name, ())) if isinstance(leaf, ir.Var)
+    }  # type: ignore[attr-defined]
+    return any(
+        part in targets
+        for x in values
+        for leaf in leaves(x)
+        for part in subexpressions(leaf)
+        if isinstance(part, ir.Var)
+    )
 
 
 def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
@@ -105,7 +125,11 @@ def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
 def update(cx: Context, node: s.Update) -> None:
     if isinstance(node.target, s.Name):
         old = expressions.number(cx, node.target)
-        cx.bind(node.target.name, binary(node.op, old, expressions.number(cx, node.value), node.at, cx.positions), node.at)
+        cx.bind(
+            node.target.name,
+            binary(node.op, old, expressions.number(cx, node.value), node.at, cx.positions),
+            node.at,
+        )
         return
     if not isinstance(node.target, s.Subscript):
         refuse(node.target.at, "this cannot be updated")
@@ -126,7 +150,11 @@ def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
     if not isinstance(array, ir.Array):
         refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
     if len(array.path) > 1:
-        refuse(target.at, f"{spoken(array)} belongs to a layout, which is read-only", "pass the array as an argument of its own")
+        refuse(
+            target.at,
+            f"{spoken(array)} belongs to a layout, which is read-only",
+            "pass the array as an argument of its own",
+        )
     if cx.pure:
         refuse(target.at, f"a store {cx.pure}", "store in the kernel itself")
     return array
@@ -141,7 +169,11 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
 def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:
     """`v` as an element of `array`; a float does not silently become an integer."""
     if v.type.is_float and not array.dtype.is_float:
-        refuse(at, f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}", "convert it: int(x) truncates")
+        refuse(
+            at,
+            f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}",
+            "convert it: int(x) truncates",
+        )
     if array.dtype.is_bool and not v.type.is_bool:
         refuse(at, f"{v.type.spoken} stored into {spoken(array)} of bool", "compare it: x != 0")
     return cast(in_range(v, array.dtype, at), array.dtype)

@@ -1,4 +1,5 @@
 """Loops over tiles: the phases of a program in the making."""
+
 from __future__ import annotations
 
 from .. import ir
@@ -25,8 +26,11 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     """`for tile in L.tiles():` at the top level of a kernel."""
     if cx.tiles is not None or cx.loop is not None or cx.pure or not cx.top_level:
-        refuse(node.iterable.at, "a loop over tiles that is not at the top level of the kernel",
-               "one loop over tiles after the other; loop around the call for a fixed point")
+        refuse(
+            node.iterable.at,
+            "a loop over tiles that is not at the top level of the kernel",
+            "one loop over tiles after the other; loop around the call for a fixed point",
+        )
     layout = over.layout
     assert layout is not None
     body = s.without_continue(node.body)
@@ -40,7 +44,10 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     results = reductions.accumulate_loop(cx, ops, "over tiles", True, lower)
     for name in (*assigned, *targets):
         if name not in ops:
-            cx.env[name] = Forbidden(f"{name} belongs to the loop over tiles", "tiles have no order: store it, or accumulate into a variable assigned before the loop")
+            cx.env[name] = Forbidden(
+                f"{name} belongs to the loop over tiles",
+                "tiles have no order: store it, or accumulate into a variable assigned before the loop",
+            )
     reductions.finish(cx, results)
 
 
@@ -50,7 +57,9 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     tile = cx.variable(name, POS)
     cx.owned.discard(id(tile))
     env = dict(cx.env)
-    accumulators = [v.accumulator for v in env.values() if isinstance(v, reductions.Accumulating) and v.grid]
+    accumulators = [
+        v.accumulator for v in env.values() if isinstance(v, reductions.Accumulating) and v.grid
+    ]
     cx.top_level = False
     with cx.writing() as block:
         cx.tiles = Tiles(layout, tile, tile)

@@ -4,6 +4,7 @@ Only `ir.Expr` exists when the kernel runs; the other kinds are known at compile
 leave no trace: tuples of values, arrays, layouts, functions, iterables, and the marks of
 names that must not be read.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -74,7 +75,18 @@ class Forbidden:
     hint: str = ""
 
 
-Value = ir.Expr | ir.Array | LayoutValue | Static | Method | ScheduleValue | Group | Iterable | Forbidden | tuple
+Value = (
+    ir.Expr
+    | ir.Array
+    | LayoutValue
+    | Static
+    | Method
+    | ScheduleValue
+    | Group
+    | Iterable
+    | Forbidden
+    | tuple
+)
 
 
 def spoken(array: ir.Array) -> str:

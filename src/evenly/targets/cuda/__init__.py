@@ -1,4 +1,5 @@
 """Target `cuda`: phases emitted as CUDA C++, compiled by NVRTC, launched on the caller's stream."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -23,12 +24,29 @@ class CudaTarget:
             count = len(core.Device.get_all_devices())
         except Exception as error:  # the driver's own errors, and a missing driver library
             missing = type(error).__name__ == "DynamicLibNotFoundError"
-            said = "no NVIDIA driver is installed" if missing else f"no usable NVIDIA driver ({_first_line(error)})"
-            raise UnavailableError("target 'cuda'", said, "install the NVIDIA driver; meanwhile use target 'cpu'") from None
+            said = (
+                "no NVIDIA driver is installed"
+                if missing
+                else f"no usable NVIDIA driver ({_first_line(error)})"
+            )
+            raise UnavailableError(
+                "target 'cuda'", said, "install the NVIDIA driver; meanwhile use target 'cpu'"
+            ) from None
         if count == 0:
-            raise UnavailableError("target 'cuda'", "no NVIDIA GPU is visible", "check nvidia-smi and CUDA_VISIBLE_DEVICES; meanwhile use target 'cpu'")
+            raise UnavailableError(
+                "target 'cuda'",
+                "no NVIDIA GPU is visible",
+                "check nvidia-smi and CUDA_VISIBLE_DEVICES; meanwhile use target 'cpu'",
+            )
 
-    def compile(self, phases: Phases, schedule: Any, layouts: dict[Path, LayoutSpec], wide: bool, debug: bool) -> Any:
+    def compile(
+        self,
+        phases: Phases,
+        schedule: Any,
+        layouts: dict[Path, LayoutSpec],
+        wide: bool,
+        debug: bool,
+    ) -> Any:
         from .executable import CudaExecutable
 
         return CudaExecutable(phases, schedule, layouts, wide)

@@ -1,4 +1,5 @@
 """CUDA C++ to a cubin, by NVRTC through cuda.core, kept on disk. Works without a GPU."""
+
 from __future__ import annotations
 
 import functools
@@ -21,7 +22,9 @@ def require() -> Any:
         import cuda.core as core
     except ImportError:
         raise UnavailableError(
-            "target 'cuda'", "the package cuda-core is not installed", "pip install 'evenly[cu13]' (or [cu12] for a CUDA 12 driver)"
+            "target 'cuda'",
+            "the package cuda-core is not installed",
+            "pip install 'evenly[cu13]' (or [cu12] for a CUDA 12 driver)",
         ) from None
     return core
 
@@ -57,7 +60,9 @@ def _compile(full: str, name: str, arch: str) -> bytes:
             warnings.simplefilter("ignore")
             code = program.compile("cubin").code
     except Exception as error:
-        raise InternalError(f"NVRTC refused the kernel {name} that evenly emitted: please report it.\n{error}") from error
+        raise InternalError(
+            f"NVRTC refused the kernel {name} that evenly emitted: please report it.\n{error}"
+        ) from error
     if not code:
         raise InternalError(f"NVRTC gave no machine code for {name}")
     return bytes(code)

@@ -1,4 +1,5 @@
 """An emitted program on a device: sizes, workspace, arguments and launches."""
+
 from __future__ import annotations
 
 import threading
@@ -65,7 +66,9 @@ class _Dimensions:
 class CudaExecutable:
     """The compiled phases of a kernel. Thread-safe: scratch memory belongs to a stream."""
 
-    def __init__(self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool) -> None:
+    def __init__(
+        self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
+    ) -> None:
         self.phases = phases
         emitter = Emitter(phases.name, schedule, layouts, phases.outputs, wide)
         self.codes = [emitter.phase(phase) for phase in phases.phases]
@@ -93,7 +96,18 @@ class CudaExecutable:
             size = self.dimensions(code, binding, device)
             buffer = made[code.path] = DeviceMemory((size.blocks + 1) * 8)
             grid = self.grid(code.partition, size)
-            item = self.launch(code.partition, grid, binding, size, {}, None, 0, device, {code.path: buffer}, code.path)
+            item = self.launch(
+                code.partition,
+                grid,
+                binding,
+                size,
+                {},
+                None,
+                0,
+                device,
+                {code.path: buffer},
+                code.path,
+            )
             core.launch(stream, item.config, item.kernel, *item.arguments)
         return made
 
@@ -101,7 +115,11 @@ class CudaExecutable:
         """The path of a layout whose partition is no longer the stored one. Reads it back from the device."""
         device, stream = self.place(binding)
         for path, buffer in self.store(binding).items():
-            blocks = next(self.dimensions(c, binding, device).blocks for c in self.codes if c.path == path and c.partition)
+            blocks = next(
+                self.dimensions(c, binding, device).blocks
+                for c in self.codes
+                if c.path == path and c.partition
+            )
             stream.sync()
             width = (blocks + 1) * (8 if self.wide else 4)
             if buffer.read(width) != stored[path].read(width):
@@ -117,7 +135,9 @@ class CudaExecutable:
         handle = current([v.owner for v in views], device.device_id)
         return device, core.Stream.from_handle(handle) if handle else device.default_stream
 
-    def launches(self, binding: Binding, stored: Stored | None = None, device: Any = None, stream: Any = None) -> list[Launch]:
+    def launches(
+        self, binding: Binding, stored: Stored | None = None, device: Any = None, stream: Any = None
+    ) -> list[Launch]:
         """The launches for these arguments, in order."""
         if device is None:
             device, stream = self.place(binding)
@@ -129,18 +149,57 @@ class CudaExecutable:
             for kernel in code.kernels:
                 grid = self.grid(kernel, size)
                 if grid[0] > 0 and not (kernel.grid == "finish" and size.blocks < 2):
-                    out.append(self.launch(kernel, grid, binding, size, offsets, scratch, number, device, stored or {}, code.path))
+                    out.append(
+                        self.launch(
+                            kernel,
+                            grid,
+                            binding,
+                            size,
+                            offsets,
+                            scratch,
+                            number,
+                            device,
+                            stored or {},
+                            code.path,
+                        )
+                    )
         return out
 
-    def launch(self, kernel: KernelCode, grid: tuple[int, int, int], binding: Binding, size: _Dimensions, offsets: dict[Any, int], scratch: DeviceMemory | None, number: int, device: Any, stored: Stored, path: ir.Path) -> Launch:
+    def launch(
+        self,
+        kernel: KernelCode,
+        grid: tuple[int, int, int],
+        binding: Binding,
+        size: _Dimensions,
+        offsets: dict[Any, int],
+        scratch: DeviceMemory | None,
+        number: int,
+        device: Any,
+        stored: Stored,
+        path: ir.Path,
+    ) -> Launch:
         loaded, code = self.load(kernel, device)
         partition = stored[path].handle if path in stored else 0
         base = scratch.handle if scratch else 0
-        arguments = tuple(partition if p.name == "first_tile" else self.argument(p, binding, size, offsets, base, number) for p in kernel.parameters)
+        arguments = tuple(
+            partition
+            if p.name == "first_tile"
+            else self.argument(p, binding, size, offsets, base, number)
+            for p in kernel.parameters
+        )
         from .headers import text
 
         memory = (scratch, stored.get(path), [v.owner for v in binding.views.values()])
-        return Launch(kernel.name, text() + kernel.source, code, loaded, grid, (kernel.block, 1, 1), arguments, memory)
+        return Launch(
+            kernel.name,
+            text() + kernel.source,
+            code,
+            loaded,
+            grid,
+            (kernel.block, 1, 1),
+            arguments,
+            memory,
+        )
 
     def load(self, kernel: KernelCode, device: Any) -> tuple[Any, bytes]:
         """The kernel on this device, compiled and loaded once."""
@@ -179,9 +238,13 @@ class CudaExecutable:
     # ---- scratch memory -----------------------------------------------------------------------------
     def workspace_bytes(self, binding: Binding) -> int:
         device, _ = self.place(binding)
-        return self.plan_scratch(binding, [self.dimensions(code, binding, device) for code in self.codes])[1]
+        return self.plan_scratch(
+            binding, [self.dimensions(code, binding, device) for code in self.codes]
+        )[1]
 
-    def plan_scratch(self, binding: Binding, sizes: list[_Dimensions]) -> tuple[dict[Any, int], int]:
+    def plan_scratch(
+        self, binding: Binding, sizes: list[_Dimensions]
+    ) -> tuple[dict[Any, int], int]:
         """Where each array and buffer lies in the scratch memory, and its whole size."""
         offsets: dict[Any, int] = {}
         total = 0
@@ -216,7 +279,15 @@ class CudaExecutable:
             return held
 
     # ---- arguments -------------------------------------------------------------------------------------
-    def argument(self, p: Parameter, binding: Binding, size: _Dimensions, offsets: dict[Any, int], base: int, number: int) -> Any:
+    def argument(
+        self,
+        p: Parameter,
+        binding: Binding,
+        size: _Dimensions,
+        offsets: dict[Any, int],
+        base: int,
+        number: int,
+    ) -> Any:
         match p.kind:
             case "array":
                 return base + offsets[p.path] if p.path[0] == "$" else binding.view(p.path).pointer
@@ -225,11 +296,21 @@ class CudaExecutable:
             case "buffer":
                 return base + offsets[number, p.name]
             case "blocks":
-                return np.int32({"main": size.blocks, "all": size.all, "all_lanes": size.all * size.lanes}[p.name])
+                return np.int32(
+                    {"main": size.blocks, "all": size.all, "all_lanes": size.all * size.lanes}[
+                        p.name
+                    ]
+                )
         return scalar(binding.scalar(p.path), p.type, self.wide)
 
 
-_SCALARS: dict[str, Any] = {"bool": np.bool_, "int": np.int32, "long long": np.int64, "float": np.float32, "double": np.float64}
+_SCALARS: dict[str, Any] = {
+    "bool": np.bool_,
+    "int": np.int32,
+    "long long": np.int64,
+    "float": np.float32,
+    "double": np.float64,
+}
 
 
 def scalar(value: Any, type_: str, wide: bool) -> Any:

@@ -1,4 +1,5 @@
 """The device headers, as one text: NVRTC gets them in front of each kernel."""
+
 from __future__ import annotations
 
 import functools

@@ -3,6 +3,7 @@
 Allocated and freed in the driver's plain way: freeing waits for the device, so work that is
 still in flight on any stream, one that its owner has destroyed meanwhile included, is safe.
 """
+
 from __future__ import annotations
 
 import weakref
@@ -22,7 +23,9 @@ class DeviceMemory:
 
         error, pointer = driver.cuMemAlloc(size)
         if error != driver.CUresult.CUDA_SUCCESS:
-            raise InternalError(f"{size:,} bytes of scratch memory could not be had on the device: {error.name}")
+            raise InternalError(
+                f"{size:,} bytes of scratch memory could not be had on the device: {error.name}"
+            )
         self.handle, self.size = int(pointer), size
         # At exit the context may be gone before: then there is nothing left to free.
         weakref.finalize(self, driver.cuMemFree, pointer).atexit = False

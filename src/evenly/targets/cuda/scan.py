@@ -1,4 +1,5 @@
 """Prefix sums of tile sizes on the device: what makes a subset (a frontier) without asking the host."""
+
 from __future__ import annotations
 
 import functools
@@ -71,7 +72,9 @@ def _argument(p: Any, binding: Binding, wide: bool) -> Any:
 
 
 @functools.cache
-def _loaded(spec: LayoutSpec, widths: tuple[int, int], wide: bool, device_id: int, arch: str) -> tuple[Any, Any]:
+def _loaded(
+    spec: LayoutSpec, widths: tuple[int, int], wide: bool, device_id: int, arch: str
+) -> tuple[Any, Any]:
     """The module of the three kernels for this kind of base, and the parameters of the first."""
     source, parameters = emit(spec, widths, wide)
     code = compiling.cubin(source, "scan_sizes", arch)
@@ -87,17 +90,33 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
     members = struct_members(text.references, frozenset(), False)
     parameters = parameters_of(text.references, frozenset())
     selected, count = (f"const {'long long' if w == 8 else 'int'}* __restrict__" for w in widths)
-    declared = ",\n    ".join([*(f"{p.type} {parameter_name(p)}" for p in parameters), f"long long n,\n    {selected} selected", f"{count} count", "pos* sums", "pos* totals"])
+    declared = ",\n    ".join(
+        [
+            *(f"{p.type} {parameter_name(p)}" for p in parameters),
+            f"long long n,\n    {selected} selected",
+            f"{count} count",
+            "pos* sums",
+            "pos* totals",
+        ]
+    )
     used = "count[0] < n ? count[0] : n" if widths[1] else "n"
     lines = [
-        f"using pos = {'long long' if wide else 'int'};", "",
-        "struct Base {", *members, *functions, "};", "",
+        f"using pos = {'long long' if wide else 'int'};",
+        "",
+        "struct Base {",
+        *members,
+        *functions,
+        "};",
+        "",
         f"EV_KERNEL({BLOCK}) scan_sizes({declared}) {{",
         f"  const Base base{{{struct_values(text.references, False)}}};",
         f"  const long long used = {used};",
         "  auto size = [&](long long i) { return i < used ? base.end((pos)selected[i]) - base.begin((pos)selected[i]) : (pos)0; };",
-        f"  ev::scan_blocks<{BLOCK}, {ITEMS}>(size, n, sums, totals);", "}", "",
-        f"EV_KERNEL({BLOCK}) scan_of_totals(pos* totals, int blocks) {{ ev::scan_totals<{BLOCK}>(totals, blocks); }}", "",
+        f"  ev::scan_blocks<{BLOCK}, {ITEMS}>(size, n, sums, totals);",
+        "}",
+        "",
+        f"EV_KERNEL({BLOCK}) scan_of_totals(pos* totals, int blocks) {{ ev::scan_totals<{BLOCK}>(totals, blocks); }}",
+        "",
         f"EV_KERNEL({BLOCK}) scan_rest(long long n, pos* sums, const pos* totals) {{ ev::scan_add<{BLOCK}, {ITEMS}>(n, sums, totals); }}",
     ]
     return "\n".join(lines) + "\n", parameters
@@ -105,10 +124,17 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
 
 def _function(text: Text, name: str, code: ir.Inline) -> str:
     inner = text.child()
-    inner.names.update({v: "tile" for v in code.params})
+    inner.names.update(dict.fromkeys(code.params, "tile"))
     inner.taken.add("tile")
     writer = Writer(inner)
     writer.depth = 2
     writer.block(code.body)
     result = inner.expr(code.results[0])
-    return "\n".join([f"  EV_DEVICE pos {name}(pos tile) const {{", *writer.lines, f"    return {result};", "  }"])
+    return "\n".join(
+        [
+            f"  EV_DEVICE pos {name}(pos tile) const {{",
+            *writer.lines,
+            f"    return {result};",
+            "  }",
+        ]
+    )

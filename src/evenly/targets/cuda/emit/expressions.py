@@ -1,4 +1,5 @@
 """Expressions as CUDA C++ text, and the record of what a kernel refers to."""
+
 from __future__ import annotations
 
 import math
@@ -9,12 +10,38 @@ from evenly.language.intrinsics import BY_NAME
 from evenly.language.lower.context import RESERVED
 from evenly.language.types import POS, Scalar
 
-_TYPES = {"bool": "bool", "int32": "int", "int64": "long long", "float32": "float", "float64": "double",
-          "int": "long long", "float": "double", "index": "pos"}
+_TYPES = {
+    "bool": "bool",
+    "int32": "int",
+    "int64": "long long",
+    "float32": "float",
+    "float64": "double",
+    "int": "long long",
+    "float": "double",
+    "index": "pos",
+}
 
 # How tightly each operator binds in C++; atoms bind at 100.
-_BINDS = {"*": 80, "/": 80, "+": 70, "-": 70, "<<": 60, ">>": 60, "<": 50, "<=": 50, ">": 50, ">=": 50,
-          "==": 45, "!=": 45, "&": 40, "^": 35, "|": 30, "&&": 25, "||": 20, "?": 10}
+_BINDS = {
+    "*": 80,
+    "/": 80,
+    "+": 70,
+    "-": 70,
+    "<<": 60,
+    ">>": 60,
+    "<": 50,
+    "<=": 50,
+    ">": 50,
+    ">=": 50,
+    "==": 45,
+    "!=": 45,
+    "&": 40,
+    "^": 35,
+    "|": 30,
+    "&&": 25,
+    "||": 20,
+    "?": 10,
+}
 
 _WRAPPING = {"+": "ev::add_wrapping", "-": "ev::sub_wrapping", "*": "ev::mul_wrapping"}
 
@@ -142,8 +169,15 @@ class Text:
         if op in ("//", "%"):
             power = _power_of_two(b) if t.is_integer else None
             if power is not None:
-                return (f"{self.operand(a, 90)} >> {power}", 60) if op == "//" else (f"{self.operand(a, 90)} & {2**power - 1}", 40)
-            return f"ev::floor_{'div' if op == '//' else 'mod'}({self.typed(a)}, {self.typed(b)})", 100
+                return (
+                    (f"{self.operand(a, 90)} >> {power}", 60)
+                    if op == "//"
+                    else (f"{self.operand(a, 90)} & {2**power - 1}", 40)
+                )
+            return (
+                f"ev::floor_{'div' if op == '//' else 'mod'}({self.typed(a)}, {self.typed(b)})",
+                100,
+            )
         if op in _WRAPPING and t.is_integer and not t.weak:
             return f"{_WRAPPING[op]}({self.typed(a)}, {self.typed(b)})", 100
         binds = _BINDS[op]
@@ -151,7 +185,11 @@ class Text:
 
     def typed(self, e: ir.Expr) -> str:
         """`e` where overloads are told apart by the exact type: a bare literal would be an int."""
-        return f"({ctype(e.type)}){self.operand(e, 90)}" if isinstance(e, ir.Const) and e.type.is_integer else self.expr(e)
+        return (
+            f"({ctype(e.type)}){self.operand(e, 90)}"
+            if isinstance(e, ir.Const) and e.type.is_integer
+            else self.expr(e)
+        )
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
         if self.held(x.type) == self.held(t):
@@ -172,7 +210,9 @@ class Text:
 
 
 def _plain(c: ir.Const) -> bool:
-    return not (isinstance(c.value, int | float) and (c.value < 0 or math.copysign(1.0, c.value) < 0))
+    return not (
+        isinstance(c.value, int | float) and (c.value < 0 or math.copysign(1.0, c.value) < 0)
+    )
 
 
 def _power_of_two(e: ir.Expr) -> int | None:

@@ -1,4 +1,5 @@
 """Where a local variable is declared: in the innermost block that holds all its uses."""
+
 from __future__ import annotations
 
 from evenly.language import ir, walk
@@ -24,7 +25,9 @@ def _place(block: ir.Block, known: set[ir.Var], out: dict[int, list[ir.Var]]) ->
     for s, mentioned in zip(block, uses, strict=True):
         here = [v for v in mentioned if v not in known and (counts[v] > 1 or _is_own(s, v))]
         bound = set(_bound(s))
-        before = [v for v in here if v not in bound and not (isinstance(s, ir.Assign) and s.var is v)]
+        before = [
+            v for v in here if v not in bound and not (isinstance(s, ir.Assign) and s.var is v)
+        ]
         if before:
             out[id(s)] = before
         known |= set(here)
@@ -36,7 +39,9 @@ def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
     """Whether the statement itself, not a block in it, mentions `v`: then no inner block can declare it."""
     if isinstance(s, ir.Pass):
         return True
-    if v in walk.assigned(s) or any(v is e for x in walk.operands(s) for e in walk.subexpressions(x)):
+    if v in walk.assigned(s) or any(
+        v is e for x in walk.operands(s) for e in walk.subexpressions(x)
+    ):
         return True
     if isinstance(s, ir.While):
         return v in walk.variables_read(s.before) or v in walk.variables_set(s.before)

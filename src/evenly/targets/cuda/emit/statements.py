@@ -1,4 +1,5 @@
 """Statements as CUDA C++ text. How stores, atomics and passes look depends on who runs them."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -134,7 +135,15 @@ class Writer:
         """fields = combined(fields, values)."""
         simple = []
         for v in values:
-            if isinstance(v, ir.Var | ir.Const) or acc.op in ("sum", "product", "any", "all", "&", "|", "^"):
+            if isinstance(v, ir.Var | ir.Const) or acc.op in (
+                "sum",
+                "product",
+                "any",
+                "all",
+                "&",
+                "|",
+                "^",
+            ):
                 simple.append(v)
             else:
                 held = ir.Var("part", v.type)
@@ -142,7 +151,13 @@ class Writer:
                 simple.append(held)
         self.combine(acc, acc.fields, acc.fields, tuple(simple))
 
-    def combine(self, acc: ir.Accumulator, into: tuple[ir.Var, ...], a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> None:
+    def combine(
+        self,
+        acc: ir.Accumulator,
+        into: tuple[ir.Var, ...],
+        a: tuple[ir.Expr, ...],
+        b: tuple[ir.Expr, ...],
+    ) -> None:
         body, results = combine.combined(acc, a, b)
         self.block(body)
         if len(results) == 1:
@@ -164,7 +179,11 @@ def range_head(kind: str, name: str, start: str, stop: str, step: str, step_valu
     """The head of a C++ loop over range(start, stop, step)."""
     if isinstance(step_value, ir.Const):
         n = int(step_value.value)
-        test, change = ("<", f"++{name}" if n == 1 else f"{name} += {n}") if n > 0 else (">", f"--{name}" if n == -1 else f"{name} -= {-n}")
+        test, change = (
+            ("<", f"++{name}" if n == 1 else f"{name} += {n}")
+            if n > 0
+            else (">", f"--{name}" if n == -1 else f"{name} -= {-n}")
+        )
         return f"for ({kind} {name} = {start}; {name} {test} {stop}; {change})"
     return f"for ({kind} {name} = {start}; {name} < {stop}; {name} += {step})"
 
@@ -176,7 +195,15 @@ class Owner(Writer):
     accumulators of the grid. `atoms`: the schedule's range of a tile.
     """
 
-    def __init__(self, text: Text, size: int, atoms: ir.Inline, grid: dict[ir.Var, str], body: ir.Block, plain_tiles: bool) -> None:
+    def __init__(
+        self,
+        text: Text,
+        size: int,
+        atoms: ir.Inline,
+        grid: dict[ir.Var, str],
+        body: ir.Block,
+        plain_tiles: bool,
+    ) -> None:
         super().__init__(text)
         self.size = size
         self.atoms = atoms
@@ -188,7 +215,9 @@ class Owner(Writer):
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         self.one_pass = passes == 1 and on_top == 1
         # All groups of a warp can walk their tiles together where no group skips or repeats a pass.
-        self.converged = plain_tiles and passes > 0 and on_top == passes and size in (2, 4, 8, 16, 32)
+        self.converged = (
+            plain_tiles and passes > 0 and on_top == passes and size in (2, 4, 8, 16, 32)
+        )
         touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
         read = {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
         # Members that read what their leader stores must wait for each other around the store.
@@ -208,7 +237,9 @@ class Owner(Writer):
             return
         if s.array in self.shared:
             self.line("team.sync();")
-        self.line(f"if ({self.leader}) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
+        self.line(
+            f"if ({self.leader}) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};"
+        )
         if s.array in self.shared:
             self.line("team.sync();")
 
@@ -224,7 +255,9 @@ class Owner(Writer):
         else:
             self.assign(s.result, f"({self.leader}) ? {call} : 0")
             if not self.one_pass:
-                self.line(f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});")
+                self.line(
+                    f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});"
+                )
         if s.array in self.shared:
             self.line("team.sync();")
 
@@ -287,10 +320,15 @@ def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]
     fields = [v for a in accumulators for v in a.fields]
     members = [f"  {ctype(v.type)} {member(fields, v)};" for v in fields]
     each = ", ".join(f"f({member(fields, v)})" for v in fields)
-    lines = [f"struct {name} {{", *members,
-             f"  template <class F> EV_DEVICE {name} each(F f) const {{ return {{{each}}}; }}",
-             f"  static EV_DEVICE {name} combine(const {name}& a, const {name}& b) {{",
-             *combine_body(text, accumulators), "  }", "};"]
+    lines = [
+        f"struct {name} {{",
+        *members,
+        f"  template <class F> EV_DEVICE {name} each(F f) const {{ return {{{each}}}; }}",
+        f"  static EV_DEVICE {name} combine(const {name}& a, const {name}& b) {{",
+        *combine_body(text, accumulators),
+        "  }",
+        "};",
+    ]
     return "\n".join(lines)
 
 

@@ -1,0 +1,69 @@
+"""The list of refusals in docs/language.md, made from the table that the tests run.
+
+python -m tests.language.refusals_page        rewrites it
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from . import refusals
+from .refusals import Refusal
+
+PAGE = Path(__file__).parents[2] / "docs" / "language.md"
+MARK = "<!-- refusals: kept by tests/language/test_docs.py -->\n"
+
+GROUPS = {
+    "Python that is not part of the language": refusals.SYNTAX,
+    "Names": refusals.NAMES,
+    "Values": refusals.VALUES,
+    "Subscripts and stores": refusals.SUBSCRIPTS,
+    "Operators": refusals.OPERATORS,
+    "Calls and atomics": refusals.CALLS,
+    "Layouts": refusals.LAYOUTS,
+    "Loops": refusals.LOOPS_,
+    "Reductions": refusals.REDUCTIONS,
+    "Accumulation": refusals.ACCUMULATION,
+    "Stores that meet": refusals.RACES,
+}
+
+FUNCTIONS = """
+In functions: `a store in f, which is called for its value`, `an atomic in f, which is called for its value`, `f calls itself`,
+`return inside a loop`, `a starred parameter is not part of the kernel language`, and `result is a tuple of 2 on one path and
+a number (int) on the other` where branches return different kinds of values.
+
+Under schedules that split tiles: `a loop over atoms inside a while or range loop, under a schedule that splits tiles` (a schedule
+that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch` and `ev.lanes inside
+ev.lanes around a loop over atoms`.
+"""
+
+
+def render() -> str:
+    lines = [MARK]
+    for title, table in GROUPS.items():
+        lines += [f"\n### {title}\n", "\n| code | message | hint |\n| --- | --- | --- |\n"]
+        said: set[str] = set()
+        for r in table:
+            if r.message not in said:
+                said.add(r.message)
+                lines.append(f"| {_code(_shown(r))} | {_cell(r.message)} | {_cell(r.hint)} |\n")
+    return "".join(lines) + FUNCTIONS
+
+
+def _shown(r: Refusal) -> str:
+    """The lines that matter, on one line."""
+    body = r.marked.replace("«", "").replace("»", "").replace("\n    pass", " ...").strip()
+    return "; ".join(line.strip() for line in body.splitlines()).replace(":;", ":")
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("__", "\\_\\_")
+
+
+if __name__ == "__main__":
+    page = PAGE.read_text()
+    PAGE.write_text(page[: page.index(MARK)] + render())
