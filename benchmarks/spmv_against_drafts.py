@@ -64,6 +64,7 @@ def by_hand(drafts: Any, off: Any, idx: Any, val: Any, x: Any, y: Any) -> dict[s
 
         def launch(
             kernel: Any = kernel,
+            finish: Any = finish,
             blocks: int = blocks,
             t: int = t,
             first: Any = first,
@@ -120,7 +121,8 @@ def measure(drafts: Any, name: str, make: Any) -> list[dict[str, Any]]:
         )
     best = {side: min(rows, key=lambda r, s=side: r[f"{s}_us"]) for side in ("hand", "evenly")}
     print(
-        f"{name:20s} best by hand {best['hand']['hand_us']:8.2f} us ({best['hand']['algorithm']})  generated {best['evenly']['evenly_us']:8.2f} us ({best['evenly']['algorithm']}) | "
+        f"{name:20s} best by hand {best['hand']['hand_us']:8.2f} us ({best['hand']['algorithm']})"
+        f"  generated {best['evenly']['evenly_us']:8.2f} us ({best['evenly']['algorithm']}) | "
         + " ".join(
             f"{r['algorithm']}:{r['hand_us']:.1f}/{r['evenly_us']:.1f}={r['ratio']:.2f}"
             for r in rows
@@ -139,9 +141,8 @@ def main() -> None:
             for r in rows
             if r["algorithm"].split(" ")[0] == family or r["algorithm"] == family
         ]
-        print(
-            f"{family}: generated over hand-written, geomean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f}, worst {max(ratios):.3f}"
-        )
+        mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+        print(f"{family}: generated over hand-written, geomean {mean:.3f}, worst {max(ratios):.3f}")
     if len(sys.argv) > 2:
         with open(sys.argv[2], "w", newline="") as file:
             writer = csv.DictWriter(file, rows[0])

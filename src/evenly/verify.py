@@ -16,6 +16,7 @@ from evenly.errors import EvenlyError, InputError
 from evenly.language import names
 from evenly.layouts import convert
 from evenly.layouts.contract import Layout, is_layout, layout
+from evenly.layouts.moving import move
 from evenly.runtime.kernel import kernel
 from evenly.schedules import by_name
 from evenly.schedules.contract import Sizes
@@ -41,7 +42,10 @@ class Verified:
 
     def __str__(self) -> str:
         walked = ", ".join(map(str, self.processors))
-        return f"{self.schedule}: {self.tiles} tiles left once, {self.atoms} atoms visited once, by {walked} processors and on {self.target}"
+        return (
+            f"{self.schedule}: {self.tiles} tiles left once, {self.atoms} atoms visited once, "
+            f"by {walked} processors and on {self.target}"
+        )
 
 
 def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
@@ -115,7 +119,8 @@ def _tiles(p: Partition, processor: int, count: int) -> range:
                 seen = p.schedule.tiles(p.state(processor))
             if range(seen.start, seen.stop, seen.step) != tiles:
                 raise VerificationError(
-                    f"the members of group {processor} of {p.num_processors} see different tiles: rank 0 {tiles}, rank {rank} {seen}"
+                    f"the members of group {processor} of {p.num_processors} see different tiles: "
+                    f"rank 0 {tiles}, rank {rank} {seen}"
                 )
     return tiles
 
@@ -126,7 +131,8 @@ def _visit(
     for end_of_range in (atoms[:1], atoms[-1:]):
         if end_of_range and not begin <= end_of_range[0] < end:
             raise VerificationError(
-                f"processor {processor} of {p.num_processors} takes atom {end_of_range[0]} for tile {tile}, whose atoms are {begin} to {end - 1}"
+                f"processor {processor} of {p.num_processors} takes atom {end_of_range[0]} "
+                f"for tile {tile}, whose atoms are {begin} to {end - 1}"
             )
     if len(atoms):
         visits[atoms.start : atoms.stop : atoms.step] += 1
@@ -150,7 +156,8 @@ def _share(
     elif len(atoms):
         if atoms.step != 1 or atoms.start != previous:
             raise VerificationError(
-                f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: the next atom, in the order of processors, is {previous}"
+                f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: "
+                f"the next atom, in the order of processors, is {previous}"
             )
         previous = atoms.stop
         if atoms.stop == end:
@@ -163,9 +170,9 @@ def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:
         wrong = np.flatnonzero(counts != 1)
         if len(wrong):
             times = int(counts[wrong[0]])
-            said = "never" if times == 0 else f"{times} times"
+            said = f"never {verb}" if times == 0 else f"{verb} {times} times"
             raise VerificationError(
-                f"{what} {wrong[0]} is {verb} {said} {where} ({len(wrong)} of {len(counts)} {what}s are wrong)"
+                f"{what} {wrong[0]} is {said} {where} ({len(wrong)} of {len(counts)} {what}s are wrong)"
             )
 
 
@@ -248,5 +255,5 @@ def _run(
     from evenly.interop.transfer import to_cuda, to_numpy
 
     arrays = tuple(to_cuda(a) for a in host)
-    _count[schedule].on(target)(_Positions(counted).to("cuda"), *arrays)
+    _count[schedule].on(target)(move(_Positions(counted), "cuda"), *arrays)
     return tuple(to_numpy(a) for a in arrays)

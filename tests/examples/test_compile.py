@@ -10,11 +10,8 @@ import pytest
 
 import evenly as ev
 from evenly.interop.generators import rmat
-from evenly.language.phases import cut
-from evenly.runtime.arguments import spec_of
-from evenly.runtime.kernel import _layouts
 from evenly.targets.cuda import compile as compiling
-from evenly.targets.cuda.emit.kernels import Emitter
+from tests.emitting import emitted
 
 pytest.importorskip("cuda.core")
 
@@ -50,12 +47,8 @@ def schedules() -> dict[str, Any]:
 def test_they_compile(name: str, layout: str) -> None:
     kernel, schedule = importlib.import_module("spmv").spmv, schedules()[name]
     make = ev.csr if layout == "csr" else importlib.import_module("sliced_ell").sliced_ell
-    named = kernel.named((make(rmat(4)), np.ones(16, np.float32), np.ones(16, np.float32)))
-    specs = tuple(spec_of(value, name) for name, value in named.items())
-    phases = cut(kernel.program(specs), whole=schedule.owns_tiles)
-    layouts = _layouts(dict(zip(named, specs, strict=True)))
-    emitter = Emitter(phases.name, schedule, layouts, phases.outputs, False)
-    for code in [k for phase in phases.phases for k in emitter.phase(phase).kernels]:
+    args = make(rmat(4)), np.ones(16, np.float32), np.ones(16, np.float32)
+    for code in emitted(kernel, args, schedule):
         assert compiling.cubin(code.source, code.name, "sm_90")
 
 

@@ -1,6 +1,6 @@
 """Functions that the refused kernels call."""
 
-# ruff: noqa: B007, RET503
+# ruff: noqa: B007
 
 import evenly as ev
 

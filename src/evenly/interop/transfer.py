@@ -15,9 +15,9 @@ def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     """Any array as a NumPy array: the same memory on the CPU, a copy from a GPU."""
     whose = arrays.kind(array)
     if whose == "cupy":
-        return array.get()  # type: ignore[no-any-return]
+        return array.get()
     if whose == "torch":
-        return array.detach().cpu().numpy()  # type: ignore[no-any-return]
+        return array.detach().cpu().numpy()
     found = arrays.view(array, name)
     if found.device == "cpu":
         return arrays.as_numpy(array, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import inspect
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +54,7 @@ def first(conditions: Generator[Any, None, None], default: Any = _NO_DEFAULT) ->
 
 def _with_atoms(values: Generator[Any, None, None]) -> Iterator[tuple[Any, Any]]:
     """Each value with the atom that it was computed for: the last one that the generator drew."""
-    source = values.gi_frame.f_locals[".0"]
+    source = inspect.getgeneratorlocals(values)[".0"]
     for v in values:
         yield source.current, v
 

@@ -6,6 +6,7 @@ What the language does not admit is refused here, where its place is known best.
 from __future__ import annotations
 
 import ast
+from typing import NoReturn
 
 from . import syntax as s
 from .diagnostics import Location, refuse
@@ -88,12 +89,12 @@ class _Parser:
     def __init__(self, source: Source) -> None:
         self.source = source
 
-    def at(self, node: ast.AST) -> Location:
-        line = self.source.first_line + node.lineno - 1  # type: ignore[attr-defined]
+    def at(self, node: ast.expr | ast.stmt | ast.arg) -> Location:
+        line = self.source.first_line + node.lineno - 1
         text = self.source.line(line)
-        start = self.column(text, node.col_offset)  # type: ignore[attr-defined]
-        one_line = node.end_lineno == node.lineno  # type: ignore[attr-defined]
-        end = self.column(text, node.end_col_offset) if one_line else len(text) + 1  # type: ignore[attr-defined]
+        start = self.column(text, node.col_offset)
+        last = node.end_col_offset if node.end_lineno == node.lineno else None
+        end = len(text) + 1 if last is None else self.column(text, last)
         return Location(self.source.file, line, start, end, text, self.source.name)
 
     def column(self, text: str, offset: int) -> int:
@@ -101,7 +102,7 @@ class _Parser:
         indent = self.source.indent
         return indent + len(text[indent:].encode()[:offset].decode(errors="replace")) + 1
 
-    def unsupported(self, node: ast.AST, what: str = "") -> None:
+    def unsupported(self, node: ast.expr | ast.stmt, what: str = "") -> NoReturn:
         name, hint = HINTS.get(type(node), (what or type(node).__name__, ""))
         refuse(self.at(node), f"{name} is not part of the kernel language", hint)
 
@@ -186,7 +187,6 @@ class _Parser:
             case ast.Return():
                 return s.Return(at, self.expr(node.value) if node.value is not None else None)
         self.unsupported(node)
-        raise AssertionError
 
     def no_else(self, orelse: list[ast.stmt]) -> None:
         if orelse:
@@ -211,10 +211,9 @@ class _Parser:
                     "store into an array: y[tile] = value",
                 )
         self.unsupported(node)
-        raise AssertionError
 
     # ---- expressions -------------------------------------------------------------------
-    def operator(self, node: ast.AST, op: ast.operator) -> str:
+    def operator(self, node: ast.expr | ast.stmt, op: ast.operator) -> str:
         if type(op) not in BINARY:
             refuse(
                 self.at(node),
@@ -260,7 +259,6 @@ class _Parser:
             case ast.GeneratorExp():
                 return self.generator(node)
         self.unsupported(node)
-        raise AssertionError
 
     def constant(self, node: ast.Constant) -> s.Expr:
         if node.value is None or isinstance(node.value, bool | int | float):
@@ -307,7 +305,7 @@ class _Parser:
             if type(op) not in COMPARE:
                 word = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}[
                     type(op)
-                ]  # type: ignore[index]
+                ]
                 refuse(
                     self.at(node),
                     f"'{word}' is not part of the kernel language",

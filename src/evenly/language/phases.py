@@ -165,7 +165,8 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
 
 
 def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
-    out: list[_Item] = []
+    result: list[_Item] = []
+    guarded: list[tuple[ir.Var, ir.Block]] = []
     for block, condition in (
         (s.then, s.condition),
         (s.otherwise, ir.Unary("not", s.condition, BOOL)),
@@ -173,14 +174,11 @@ def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
         if block:
             var = ir.Var(namer.fresh("guard"), BOOL)
             held = condition if guard is None else ir.Logic("and", guard, condition)
-            out.append(ir.Assign(var, held))
-            out.extend((var, block))  # type: ignore[arg-type]
+            result.append(ir.Assign(var, held))
+            guarded.append((var, block))
     # Both guards are computed before either branch can change what they read.
-    assigns = [x for x in out if isinstance(x, ir.Assign)]
-    pairs = [x for x in out if not isinstance(x, ir.Assign)]
-    result: list[_Item] = list(assigns)
-    for var, block in zip(pairs[::2], pairs[1::2], strict=True):
-        result.extend(_flat(block, var, namer))  # type: ignore[arg-type]
+    for var, block in guarded:
+        result.extend(_flat(block, var, namer))
     return result
 
 
@@ -348,14 +346,18 @@ class _TileCutter:
         self.lane, self.lanes = loop.var, loop.stop
         if isinstance(loop.stop, ir.Var):
             code, _ = needed(tuple(self.past), {loop.stop}, effects=False)
-            if code and not (len(code) == 1 and isinstance(code[0], ir.Assign)):
-                assert self.loop.at is not None
-                refuse(
-                    self.loop.at,
-                    "the number of lanes around a loop over atoms must be known before the launch",
-                    "an argument of the kernel, or the length of an array",
-                )
-            self.lanes = code[0].value if code else loop.stop  # type: ignore[union-attr]
+            match code:
+                case ():
+                    pass
+                case (ir.Assign(value=value),):
+                    self.lanes = value
+                case _:
+                    assert self.loop.at is not None
+                    refuse(
+                        self.loop.at,
+                        "the number of lanes around a loop over atoms must be known before the launch",
+                        "an argument of the kernel, or the length of an array",
+                    )
         items = _flat(loop.body, None, self.cutter.namer)
         for i, item in enumerate(items):
             if isinstance(item, _Lanes):

@@ -43,7 +43,7 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
         case ir.Atomic(result=result):
             if not effects:
                 return None
-            live.discard(result)  # type: ignore[arg-type]
+            live.discard(result)
         case ir.Accumulate(accumulator=acc):
             if not effects and live.isdisjoint(acc.fields):
                 return None

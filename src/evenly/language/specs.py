@@ -30,7 +30,7 @@ class ScalarSpec:
 class StaticSpec:
     """A value that is part of the compiled code: None, or a layout's Static field."""
 
-    value: object
+    value: int | None
 
 
 @dataclass(frozen=True, slots=True)

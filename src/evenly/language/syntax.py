@@ -31,7 +31,7 @@ class Name(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expr):
-    value: object
+    value: bool | int | float | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +64,14 @@ _HELD_AS = {"int": "int64", "float": "float64", "index": "int64"}
 DATA_TYPES = {t.name: t for t in (BOOL, INT32, INT64, FLOAT32, FLOAT64)}
 
 
-def from_dtype(dtype: object) -> Scalar | None:
+def from_dtype(dtype: npt.DTypeLike) -> Scalar | None:
     """The scalar type of a NumPy dtype; None where the language has no such type."""
     return DATA_TYPES.get(np.dtype(dtype).name)
 
 
 def strong(t: Scalar) -> Scalar:
     """The type in which a weak value is held when nothing typed stands next to it."""
-    return from_dtype(t.dtype) if t.weak else t  # type: ignore[return-value]
+    return DATA_TYPES[t.dtype.name] if t.weak else t
 
 
 def promote(a: Scalar, b: Scalar) -> Scalar:
@@ -84,7 +85,7 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
         if typed.kind == "b":
             return strong(weak)
         return FLOAT64 if weak.is_float and typed.is_integer else typed
-    return from_dtype(np.result_type(a.dtype, b.dtype))  # type: ignore[return-value]
+    return DATA_TYPES[np.result_type(a.dtype, b.dtype).name]
 
 
 def quotient(a: Scalar, b: Scalar) -> Scalar:

@@ -41,7 +41,8 @@ def _pass_stores(p: ir.Pass) -> None:
         if isinstance(s, ir.Store) and not _depends(s.indices, varying):
             _refuse(
                 s.at,
-                f"every atom stores into the same element of {s.array.name}: the last one to write would win, and they have no order",
+                f"every atom stores into the same element of {s.array.name}: "
+                "the last one to write would win, and they have no order",
                 "accumulate into a variable and store it after the loop over atoms",
             )
 
@@ -84,7 +85,8 @@ def _dependences(loop: ir.TileLoop) -> None:
         ):
             _refuse(
                 e.at,
-                f"{e.array.name} is stored in this loop over tiles and read at another place: tiles are independent, and have no order",
+                f"{e.array.name} is stored in this loop over tiles and read at another place: "
+                "tiles are independent, and have no order",
                 "read it in a second loop over tiles",
             )
 

@@ -136,7 +136,7 @@ def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
     few enough, else int64.
     """
     if type(tiles) is not np.ndarray:
-        from evenly.targets.cuda import scan  # type: ignore[attr-defined,unused-ignore]
+        from evenly.targets.cuda import scan
 
         return scan.prefix_sums(base, tiles, count)
     used = tiles if count is None else tiles[: int(count[0])]

@@ -21,12 +21,15 @@ TYPES = "float32, float64, int32, int64 or bool"
 
 def accept(value: Any, name: str) -> Any:
     """An argument as kernels take it: sparse matrices become the layout of their own format."""
-    if is_layout(value) or is_array(value) or value is None:
+    if is_layout(value) or value is None:
         return value
-    if sparse.is_sparse(value):
+    # A sparse tensor of PyTorch is a Tensor, too: so this comes before the question for arrays.
+    if type(value) is not np.ndarray and sparse.is_sparse(value):
         from evenly.layouts import convert
 
         return convert(value, _layout_of(value))
+    if is_array(value):
+        return value
     if isinstance(value, bool | np.bool_ | numbers.Real):
         return value
     if isinstance(value, list | tuple):

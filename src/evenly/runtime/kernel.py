@@ -13,11 +13,11 @@ from evenly import targets
 from evenly.errors import InputError
 from evenly.language import phases as cutting
 from evenly.language import syntax
-from evenly.language.ir import Program
+from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.phases import Phases
-from evenly.language.source import Source, fetch
+from evenly.language.source import Source, constants, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
 from evenly.layouts.contract import is_layout
@@ -84,22 +84,23 @@ class Kernel:
 
     def program(self, specs: tuple[Spec, ...]) -> Program:
         """The typed program for arguments of these types."""
+        key = specs, constants(self.function)
         with self._lock:
-            if specs not in self._programs:
+            if key not in self._programs:
                 program = lower_kernel(self.source, self.tree, specs)
                 verify(program, specs)
-                self._programs[specs] = program
-            return self._programs[specs]
+                self._programs[key] = program
+            return self._programs[key]
 
     def executable(
         self, specs: tuple[Spec, ...], schedule: Any, target: str, wide: bool, debug: bool
     ) -> tuple[Any, Phases]:
         """The compiled kernel, from the cache of this kernel or made now."""
-        key = specs, schedule, target, wide, debug
+        key = specs, schedule, target, wide, debug, constants(self.function)
         with self._lock:
             if key not in self._executables:
                 phases = cutting.cut(self.program(specs), whole=schedule.owns_tiles)
-                layouts = _layouts(dict(zip(self.parameters, specs, strict=True)))
+                layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
                 if target == "cpu":
                     from evenly.language.schedule_code import schedule_code
 
@@ -115,7 +116,7 @@ class Kernel:
     def check(
         self,
         binding: Binding,
-        specs: tuple[Spec, ...],
+        requirements: frozenset[Requirement],
         outputs: frozenset[tuple[str, ...]],
         target: str,
     ) -> None:
@@ -134,7 +135,7 @@ class Kernel:
                 given=f"an array on {place}",
                 hint=hint,
             )
-        binding.check_lengths(self.program(specs).requirements)
+        binding.check_lengths(requirements)
         binding.check_outputs(outputs)
 
 
@@ -151,7 +152,7 @@ class _Reference:
         return 0
 
 
-def _layouts(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
+def layouts_of(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
     return {(name,): spec for name, spec in specs.items() if isinstance(spec, LayoutSpec)}
 
 

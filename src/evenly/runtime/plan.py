@@ -35,6 +35,7 @@ class Plan:
         self.kernel, self.schedule, self.target = kernel, schedule, target
         self._executable, self._phases, self._outputs = executable, phases, phases.outputs
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
+        self._requirements = kernel.program(specs).requirements
         self._stored: Any = None
 
     def store(self) -> Plan:
@@ -85,7 +86,7 @@ class Plan:
 
     def check_arguments(self, binding: Binding) -> None:
         """Raise InputError for arrays that are too short, in the wrong place, read-only or overlapping."""
-        self.kernel.check(binding, self._specs, self._outputs, self.target)
+        self.kernel.check(binding, self._requirements, self._outputs, self.target)
 
     def run(self, binding: Binding) -> None:
         """Run on arguments that have been checked."""
@@ -107,7 +108,7 @@ class Plan:
             raise InputError(
                 "plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}"
             )
-        return self._executable.launches(self._binding, self._stored)  # type: ignore[no-any-return]
+        return self._executable.launches(self._binding, self._stored)
 
     @property
     def workspace(self) -> int:

@@ -23,7 +23,8 @@ class Explanation:
         lines = [
             f"{self.layout} on {self.target}",
             f"  tiles {st.tiles:,}, atoms {st.atoms:,}",
-            f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
+            f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, "
+            f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
             "  rejected:",

@@ -13,7 +13,7 @@ ROWS = rows([1, 2, 3], [], [4], [5, -6], dtype="float32")
 INTS = rows([1, 2, 3], [], [4], [5, -6], dtype="int32")
 
 
-@case(A=ROWS, x=f32(1, 10, 100), y=out("float32", [321, 0, 4, -55]))
+@case(A=ROWS, x=f32(1, 10, 100, 0), y=out("float32", [321, 0, 4, -55]))
 def sum_of_products(A, x, y):
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))

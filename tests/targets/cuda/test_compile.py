@@ -6,18 +6,18 @@ costs either shows here.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.batteries import matrices
+from tests.emitting import emitted
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
 
 import evenly as ev
-from evenly.language.phases import cut
 from evenly.layouts import convert
-from evenly.runtime.arguments import Binding, is_wide, spec_of
-from evenly.runtime.kernel import _layouts
 from evenly.targets.cuda import compile as compiling
-from evenly.targets.cuda.emit.kernels import Emitter, KernelCode
+from evenly.targets.cuda.emit.code import KernelCode
 
 pytest.importorskip("cuda.core")
 
@@ -27,20 +27,10 @@ HELD = {"spmv": 0}  # the kernel that speed is judged by spills nothing, except 
 EXCEPT = {("spmv", "nonzero", "sm_100"): 8}
 
 
-def emitted(case: Case, schedule: object, layout: str, dtype: type) -> list[KernelCode]:
+def codes(case: Case, schedule: Any, layout: str, dtype: type) -> list[KernelCode]:
     matrix = matrices(dtype)["power law"]
     args = case.arguments(convert(matrix, layout), matrix, dtype)
-    named = case.kernel.named(args)
-    specs = tuple(spec_of(v, n) for n, v in named.items())
-    phases = cut(case.kernel.program(specs), whole=schedule.owns_tiles)
-    emitter = Emitter(
-        phases.name,
-        schedule,
-        _layouts(dict(zip(named, specs, strict=True))),
-        phases.outputs,
-        is_wide(Binding(named)),
-    )
-    return [k for phase in phases.phases for k in emitter.phase(phase).kernels]
+    return emitted(case.kernel, args, schedule)
 
 
 def covering() -> list:
@@ -67,9 +57,7 @@ def covering() -> list:
 def test_nvrtc_compiles_within_the_ceiling(
     kernel: str, schedule: str, layout: str, dtype: int, arch: str
 ) -> None:
-    for code in emitted(
-        CASES[kernel], SCHEDULES[schedule], layout, (np.float32, np.float64)[dtype]
-    ):
+    for code in codes(CASES[kernel], SCHEDULES[schedule], layout, (np.float32, np.float64)[dtype]):
         found = compiling.resources(code.source, code.name, arch)
         assert found["code"] > 0
         assert found["registers"] <= REGISTERS, code.name
@@ -78,11 +66,11 @@ def test_nvrtc_compiles_within_the_ceiling(
         assert found["stack"] <= ceiling, code.name
 
 
-def test_read_only_loads_and_streaming_loads_are_emitted() -> None:
+def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
-    (main, _) = emitted(CASES["spmv"], ev.MergePath(), "csr", np.float32)
+    (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)
     assert "A_values.once(k)" in main.source
     assert "x[A_indices.once(k)]" in main.source
-    (owned,) = emitted(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
+    (owned,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
     assert ".once(" not in owned.source
     assert "ev::out<float> y" in owned.source and "ev::in<float> x" in owned.source

@@ -61,8 +61,8 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             return ir.Param(cx.namer.fresh("_".join(path)), t, path)
         case StaticSpec(value=None):
             return Static(None)
-        case StaticSpec(value=value):
-            return constant(value)  # type: ignore[arg-type]
+        case StaticSpec(value=int(value)):
+            return constant(value)
         case LayoutSpec(cls=cls, fields=fields, masked=masked):
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
             return LayoutValue(cls, path, bound, masked)

@@ -64,12 +64,18 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         value = (
             bool(e.value)
             if to.is_bool
-            else float(e.value)
+            else _rounded(float(e.value), to)
             if to.is_float
             else _wrapped(int(e.value), to)
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
+
+
+def _rounded(value: float, to: Scalar) -> float:
+    """The nearest number that a float type has."""
+    with np.errstate(over="ignore"):
+        return float(to.dtype.type(value))
 
 
 def _wrapped(value: int, to: Scalar) -> int:
@@ -117,7 +123,9 @@ def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
     if op == "~" and not e.type.is_integer:
         refuse(at, f"'~' needs an integer, got {e.type.spoken}")
     if isinstance(e, ir.Const):
-        return ir.Const(-e.value if op == "-" else ~int(e.value), e.type)
+        value = -e.value if op == "-" else ~int(e.value)
+        strong_integer = e.type.is_integer and not e.type.weak
+        return ir.Const(_wrapped(value, e.type) if strong_integer else value, e.type)
     if e.type is POS:
         e = cast(e, WEAK_INT)
     return ir.Unary(op, e, e.type)
@@ -209,6 +217,9 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
 
 def compare(op: str, a: ir.Expr, b: ir.Expr) -> ir.Expr:
     if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        if not (a.type.weak and b.type.weak) and (a.type.is_float or b.type.is_float):
+            t = promote(a.type, b.type)
+            a, b = cast(a, t), cast(b, t)
         return ir.Const(bool(_FOLD[op](a.value, b.value)), BOOL)
     if a.type != b.type:
         if a.type.is_integer and b.type.is_integer:

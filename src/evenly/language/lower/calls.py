@@ -216,7 +216,8 @@ def _range(kind: str) -> Callable[[Context, s.Call], Value]:
         if not 1 <= len(node.arguments) <= most:
             refuse(
                 node.at,
-                f"{kind}() takes {'1 to 3' if most == 3 else 'one'} argument{'s' * (most > 1)}, got {len(node.arguments)}",
+                f"{kind}() takes {'1 to 3 arguments' if most == 3 else 'one argument'}, "
+                f"got {len(node.arguments)}",
             )
         return Iterable(kind, None, tuple(expressions.numbers(cx, node.arguments)), node.at)
 

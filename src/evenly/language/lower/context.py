@@ -20,9 +20,19 @@ from .arithmetic import cast
 from .values import Forbidden, LayoutValue, Value, describe
 
 # Names that some target's language keeps for itself.
-RESERVED = frozenset(
-    ["alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "not", "operator", "or", "private", "protected", "public", "register", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "ev", "in", "out", "math", "np", "def", "lambda", "None", "True", "False", "import", "is", "global", "nonlocal", "pass", "raise", "with", "yield", "from", "assert", "async", "await", "except", "finally", "del", "elif", "min", "max", "sum", "abs", "range", "pos", "phase", "self", "prange"]
-)
+_CPP = """
+    alignas alignof and asm auto bool break case catch char class const constexpr continue
+    decltype default delete do double else enum explicit export extern false float for friend
+    goto if inline int long mutable namespace new not operator or private protected public
+    register return short signed sizeof static struct switch template this throw true try
+    typedef typename union unsigned using virtual void volatile while xor
+"""
+_PYTHON = """
+    in out math np def lambda None True False import is global nonlocal pass raise with yield
+    from assert async await except finally del elif min max sum abs range self prange
+"""
+_OURS = "ev pos phase"
+RESERVED = frozenset(f"{_CPP} {_PYTHON} {_OURS}".split())
 
 
 class Namer:

@@ -34,7 +34,8 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
         if over == "lanes" and not _reads(s.indices, varying):
             refuse(
                 _at(s),
-                f"every lane stores into the same element of {array}: the last one to write would win, and they have no order",
+                f"every lane stores into the same element of {array}: "
+                "the last one to write would win, and they have no order",
                 "index it by the lane, accumulate into a variable, or use range()",
             )
         if _is_update(s) and (_fetches(s.indices, varying) or _reads(s.indices, fetched)):

@@ -27,7 +27,7 @@ def value(cx: Context, node: s.Expr) -> Value:
         case s.Name():
             return name(cx, node)
         case s.Constant(value=literal):
-            return Static(None) if literal is None else in_range(constant(literal), INT64, node.at)  # type: ignore[arg-type]
+            return Static(None) if literal is None else in_range(constant(literal), INT64, node.at)
         case s.Attribute():
             return attribute(cx, node)
         case s.Subscript():
@@ -235,9 +235,10 @@ def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.E
     if len(flat) != array.ndim:
         refuse(
             node.at,
-            f"{spoken(array)} has {array.ndim} {'axis' if array.ndim == 1 else 'axes'}, got {len(flat)} {'index' if len(flat) == 1 else 'indices'}",
+            f"{spoken(array)} has {array.ndim} {'axis' if array.ndim == 1 else 'axes'}, "
+            f"got {len(flat)} {'index' if len(flat) == 1 else 'indices'}",
         )
-    out = []
+    out: list[ir.Expr] = []
     for v, at in zip(
         flat, [n.at for n in node.indices] * (len(flat) if len(values) == 1 else 1), strict=False
     ):
@@ -275,6 +276,7 @@ class _Given(s.Name):
     """A surface expression whose value is already known."""
 
     __slots__ = ("known",)
+    known: ir.Expr
 
     def __init__(self, at: Location, known: ir.Expr) -> None:
         super().__init__(at, f"<{id(known)}>")

@@ -85,8 +85,8 @@ def serial(
             if over.kind == "atoms":
                 assert over.layout is not None
                 tile = over.arguments[0]
-                bound = methods.atom_id(cx, over.layout, tile, var)  # type: ignore[arg-type]
-                reductions.masked(cx, over.layout, tile, var, lambda: once(bound))  # type: ignore[arg-type]
+                bound = methods.atom_id(cx, over.layout, tile, var)
+                reductions.masked(cx, over.layout, tile, var, lambda: once(bound))
             else:
                 once(var)
         if over.kind == "lanes":
@@ -104,10 +104,10 @@ def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         tile = over.arguments[0]
         begin, end = (methods.position(cx, over.layout, name, (tile,)) for name in ("begin", "end"))
         return begin, end, constant(1)
-    given = [expressions.as_number(x, over.at) for x in over.arguments]  # type: ignore[arg-type]
+    given = [expressions.as_number(x, over.at) for x in over.arguments]
     for x in given:
         if not x.type.is_integer:
-            refuse(over.at, f"{over.kind} of {x.type.spoken}", "it takes integers")  # type: ignore[arg-type]
+            refuse(over.at, f"{over.kind} of {x.type.spoken}", "it takes integers")
     if len(given) == 1:
         given = [constant(0), given[0]]
     if len(given) == 2:
@@ -115,9 +115,9 @@ def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
     if not isinstance(given[2], ir.Const):
         step = given[2]
         if not (isinstance(step, ir.Processor) or cx.positions):
-            refuse(over.at, "a range whose step is not a literal", "write a while loop")  # type: ignore[arg-type]
+            refuse(over.at, "a range whose step is not a literal", "write a while loop")
     elif given[2].value == 0:
-        refuse(over.at, "a range whose step is zero")  # type: ignore[arg-type]
+        refuse(over.at, "a range whose step is zero")
     held = [
         x
         if isinstance(x, ir.Const | ir.Var | ir.Param | ir.Extent | ir.Processor)

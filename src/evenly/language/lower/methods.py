@@ -32,7 +32,7 @@ from .values import (
 
 def has_default(layout: LayoutValue, name: str) -> bool:
     """Whether the layout leaves an optional method of the contract as it is."""
-    return name in layout.cls.__default_methods__  # type: ignore[attr-defined]
+    return name in layout.cls.__default_methods__
 
 
 # ---- attributes --------------------------------------------------------------------------------
@@ -50,9 +50,9 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
         return run(cx, layout, member.fget, (), at)
     if inspect.isfunction(member) or name in ("tiles", "atoms"):
         return Method(layout, name)
-    delegate = getattr(layout.cls, "delegate", None)
-    if delegate is not None:
-        found = layout_attribute(cx, layout.fields[delegate], name, at)  # type: ignore[arg-type]
+    base = _delegate(layout)
+    if base is not None:
+        found = layout_attribute(cx, base, name, at)
         return Method(layout, name) if isinstance(found, Method) else found
     near = difflib.get_close_matches(name, _names(layout.cls), n=1)
     refuse(
@@ -62,9 +62,9 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
     )
 
 
-def _names(cls: type) -> list[str]:
+def _names(cls: type[Any]) -> list[str]:
     """What kernels use of a layout."""
-    return ["tiles", "atoms", "num_tiles", "num_atoms", *cls.__fields__, *accessors(cls)]  # type: ignore[attr-defined]
+    return ["tiles", "atoms", "num_tiles", "num_atoms", *cls.__fields__, *accessors(cls)]  # type: ignore[arg-type]
 
 
 def _public(cls: type) -> str:
@@ -172,15 +172,25 @@ def _covers(outer: LayoutValue, layout: LayoutValue) -> bool:
     """Whether the loop over `outer` gives the tiles of `layout`: it is that layout, or delegates to it."""
     if outer is layout:
         return True
-    delegate = getattr(outer.cls, "delegate", None)
-    return delegate is not None and _covers(outer.fields[delegate], layout)  # type: ignore[arg-type]
+    base = _delegate(outer)
+    return base is not None and _covers(base, layout)
+
+
+def _delegate(layout: LayoutValue) -> LayoutValue | None:
+    """The layout on which what this one lacks is looked up."""
+    field = getattr(layout.cls, "delegate", None)
+    if field is None:
+        return None
+    base = layout.fields[field]
+    assert isinstance(base, LayoutValue)
+    return base
 
 
 def _delegated(
     cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
 ) -> Value:
-    base = layout.fields[layout.cls.delegate]  # type: ignore[attr-defined]
-    assert isinstance(base, LayoutValue)
+    base = _delegate(layout)
+    assert base is not None
     owner = getattr(layout.cls, "delegate_tile", None)
     function = inspect.getattr_static(base.cls, name, None)
     if owner is not None and inspect.isfunction(function) and accessor_takes(function)[0]:
@@ -249,28 +259,28 @@ def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.In
 def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
     if has_default(layout, "tile_id"):
         return cx.below(tile, layout, "max_tiles")
-    return _held(cx, "tile", run(cx, layout, layout.cls.tile_id, (tile,), _at(layout.cls.tile_id)))  # type: ignore[attr-defined]
+    return _held(cx, "tile", run(cx, layout, layout.cls.tile_id, (tile,), _at(layout.cls.tile_id)))
 
 
-def atom_id(cx: Context, layout: LayoutValue, tile: ir.Expr, atom: ir.Var) -> Value:
+def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Value:
     if has_default(layout, "atom_id"):
         return cx.below(atom, layout, "max_atoms")
     return _held(
         cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id))
-    )  # type: ignore[attr-defined]
+    )
 
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
     """The mask's condition for an atom; None where the layout masks nothing."""
     if not layout.masked:
         return None
-    v = run(cx, layout, layout.cls.valid, (tile, atom), _at(layout.cls.valid))  # type: ignore[attr-defined]
+    v = run(cx, layout, layout.cls.valid, (tile, atom), _at(layout.cls.valid))
     if not isinstance(v, ir.Expr):
         refuse(
             _at(layout.cls.valid),
             f"{layout.cls.__name__}.valid gives {describe(v)}",
             "it gives a truth value",
-        )  # type: ignore[attr-defined]
+        )
     return v
 
 

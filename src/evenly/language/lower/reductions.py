@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from .. import combine, ir
 from .. import syntax as s
@@ -102,7 +103,7 @@ def _direct_targets(node: s.Stmt) -> set[str]:
     return set()
 
 
-def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> None:
+def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> NoReturn:
     """Refuse a name that a loop changes without accumulating, with the hint that fits."""
     operations: set[str] = set()
     if not _only_accumulates(name, body, operations):
@@ -175,7 +176,7 @@ def accumulating(
     cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool
 ) -> dict[str, str]:
     """The names from outside that a loop over tiles or atoms changes, each with its one operation."""
-    found = {}
+    found: dict[str, str] = {}
     for name, at in assigned.items():
         bound = cx.env.get(name)
         if bound is None or isinstance(bound, Forbidden):
@@ -207,7 +208,7 @@ def accumulating(
                 "start it as True or False",
             )
         found[name] = op
-    return found  # type: ignore[return-value]
+    return found
 
 
 def accumulate_loop(
@@ -217,11 +218,12 @@ def accumulate_loop(
 
     `lower` writes the loop. Returns name, first value and accumulator of each.
     """
-    first = {name: cx.env[name] for name in ops}
-    types: dict[str, Scalar] = {name: v.type for name, v in first.items()}  # type: ignore[union-attr]
+    first = {name: v for name in ops if isinstance(v := cx.env[name], ir.Expr)}
+    types = {name: v.type for name, v in first.items()}
     saved, length = cx.snapshot(), len(cx.block)
     while True:
-        states = {}
+        states: dict[str, Accumulating] = {}
+        results: list[tuple[str, ir.Expr, ir.Accumulator]] = []
         for name, op in ops.items():
             t = types[name]
             acc = ir.Accumulator(op, (cx.variable(name, t),), (combine.identity(op, t),))
@@ -229,12 +231,13 @@ def accumulate_loop(
                 f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid
             )
             cx.env[name] = states[name]
+            results.append((name, first[name], acc))
         lower_env = dict(cx.env)
         lower()
         cx.env = lower_env
         needed = {name: state.needed[0] for name, state in states.items()}
         if needed == types:
-            return [(name, first[name], states[name].accumulator) for name in ops]  # type: ignore[misc]
+            return results
         del cx.block[length:]
         cx.restore(saved)
         types = needed
@@ -324,7 +327,7 @@ def walk_atoms(
         for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values()))
         if a in used or a in (extra or ()) or a in named
     ]
-    cx.emit(ir.Pass(atom, tuple(dict.fromkeys(accumulators)), tuple(block), at))  # type: ignore[arg-type]
+    cx.emit(ir.Pass(atom, tuple(dict.fromkeys(accumulators)), tuple(block), at))
     for name, state in grids.items():
         part = inner[name]
         if part.accumulator in used:
@@ -581,10 +584,11 @@ def _atom_result(
         )
     other = expressions.as_number(default, request.at)
     assert over.layout is not None
+    layout: LayoutValue = over.layout
     found = ir.Compare(">=", atom, ir.Const(0, POS))
-    if methods.has_default(over.layout, "atom_id"):
+    if methods.has_default(layout, "atom_id"):
         return ir.Select(found, atom, cast(other, POS), POS)
-    a = cx.branch(lambda: methods.atom_id(cx, over.layout, over.arguments[0], atom))  # type: ignore[arg-type]
+    a = cx.branch(lambda: methods.atom_id(cx, layout, over.arguments[0], atom))
     b = cx.branch(lambda: other)
     met = cx.meet("atom", a.result, b.result, a, b)
     cx.emit(ir.If(found, tuple(a.block), tuple(b.block)))

@@ -97,11 +97,12 @@ def _unpack(cx: Context, items: tuple[s.Expr, ...], v: Value, at: Location) -> N
 
 def _overlap(cx: Context, items: tuple[s.Expr, ...], values: tuple[Value, ...]) -> bool:
     """Whether an assignment to one of `items` could change another's value."""
-    if not all(isinstance(i, s.Name) for i in items):
+    names = [i.name for i in items if isinstance(i, s.Name)]
+    if len(names) < len(items):
         return True
     targets = {
-        leaf for i in items for leaf in leaves(cx.env.get(i.name, ())) if isinstance(leaf, ir.Var)
-    }  # type: ignore[attr-defined]
+        leaf for n in names for leaf in leaves(cx.env.get(n, ())) if isinstance(leaf, ir.Var)
+    }
     return any(
         part in targets
         for x in values
@@ -124,18 +125,15 @@ def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
 
 def update(cx: Context, node: s.Update) -> None:
     if isinstance(node.target, s.Name):
-        old = expressions.number(cx, node.target)
-        cx.bind(
-            node.target.name,
-            binary(node.op, old, expressions.number(cx, node.value), node.at, cx.positions),
-            node.at,
-        )
+        before = expressions.number(cx, node.target)
+        after = binary(node.op, before, expressions.number(cx, node.value), node.at, cx.positions)
+        cx.bind(node.target.name, after, node.at)
         return
     if not isinstance(node.target, s.Subscript):
         refuse(node.target.at, "this cannot be updated")
     array = _stored_array(cx, node.target)
     indices = _held(cx, expressions.array_indices(cx, array, node.target))
-    old: ir.Expr = ir.Element(array, indices, array.dtype, False, node.target.at)
+    old = ir.Element(array, indices, array.dtype, False, node.target.at)
     new = binary(node.op, old, expressions.number(cx, node.value), node.at)
     cx.emit(ir.Store(array, indices, convert(array, new, node.at), node.at))
 

@@ -31,15 +31,15 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
             "a loop over tiles that is not at the top level of the kernel",
             "one loop over tiles after the other; loop around the call for a fixed point",
         )
-    layout = over.layout
-    assert layout is not None
+    assert over.layout is not None
+    layout: LayoutValue = over.layout
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
     ops = reductions.accumulating(cx, assigned, body, "over tiles", True)
     targets = [n.name for n in s.target_names(node.target)]
 
     def lower() -> None:
-        cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]
+        cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]  # a step, at the top level
 
     results = reductions.accumulate_loop(cx, ops, "over tiles", True, lower)
     for name in (*assigned, *targets):
@@ -58,7 +58,9 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     cx.owned.discard(id(tile))
     env = dict(cx.env)
     accumulators = [
-        v.accumulator for v in env.values() if isinstance(v, reductions.Accumulating) and v.grid
+        v.accumulator
+        for v in env.values()
+        if isinstance(v, reductions.Accumulating) and v.grid and v.accumulator is not None
     ]
     cx.top_level = False
     with cx.writing() as block:
@@ -71,4 +73,4 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     cx.top_level = True
     cx.env = env
     effects.check(tuple(block), "tiles", (tile, *ids))
-    return ir.TileLoop(code, layout.path, tile, tuple(accumulators), tuple(block), node.at)  # type: ignore[arg-type]
+    return ir.TileLoop(code, layout.path, tile, tuple(accumulators), tuple(block), node.at)

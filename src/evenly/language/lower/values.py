@@ -18,7 +18,7 @@ from ..diagnostics import Location
 class LayoutValue:
     """A layout argument, or a layout held in a field of one: class, path and fields."""
 
-    cls: type
+    cls: type[Any]
     path: ir.Path
     fields: dict[str, Value]
     masked: bool
@@ -62,9 +62,9 @@ class Iterable:
     """`L.tiles()`, `L.atoms(tile)`, `ev.lanes(n)` or `range(...)`, where a loop may stand over it."""
 
     kind: str  # tiles | atoms | lanes | range
-    layout: LayoutValue | None = None
-    arguments: tuple[Value, ...] = ()
-    at: Location | None = None
+    layout: LayoutValue | None
+    arguments: tuple[Value, ...]
+    at: Location
 
 
 @dataclass(frozen=True)

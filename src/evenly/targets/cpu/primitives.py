@@ -75,10 +75,39 @@ minimum = _extreme("minimum", "<")
 maximum = _extreme("maximum", ">")
 
 
+def _wrapping(instruction: str):
+    @intrinsic
+    def operation(typing_context, a, b):
+        def generate(context, builder, signature, arguments):
+            return getattr(builder, instruction)(*arguments)
+
+        return types.int64(types.int64, types.int64), generate
+
+    return operation
+
+
+# Arithmetic of int64 data. Numba's own tells LLVM that no overflow happens ("nsw"): then `a + 1 < a` is never true.
+add_wrapping = _wrapping("add")
+subtract_wrapping = _wrapping("sub")
+multiply_wrapping = _wrapping("mul")
+
+
+@njit(error_model="numpy")
+def power_wrapping(base, exponent):
+    """An integer's power by squaring; the exponent is a literal, so that LLVM unrolls this."""
+    result = types.int64(1)
+    while exponent > 0:
+        if exponent & 1:
+            result = multiply_wrapping(result, base)
+        base = multiply_wrapping(base, base)
+        exponent >>= 1
+    return result
+
+
 @njit(error_model="numpy")
 def floor_divide(a, b):
     """The quotient of int64 data: the least integer by -1 wraps, where Numba's own gives 0."""
-    return -a if b == -1 else a // b
+    return subtract_wrapping(0, a) if b == -1 else a // b
 
 
 def _in_any_order(instruction: str):

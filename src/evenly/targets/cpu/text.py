@@ -42,12 +42,16 @@ _BINDS = {
 # Spellings that differ from the table of intrinsics: Numba's math has no fmod.
 _SPELLED = {"minimum": "minimum", "maximum": "maximum", "fmod": "np.fmod"}
 
+# Numba promises LLVM that int64 does not overflow; data integers wrap around.
+_WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
+
 # Names that emitted code uses for itself.
 _TAKEN = frozenset(
     """
     math np inf nan cfunc njit types signature entry bool range abs min max
     int32 int64 float32 float64 uint8
     pointer as_float minimum maximum floor_divide
+    add_wrapping subtract_wrapping multiply_wrapping power_wrapping
     add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
     check_index check_divisor check_shift record record_of worker workers slots
@@ -205,8 +209,10 @@ class Text:
 
     def binary(self, e: ir.Binary) -> tuple[str, int]:
         op, t = e.op, e.type
-        if t.is_integer and op in ("//", "%") and not isinstance(e.right, ir.Const):
+        if t.is_integer and op in ("//", "%") and not _is_safe_divisor(e.right):
             return narrow(*self.division(e), t)
+        if t.name == "int64" and op in _WRAPPING:
+            return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", 100
         if op in ("<<", ">>") and self.places is not None:
             number = self.place("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
@@ -234,10 +240,8 @@ class Text:
         if e.name == "power_int":
             base, exponent = e.arguments
             assert isinstance(exponent, ir.Const)
-            # Numba unrolls powers by a literal.
-            return narrow(
-                f"{self.operand(base, 91)} ** {int(exponent.value)}", 0, e.type, always=True
-            )[0]
+            power = f"power_wrapping({self.expr(base)}, {int(exponent.value)})"
+            return narrow(power, 100, e.type)[0]
         text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
         if entry.kind == "to_int":
             return f"int64({text})"
@@ -247,6 +251,11 @@ class Text:
 def _bare(e: ir.Expr) -> ir.Expr:
     """An index without its conversion to a position: pointers take integers of any width."""
     return e.operand if isinstance(e, ir.Cast) and e.type.weak and e.operand.type.is_integer else e
+
+
+def _is_safe_divisor(e: ir.Expr) -> bool:
+    """Whether nothing need be known of the dividend: not zero, and not -1, where the least integer wraps."""
+    return isinstance(e, ir.Const) and e.value not in (0, -1)
 
 
 def _joined(path: ir.Path) -> str:
@@ -270,11 +279,11 @@ def from_slot(text: str, t: Scalar) -> str:
     return f"{text} != 0" if t.is_bool else f"int32({text})" if t.name == "int32" else text
 
 
-def narrow(text: str, binds: int, t: Scalar, always: bool = False) -> tuple[str, int]:
+def narrow(text: str, binds: int, t: Scalar) -> tuple[str, int]:
     """Numba computes int32 in 64 bits: data integers are cut back, and so wrap."""
     if t.name == "int32":
         return f"int32({text})", 100
-    return (f"({text})", 100) if always else (text, binds)
+    return text, binds
 
 
 def constant(c: ir.Const) -> tuple[str, int]:
@@ -296,8 +305,10 @@ def constant(c: ir.Const) -> tuple[str, int]:
             else (text, 90 if text[0] == "-" else 100)
         )
     value_ = int(c.value)
-    if c.type.name == "int32":
-        return f"int32({value_})", 100
-    if value_ == -(2**63):
-        return "(-9223372036854775807 - 1)", 100  # the literal itself would not fit
+    least = value_ == -(2**63)
+    text = "-9223372036854775807 - 1" if least else str(value_)  # the literal itself would not fit
+    if not c.type.weak:
+        return f"{c.type.name}({text})", 100  # bare literals Python would combine, without end
+    if least:
+        return f"({text})", 100
     return str(value_), 90 if value_ < 0 else 100

@@ -16,7 +16,10 @@ from evenly.runtime.streams import current
 from evenly.schedules.contract import Sizes, ceil_div
 
 from .compile import cubin, require
-from .emit.kernels import FINISH_BLOCK, Emitter, KernelCode, Parameter, PhaseCode
+from .emit.code import FINISH_BLOCK, KernelCode, PhaseCode
+from .emit.kernels import emit
+from .emit.parameters import Parameter
+from .emit.unit import Unit
 from .memory import DeviceMemory
 
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
@@ -70,8 +73,8 @@ class CudaExecutable:
         self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
         self.phases = phases
-        emitter = Emitter(phases.name, schedule, layouts, phases.outputs, wide)
-        self.codes = [emitter.phase(phase) for phase in phases.phases]
+        unit = Unit(phases.name, schedule, layouts, phases.outputs, wide)
+        self.codes = emit(phases, unit)
         self.wide = wide
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
         self._scratch: dict[tuple[int, int], DeviceMemory] = {}
@@ -290,7 +293,11 @@ class CudaExecutable:
     ) -> Any:
         match p.kind:
             case "array":
-                return base + offsets[p.path] if p.path[0] == "$" else binding.view(p.path).pointer
+                if p.path[0] != "$":
+                    return binding.view(p.path).pointer
+                return (
+                    base + offsets[p.path] if offsets else 0
+                )  # none: a partition kernel reads no workspace
             case "extent":
                 return binding.extent(p.path, p.axis)
             case "buffer":
@@ -339,7 +346,7 @@ def evaluate(e: ir.Expr | None, binding: Binding) -> int:
             return binding.extent(a.path, axis)
         case ir.Cast(operand=x):
             return evaluate(x, binding)
-        case ir.Binary(op=op, left=a, right=b):
-            x, y = evaluate(a, binding), evaluate(b, binding)
-            return {"+": x + y, "-": x - y, "*": x * y}[op]
+        case ir.Binary(op=op, left=left, right=right):
+            m, n = evaluate(left, binding), evaluate(right, binding)
+            return {"+": m + n, "-": m - n, "*": m * n}[op]
     raise AssertionError(e)

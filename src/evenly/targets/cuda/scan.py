@@ -18,7 +18,7 @@ from evenly.schedules.contract import ceil_div
 
 from . import compile as compiling
 from .emit.expressions import Text
-from .emit.kernels import parameter_name, parameters_of, struct_members, struct_values
+from .emit.parameters import parameter_name, parameters_of, struct_members, struct_values
 from .emit.statements import Writer
 from .executable import scalar
 
@@ -111,13 +111,19 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
         f"EV_KERNEL({BLOCK}) scan_sizes({declared}) {{",
         f"  const Base base{{{struct_values(text.references, False)}}};",
         f"  const long long used = {used};",
-        "  auto size = [&](long long i) { return i < used ? base.end((pos)selected[i]) - base.begin((pos)selected[i]) : (pos)0; };",
+        "  auto size = [&](long long i) {",
+        "    return i < used ? base.end((pos)selected[i]) - base.begin((pos)selected[i]) : (pos)0;",
+        "  };",
         f"  ev::scan_blocks<{BLOCK}, {ITEMS}>(size, n, sums, totals);",
         "}",
         "",
-        f"EV_KERNEL({BLOCK}) scan_of_totals(pos* totals, int blocks) {{ ev::scan_totals<{BLOCK}>(totals, blocks); }}",
+        f"EV_KERNEL({BLOCK}) scan_of_totals(pos* totals, int blocks) {{",
+        f"  ev::scan_totals<{BLOCK}>(totals, blocks);",
+        "}",
         "",
-        f"EV_KERNEL({BLOCK}) scan_rest(long long n, pos* sums, const pos* totals) {{ ev::scan_add<{BLOCK}, {ITEMS}>(n, sums, totals); }}",
+        f"EV_KERNEL({BLOCK}) scan_rest(long long n, pos* sums, const pos* totals) {{",
+        f"  ev::scan_add<{BLOCK}, {ITEMS}>(n, sums, totals);",
+        "}",
     ]
     return "\n".join(lines) + "\n", parameters
 

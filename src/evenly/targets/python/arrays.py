@@ -69,5 +69,5 @@ class CheckedArray:
                     if length
                     else f"no index{where}: it is empty"
                 )
-                raise OutOfBounds(self._name, expected=expected, given=str(i))  # type: ignore[call-arg]
+                raise OutOfBounds(self._name, expected=expected, given=str(i))
         return found

@@ -52,7 +52,7 @@ def located(error: Exception, codes: dict[CodeType, str]) -> RunError:
 def _translated(error: Exception) -> RunError:
     if isinstance(error, ZeroDivisionError):
         hint = "test the divisor first; a float division gives inf or nan"
-        return DividedByZero("integer division", expected="a divisor", given="0", hint=hint)  # type: ignore[call-arg]
+        return DividedByZero("integer division", expected="a divisor", given="0", hint=hint)
     return BadValue(
         "this operation", expected="numbers that it has an answer for", given=str(error)
     )

@@ -1,0 +1,111 @@
+"""Kernels of the owned engine: whole tiles belong to a thread or a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from evenly.language import ir, walk
+from evenly.language.phases import Owned
+from evenly.language.schedule_code import ScheduleCode, schedule_code
+from evenly.schedules.thread_mapped import ThreadMapped
+
+from .code import PhaseCode
+from .processor import define_processor
+from .statements import Owner, range_head
+from .totals import Totals
+from .unit import device_counts
+
+if TYPE_CHECKING:
+    from .unit import Unit
+
+
+def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
+    schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
+    size = schedule.size if schedule.owner == "group" else 1
+    code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
+    text = unit.text()
+    totals = Totals(text, phase.grid)
+    writer = Owner(text, size, code.atoms, totals.names, phase.body, walks_all_groups(code))
+    writer.declared.update(totals.names)
+    define_processor(writer, code, size, schedule.block)
+    totals.start(writer)
+    _tile_loop(unit, writer, phase, code, size)
+    totals.reduce(writer, schedule.block)
+    kernel = unit.kernel(
+        name,
+        schedule.block,
+        "tiles",
+        text.references,
+        [*totals.structs, *writer.structs],
+        writer.lines,
+        totals.parameters,
+    )
+    finals = totals.final(unit, name, schedule.block)
+    return PhaseCode((kernel, *finals), schedule, phase.path, grid_fields=totals.fields)
+
+
+def _tile_loop(unit: Unit, writer: Owner, phase: Owned, code: ScheduleCode, size: int) -> None:
+    text = writer.text
+    if size > 1:
+        writer.line("if (team.present()) {")
+        writer.depth += 1
+    writer.block(phase.prelude)
+    writer.block(code.setup)
+    body, (start, stop, step) = code.tiles.body, code.tiles.results
+    writer.block(body)
+    writer.tile = phase.tile
+    name = text.var(phase.tile)
+    writer.declared.add(phase.tile)
+    alone = writer.converged and unit.schedule.covers and not device_counts(phase.layout)
+    with _tiles(writer, name, (start, stop, step), alone, reads_at_tile(phase.body)):
+        writer.block(phase.body)
+    if size > 1:
+        writer.depth -= 1
+        writer.line("}")
+
+
+@contextmanager
+def _tiles(
+    writer: Owner, name: str, over: tuple[ir.Expr, ...], alone: bool, reads: bool
+) -> Iterator[None]:
+    """The loop over tiles.
+
+    Converged: a warp's groups go round together, the last ones with no tile of their own;
+    these stand in for the last tile where the body `reads` at tile level. `alone`: each group
+    has one tile at most, so it is no loop (for whole warps that made ptxas unroll for worse).
+    """
+    start, stop, step = (writer.text.expr(e) for e in over)
+    if not writer.converged:
+        with writer.braces(range_head("pos", name, start, stop, step, over[2])):
+            yield
+        return
+    first = writer.text.unique("first")
+    writer.text.taken.add("live")
+    own = start if alone else f"{first} + team.in_warp_rank()"
+    with writer.braces(
+        ""
+        if alone
+        else f"for (pos {first} = {start} - team.in_warp_rank(); {first} < {stop}; {first} += {step})"
+    ):
+        writer.line(f"const bool live = {own} < {stop};")
+        writer.line(f"const pos {name} = {f'live ? {own} : {stop} - 1' if reads else own};")
+        yield
+
+
+def walks_all_groups(code: ScheduleCode) -> bool:
+    """Whether the groups walk the tiles in turn: range(group.index, n, group.count)."""
+    start, _, step = code.tiles.results
+    return (
+        isinstance(start, ir.Processor)
+        and start.what == "group_index"
+        and isinstance(step, ir.Processor)
+        and step.what == "group_count"
+    )
+
+
+def reads_at_tile(body: ir.Block) -> bool:
+    """Whether the tile itself, not only a pass over its atoms, reads memory."""
+    outside = tuple(s for s in body if not isinstance(s, ir.Pass))
+    return any(isinstance(e, ir.Element) for e in walk.expressions(outside))

@@ -1,0 +1,204 @@
+"""A split phase, and a user's share schedule, as the structs that the engines take (device/split.cuh)."""
+
+from __future__ import annotations
+
+from evenly.language import ir
+from evenly.language.phases import Split
+from evenly.language.schedule_code import ScheduleCode
+
+from .expressions import Text, ctype
+from .processor import define_processor
+from .statements import Writer, member, value_struct
+from .totals import Totals
+
+
+class PhaseStruct:
+    """A split phase as the engines want it: see device/split.cuh."""
+
+    def __init__(self, text: Text, phase: Split, totals: Totals) -> None:
+        self.text, self.phase, self.totals = text, phase, totals
+        self.accumulators = phase.pass_.accumulators
+        self.fields = [v for a in self.accumulators for v in a.fields]
+
+    def lines(self) -> list[str]:
+        p = self.phase
+        flags = {
+            "needs_tile": p.needs_tile,
+            "has_value": bool(self.accumulators),
+            "has_effects": p.has_effects,
+            "has_leave": bool(p.leave),
+            "has_grid": bool(p.grid),
+        }
+        return [
+            f"  using pos = {'long long' if self.text.wide else 'int'};",
+            "  struct State {"
+            + "".join(f" {ctype(v.type)} {self.state_member(v)};" for v in p.state)
+            + " };",
+            *self.value(),
+            "  using Grid = grid_value;",
+            *(
+                f"  static constexpr bool {name} = {str(flag).lower()};"
+                for name, flag in flags.items()
+            ),
+            *self.count("num_tiles", p.layout.num_tiles),
+            *self.count("num_atoms", p.layout.num_atoms),
+            *self.count("begin", p.layout.begin),
+            *self.count("end", p.layout.end),
+            *self.enter(),
+            *self.step(),
+            *self.leave(),
+            *self.grid(),
+        ]
+
+    def state_member(self, v: ir.Var) -> str:
+        return f"{v.name}{self.phase.state.index(v) if sum(x.name == v.name for x in self.phase.state) > 1 else ''}"
+
+    def value(self) -> list[str]:
+        if not self.accumulators:
+            return [
+                "  struct Value { template <class F> EV_DEVICE Value each(F) const { return {}; } };",
+                "  static EV_DEVICE Value identity() { return {}; }",
+                "  static EV_DEVICE Value combine(const Value&, const Value&) { return {}; }",
+            ]
+        struct = value_struct(self.text, "Value", self.accumulators)
+        identity = ", ".join(self.text.expr(e) for a in self.accumulators for e in a.identity)
+        return [
+            *("  " + line for line in struct.splitlines()),
+            f"  static EV_DEVICE Value identity() {{ return {{{identity}}}; }}",
+            "  static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }",
+        ]
+
+    def writer(self, **names: dict[ir.Var, str]) -> Writer:
+        text = self.text.child()
+        if self.phase.lane is not None:
+            text.names[self.phase.lane] = "lane"
+            text.taken.add("lane")
+        for table in names.values():
+            text.names.update(table)
+            text.taken.update(table.values())
+        writer = Writer(text)
+        writer.depth = 2
+        return writer
+
+    def count(self, name: str, code: ir.Inline) -> list[str]:
+        """begin, end, num_tiles, num_atoms."""
+        writer = self.writer(params=dict.fromkeys(code.params, "tile"))
+        writer.block(code.body)
+        parameter = "pos tile" if code.params else ""
+        result = writer.text.expr(code.results[0])
+        if not writer.lines:
+            return [f"  EV_DEVICE pos {name}({parameter}) const {{ return {result}; }}"]
+        return [
+            f"  EV_DEVICE pos {name}({parameter}) const {{",
+            *writer.lines,
+            f"    return {result};",
+            "  }",
+        ]
+
+    def enter(self) -> list[str]:
+        p = self.phase
+        tile = p.tile.name
+        writer = self.writer(tile={p.tile: tile})
+        writer.block(p.enter)
+        values = ", ".join(writer.text.var(v) for v in p.state)
+        return [
+            f"  EV_DEVICE State enter(pos {tile}) const {{",
+            *writer.lines,
+            f"    return {{{values}}};",
+            "  }",
+        ]
+
+    def step(self) -> list[str]:
+        p = self.phase
+        tile, atom = p.tile.name, p.pass_.atom.name
+        writer = self.writer(
+            position={p.tile: tile, p.pass_.atom: atom},
+            state={v: f"state.{self.state_member(v)}" for v in p.state},
+            fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
+        )
+        writer.text.taken |= {"state", "acc"}
+        writer.block(p.pass_.body)
+        return [
+            f"  EV_DEVICE void step(Value& acc, const State& state, pos {tile}, pos {atom}) const {{",
+            *writer.lines,
+            "  }",
+        ]
+
+    def leave(self) -> list[str]:
+        p = self.phase
+        tile = p.tile.name
+        writer = self.writer(
+            tile={p.tile: tile},
+            fields={v: f"value.{member(self.fields, v)}" for v in self.fields},
+            grid=self.totals.names,
+        )
+        writer.text.taken |= {"value", "grid"}
+        writer.block(p.leave)
+        return [
+            f"  EV_DEVICE void leave(pos {tile}, const Value& value, Grid& grid) const {{",
+            *writer.lines,
+            "  }",
+        ]
+
+    def grid(self) -> list[str]:
+        if not self.phase.grid:
+            return [
+                "  static EV_DEVICE Grid grid_identity() { return {}; }",
+                "  static EV_DEVICE Grid grid_combine(const Grid&, const Grid&) { return {}; }",
+            ]
+        return [
+            "  static EV_DEVICE Grid grid_identity() { return totals::grid_identity(); }",
+            "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
+        ]
+
+
+def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
+    """A user's share schedule as the engine wants it."""
+    fields = [f"state{i}" for i in range(len(code.state))]
+    lines = [
+        f"  using pos = {'long long' if text.wide else 'int'};",
+        "  struct State {"
+        + "".join(f" {ctype(v.type)} {f};" for v, f in zip(code.state, fields, strict=True))
+        + " };",
+        "  struct range { pos start, stop, step; };",
+    ]
+
+    def function(
+        head: str,
+        body: ir.Block,
+        names: dict[ir.Var, str],
+        results: tuple[ir.Expr, ...],
+    ) -> list[str]:
+        inner = text.child()
+        inner.names.update(names)
+        inner.taken |= {*names.values(), "state", "tile"}
+        writer = Writer(inner)
+        writer.depth = 2
+        define_processor(
+            writer,
+            ScheduleCode(body, (), ir.Inline((), (), results), ir.Inline((), (), ())),
+            1,
+            block,
+        )
+        writer.block(body)
+        values = ", ".join(inner.expr(e) for e in results)
+        return [f"  EV_DEVICE {head} {{", *writer.lines, f"    return {{{values}}};", "  }"]
+
+    state = {v: f"state.{f}" for v, f in zip(code.state, fields, strict=True)}
+    tile = dict.fromkeys(code.atoms.params, "tile")
+    return [
+        *lines,
+        *function("State setup() const", code.setup, {}, code.state),
+        *function(
+            "range tiles(const State& state) const",
+            code.tiles.body,
+            state,
+            code.tiles.results,
+        ),
+        *function(
+            "range atoms(const State& state, pos tile) const",
+            code.atoms.body,
+            state | tile,
+            code.atoms.results,
+        ),
+    ]

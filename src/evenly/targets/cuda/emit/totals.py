@@ -1,0 +1,77 @@
+"""Accumulators of the whole grid: partial results by block, and the kernel that joins them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenly.language.phases import GridResult
+
+from .code import KernelCode
+from .expressions import Text
+from .parameters import Parameter
+from .statements import Writer, member, value_struct
+
+if TYPE_CHECKING:
+    from .unit import Unit
+
+
+class Totals:
+    """The accumulators of the whole grid that a phase contributes to."""
+
+    def __init__(self, text: Text, grid: tuple[GridResult, ...]) -> None:
+        self.grid = grid
+        self.accumulators = tuple(g.accumulator for g in grid)
+        self.all_fields = [v for a in self.accumulators for v in a.fields]
+        self.fields = len(self.all_fields)
+        self.names = {v: f"grid.{member(self.all_fields, v)}" for v in self.all_fields}
+        text.names.update(self.names)
+        text.taken.add("grid")
+        self.structs = self._structs(text) if grid else ["struct grid_value {};"]
+        self.parameters = [Parameter("buffer", "void*", name="grid_partials")] if grid else []
+
+    def _structs(self, text: Text) -> list[str]:
+        identity = ", ".join(text.expr(e) for a in self.accumulators for e in a.identity)
+        return [
+            value_struct(text, "grid_value", self.accumulators),
+            "struct totals {",
+            "  using Grid = grid_value;",
+            "  static constexpr bool has_grid = true;",
+            f"  static EV_DEVICE Grid grid_identity() {{ return {{{identity}}}; }}",
+            "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
+            "};",
+        ]
+
+    def partials(self, offset: str) -> str:
+        if not self.grid:
+            return "(Phase::Grid*)0"
+        return f"(Phase::Grid*)grid_partials{' + ' + offset if offset else ''}"
+
+    def start(self, writer: Writer) -> None:
+        if self.grid:
+            writer.line("grid_value grid = totals::grid_identity();")
+
+    def reduce(self, writer: Writer, block: int) -> None:
+        if self.grid:
+            writer.line(
+                f"ev::block_reduce_grid<totals, {block}>(grid, (grid_value*)grid_partials);"
+            )
+
+    def final(self, unit: Unit, name: str, block: int) -> list[KernelCode]:
+        """The last kernel of a grid reduction: partials to results."""
+        if not self.grid:
+            return []
+        text = unit.text()
+        lines = [
+            f"  const grid_value grid = ev::final_grid<totals, {block}>((const grid_value*)grid_partials, all_lanes);",
+            "  if (ev::thread_rank() == 0) {",
+        ]
+        for g in self.grid:
+            lines += [
+                f"    {text.array(a)}[0] = {self.names[v]};"
+                for a, v in zip(g.arrays, g.accumulator.fields, strict=True)
+            ]
+        lines.append("  }")
+        extra = [*self.parameters, Parameter("blocks", "int", name="all_lanes")]
+        return [
+            unit.kernel(f"{name}_grid", block, "one", text.references, self.structs, lines, extra)
+        ]

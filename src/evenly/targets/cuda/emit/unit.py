@@ -1,0 +1,70 @@
+"""What all kernels of one program share while they are emitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.language import ir, walk
+from evenly.language.specs import LayoutSpec
+
+from .code import KernelCode
+from .expressions import References, Text
+from .parameters import Parameter, parameter_name, parameters_of, view_lines
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A program's schedule, layouts, written arrays, and the width of its positions."""
+
+    name: str
+    schedule: Any
+    layouts: dict[ir.Path, LayoutSpec]
+    written: frozenset[ir.Path]
+    wide: bool
+
+    def text(self, streaming: bool = False) -> Text:
+        return Text(self.wide, self.written, streaming)
+
+    @property
+    def head(self) -> list[str]:
+        return [f"using pos = {'long long' if self.wide else 'int'};", ""]
+
+    def kernel(
+        self,
+        name: str,
+        block: int,
+        grid: str,
+        references: References,
+        before: list[str],
+        body: list[str],
+        extra: list[Parameter],
+        views: bool = True,
+    ) -> KernelCode:
+        parameters = [*parameters_of(references, self.written), *extra]
+        declared = [f"{p.type} {parameter_name(p)}" for p in parameters]
+        shown = view_lines(references, self.written) if views else []
+        lines = [
+            *self.head,
+            *before,
+            "",
+            f"EV_KERNEL({block}) {name}({_wrapped(declared)}) {{",
+            *shown,
+            *body,
+            "}",
+        ]
+        return KernelCode(name, "\n".join(lines) + "\n", block, grid, tuple(parameters))
+
+
+def _wrapped(items: list[str]) -> str:
+    """A parameter list, broken into lines."""
+    return ",\n    ".join(items)
+
+
+def device_counts(layout: ir.LayoutCode) -> bool:
+    """Whether the number of tiles or atoms is only known on the device."""
+    return any(
+        isinstance(e, ir.Element)
+        for code in (layout.num_tiles, layout.num_atoms)
+        for e in walk.inline_expressions(code)
+    )

@@ -1,0 +1,179 @@
+"""Plans on a GPU: launches, workspace, stored partitions, streams, graphs."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from tests.batteries import matrices, vector
+from tests.kernels import SCHEDULES, softmax_rows, spmm, spmv
+
+pytestmark = pytest.mark.gpu
+
+
+def arguments(matrix):
+    cupy = pytest.importorskip("cupy")
+    A = ev.csr(matrix).to("cuda")
+    x, y = cupy.asarray(vector(matrix.shape[1])), cupy.full(matrix.shape[0], cupy.nan, np.float32)
+    return cupy, A, x, y
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_plan_runs_on_its_own_and_on_other_arguments(schedule: str) -> None:
+    first, second = matrices()["power law"], matrices()["a tile longer than a block"]
+    cupy, A, x, y = arguments(first)
+    plan = spmv.plan(A, x, y, schedule=SCHEDULES[schedule])
+    plan(A, x, y)
+    np.testing.assert_array_equal(y.get(), first @ x.get())
+    _, B, u, v = arguments(second)
+    plan(B, u, v)  # another layout: nothing stored of the first may be used
+    np.testing.assert_array_equal(v.get(), second @ u.get())
+    values = cupy.asarray(A.values)
+    values *= 2  # values are read live
+    plan(A, x, y)
+    np.testing.assert_array_equal(y.get(), 2 * (first @ x.get()))
+    plan.check()
+
+
+def test_check_sees_a_changed_structure() -> None:
+    matrix = matrices()["power law"]
+    cupy, A, x, y = arguments(matrix)
+    plan = spmv.plan(A, x, y, schedule=ev.MergePath(block=64, items=3))
+    plan.check()
+    offsets = cupy.asarray(A.offsets)
+    changed = matrix.indptr.copy()
+    changed[1:-1] = changed[-1] // 2
+    offsets[:] = cupy.asarray(changed.astype(np.int32))
+    with pytest.raises(ev.InputError, match="A: expected the structure that the plan was made for"):
+        plan.check()
+
+
+@pytest.mark.parametrize("schedule", ["warp", "merge", "nonzero", "work", "flat 32"])
+@pytest.mark.parametrize("kernel", [spmv, softmax_rows])
+def test_a_plan_in_a_graph(kernel, schedule: str) -> None:
+    matrix = matrices()["power law"]
+    cupy, A, x, y = arguments(matrix)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    with stream:
+        plan = kernel.plan(A, x, y, schedule=SCHEDULES[schedule])
+        plan(A, x, y)
+        stream.synchronize()
+        expected = y.get()
+        y.fill(0)
+        stream.begin_capture()
+        plan(A, x, y)
+        graph = stream.end_capture()
+        graph.launch(stream)
+    stream.synchronize()
+    assert y.get().tobytes() == expected.tobytes()
+    assert plan.deterministic
+
+
+def test_launches_say_what_is_launched() -> None:
+    matrix = matrices()["power law"]
+    _, A, x, y = arguments(matrix)
+    plan = spmv.plan(A, x, y, schedule=ev.MergePath(block=64, items=2))
+    main, finish = plan.launches
+    assert main.block == (64, 1, 1)
+    assert main.grid == (-(-(matrix.shape[0] + matrix.nnz) // 128), 1, 1)
+    assert finish.name.endswith("_finish")
+    assert "ev::split_block" in main.source
+    assert main.cubin
+    assert plan.workspace > 0
+    assert spmv.plan(A, x, y, schedule=ev.ThreadMapped()).workspace == 0
+
+
+def test_streams_do_not_share_scratch_memory() -> None:
+    """Two streams at once, each with its own arrays, many times over."""
+    matrix = rmat(14)
+    cupy, A, x, _ = arguments(matrix)
+    x = cupy.asarray(np.random.default_rng(1).random(matrix.shape[1], dtype=np.float32))
+    expected = matrix.astype(np.float64) @ x.get().astype(np.float64)
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(3)]
+    outputs = [cupy.zeros(matrix.shape[0], np.float32) for _ in streams]
+    cupy.cuda.Device().synchronize()
+    plan = spmv.plan(A, x, outputs[0], schedule=ev.MergePath())
+
+    def work(i: int) -> None:
+        with streams[i]:
+            for _ in range(200):
+                plan(A, x, outputs[i])
+        streams[i].synchronize()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for y in outputs:
+        np.testing.assert_allclose(y.get(), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_more_lanes_than_one_grid_has(schedule: str) -> None:
+    """A dense axis beyond the y axis of a grid."""
+    matrix = matrices()["empty in the middle"]
+    cupy = pytest.importorskip("cupy")
+    lanes = 70_000
+    A = ev.csr(matrix).to("cuda")
+    X = cupy.asarray(vector(matrix.shape[1] * lanes).reshape(-1, lanes))
+    Y = cupy.zeros((matrix.shape[0], lanes), np.float32)
+    spmm[SCHEDULES[schedule]](A, X, Y)
+    np.testing.assert_array_equal(Y.get(), matrix @ X.get())
+
+
+def test_a_user_without_cupy_or_pytorch() -> None:
+    matrix = matrices()["power law"]
+    x = vector(matrix.shape[1])
+    y = ev.device_empty(matrix.shape[0], np.float32)
+    A = ev.csr(
+        (
+            ev.DeviceArray.from_numpy(matrix.data),
+            ev.DeviceArray.from_numpy(matrix.indices),
+            ev.DeviceArray.from_numpy(matrix.indptr),
+        ),
+        shape=matrix.shape,
+    )
+    spmv[ev.MergePath()](A, ev.DeviceArray.from_numpy(x), y)
+    np.testing.assert_array_equal(y.to_numpy(), matrix @ x)
+
+
+def test_pytorch_on_its_own_stream() -> None:
+    torch = pytest.importorskip("torch")
+    matrix = matrices()["power law"]
+    A = torch.sparse_csr_tensor(
+        torch.tensor(matrix.indptr.astype(np.int64)),
+        torch.tensor(matrix.indices.astype(np.int64)),
+        torch.tensor(matrix.data),
+        size=matrix.shape,
+    ).cuda()
+    x = torch.tensor(vector(matrix.shape[1])).cuda()
+    stream = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(stream):
+        y = torch.full((matrix.shape[0],), float("nan"), device="cuda")
+        spmv[ev.MergePath()](A, x, y)
+        z = ev.spmv(A, x)
+    stream.synchronize()
+    assert isinstance(z, torch.Tensor)
+    np.testing.assert_array_equal(y.cpu().numpy(), matrix @ x.cpu().numpy())
+    np.testing.assert_array_equal(z.cpu().numpy(), matrix @ x.cpu().numpy())
+
+
+def test_host_arrays_are_refused_on_cuda() -> None:
+    matrix = matrices()["power law"]
+    with pytest.raises(ev.InputError, match="on target 'cuda'|can reach them"):
+        spmv.on("cuda")(
+            ev.csr(matrix), vector(matrix.shape[1]), np.zeros(matrix.shape[0], np.float32)
+        )
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_verify_on_cuda(schedule: str) -> None:
+    for name in ("power law", "many empty between", "no tiles"):
+        ev.verify(SCHEDULES[schedule], ev.csr(matrices()[name]), target="cuda")
