@@ -101,7 +101,7 @@ def _walk(p: Partition) -> None:
                 for rank in range(_group_size(p.schedule)):
                     _visit(p, processor, tile, p.atoms(processor, tile, rank), begin, end, visits)
                 left[tile] += 1
-    _once(visits, left, f"by {p.num_processors} processors")
+    _once(visits, left, f"by {p.num_processors} processor{'s' * (p.num_processors > 1)}")
 
 
 def _tiles(p: Partition, processor: int, count: int) -> range:

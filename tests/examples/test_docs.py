@@ -9,7 +9,7 @@ import pytest
 from tests.examples import pages
 
 FOLDER = pages.ROOT / "docs"
-NAMES = ("index", "layouts", "schedules", "kernels", "targets", "plans", "errors")
+NAMES = ("index", "layouts", "schedules", "kernels", "targets", "plans", "errors", "reference")
 
 
 @pytest.mark.parametrize("name", NAMES)

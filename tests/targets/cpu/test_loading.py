@@ -32,7 +32,8 @@ print("found" if module.phase_0.cache_hits else "compiled")
 
 def process(folder: Path, tmp_path: Path, **environment: str) -> subprocess.Popen[str]:
     file = tmp_path / "program.py"
-    file.write_text(PROGRAM)
+    if not file.exists():  # another process may be reading it
+        file.write_text(PROGRAM)
     space = {**os.environ, "EVENLY_CACHE_DIR": str(folder), **environment}
     return subprocess.Popen(
         [sys.executable, str(file)],

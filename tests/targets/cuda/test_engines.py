@@ -19,7 +19,7 @@ import pytest
 FIXTURES = Path(__file__).parent / "fixtures"
 TARGETS = Path(__file__).resolve().parents[3] / "src" / "evenly" / "targets"
 DEVICE, HOST = TARGETS / "cuda" / "device", TARGETS / "simt" / "host"
-HEADERS = ("gpu.cuh", "group.cuh", "grid.cuh", "carry.cuh", "split.cuh")
+HEADERS = ("gpu.cuh", "group.cuh", "grid.cuh", "carry.cuh", "split.cuh", "share.cuh", "flatten.cuh")
 FLAGS = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Wno-unknown-pragmas")
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")

@@ -64,7 +64,7 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         value = (
             bool(e.value)
             if to.is_bool
-            else _rounded(float(e.value), to)
+            else _rounded(e.value, to)
             if to.is_float
             else _wrapped(int(e.value), to)
         )
@@ -72,10 +72,10 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     return ir.Cast(e, to)
 
 
-def _rounded(value: float, to: Scalar) -> float:
-    """The nearest number that a float type has."""
+def _rounded(value: bool | int | float, to: Scalar) -> float:
+    """The nearest number that a float type has: rounded once."""
     with np.errstate(over="ignore"):
-        return float(to.dtype.type(value))
+        return float(np.array(value).astype(to.dtype))
 
 
 def _wrapped(value: int, to: Scalar) -> int:

@@ -8,7 +8,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT, promote
-from . import effects, expressions, methods, reductions, statements, tiles
+from . import accumulators, effects, expressions, methods, passes, statements, tiles
 from .arithmetic import cast, constant
 from .context import Context, Loop, leaves, rebuild, same_shape
 from .values import Forbidden, Iterable, Value, describe
@@ -25,8 +25,8 @@ def lower_for(cx: Context, node: s.For) -> None:
         )
     if over.kind == "tiles":
         tiles.lower_tiles(cx, node, over)
-    elif reductions.is_pass(cx, over):
-        reductions.lower_pass(cx, node, over)
+    elif passes.is_pass(cx, over):
+        passes.lower_pass(cx, node, over)
     else:
         lower_serial(cx, node, over)
 
@@ -50,7 +50,7 @@ def lower_serial(cx: Context, node: s.For, over: Iterable) -> None:
 def check_lanes(cx: Context, node: s.For) -> None:
     """The lanes of `ev.lanes` are independent, or they accumulate: nothing else passes from one to the next."""
     for name, at in s.assigned(node.body).items():
-        if leaves(cx.env.get(name, ())) and reductions.operation(cx, name, node.body) is None:
+        if leaves(cx.env.get(name, ())) and accumulators.operation(cx, name, node.body) is None:
             refuse(
                 at,
                 f"{name} passes from one lane to the next",
@@ -86,7 +86,7 @@ def serial(
                 assert over.layout is not None
                 tile = over.arguments[0]
                 bound = methods.atom_id(cx, over.layout, tile, var)
-                reductions.masked(cx, over.layout, tile, var, lambda: once(bound))
+                passes.masked(cx, over.layout, tile, var, lambda: once(bound))
             else:
                 once(var)
         if over.kind == "lanes":

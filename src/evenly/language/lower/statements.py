@@ -6,7 +6,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..walk import subexpressions
-from . import expressions, loops, reductions
+from . import accumulators, expressions, loops
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
 from .values import LayoutValue, Static, Value, counted, describe, spoken
@@ -21,8 +21,8 @@ def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
 
 def lower(cx: Context, node: s.Stmt) -> None:
     match node:
-        case s.Assign() | s.Update() if reductions.contributes(cx, node):
-            reductions.contribute(cx, node)
+        case s.Assign() | s.Update() if accumulators.contributes(cx, node):
+            accumulators.contribute(cx, node)
         case s.Assign(targets=targets, value=right):
             assign(cx, targets, expressions.value(cx, right), node.at)
         case s.Update():

@@ -6,7 +6,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import refuse
 from ..types import POS
-from . import effects, methods, reductions, statements
+from . import accumulators, effects, methods, statements
 from .context import Context, Tiles, leaves
 from .values import Forbidden, Iterable, LayoutValue
 
@@ -35,20 +35,20 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     layout: LayoutValue = over.layout
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
-    ops = reductions.accumulating(cx, assigned, body, "over tiles", True)
+    ops = accumulators.accumulating(cx, assigned, body, "over tiles", True)
     targets = [n.name for n in s.target_names(node.target)]
 
     def lower() -> None:
         cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]  # a step, at the top level
 
-    results = reductions.accumulate_loop(cx, ops, "over tiles", True, lower)
+    results = accumulators.accumulate_loop(cx, ops, "over tiles", True, lower)
     for name in (*assigned, *targets):
         if name not in ops:
             cx.env[name] = Forbidden(
                 f"{name} belongs to the loop over tiles",
                 "tiles have no order: store it, or accumulate into a variable assigned before the loop",
             )
-    reductions.finish(cx, results)
+    accumulators.finish(cx, results)
 
 
 def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...]) -> ir.TileLoop:
@@ -57,10 +57,10 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     tile = cx.variable(name, POS)
     cx.owned.discard(id(tile))
     env = dict(cx.env)
-    accumulators = [
+    totals = [
         v.accumulator
         for v in env.values()
-        if isinstance(v, reductions.Accumulating) and v.grid and v.accumulator is not None
+        if isinstance(v, accumulators.Accumulating) and v.grid and v.accumulator is not None
     ]
     cx.top_level = False
     with cx.writing() as block:
@@ -73,4 +73,4 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     cx.top_level = True
     cx.env = env
     effects.check(tuple(block), "tiles", (tile, *ids))
-    return ir.TileLoop(code, layout.path, tile, tuple(accumulators), tuple(block), node.at)
+    return ir.TileLoop(code, layout.path, tile, tuple(totals), tuple(block), node.at)

@@ -6,7 +6,17 @@ import functools
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "device"
-ORDER = ("gpu.cuh", "group.cuh", "ops.cuh", "grid.cuh", "carry.cuh", "split.cuh", "scan.cuh")
+ORDER = (
+    "gpu.cuh",
+    "group.cuh",
+    "ops.cuh",
+    "grid.cuh",
+    "carry.cuh",
+    "split.cuh",
+    "share.cuh",
+    "flatten.cuh",
+    "scan.cuh",
+)
 
 
 @functools.cache

@@ -158,8 +158,12 @@ template <> EV_DEVICE bool highest<bool>() { return true; }
 
 // ---- minimum and maximum: NaN where either is NaN, as NumPy's minimum and maximum ---------------------------------------
 // `x != x` is false for integers and folds away. A NaN in b falls through to b, since every comparison with it is false.
-template <class T> EV_DEVICE T minimum(T a, T b) { return a < b || a != a ? a : b; }
-template <class T> EV_DEVICE T maximum(T a, T b) { return a > b || a != a ? a : b; }
+// -0.0 comes before 0.0: atomics and partial results meet in any order, and give the same bits.
+template <class T> EV_DEVICE bool is_negative(T) { return false; }  // asked of zeros only: integers have one
+EV_DEVICE bool is_negative(float a) { return copysign(1.0f, a) < 0; }
+EV_DEVICE bool is_negative(double a) { return copysign(1.0, a) < 0; }
+template <class T> EV_DEVICE T minimum(T a, T b) { return a < b || a != a || (a == b && is_negative(a)) ? a : b; }
+template <class T> EV_DEVICE T maximum(T a, T b) { return a > b || a != a || (a == b && is_negative(b)) ? a : b; }
 
 // ---- // and %: Python's meaning (towards minus infinity, the sign of the divisor) ----------------------------------------
 // The divisor -1 stands apart because the most negative integer divided by it overflows; NumPy wraps, and so do we.

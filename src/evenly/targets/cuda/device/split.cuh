@@ -11,9 +11,9 @@
 //         first_tile: a stored partition (blocks + 1 entries, Persistent = false only); null: the block searches.
 //     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)
 //         Makes one, a thread an entry.
-//     share<Phase, Sched, T>(phase, sched, carries, grid_partials)
+//     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh
 //         What each thread walks is a schedule's own (`setup`, `tiles`, `atoms`).
-//     flatten<Phase, G, T>(phase, grid_partials)
+//     flatten<Phase, G, T>(phase, grid_partials)                                        in flatten.cuh
 //         A group of G threads owns G tiles and shares their atoms (Osama, Porumbescu, Owens, PPoPP 2023, section 5.2.3).
 //         One kernel, no carries.
 //     finish<Phase, T>(phase, carries, main_blocks, grid_partials + main_blocks)       in carry.cuh
@@ -23,7 +23,7 @@
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
 // step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
-// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, split.
+// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, split, share, flatten.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -418,215 +418,6 @@ EV_DEVICE void split_block(const Phase& phase, const Carries<Phase>& carries, ty
       barrier();  // the next chunk takes over all shared memory
     }
     if (engine::folds && thread_rank() == T - 1) carry_out(carries, first < end ? found[2] : (pos)carry_nothing, open[end & 1]);
-  }
-  block_reduce_grid<Phase, T>(grid, grid_partials);
-}
-
-// ---- share: a schedule of the user's says which atoms each thread walks ------------------------------------------------------
-//
-//     struct Sched {
-//       struct State { ... };  struct range { pos start, stop, step; };
-//       State setup() const;                        // run by each thread: a search, say
-//       range tiles(const State&) const;
-//       range atoms(const State&, pos tile) const;  // step 1
-//     };
-//
-// Threads in order hold consecutive atoms; an empty tile is in exactly one thread's tiles; only a thread's first and last
-// tile can be partial. An empty part of a tile that is not empty is ignored. A thread whose part reaches a tile's end
-// leaves it; where the tile began in an earlier thread, with what the scan brings it; in an earlier block, through finish.
-template <class Phase, class Sched, int T> struct thread_share {
-  using pos = typename Phase::pos;
-  using Value = typename Phase::Value;
-  static constexpr bool folds = Phase::has_value && Phase::has_leave;
-
-  Value head, tail;              // of the tile that was open before this thread and ends in it; of the one left open
-  pos head_tile = -1;            // -1: no such tile
-  pos open_tile = carry_nothing; // as Carries::out_tile
-  bool resets = false;           // what is open at the end is not what was open before
-
-  template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
-    if constexpr (folds) head = tail = Phase::identity();
-    const auto state = sched.setup();
-    const auto tiles = sched.tiles(state);
-    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
-      pos begin = phase.begin(tile), end = phase.end(tile);
-      if (begin == end) { close(phase, tile, true, start(), grid); continue; }
-      const auto part = sched.atoms(state, tile);
-      if (part.start >= part.stop) continue;
-      Value v = fold(phase, tile, part.start, part.stop);
-      bool whole = part.start == begin;
-      if (part.stop == end) close(phase, tile, whole, v, grid);
-      else if constexpr (folds) { tail = v; open_tile = tile; resets = resets || whole; }
-    }
-  }
-
-private:
-  EV_DEVICE Value start() const {
-    if constexpr (Phase::has_value) return Phase::identity();
-    else return Value{};
-  }
-  EV_DEVICE Value fold(const Phase& phase, pos tile, pos from, pos to) const {
-    Value v = start();
-    if constexpr (folds || Phase::has_effects) {
-      typename Phase::State state{};
-      if constexpr (Phase::needs_tile) state = phase.enter(tile);
-      for (pos k = from; k < to; ++k) phase.step(v, state, tile, k);
-    }
-    return v;
-  }
-  template <class Grid> EV_DEVICE void close(const Phase& phase, pos tile, bool whole, const Value& v, Grid& grid) {
-    if (whole || !folds) {
-      if constexpr (Phase::has_leave) phase.leave(tile, v, grid);
-    } else if constexpr (folds) { head = v; head_tile = tile; }
-    if constexpr (folds) {
-      if (phase.begin(tile) != phase.end(tile)) { tail = Phase::identity(); open_tile = -1; resets = true; }
-    }
-  }
-};
-
-template <class Phase, class Sched, int T>
-EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
-  using walker = thread_share<Phase, Sched, T>;
-  static_assert(T % 32 == 0, "whole warps");
-  auto grid = grid_start<Phase>();
-  walker mine;
-  if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
-  mine.walk(phase, sched, grid);
-  if constexpr (walker::folds) {
-    Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above
-    if (mine.head_tile >= 0) {
-      auto v = Phase::combine(open.value, mine.head);
-      if (open.since) phase.leave(mine.head_tile, v, grid);
-      else carry_head(carries, mine.head_tile, v);
-    }
-    auto out = mine.resets ? mine.tail : Phase::combine(open.value, mine.tail);
-    auto open_tile = block_last<T>(mine.open_tile);
-    if (thread_rank() == T - 1) carry_out(carries, open_tile, out);
-  }
-  block_reduce_grid<Phase, T>(grid, grid_partials);
-}
-
-// ---- flatten: a group of G threads, G tiles, their atoms strided ----------------------------------------------------------------
-//
-// Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023), section 5.2.3. The atoms of the
-// G tiles are consecutive, so the tiles' ends serve as the prefix sums of their counts. The group walks the atoms in
-// windows of G, one a lane, and finds each atom's tile by binary search among the ends. A segmented scan sums up a
-// window by tile and warp; lane i then takes what belongs to its own tile i, in order, and leaves the tile at the end.
-template <class Phase, int G, int T> struct group_flatten {
-  using pos = typename Phase::pos;
-  using Value = typename Phase::Value;
-  using team = group<G, T>;
-  static_assert(G >= 2, "a group of one walks its tile itself");
-  static constexpr bool folds = Phase::has_value && Phase::has_leave;
-  static constexpr bool steps = folds || Phase::has_effects;
-  static constexpr bool looks = folds || (steps && Phase::needs_tile);
-  static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // a group's, with those that have no rank
-
-  const Phase& phase;
-  const team& g;
-  pos* ends;      // of the group's tiles
-  Value* window;  // [2][lanes], groups of several warps only: the scanned window, in turn
-  int turn = 0;
-
-  EV_DEVICE Value start() const {
-    if constexpr (Phase::has_value) return Phase::identity();
-    else return Value{};
-  }
-
-  // The first of the group's tiles, from `low` on, that ends after the atom.
-  EV_DEVICE int tile_of(pos atom, int low) const {
-    int high = G - 1;
-    while (low < high) {
-      int mid = (low + high) / 2;
-      if (ends[mid] <= atom) low = mid + 1;
-      else high = mid;
-    }
-    return low;
-  }
-
-  // Inclusive scan over the lanes of this warp that hold atoms of one tile.
-  EV_DEVICE Value scan(int tile, Value v) const {
-    unsigned mask = g.mask();
-    int lane = lane_rank(), base = team::in_warp ? lane - g.rank() : 0;
-    int before = shuffle_up(mask, tile, 1);
-    unsigned starts = ballot(mask, lane == base || before != tile);
-    int reach = lane - highest_bit(starts & lanes_through(lane));
-    #pragma unroll
-    for (int o = 1; o < (team::in_warp ? G : 32); o <<= 1) {
-      Value earlier = value_up(mask, v, o);
-      if (o <= reach) v = Phase::combine(earlier, v);
-    }
-    return v;
-  }
-
-  // Adds to `mine` what the window holds of this lane's tile: its lanes [from, to), empty where to <= from.
-  EV_DEVICE void collect(Value& mine, const Value& scanned, int from, int to) {
-    if constexpr (team::in_warp) {
-      int lane = lane_rank();
-      Value part = value_from(g.mask(), scanned, to > from ? lane - g.rank() + to - 1 : lane);
-      if (to > from) mine = Phase::combine(mine, part);
-    } else {
-      // The halves take turns: whoever writes one again has passed the sync of the window between, and all reads are over.
-      Value* half = window + turn * lanes;
-      half[g.rank()] = scanned;
-      g.sync();
-      turn ^= 1;
-      for (int next; from < to; from = next) {  // one part a warp
-        next = (from / 32 + 1) * 32 < to ? (from / 32 + 1) * 32 : to;
-        mine = Phase::combine(mine, half[next - 1]);
-      }
-    }
-  }
-
-  template <class Grid> EV_DEVICE void tiles_from(pos base, pos tiles, Grid& grid) {
-    const int rank = g.rank();
-    const pos stop = G < tiles - base ? base + G : tiles;
-    const bool owner = g.active() && rank < stop - base;
-    const pos tile = base + rank;
-    const pos first = phase.begin(base), last = phase.end(stop - 1);
-    const pos begin = owner ? phase.begin(tile) : last, end = owner ? phase.end(tile) : last;
-    if constexpr (looks) {
-      if (g.active()) ends[rank] = end;
-      g.sync();
-    }
-    Value mine = start();
-    if constexpr (steps) {
-      int at = 0;
-      for (pos from = first; from < last; from += G) {
-        bool has = g.active() && rank < last - from;
-        int where = G;
-        Value v = start();
-        if (has) {
-          if constexpr (looks) where = at = tile_of(from + rank, at);
-          if constexpr (Phase::needs_tile) phase.step(v, phase.enter(base + at), base + at, from + rank);
-          else phase.step(v, typename Phase::State{}, (pos)0, from + rank);
-        }
-        if constexpr (folds) {
-          pos low = begin > from ? begin - from : 0, high = end > from ? end - from : 0;
-          collect(mine, scan(where, v), low < G ? (int)low : G, high < G ? (int)high : G);
-        }
-      }
-    }
-    if constexpr (Phase::has_leave)
-      if (owner) phase.leave(tile, mine, grid);
-    if constexpr (looks) g.sync();  // the ends are read no more
-  }
-};
-
-template <class Phase, int G, int T> EV_DEVICE void flatten(const Phase& phase, typename Phase::Grid* grid_partials) {
-  using engine = group_flatten<Phase, G, T>;
-  using team = typename engine::team;
-  using pos = typename Phase::pos;
-  using Value = typename Phase::Value;
-  constexpr bool crosses = engine::folds && !team::in_warp;
-  EV_SHARED(pos, ends, engine::looks ? team::per_block * G : 1);
-  EV_SHARED(Value, window, crosses ? team::per_block * 2 * engine::lanes : 1);
-  auto grid = grid_start<Phase>();
-  const team g;
-  if (g.present()) {
-    engine flat{phase, g, ends + (engine::looks ? g.local() * G : 0), window + (crosses ? g.local() * 2 * engine::lanes : 0)};
-    const long long tiles = phase.num_tiles();
-    for (long long base = g.index() * G; base < tiles; base += g.count() * G) flat.tiles_from((pos)base, (pos)tiles, grid);
   }
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }

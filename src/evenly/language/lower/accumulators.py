@@ -1,0 +1,251 @@
+"""Accumulators: names that a loop over atoms or tiles only adds to, by one operation.
+
+An accumulator admits one associative, commutative operation and is not otherwise read in
+its loop: that is what makes the order of atoms, and so the schedule, irrelevant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from .. import combine, ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..types import INT64, Scalar, promote
+from . import expressions
+from .arithmetic import cast, unary
+from .context import Context, leaves
+from .values import Forbidden, describe
+
+UPDATES = {"+": "sum", "-": "sum", "*": "product", "&": "&", "|": "|", "^": "^"}
+HINT = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
+
+
+@dataclass(frozen=True)
+class Accumulating(Forbidden):
+    """A name while its loop accumulates into it: `accumulator` takes contributions; reading it is refused."""
+
+    op: str = ""
+    accumulator: ir.Accumulator | None = None
+    needed: list[Scalar] = field(default_factory=list, compare=False)
+    grid: bool = False
+
+
+# ---- which operation a loop performs on a name -------------------------------------------------
+@dataclass(frozen=True)
+class Contribution:
+    op: str
+    values: tuple[s.Expr, ...]
+    negated: bool = False
+
+
+def contribution(node: s.Stmt, name: str) -> Contribution | None:
+    """`node` as one step of an accumulation into `name`, or None."""
+    match node:
+        case s.Update(target=s.Name(name=target), op=op, value=value) if target == name:
+            return Contribution(UPDATES[op], (value,), op == "-") if op in UPDATES else None
+        case s.Assign(targets=(s.Name(name=target),), value=value) if target == name:
+            return _assigned(value, name)
+    return None
+
+
+def _assigned(value: s.Expr, name: str) -> Contribution | None:
+    def is_it(e: s.Expr) -> bool:
+        return isinstance(e, s.Name) and e.name == name
+
+    match value:
+        case s.Binary(op=op, left=left, right=right) if op in UPDATES:
+            if is_it(left):
+                return Contribution(UPDATES[op], (right,), op == "-")
+            if is_it(right) and op != "-":
+                return Contribution(UPDATES[op], (left,))
+        case s.Call(function=s.Name(name="min" | "max" as op), arguments=arguments, keywords=()):
+            others = tuple(a for a in arguments if not is_it(a))
+            if others and len(others) == len(arguments) - 1:
+                return Contribution(op, others)
+        case s.Logic(op=op, values=values):
+            others = tuple(v for v in values if not is_it(v))
+            if others and len(others) == len(values) - 1:
+                return Contribution("any" if op == "or" else "all", others)
+    return None
+
+
+def operation(cx: Context, name: str, body: tuple[s.Stmt, ...]) -> str | None:
+    """The one operation that `body` performs on `name`, or None if it does anything else with it."""
+    found: set[str] = set()
+    return next(iter(found)) if _only_accumulates(name, body, found) and len(found) == 1 else None
+
+
+def _only_accumulates(name: str, body: tuple[s.Stmt, ...], found: set[str]) -> bool:
+    for node in body:
+        step = contribution(node, name)
+        if step is not None:
+            if any(s.reads(v, name) for v in step.values):
+                return False
+            found.add(step.op)
+            continue
+        if any(s.reads(e, name) for e in s.expressions(node)) or name in _direct_targets(node):
+            return False
+        if not all(_only_accumulates(name, inner, found) for inner in s.blocks(node)):
+            return False
+    return True
+
+
+def _direct_targets(node: s.Stmt) -> set[str]:
+    match node:
+        case s.Assign(targets=targets):
+            return {n.name for t in targets for n in s.target_names(t)}
+        case s.Update(target=target) | s.For(target=target):
+            return {n.name for n in s.target_names(target)}
+    return set()
+
+
+def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> NoReturn:
+    """Refuse a name that a loop changes without accumulating, with the hint that fits."""
+    operations: set[str] = set()
+    if not _only_accumulates(name, body, operations):
+        read = _first_read(name, body)
+        if read is not None:
+            refuse(read.at, f"{name} is read in the loop {where} that accumulates it", HINT)
+        refuse(
+            at,
+            f"{name} is assigned in the loop {where}: the last one to write would win, and they have no order",
+            HINT,
+        )
+    refuse(at, f"{name} is accumulated by {' and '.join(sorted(operations))}", HINT)
+
+
+def _first_read(name: str, body: tuple[s.Stmt, ...]) -> s.Expr | None:
+    for node in body:
+        step = contribution(node, name)
+        for e in step.values if step else s.expressions(node):
+            found = s.reads(e, name)
+            if found is not None:
+                return found
+        for inner in s.blocks(node):
+            found = _first_read(name, inner)
+            if found is not None:
+                return found
+    return None
+
+
+# ---- accumulating names -------------------------------------------------------------------------
+def contributes(cx: Context, node: s.Assign | s.Update) -> bool:
+    target = node.target if isinstance(node, s.Update) else node.targets[0]
+    return isinstance(target, s.Name) and isinstance(cx.env.get(target.name), Accumulating)
+
+
+def contribute(cx: Context, node: s.Assign | s.Update) -> None:
+    """`acc += v` and its like, where `acc` is an accumulator."""
+    target = node.target if isinstance(node, s.Update) else node.targets[0]
+    assert isinstance(target, s.Name)
+    state = cx.env[target.name]
+    step = contribution(node, target.name)
+    assert isinstance(state, Accumulating) and state.accumulator is not None and step is not None
+    for value_node in step.values:
+        v = expressions.number(cx, value_node)
+        if state.op in ("&", "|", "^") and v.type.is_float:
+            refuse(
+                value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}"
+            )
+        if state.op in ("any", "all"):
+            v = (
+                expressions.condition(
+                    cx, value_node, operand_of="or" if state.op == "any" else "and"
+                )
+                if not v.type.is_bool
+                else v
+            )
+        if step.negated:
+            v = cast(v, INT64) if v.type.is_bool else v
+            v = unary("-", v, node.at)
+        state.needed[0] = promote(state.needed[0], v.type)
+        if state.op in ("sum", "product") and state.needed[0].is_bool:
+            refuse(
+                node.at,
+                f"{target.name} starts as a truth value, and adds up truth values",
+                "start it at 0 to count them, or accumulate with or, and",
+            )
+        cx.emit(ir.Accumulate(state.accumulator, (cast(v, state.accumulator.fields[0].type),)))
+
+
+def accumulating(
+    cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool
+) -> dict[str, str]:
+    """The names from outside that a loop over tiles or atoms changes, each with its one operation."""
+    found: dict[str, str] = {}
+    for name, at in assigned.items():
+        bound = cx.env.get(name)
+        if bound is None or isinstance(bound, Forbidden):
+            continue
+        if not isinstance(bound, ir.Expr):
+            if leaves(bound):
+                refuse(
+                    at,
+                    f"the tuple {name} is assigned in the loop {where}",
+                    "accumulate numbers one by one, or use ev.reduce",
+                )
+            refuse(
+                at,
+                f"{describe(bound)} is assigned in the loop {where}",
+                "use another name: the next one round would see the new value",
+            )
+        op = operation(cx, name, body)
+        if op is None:
+            misuse(name, body, at, where)
+        if op in ("&", "|", "^") and bound.type.is_float:
+            refuse(
+                at,
+                f"'{op}' needs integers or truth values, and {name} starts as {bound.type.spoken}",
+            )
+        if op in ("any", "all") and not bound.type.is_bool:
+            refuse(
+                at,
+                f"{name} starts as {bound.type.spoken}, and accumulates truth values",
+                "start it as True or False",
+            )
+        found[name] = op
+    return found
+
+
+def accumulate_loop(
+    cx: Context, ops: dict[str, str], where: str, grid: bool, lower: Callable[[], None]
+) -> list[tuple[str, ir.Expr, ir.Accumulator]]:
+    """Lower a loop with accumulators; its types are found by lowering until they stay the same.
+
+    `lower` writes the loop. Returns name, first value and accumulator of each.
+    """
+    first = {name: v for name in ops if isinstance(v := cx.env[name], ir.Expr)}
+    types = {name: v.type for name, v in first.items()}
+    saved, length = cx.snapshot(), len(cx.block)
+    while True:
+        states: dict[str, Accumulating] = {}
+        results: list[tuple[str, ir.Expr, ir.Accumulator]] = []
+        for name, op in ops.items():
+            t = types[name]
+            acc = ir.Accumulator(op, (cx.variable(name, t),), (combine.identity(op, t),))
+            states[name] = Accumulating(
+                f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid
+            )
+            cx.env[name] = states[name]
+            results.append((name, first[name], acc))
+        lower_env = dict(cx.env)
+        lower()
+        cx.env = lower_env
+        needed = {name: state.needed[0] for name, state in states.items()}
+        if needed == types:
+            return results
+        del cx.block[length:]
+        cx.restore(saved)
+        types = needed
+
+
+def finish(cx: Context, results: list[tuple[str, ir.Expr, ir.Accumulator]]) -> None:
+    """After the loop each name is its first value combined with what was accumulated."""
+    for name, first, acc in results:
+        t = acc.fields[0].type
+        body, (total,) = combine.combined(acc, (cast(first, t),), acc.fields)
+        assert not body
+        cx.env[name] = cx.assign(name, total)

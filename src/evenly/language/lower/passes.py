@@ -1,0 +1,132 @@
+"""Passes: the walks over a tile's atoms that its processors share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import combine, ir
+from .. import syntax as s
+from ..diagnostics import Location
+from ..types import POS, promote
+from . import accumulators, effects, methods, statements
+from .accumulators import Accumulating
+from .arithmetic import cast, truth
+from .context import Context, Walk, leaves
+from .values import Forbidden, Iterable, LayoutValue, Value
+
+
+def is_pass(cx: Context, over: Iterable) -> bool:
+    """Whether a loop over these atoms is shared by a tile's processors (else one of them walks alone)."""
+    if over.kind != "atoms" or cx.walk is not None or cx.tiles is None:
+        return False
+    return over.layout is cx.tiles.layout and over.arguments[0] is cx.tiles.position
+
+
+def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
+    body = s.without_continue(node.body)
+    assigned = s.assigned(body)
+    local = dict(assigned)
+    ops = accumulators.accumulating(
+        cx,
+        {n: at for n, at in assigned.items() if not isinstance(cx.env.get(n), Accumulating)},
+        body,
+        "over atoms",
+        False,
+    )
+    hidden = {n.name: cx.env.get(n.name) for n in s.target_names(node.target)}
+
+    def one_atom(bound: Value, _position: ir.Var) -> None:
+        statements.bind_loop(cx, node.target, bound)
+        statements.block(cx, body)
+
+    def lower() -> None:
+        walk_atoms(cx, one_atom, node.at)
+
+    results = accumulators.accumulate_loop(cx, ops, "over atoms", False, lower)
+    for name in local:
+        if name not in ops and not isinstance(cx.env.get(name), Accumulating):
+            cx.env[name] = Forbidden(
+                f"{name} belongs to the loop over atoms",
+                "atoms have no order: accumulate into a variable assigned before the loop",
+            )
+    for name in hidden:
+        cx.env[name] = Forbidden(
+            f"{name} belongs to the loop over atoms",
+            "atoms have no order: use ev.first or ev.argmax to find one",
+        )
+    accumulators.finish(cx, results)
+
+
+def walk_atoms(
+    cx: Context,
+    body: Callable[[Value, ir.Var], object],
+    at: Location,
+    extra: tuple[ir.Accumulator, ...] | None = None,
+) -> None:
+    """Write the pass; `extra`: accumulators that are not names (those of sum() and its kin)."""
+    assert cx.tiles is not None
+    atom = cx.variable("k", POS)
+    cx.owned.discard(id(atom))
+    outer_loop, cx.loop = cx.loop, None
+    cx.walk = Walk(atom)
+    grids = {n: v for n, v in cx.env.items() if isinstance(v, Accumulating) and v.grid}
+    inner = {n: _partial(cx, n, v) for n, v in grids.items()}
+    env = dict(cx.env)
+    cx.env.update(inner)
+    with cx.writing() as block:
+        bound = methods.atom_id(cx, cx.tiles.layout, cx.tiles.position, atom)
+        masked(cx, cx.tiles.layout, cx.tiles.position, atom, lambda: body(bound, atom))
+    effects.check(tuple(block), "atoms", (atom, *leaves(bound)))
+    used = {s_.accumulator: None for s_ in _accumulates(tuple(block))}
+    cx.walk, cx.loop, cx.env = None, outer_loop, env
+    named = [
+        v.accumulator
+        for v in cx.env.values()
+        if isinstance(v, Accumulating) and not v.grid and v.accumulator is not None
+    ]
+    accumulators = [
+        a
+        for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values()))
+        if a in used or a in (extra or ()) or a in named
+    ]
+    cx.emit(ir.Pass(atom, tuple(dict.fromkeys(accumulators)), tuple(block), at))
+    for name, state in grids.items():
+        part = inner[name]
+        if part.accumulator in used:
+            state.needed[0] = promote(state.needed[0], part.needed[0])
+            assert part.accumulator is not None and state.accumulator is not None
+            cx.emit(
+                ir.Accumulate(
+                    state.accumulator,
+                    (cast(part.accumulator.fields[0], state.accumulator.fields[0].type),),
+                )
+            )
+
+
+def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:
+    """A tile's own part of an accumulator of the grid."""
+    assert state.accumulator is not None
+    t = state.accumulator.fields[0].type
+    acc = ir.Accumulator(state.op, (cx.variable(name, t),), (combine.identity(state.op, t),))
+    return Accumulating(state.message, state.hint, state.op, acc, [t], False)
+
+
+def _accumulates(block: ir.Block) -> list[ir.Accumulate]:
+    from ..walk import statements as every
+
+    return [x for x in every(block) if isinstance(x, ir.Accumulate)]
+
+
+def masked(
+    cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var, body: Callable[[], object]
+) -> None:
+    """`body` under the layout's mask, if it has one."""
+    valid = methods.valid(cx, layout, tile, atom)
+    if valid is None:
+        body()
+        return
+    with cx.writing() as inner:
+        body()
+        ended = cx.ended
+    cx.ended = ended
+    cx.emit(ir.If(truth(valid), tuple(inner)))

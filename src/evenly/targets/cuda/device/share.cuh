@@ -1,0 +1,92 @@
+// The share engine: consecutive atoms belong to a thread, as a schedule of the user's says.
+// Signatures and terms: split.cuh.
+#pragma once
+#include "carry.cuh"
+
+namespace ev {
+
+// ---- share: a schedule of the user's says which atoms each thread walks ------------------------------------------------------
+//
+//     struct Sched {
+//       struct State { ... };  struct range { pos start, stop, step; };
+//       State setup() const;                        // run by each thread: a search, say
+//       range tiles(const State&) const;
+//       range atoms(const State&, pos tile) const;  // step 1
+//     };
+//
+// Threads in order hold consecutive atoms; an empty tile is in exactly one thread's tiles; only a thread's first and last
+// tile can be partial. An empty part of a tile that is not empty is ignored. A thread whose part reaches a tile's end
+// leaves it; where the tile began in an earlier thread, with what the scan brings it; in an earlier block, through finish.
+template <class Phase, class Sched, int T> struct thread_share {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  static constexpr bool folds = Phase::has_value && Phase::has_leave;
+
+  Value head, tail;              // of the tile that was open before this thread and ends in it; of the one left open
+  pos head_tile = -1;            // -1: no such tile
+  pos open_tile = carry_nothing; // as Carries::out_tile
+  bool resets = false;           // what is open at the end is not what was open before
+
+  template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
+    if constexpr (folds) head = tail = Phase::identity();
+    const auto state = sched.setup();
+    const auto tiles = sched.tiles(state);
+    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
+      pos begin = phase.begin(tile), end = phase.end(tile);
+      if (begin == end) { close(phase, tile, true, start(), grid); continue; }
+      const auto part = sched.atoms(state, tile);
+      if (part.start >= part.stop) continue;
+      Value v = fold(phase, tile, part.start, part.stop);
+      bool whole = part.start == begin;
+      if (part.stop == end) close(phase, tile, whole, v, grid);
+      else if constexpr (folds) { tail = v; open_tile = tile; resets = resets || whole; }
+    }
+  }
+
+private:
+  EV_DEVICE Value start() const {
+    if constexpr (Phase::has_value) return Phase::identity();
+    else return Value{};
+  }
+  EV_DEVICE Value fold(const Phase& phase, pos tile, pos from, pos to) const {
+    Value v = start();
+    if constexpr (folds || Phase::has_effects) {
+      typename Phase::State state{};
+      if constexpr (Phase::needs_tile) state = phase.enter(tile);
+      for (pos k = from; k < to; ++k) phase.step(v, state, tile, k);
+    }
+    return v;
+  }
+  template <class Grid> EV_DEVICE void close(const Phase& phase, pos tile, bool whole, const Value& v, Grid& grid) {
+    if (whole || !folds) {
+      if constexpr (Phase::has_leave) phase.leave(tile, v, grid);
+    } else if constexpr (folds) { head = v; head_tile = tile; }
+    if constexpr (folds) {
+      if (phase.begin(tile) != phase.end(tile)) { tail = Phase::identity(); open_tile = -1; resets = true; }
+    }
+  }
+};
+
+template <class Phase, class Sched, int T>
+EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
+  using walker = thread_share<Phase, Sched, T>;
+  static_assert(T % 32 == 0, "whole warps");
+  auto grid = grid_start<Phase>();
+  walker mine;
+  if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  mine.walk(phase, sched, grid);
+  if constexpr (walker::folds) {
+    Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above
+    if (mine.head_tile >= 0) {
+      auto v = Phase::combine(open.value, mine.head);
+      if (open.since) phase.leave(mine.head_tile, v, grid);
+      else carry_head(carries, mine.head_tile, v);
+    }
+    auto out = mine.resets ? mine.tail : Phase::combine(open.value, mine.tail);
+    auto open_tile = block_last<T>(mine.open_tile);
+    if (thread_rank() == T - 1) carry_out(carries, open_tile, out);
+  }
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+}  // namespace ev

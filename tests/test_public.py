@@ -1,0 +1,55 @@
+"""What `import evenly` gives: names that exist, are explained, and come quickly."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evenly as ev
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+MOST_SECONDS = 0.3  # of CPU time, beyond NumPy's and SciPy's own: the machine may be busy
+LATE = "numba", "cupy", "torch", "cuda.core", "typer", "rich", "matplotlib"
+MEASURE = f"""
+import json, sys, time
+import numpy, scipy.sparse
+start = time.process_time()
+import evenly
+print(json.dumps([time.process_time() - start, [m for m in {LATE!r} if m in sys.modules]]))
+"""
+
+
+@pytest.mark.parametrize("name", ev.__all__)
+def test_a_public_name_exists_and_is_explained(name: str) -> None:
+    assert (inspect.getdoc(getattr(ev, name)) or "").strip()
+    said = re.compile(rf"\bev\.{re.escape(name)}\b")
+    assert any(said.search(page.read_text()) for page in PAGES)
+
+
+def test_public_names_are_listed_once_in_order() -> None:
+    assert list(ev.__all__) == sorted(set(ev.__all__))
+
+
+def test_the_reference_has_them_all_and_no_others() -> None:
+    listed = re.findall(r"`ev\.(\w+)`", (ROOT / "docs" / "reference.md").read_text())
+    assert sorted(listed) == sorted(ev.__all__)
+
+
+def test_importing_is_quick_and_brings_in_nothing_heavy() -> None:
+    runs = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
+        )
+        seconds, imported = json.loads(done.stdout)
+        assert imported == []
+        runs.append(seconds)
+    assert min(runs) <= MOST_SECONDS
