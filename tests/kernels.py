@@ -213,8 +213,17 @@ SCHEDULES = {
 _references: dict[Any, tuple[np.ndarray, ...]] = {}
 
 
+# A kernel is compiled for each size of block: one size a kernel, and all sizes among the kernels.
+BLOCKS = ((2, 2), (3, 2), (1, 4), (6, 6), (4, 1), (8, 8))
 FILLED = ("dia", "bcsr")
 MOST = 20_000  # positions of a filled layout that the reference walks for a kernel that sees the filling
+
+
+def laid_out(case: Case, matrix: Any, layout: str) -> Any:
+    """A matrix in a layout, as the case has it."""
+    if layout != "bcsr":
+        return convert(matrix, layout)
+    return convert(matrix, layout, block=BLOCKS[list(CASES.values()).index(case) % len(BLOCKS)])
 
 
 def inputs(case: Case, layout: str, dtype: Any) -> dict[str, Any]:
@@ -222,7 +231,7 @@ def inputs(case: Case, layout: str, dtype: Any) -> dict[str, Any]:
     found = matrices(dtype)
     if not (case.structural and layout in FILLED):
         return found
-    return {n: m for n, m in found.items() if convert(m, layout).num_atoms <= MOST}
+    return {n: m for n, m in found.items() if laid_out(case, m, layout).num_atoms <= MOST}
 
 
 def reference(
@@ -232,7 +241,7 @@ def reference(
     shown = layout if case.structural and layout in FILLED else "csr"
     key = case.kernel.name, name, shown, np.dtype(dtype).name
     if key not in _references:
-        args = case.arguments(convert(matrix, shown), matrix, dtype)
+        args = case.arguments(laid_out(case, matrix, shown), matrix, dtype)
         case.kernel.on("python")(*args)
         _references[key] = tuple(np.array(args[i]) for i in case.outputs)
     return _references[key]

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from evenly.layouts import convert
 from tests.batteries import matrices
-from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, reference, tolerance
+from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, laid_out, reference, tolerance
 
 DTYPES = (np.float32, np.float64)
 
@@ -45,7 +44,7 @@ def test_cpu_gives_what_the_reference_gives(
 ) -> None:
     case, t = CASES[kernel], DTYPES[dtype]
     for name, matrix in inputs(case, layout, t).items():
-        args = case.arguments(convert(matrix, layout), matrix, t)
+        args = case.arguments(laid_out(case, matrix, layout), matrix, t)
         case.kernel[SCHEDULES[schedule]].on("cpu")(*args)
         for place, expected in zip(
             case.outputs, reference(case, name, matrix, layout, t), strict=True

@@ -7,8 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evenly.layouts import convert
-from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, reference, tolerance
+from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, laid_out, reference, tolerance
 
 pytestmark = pytest.mark.gpu
 DTYPES = (np.float32, np.float64)
@@ -24,7 +23,7 @@ def test_cuda_gives_what_the_reference_gives(
     case, t = CASES[kernel], DTYPES[dtype]
     bound = case.kernel[SCHEDULES[schedule]].on("cuda")
     for name, matrix in inputs(case, layout, t).items():
-        host = convert(matrix, layout)
+        host = laid_out(case, matrix, layout)
         args = [host.to("cuda"), *(cupy.asarray(a) for a in case.arguments(host, matrix, t)[1:])]
         bound(*args)
         first = [args[i].get() for i in case.outputs]

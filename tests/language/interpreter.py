@@ -17,7 +17,20 @@ from scipy import special
 from evenly.language import combine, ir
 from evenly.language.phases import Once, Owned, Phases, Split
 
+
+def _minimum(a: Any, b: Any) -> Any:
+    """NumPy's gives either of two zeros."""
+    least = np.minimum(a, b)
+    return -abs(least) if least == 0 and (np.signbit(a) or np.signbit(b)) else least
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    greatest = np.maximum(a, b)
+    return abs(greatest) if greatest == 0 and not (np.signbit(a) and np.signbit(b)) else greatest
+
+
 _INTRINSICS: dict[str, Callable[..., Any]] = {
+    "minimum": _minimum, "maximum": _maximum,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "pow": np.power, "atan2": np.arctan2, "erf": special.erf, "erfc": special.erfc,
     "gamma": special.gamma, "lgamma": special.gammaln, "power_int": np.power, "abs": np.abs,

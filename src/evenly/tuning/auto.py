@@ -1,19 +1,25 @@
 """The first rule: a schedule from the statistics of the tiles. A pure function of them.
 
-The thresholds come from the drafts' figures on an H200: see docs/schedules.md.
+Its numbers are in one data file an architecture, beside the command that measured them.
 """
 
 from __future__ import annotations
 
+import functools
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any
 
 from evenly import schedules as s
 
 from .statistics import Statistics, statistics
 
-REGULAR = 0.5  # a spread up to this: tiles of about equal length
-SMALL = 200_000  # atoms up to this: one launch decides, not balance
+
+@functools.cache
+def numbers(architecture: str = "sm_90") -> dict[str, Any]:
+    """The tuned numbers of an architecture."""
+    return tomllib.loads(resources.files(__package__).joinpath(f"{architecture}.toml").read_text())
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +39,12 @@ def choose(layout: Any, target: str, whole_tiles: bool) -> Any:
 
 def consider(layout: Any, target: str, whole_tiles: bool) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
-    regular = st.spread <= REGULAR and st.greatest <= max(8 * st.mean, 64)
+    regular = st.spread <= numbers()["regular_spread"] and st.greatest <= max(8 * st.mean, 64)
     if target != "cuda":
         return _on_cpu(st, regular, whole_tiles)
-    if regular or whole_tiles or (st.atoms <= SMALL and st.greatest <= 1024):
+    if regular or whole_tiles or (st.atoms <= numbers()["small_atoms"] and st.greatest <= 1024):
         return _grouped(st, regular, whole_tiles)
-    if st.empty > 0.5:
+    if st.empty > numbers()["mostly_empty"]:
         return Choice(
             s.NonzeroSplit(),
             f"{st.empty:.0%} of the tiles are empty: only atoms are divided",
@@ -70,10 +76,8 @@ def _on_cpu(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
 
 
 def _grouped(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
-    """Lanes a tile: about half as many as it has atoms, so that each lane has two loads in flight."""
-    lanes = 1
-    while lanes < 32 and lanes * 4 <= st.mean:
-        lanes *= 2
+    """Lanes a tile: as many as keep each of them busy with several atoms."""
+    lanes = next((n for most, n in numbers()["lanes"] if st.mean <= most), 32)
     why = (
         "tiles of about equal length"
         if regular

@@ -57,6 +57,58 @@ def int64_wraps(A, a, y):
         y[t] = a[t] + (1 - 2 * t)
 
 
+@case(
+    A=tiles(2),
+    a=i64(9223372036854775807, 3037000500),
+    more=out("bool", [True, False]),
+    negative=out("bool", [False, True]),
+    shifted=out("int64", [0, -1152921504588662702]),
+    power=out("int64", [9223372036854775807, -101661170420648]),
+    least=out("int64", [-9223372036854775808, -9223372036854775808]),
+)
+def what_wraps_may_be_asked_for(A, a, more, negative, shifted, power, least):
+    for t in A.tiles():
+        more[t] = a[t] + 1 < a[t]
+        negative[t] = a[t] * a[t] < 0
+        shifted[t] = (a[t] ** 2) >> 3
+        power[t] = a[t] ** 5 >> (0 if t == 0 else 16)
+        least[t] = (np.int64(-9223372036854775807) - 1) // -1
+
+
+@case(A=tiles(1), y=out("int64", [9223372036854775805]), z=out("int64", [-2147483648]))
+def typed_constants_wrap(A, y, z):
+    for t in A.tiles():
+        y[t] = np.int64(9223372036854775807) * 3
+        z[t] = -np.int32(-2147483648)
+
+
+@case(
+    A=tiles(4),
+    a=f32(0.0, -0.0, 0.0, -0.0),
+    b=f32(0.0, 0.0, -0.0, -0.0),
+    least=out("float32", [1, -1, -1, -1]),
+    greatest=out("float32", [1, 1, 1, -1]),
+)
+def of_two_zeros_the_negative_one_is_less(A, a, b, least, greatest):
+    for t in A.tiles():
+        least[t] = math.copysign(1.0, min(a[t], b[t]))
+        greatest[t] = math.copysign(1.0, max(a[t], b[t]))
+
+
+@case(
+    A=tiles(1),
+    y=out("float64", [-0.10000000149011612, 16777216.0, 9007200328482816.0]),
+    same=out("bool", [True, False]),
+)
+def typed_constants_are_rounded(A, y, same):
+    for t in A.tiles():
+        y[t] = -np.float32(0.1)
+        y[t + 1] = np.float32(16777217)
+        y[t + 2] = np.float32(np.int64(9007199791611905))
+        same[t] = np.float32(0.1) == 0.1
+        same[t + 1] = np.float32(0.1) == np.float64(0.1)
+
+
 @case(A=tiles(1), a=i32(2147483647), b=i64(1), y=out("int64", [2147483648]))
 def int32_beside_int64_is_int64(A, a, b, y):
     for t in A.tiles():

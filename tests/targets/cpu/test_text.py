@@ -20,6 +20,7 @@ from evenly.targets.cpu.slots import Slots
 from evenly.targets.cpu.text import Text
 
 I32 = ir.Var("i", T.INT32)
+I64 = ir.Var("l", T.INT64)
 J32 = ir.Var("j", T.INT32)
 F32 = ir.Var("f", T.FLOAT32)
 P = ir.Var("p", T.POS)
@@ -47,7 +48,10 @@ def binary(op: str, a: ir.Expr, b: ir.Expr) -> ir.Binary:
         (ir.Const(1.5, T.FLOAT32), "float32(1.5)"),
         (ir.Const(-math.inf, T.FLOAT64), "-inf"),
         (ir.Const(-0.0, T.FLOAT64), "-0.0"),
-        (ir.Const(-(2**63), T.INT64), "(-9223372036854775807 - 1)"),
+        (ir.Const(-(2**63), T.INT64), "int64(-9223372036854775807 - 1)"),
+        (ir.Const(-(2**63), T.POS), "(-9223372036854775807 - 1)"),
+        (ir.Const(3, T.INT64), "int64(3)"),  # bare, Python would fold 3 << 62 beyond 64 bits
+        (binary("*", I64, I64), "multiply_wrapping(l, l)"),
         (ir.Cast(P, T.WEAK_INT), "p"),
         (ir.Cast(I32, T.POS), "int64(i)"),
         (ir.Cast(F32, T.BOOL), "f != 0"),

@@ -1,0 +1,168 @@
+"""Bad arguments: one clear line each, before anything runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import evenly as ev
+from tests.kernels import spmv
+
+
+@ev.kernel
+def scaled(A, x, y, factor):
+    for row in A.tiles():
+        y[row] = factor * sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def columns(A, X, Y):
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+
+def given():
+    A = sp.random_array((5, 4), density=0.5, format="csr", dtype=np.float32, rng=0)
+    return A, np.ones(4, np.float32), np.zeros(5, np.float32)
+
+
+def frozen(y):
+    y.flags.writeable = False
+    return y
+
+
+BAD = {
+    "too few": (lambda A, x, y: (A, x), r"spmv: expected 3 arguments \(A, x, y\), got 2"),
+    "short input": (
+        lambda A, x, y: (A, x[:3].copy(), y),
+        r"x: expected at least 4 elements, since ids of A index it \(A.num_columns\), got 3",
+    ),
+    "short output": (
+        lambda A, x, y: (A, x, y[:4].copy()),
+        r"y: expected at least 5 elements, since ids of A index it \(A.num_tiles\), got 4",
+    ),
+    "type": (
+        lambda A, x, y: (A, x.astype(np.float16), y),
+        r"x: expected an array of float32, .* got float16; hint: x.astype",
+    ),
+    "complex": (
+        lambda A, x, y: (A, x.astype(np.complex64), y),
+        r"x: expected an array of float32, .* got complex64",
+    ),
+    "list": (
+        lambda A, x, y: (A, [1.0] * 4, y),
+        r"x: expected an array, .* got list; hint: numpy.asarray",
+    ),
+    "text": (
+        lambda A, x, y: (A, "x", y),
+        r"x: expected an array, a layout, a sparse matrix or a number, got str",
+    ),
+    "stride": (
+        lambda A, x, y: (A, np.ones(8, np.float32)[::2], y),
+        r"x: expected a contiguous array in C order, got strides of a view",
+    ),
+    "read-only": (
+        lambda A, x, y: (A, x, frozen(y)),
+        r"y: expected a writable array, since the kernel stores into it, got a read-only one",
+    ),
+}
+
+
+@pytest.mark.parametrize("target", ["cpu", "python"])
+@pytest.mark.parametrize("name", [n for n, (_, message) in BAD.items() if message])
+def test_one_clear_line(name: str, target: str) -> None:
+    make, message = BAD[name]
+    with pytest.raises(ev.InputError, match=message) as caught:
+        spmv.on(target)(*make(*given()))
+    assert "\n" not in str(caught.value)
+
+
+def test_an_output_that_overlaps_an_input_is_refused() -> None:
+    A, _, _ = given()
+    both = np.zeros(8, np.float32)
+    with pytest.raises(
+        ev.InputError,
+        match="y: expected an output that shares no memory with x, got overlapping arrays; hint: copy x first",
+    ):
+        spmv(A, both[:4], both[3:])
+    spmv(A, both[:3:1].repeat(2)[:4], both[3:])  # side by side is fine
+
+
+def test_an_output_that_overlaps_the_matrix_is_refused() -> None:
+    A, x, _ = given()
+    matrix = ev.csr(A)
+    with pytest.raises(
+        ev.InputError, match="y: expected an output that shares no memory with A.values"
+    ):
+        spmv(matrix, x, np.asarray(matrix.values)[:5])
+
+
+def test_lengths_under_a_condition_are_the_kernels_own_business() -> None:
+    @ev.kernel
+    def guarded(A, y):
+        for row in A.tiles():
+            if row < len(y):
+                y[row] = sum(A.value(k) for k in A.atoms(row))
+
+    A, _, _ = given()
+    y = np.zeros(2, np.float32)
+    guarded(A, y)
+    np.testing.assert_allclose(y, A.sum(axis=1)[:2], rtol=1e-6)
+
+
+def test_each_axis_is_checked() -> None:
+    A, _, _ = given()
+    with pytest.raises(ev.InputError, match=r"X: expected at least 4 elements on axis 0"):
+        columns(A, np.ones((3, 2), np.float32), np.ones((5, 2), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("factor", "expected"),
+    [(2, 2.0), (0.5, 0.5), (np.float32(3), 3.0), (True, 1.0), (np.int64(4), 4.0)],
+)
+def test_numbers_of_any_kind(factor, expected) -> None:
+    A, x, y = given()
+    scaled(A, x, y, factor)
+    np.testing.assert_allclose(y, expected * (A @ x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrap", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array]
+)
+def test_spmv_takes_every_sparse_format(wrap) -> None:
+    A, x, _ = given()
+    y = ev.spmv(wrap(A), x)
+    assert isinstance(y, np.ndarray)
+    np.testing.assert_allclose(y, A @ x, rtol=1e-6)
+
+
+def test_float32_next_to_a_python_number_stays_float32() -> None:
+    @ev.kernel
+    def kinds(A, y):
+        for row in A.tiles():
+            acc = 0.0
+            for k in A.atoms(row):
+                acc += A.value(k) * 0.1
+            y[row] = acc
+
+    A, _, _ = given()
+    A.data[:] = 1
+    y = np.zeros(5, np.float64)
+    kinds(A, y)
+    count = np.diff(A.indptr)
+    one = np.float64(np.float32(0.1))
+    assert y[count == 1] == pytest.approx(one, abs=0)
+
+
+def test_a_changed_constant_is_seen() -> None:
+    A, x, y = given()
+    scope: dict = {"ev": ev, "F": 2.0}
+    source = "def times(A, x, y):\n    for row in A.tiles():\n        y[row] = F * sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))\n"
+    exec(source, scope)
+    times = ev.kernel(scope["times"], source=source)
+    for factor in (2.0, 3.0):
+        scope["F"] = factor
+        times(A, x, y)
+        np.testing.assert_allclose(y, factor * (A @ x), rtol=1e-6)

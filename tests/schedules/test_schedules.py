@@ -1,0 +1,190 @@
+"""Every schedule proves itself; wrong ones are found; parameters are checked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly import schedules
+from tests.batteries import layout_batteries, matrices
+from tests.kernels import SCHEDULES
+
+NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
+
+
+@pytest.mark.parametrize("name", NASTY)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_each_atom_once_each_tile_once(schedule: str, name: str) -> None:
+    proof = ev.verify(SCHEDULES[schedule], ev.ragged(layout_batteries()[name]))
+    assert f"{len(layout_batteries()[name]) - 1} tiles left once" in str(proof)
+
+
+def test_masked_and_derived_layouts_too() -> None:
+    matrix = matrices()["power law"]
+    base = ev.csr(matrix)
+    for A in (
+        ev.ell(matrix),
+        ev.dia(matrices()["all equal"]),
+        ev.uniform(7, base),
+        ev.subset(base, np.arange(0, matrix.shape[0], 3)),
+    ):
+        for schedule in (ev.ThreadMapped(), ev.MergePath(), ev.NonzeroSplit()):
+            ev.verify(schedule, A)
+
+
+# ---- schedules that are wrong -----------------------------------------------------------------------
+@ev.schedule
+class LeavesOut:
+    """Forgets the last atom of each tile."""
+
+    block: int = 64
+    owner = "thread"
+
+    def launch(self, layout):
+        return 1 + layout.num_tiles // self.block, self.block
+
+    def tiles(self, layout):
+        return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile) - 1)
+
+
+@ev.schedule
+class Twice(LeavesOut):
+    """Every thread walks all tiles."""
+
+    def tiles(self, layout):
+        return range(layout.num_tiles)
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile))
+
+
+@ev.schedule
+class BeyondTheEnd(LeavesOut):
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile) + 1)
+
+
+@ev.schedule
+class Disagrees:
+    """Members of a group see different tiles."""
+
+    size: int = 4
+    block: int = 64
+    owner = "group"
+
+    def launch(self, layout):
+        return 1 + layout.num_tiles // 16, self.block
+
+    def tiles(self, layout):
+        return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile) + ev.group(self.size).rank, layout.end(tile), self.size)
+
+
+@ev.schedule
+class OutOfOrder:
+    """Shares a tile's atoms, the later ones first."""
+
+    block: int = 64
+    owner = "share"
+
+    def launch(self, layout):
+        return 1, self.block
+
+    def setup(self, layout):
+        share = (layout.num_atoms + ev.thread_count() - 1) // ev.thread_count()
+        last = ev.thread_count() - 1 - ev.thread_index()
+        return (
+            layout,
+            min(last * share, layout.num_atoms),
+            min(last * share + share, layout.num_atoms),
+        )
+
+    def tiles(self, state):
+        return range(state[0].num_tiles)
+
+    def atoms(self, state, tile):
+        return range(max(state[0].begin(tile), state[1]), min(state[0].end(tile), state[2]))
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (LeavesOut(), r"atom 4 is never visited by 1 processor"),
+        (Twice(), r"atom 0 is visited 2 times by 2 processors"),
+        (BeyondTheEnd(), r"processor 0 of 1 takes atom 5 for tile 0, whose atoms are 0 to 4"),
+        (Disagrees(), r"the members of group 0 of 1 see different tiles"),
+        (OutOfOrder(), r"the next atom, in the order of processors, is 0"),
+    ],
+)
+def test_wrong_schedules_are_found(schedule, message: str) -> None:
+    with pytest.raises(ev.VerificationError, match=message):
+        ev.verify(schedule, ev.ragged(np.array([0, 5, 9, 12])))
+
+
+# ---- parameters and contract --------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ev.ThreadMapped(block=100), "a multiple of 32 from 32 to 1024, got 100"),
+        (lambda: ev.MergePath(block=2048), "a multiple of 32 from 32 to 1024, got 2048"),
+        (lambda: ev.GroupMapped(1), "an integer from 2 to 256, got 1"),
+        (lambda: ev.GroupMapped(300), "an integer from 2 to 256, got 300"),
+        (lambda: ev.WorkOriented(items=0), "an integer from 1 to 1024, got 0"),
+        (lambda: schedules.by_name("merge_pth"), "hint: did you mean 'merge_path'?"),
+    ],
+)
+def test_parameters_are_checked(make, message: str) -> None:
+    with pytest.raises(ev.InputError) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+def test_the_contract_is_checked_when_the_class_is_made() -> None:
+    with pytest.raises(
+        ev.InputError, match=r"NoTiles.tiles: expected a method tiles\(self, state\), got nothing"
+    ):
+
+        @ev.schedule
+        class NoTiles:
+            owner = "thread"
+
+            def launch(self, layout):
+                return 1, 32
+
+            def atoms(self, layout, tile):
+                return range(0)
+
+    with pytest.raises(
+        ev.InputError, match=r"Owner.owner: expected one of thread, group, share, got 'warp'"
+    ):
+
+        @ev.schedule
+        class Owner:
+            owner = "warp"
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 100])
+@pytest.mark.parametrize(
+    "schedule",
+    [ev.WorkOriented(), ev.MergePath(), ev.NonzeroSplit(), ev.ThreadMapped(), ev.GroupMapped(4)],
+)
+def test_a_partition_for_any_number_of_processors(schedule, n: int) -> None:
+    A = ev.ragged(layout_batteries()["power law"])
+    work = schedule.partition(A, n).work()
+    assert work.shape == (n,)
+    assert work.sum() == A.num_atoms
+    if isinstance(schedule, ev.NonzeroSplit):
+        assert work.max() <= -(-A.num_atoms // n)
+    if isinstance(schedule, ev.WorkOriented):
+        assert work.max() <= -(-(A.num_atoms + A.num_tiles) // n)
+
+
+def test_partitions_are_refused_for_no_processors() -> None:
+    with pytest.raises(ev.InputError, match="n: expected a number of processors, 1 or more, got 0"):
+        ev.MergePath().partition(ev.ragged(np.array([0, 1])), 0)
