@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenly.arguments import Binding, is_wide, spec_of
 from evenly.language.phases import cut
-from evenly.runtime.arguments import Binding, is_wide, spec_of
 from evenly.runtime.kernel import layouts_of
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.emit.kernels import emit

@@ -19,7 +19,7 @@ from evenly.layouts.contract import Layout, is_layout, layout
 from evenly.layouts.moving import move
 from evenly.runtime.kernel import kernel
 from evenly.schedules import by_name
-from evenly.schedules.contract import Sizes
+from evenly.schedules.contract import Sizes, check_block
 from evenly.schedules.partition import Partition, partition
 
 OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
@@ -62,7 +62,15 @@ def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
     wanted = sorted({*OTHER_COUNTS, max(1, blocks * threads // _group_size(schedule))})
     walked = tuple(n for n in wanted if n * 2 + sizes.num_tiles + sizes.num_atoms <= MOST_STEPS)
     for n in walked:
-        _walk(partition(schedule, counted, n))
+        try:
+            _walk(partition(schedule, counted, n))
+        except EvenlyError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise VerificationError(
+                f"{type(schedule).__name__} raises {type(error).__name__} for {n} "
+                f"processor{'s' * (n > 1)}: {error}"
+            ) from error
     if target != "python":
         _count_on(schedule, counted, target)
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
@@ -80,6 +88,7 @@ def _launch(schedule: Any, sizes: Sizes) -> tuple[int, int]:
             expected="(blocks, threads a block), two integers",
             given=repr(made),
         )
+    check_block(f"{type(schedule).__name__}.launch", made[1])
     return int(made[0]), int(made[1])
 
 
@@ -113,11 +122,8 @@ def _tiles(p: Partition, processor: int, count: int) -> range:
             )
     if p.schedule.owner == "group":
         for rank in range(1, p.schedule.size):
-            with names.processor(
-                processor * p.schedule.size + rank, p.num_processors * p.schedule.size
-            ):
-                seen = p.schedule.tiles(p.state(processor))
-            if range(seen.start, seen.stop, seen.step) != tiles:
+            seen = p.tiles(processor, rank)
+            if seen != tiles:
                 raise VerificationError(
                     f"the members of group {processor} of {p.num_processors} see different tiles: "
                     f"rank 0 {tiles}, rank {rank} {seen}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evenly import __version__, targets
+from evenly.cache import directory
 from evenly.layouts import TABLE as LAYOUTS
-from evenly.runtime.cache import directory
 from evenly.schedules import TABLE as SCHEDULES
 
 

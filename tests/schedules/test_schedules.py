@@ -87,6 +87,21 @@ class Disagrees:
 
 
 @ev.schedule
+class RankFromSetup(Disagrees):
+    """Right: asks for its rank once."""
+
+    def setup(self, layout):
+        return layout, ev.group(self.size).rank
+
+    def tiles(self, state):
+        return range(ev.group(self.size).index, state[0].num_tiles, ev.group(self.size).count)
+
+    def atoms(self, state, tile):
+        layout, rank = state
+        return range(layout.begin(tile) + rank, layout.end(tile), self.size)
+
+
+@ev.schedule
 class OutOfOrder:
     """Shares a tile's atoms, the later ones first."""
 
@@ -112,9 +127,27 @@ class OutOfOrder:
         return range(max(state[0].begin(tile), state[1]), min(state[0].end(tile), state[2]))
 
 
+@ev.schedule
+class DividesByZero(LeavesOut):
+    """Wrong for one processor."""
+
+    def tiles(self, layout):
+        return range(ev.thread_index() // 2, layout.num_tiles, ev.thread_count() // 2)
+
+
+@ev.schedule
+class NoRange(LeavesOut):
+    def tiles(self, layout):
+        return 5
+
+
 @pytest.mark.parametrize(
     ("schedule", "message"),
     [
+        (
+            DividesByZero(),
+            r"DividesByZero raises ValueError for 1 processor: range\(\) arg 3 must not",
+        ),
         (LeavesOut(), r"atom 4 is never visited by 1 processor"),
         (Twice(), r"atom 0 is visited 2 times by 2 processors"),
         (BeyondTheEnd(), r"processor 0 of 1 takes atom 5 for tile 0, whose atoms are 0 to 4"),
@@ -125,6 +158,20 @@ class OutOfOrder:
 def test_wrong_schedules_are_found(schedule, message: str) -> None:
     with pytest.raises(ev.VerificationError, match=message):
         ev.verify(schedule, ev.ragged(np.array([0, 5, 9, 12])))
+
+
+def test_what_a_schedule_gives_is_looked_at() -> None:
+    A = ev.ragged(np.array([0, 5, 9, 12]))
+    with pytest.raises(ev.InputError, match=r"NoRange\.tiles: expected a range, got 5"):
+        ev.verify(NoRange(), A)
+    with pytest.raises(ev.InputError, match="expected a multiple of 32 from 32 to 1024, got 100"):
+        ev.verify(Twice(block=100), A)
+
+
+def test_each_member_of_a_group_has_its_own_state() -> None:
+    A = ev.ragged(np.array([0, 5, 9, 12]))
+    ev.verify(RankFromSetup(), A)
+    assert RankFromSetup().partition(A, 1).work().tolist() == [12]
 
 
 # ---- parameters and contract --------------------------------------------------------------------------

@@ -56,3 +56,12 @@ def test_explain_says_what_it_saw_and_why() -> None:
     assert "chosen: MergePath(block=256, items=4)" in report
     assert "because tile lengths vary" in report
     assert "thread_mapped: a thread would walk up to" in report
+
+
+def test_explain_refuses_what_it_does_not_know() -> None:
+    with pytest.raises(ev.InputError, match="A: expected a layout or a sparse matrix, got int"):
+        ev.explain(3)
+    with pytest.raises(
+        ev.InputError, match="target: expected one of auto, cuda, cpu, python, got 'gpu'"
+    ):
+        ev.explain(ev.ragged(np.array([0, 2])), target="gpu")

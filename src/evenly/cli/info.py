@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly import targets
+from evenly.cache import directory
 from evenly.cli.problem import described
-from evenly.runtime.cache import directory
 from evenly.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "cuda-core", "cuda-bindings", "cupy", "torch")

@@ -63,7 +63,8 @@ _TABLE = [
     _float("gamma", cuda="tgamma"),
     _float("lgamma"),
     _float("fabs"),
-    *(_float(n, 2) for n in ("pow", "atan2", "fmod", "copysign", "hypot")),
+    *(_float(n, 2) for n in ("pow", "atan2", "copysign", "hypot")),
+    _float("fmod", 2, cpu="np.fmod"),  # Numba's math has none
     Intrinsic("isnan", "test", 1, "isnan", "math.isnan"),
     Intrinsic("isinf", "test", 1, "isinf", "math.isinf"),
     Intrinsic("isfinite", "test", 1, "isfinite", "math.isfinite"),

@@ -13,6 +13,7 @@ from evenly.errors import unknown
 from evenly.layouts.arguments import check_options
 from evenly.layouts.bcsr import Bcsr, bcsr
 from evenly.layouts.checker import check
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, Layout, Static, is_layout, layout
 from evenly.layouts.coo import Coo, coo
 from evenly.layouts.csc import Csc, csc
@@ -27,6 +28,7 @@ from evenly.layouts.uniform import Uniform, uniform
 __all__ = [
     "TABLE",
     "Array",
+    "Compressed",
     "Entry",
     "Index",
     "Layout",

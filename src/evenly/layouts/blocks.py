@@ -6,12 +6,12 @@ Made by `Bcsr.blocks()`.
 
 from __future__ import annotations
 
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, Static, layout
-from evenly.layouts.search import Searched
 
 
 @layout
-class Blocks(Searched):
+class Blocks(Compressed):
     """The blocks of a `Bcsr`: a tile is a block row, an atom is a block.
 
     Kernels take cell (i, j) of block k with value(k, i, j), and its columns
@@ -26,18 +26,8 @@ class Blocks(Searched):
     num_scalar_columns: int
 
     @property
-    def num_tiles(self):
-        return len(self.offsets) - 1
-
-    @property
     def num_atoms(self):
         return len(self.indices)
-
-    def begin(self, tile):
-        return self.offsets[tile]
-
-    def end(self, tile):
-        return self.offsets[tile + 1]
 
     def row(self, tile, k):
         return tile

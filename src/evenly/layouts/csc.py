@@ -10,13 +10,13 @@ from typing import Any
 
 from evenly.layouts.arguments import compressed, finished, inferred, take_apart
 from evenly.layouts.checker import check_offsets, check_range
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.moving import bounds
-from evenly.layouts.search import Searched
 
 
 @layout
-class Csc(Searched):
+class Csc(Compressed):
     """A sparse matrix of `num_tiles` columns; column t holds atoms offsets[t] .. offsets[t+1]-1.
 
     Unsorted and duplicate rows within a column are legal.
@@ -30,22 +30,12 @@ class Csc(Searched):
     id_bounds = {"row": "num_rows"}
 
     @property
-    def num_tiles(self):
-        return len(self.offsets) - 1
-
-    @property
     def num_atoms(self):
         return len(self.indices)
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.num_rows, self.num_tiles
-
-    def begin(self, tile):
-        return self.offsets[tile]
-
-    def end(self, tile):
-        return self.offsets[tile + 1]
 
     def row(self, k):
         return self.indices[k]

@@ -10,13 +10,13 @@ from typing import Any
 
 from evenly.layouts.arguments import compressed, finished, inferred, take_apart
 from evenly.layouts.checker import check_offsets, check_range
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.moving import bounds
-from evenly.layouts.search import Searched
 
 
 @layout
-class Csr(Searched):
+class Csr(Compressed):
     """A sparse matrix of `num_tiles` rows; row t holds atoms offsets[t] .. offsets[t+1]-1.
 
     Unsorted and duplicate columns within a row are legal.
@@ -30,18 +30,8 @@ class Csr(Searched):
     id_bounds = {"column": "num_columns"}
 
     @property
-    def num_tiles(self):
-        return len(self.offsets) - 1
-
-    @property
     def num_atoms(self):
         return len(self.indices)
-
-    def begin(self, tile):
-        return self.offsets[tile]
-
-    def end(self, tile):
-        return self.offsets[tile + 1]
 
     def row(self, tile, k):
         return tile

@@ -14,28 +14,18 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.layouts.arguments import finished
 from evenly.layouts.checker import check_offsets
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import bounds
-from evenly.layouts.search import Searched
 
 
 @layout
-class Ragged(Searched):
+class Ragged(Compressed):
     """`num_tiles` lists; list t holds the atoms offsets[t] .. offsets[t+1]-1."""
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
     num_atoms: int
-
-    @property
-    def num_tiles(self):
-        return len(self.offsets) - 1
-
-    def begin(self, tile):
-        return self.offsets[tile]
-
-    def end(self, tile):
-        return self.offsets[tile + 1]
 
     def validate(self, name: str = "A") -> None:
         """The offsets are sound, entry by entry."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evenly import targets
+from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import phases as cutting
 from evenly.language import syntax
@@ -23,7 +24,6 @@ from evenly.language.verify import verify
 from evenly.layouts.contract import is_layout
 from evenly.schedules import by_name
 
-from .arguments import Binding, accept, is_wide, spec_of
 from .plan import Plan
 
 
@@ -101,15 +101,7 @@ class Kernel:
             if key not in self._executables:
                 phases = cutting.cut(self.program(specs), whole=schedule.owns_tiles)
                 layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
-                if target == "cpu":
-                    from evenly.language.schedule_code import schedule_code
-
-                    codes = {
-                        path: schedule_code(schedule, spec, path) for path, spec in layouts.items()
-                    }
-                    made = targets.get(target).compile(phases, schedule, wide, debug, codes)
-                else:
-                    made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
+                made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
                 self._executables[key] = made, phases
             return self._executables[key]
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import ir, walk
 from evenly.language.phases import Phases
-
-from .arguments import Binding, accept, is_wide, spec_of
 
 
 class Plan:

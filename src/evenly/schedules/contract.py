@@ -86,8 +86,15 @@ def schedule(cls: type) -> Any:
     if made.owner == "share" and made.engine == "owned":
         made.engine = "share"  # what runs a schedule that says no more than who shares
     if not hasattr(made, "block"):
-        made.block = property(lambda self: self.launch(Sizes(1, 1))[1])
+        made.block = property(_block)
     return made
+
+
+def _block(self: Any) -> int:
+    """The threads a block of a schedule that has no such parameter: what it launches."""
+    block = self.launch(Sizes(1, 1))[1]
+    check_block(f"{type(self).__name__}.launch", block)
+    return int(block)
 
 
 _METHODS = {"launch": (1, True), "setup": (1, False), "tiles": (1, True), "atoms": (2, True)}

@@ -23,37 +23,43 @@ class Partition:
     layout: Any
     num_processors: int
 
-    def state(self, p: int) -> Any:
-        """What the schedule's `setup` gives processor `p`."""
+    def state(self, p: int, rank: int = 0) -> Any:
+        """What the schedule's `setup` gives processor `p` (of a group: its member `rank`)."""
         if not inspect.isfunction(getattr(type(self.schedule), "setup", None)):
             return self.layout
-        with self._on(p):
+        with self._on(p, rank):
             return self.schedule.setup(self.layout)
 
-    def tiles(self, p: int) -> range:
-        """The tiles that processor `p` walks."""
-        state = self.state(p)
-        with self._on(p):
-            return _as_range(self.schedule.tiles(state))
+    def tiles(self, p: int, rank: int = 0) -> range:
+        """The tiles that processor `p` walks (of a group: what its member `rank` is told)."""
+        state = self.state(p, rank)
+        with self._on(p, rank):
+            return self._range("tiles", state)
 
     def atoms(self, p: int, tile: int, rank: int = 0) -> range:
         """The atoms of `tile` that processor `p` takes (of a group: its member `rank`)."""
-        state = self.state(p)
+        state = self.state(p, rank)
         with self._on(p, rank):
-            return _as_range(self.schedule.atoms(state, tile))
+            return self._range("atoms", state, tile)
 
     def work(self) -> np.ndarray:
         """Atoms of each processor, (num_processors,) int64."""
         out = np.zeros(self.num_processors, np.int64)
         for p in range(self.num_processors):
-            state = self.state(p)
             for rank in range(self._size):
+                state = self.state(p, rank)
                 with self._on(p, rank):
-                    out[p] += sum(
-                        len(_as_range(self.schedule.atoms(state, t)))
-                        for t in _as_range(self.schedule.tiles(state))
-                    )
+                    tiles = self._range("tiles", state)
+                    out[p] += sum(len(self._range("atoms", state, t)) for t in tiles)
         return out
+
+    def _range(self, method: str, *arguments: Any) -> range:
+        """What `tiles` or `atoms` of the schedule gives, in Python's integers."""
+        r = getattr(self.schedule, method)(*arguments)
+        if not isinstance(r, range):
+            name = f"{type(self.schedule).__name__}.{method}"
+            raise InputError(name, expected="a range", given=repr(r))
+        return range(int(r.start), int(r.stop), int(r.step))
 
     @property
     def _size(self) -> int:
@@ -65,10 +71,6 @@ class Partition:
                 "p", expected=f"a processor from 0 to {self.num_processors - 1}", given=str(p)
             )
         return processor(p * self._size + rank, self.num_processors * self._size)
-
-
-def _as_range(r: range) -> range:
-    return range(int(r.start), int(r.stop), int(r.step))
 
 
 def partition(schedule: Any, layout: Any, n: int) -> Partition:

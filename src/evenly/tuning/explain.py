@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evenly.runtime.arguments import accept
+from evenly.arguments import accept
+from evenly.errors import InputError, unknown
+from evenly.layouts.contract import is_layout
+from evenly.targets import TABLE
 
 from .auto import Choice, consider
 
@@ -39,6 +42,10 @@ def explain(A: Any, target: str = "auto") -> Explanation:
     Prints nothing itself: `print(ev.explain(A))`.
     """
     layout = accept(A, "A")
+    if not is_layout(layout):
+        raise InputError("A", expected="a layout or a sparse matrix", given=type(A).__name__)
+    if target not in (known := ["auto", *TABLE]):
+        raise unknown("target", target, known)
     if target == "auto":
         from evenly.layouts.moving import device_of
 

@@ -57,6 +57,18 @@ def atomics_return_what_was_there(A, x, y, old, start):
 
 
 @case(
+    A=tiles(2),
+    y=out("int64", [2, 2], start=1),
+    z=out("int64", [1, 1]),
+    b=out("int64", [6, 6], start=1),
+)
+def reads_come_before_atomics_to_their_right(A, y, z, b):
+    for t in A.tiles():
+        y[t] += ev.atomic_add(y, t, 4)
+        z[ev.atomic_add(b, t, 5) - 1 + t] = b[t]
+
+
+@case(
     A=tiles(3),
     lo=out("float32", [1, 2, NAN], start=2),
     hi=out("int32", [5, 5, 6], start=5),

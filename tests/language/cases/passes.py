@@ -256,3 +256,15 @@ def statements_outside_all_loops(A, x, y, s):
     s[1] = half
     for i in range(2, len(s)):
         s[i] = 7
+
+
+@case(
+    S=subset(subset(rows([1, 2], [], [3], [4, 5, 6]), i32(0, 2, 3)), i32(2, 0)),
+    y=out("float32", [3, 0, 0, 15]),
+    seen=out("int32", [1, 1, 0, 1, 1, 1]),
+)
+def a_subset_of_a_subset(S, y, seen):
+    for row in S.tiles():
+        y[row] = sum(S.value(k) for k in S.atoms(row))
+        for k in S.atoms(row):
+            seen[k] = 1

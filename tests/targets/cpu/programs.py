@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from tests.language.building import lowered
 
+from evenly.arguments import Binding
+from evenly.arguments import spec_of as runtime_spec
 from evenly.language.phases import cut
-from evenly.language.schedule_code import schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.layouts.csr import Csr
-from evenly.runtime.arguments import Binding
-from evenly.runtime.arguments import spec_of as runtime_spec
 from evenly.targets.cpu import CpuTarget, Executable
 
 WORKERS = (1, 2, 3, 7)
@@ -25,10 +24,8 @@ def compiled(
     """The executable of a kernel (or of its function) for these arguments."""
     phases = cut(lowered(getattr(function, "function", function), arguments), schedule.owns_tiles)
     specs = {(name,): runtime_spec(value, name) for name, value in arguments.items()}
-    codes = {
-        p: schedule_code(schedule, s, p) for p, s in specs.items() if isinstance(s, LayoutSpec)
-    }
-    return CpuTarget().compile(phases, schedule, False, debug, codes)
+    layouts = {path: spec for path, spec in specs.items() if isinstance(spec, LayoutSpec)}
+    return CpuTarget().compile(phases, schedule, layouts, False, debug)
 
 
 def run(executable: Executable, arguments: dict[str, Any], workers: int | None = None) -> None:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from evenly.interop.transfer import to_cuda, to_numpy
-from evenly.layouts import Array, Coo, Csc, Index, Searched, layout
+from evenly.layouts import Array, Compressed, Coo, Csc, Index, layout
 from evenly.layouts.checker import check_range
 from evenly.layouts.moving import device_of
 
 
 @layout
-class Grouped(Searched):
+class Grouped(Compressed):
     """The nonzeros of another layout grouped by row, those of a row in the order they had.
 
     Atom k is nonzero order[k]; the values are the other layout's own, read in place.
@@ -26,18 +26,8 @@ class Grouped(Searched):
     num_columns: int
 
     @property
-    def num_tiles(self):
-        return len(self.offsets) - 1
-
-    @property
     def num_atoms(self):
         return len(self.order)
-
-    def begin(self, tile):
-        return self.offsets[tile]
-
-    def end(self, tile):
-        return self.offsets[tile + 1]
 
     def row(self, tile, k):
         return tile

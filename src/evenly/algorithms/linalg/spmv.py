@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from evenly.algorithms.linalg.grouping import by_row
+from evenly.arguments import accept
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.language.names import atomic_add
 from evenly.layouts import Coo, Csc
 from evenly.layouts.contract import accessors
-from evenly.runtime.arguments import accept
 from evenly.runtime.kernel import kernel
 
 

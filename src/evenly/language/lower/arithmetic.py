@@ -125,7 +125,7 @@ def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
     if isinstance(e, ir.Const):
         value = -e.value if op == "-" else ~int(e.value)
         strong_integer = e.type.is_integer and not e.type.weak
-        return ir.Const(_wrapped(value, e.type) if strong_integer else value, e.type)
+        return ir.Const(_wrapped(int(value), e.type) if strong_integer else value, e.type)
     if e.type is POS:
         e = cast(e, WEAK_INT)
     return ir.Unary(op, e, e.type)
@@ -219,7 +219,9 @@ def compare(op: str, a: ir.Expr, b: ir.Expr) -> ir.Expr:
     if isinstance(a, ir.Const) and isinstance(b, ir.Const):
         if not (a.type.weak and b.type.weak) and (a.type.is_float or b.type.is_float):
             t = promote(a.type, b.type)
-            a, b = cast(a, t), cast(b, t)
+            left, right = cast(a, t), cast(b, t)
+            assert isinstance(left, ir.Const) and isinstance(right, ir.Const)
+            a, b = left, right
         return ir.Const(bool(_FOLD[op](a.value, b.value)), BOOL)
     if a.type != b.type:
         if a.type.is_integer and b.type.is_integer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import ir
+from .. import ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..walk import subexpressions
@@ -134,7 +134,9 @@ def update(cx: Context, node: s.Update) -> None:
     array = _stored_array(cx, node.target)
     indices = _held(cx, expressions.array_indices(cx, array, node.target))
     old = ir.Element(array, indices, array.dtype, False, node.target.at)
-    new = binary(node.op, old, expressions.number(cx, node.value), node.at)
+    mark = len(cx.block)
+    right = expressions.number(cx, node.value)
+    new = binary(node.op, _read_before(cx, old, mark), right, node.at)
     cx.emit(ir.Store(array, indices, convert(array, new, node.at), node.at))
 
 
@@ -160,8 +162,22 @@ def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
 
 def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
     array = _stored_array(cx, target)
+    mark = len(cx.block)
     indices = expressions.array_indices(cx, array, target)
-    cx.emit(ir.Store(array, indices, convert(array, expressions.as_number(v, at), at), at))
+    v = _read_before(cx, expressions.as_number(v, at), mark)
+    cx.emit(ir.Store(array, indices, convert(array, v, at), at))
+
+
+def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
+    """`e` as it was before the statements from `mark` on: atomics may have changed what it reads."""
+    changed = {
+        s_.array for s_ in walk.statements(tuple(cx.block[mark:])) if isinstance(s_, ir.Atomic)
+    }
+    if not any(isinstance(x, ir.Element) and x.array in changed for x in subexpressions(e)):
+        return e
+    var = cx.variable("read", e.type)
+    cx.block.insert(mark, ir.Assign(var, e))
+    return var
 
 
 def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:

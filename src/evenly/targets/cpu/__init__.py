@@ -23,7 +23,8 @@ from typing import Any
 from evenly.errors import UnavailableError
 from evenly.language import ir
 from evenly.language.phases import Phases
-from evenly.language.schedule_code import ScheduleCode
+from evenly.language.schedule_code import ScheduleCode, schedule_code
+from evenly.language.specs import LayoutSpec
 
 from .division import RULES
 from .executable import Binding, Executable, Function
@@ -75,19 +76,19 @@ class CpuTarget:
         self,
         phases: Phases,
         schedule: Any,
+        layouts: Mapping[ir.Path, LayoutSpec],
         wide: bool = False,
         debug: bool = False,
-        codes: Codes | None = None,
     ) -> Executable:
-        """Compile the phases of a program for a schedule.
+        """Compile the phases of a program for a schedule over these layouts.
 
-        codes: what `schedule_code` makes of the schedule, by the path of each layout; left out,
-        the schedule's engine decides. wide: positions are 64 bits wide here in any case.
+        wide: positions are 64 bits wide here in any case.
         debug: check indices, divisors and shift counts.
         """
         self.require()
         from . import loading
 
+        codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
         made = self.emit(phases, schedule, debug, codes)
         module = loading.load(made.text)
         functions = []

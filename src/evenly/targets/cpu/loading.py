@@ -60,7 +60,7 @@ def _import(name: str, text: str) -> ModuleType:
 
 def _file(name: str, text: str) -> Path:
     """The file that holds `text`, or a temporary one where the cache cannot be written."""
-    from evenly.runtime.cache import directory
+    from evenly.cache import directory
 
     for folder in (directory("cpu"), Path(_temporary())):
         path = folder / f"{name}.py"

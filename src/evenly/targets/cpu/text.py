@@ -39,8 +39,8 @@ _BINDS = {
     "if": 10,
 }
 
-# Spellings that differ from the table of intrinsics: Numba's math has no fmod.
-_SPELLED = {"minimum": "minimum", "maximum": "maximum", "fmod": "np.fmod"}
+# Spellings that differ from the table of intrinsics.
+_SPELLED = {"minimum": "minimum", "maximum": "maximum"}
 
 # Numba promises LLVM that int64 does not overflow; data integers wrap around.
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}

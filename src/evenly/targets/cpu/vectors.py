@@ -2,9 +2,10 @@
 
 LLVM widens and unrolls a loop without knowing how long tiles are; on tiles of a few atoms
 the peeled rests of such a loop cost more than they save. And it may only vectorise a sum
-of floats if it may add them in another order, which atoms, having none, allow. SpMV took
-this of SciPy's time on one thread (float32; as it was -> so):
-uniform 16 a row 0.87 -> 0.63, band of 64 0.74 -> 0.65, R-MAT 1.02 -> 0.93, stencil 1.01 -> 0.95.
+of floats if it may add them in another order, which atoms, having none, allow. SpMV under
+MergePath on one thread, in float32, took of SciPy's time (minima; as one loop -> as two):
+uniform 16 a row 0.95 -> 0.67, band of 64 0.71 -> 0.69, R-MAT 1.11 -> 0.97, stencil 1.08 -> 1.01.
+Part of that is the split engine's loop over whole tiles, which came with it.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Numba's layer does not admit two at once.
 
 The driver, a small function with Numba's `prange`, is compiled once for all kernels and calls
 them by address. So kernels need not be compiled as parallel ones (0.57 s each, measured),
-`numba.set_num_threads` is honoured, and a parallel call costs about 2 microseconds; a pool
-of Python threads took 75, and waits for the interpreter's lock where other threads run.
+`numba.set_num_threads` is honoured, and a parallel call costs about 2 microseconds where
+both cores are free; a pool of Python threads took 75, and waits for the interpreter's lock where other threads run.
 """
 
 from __future__ import annotations

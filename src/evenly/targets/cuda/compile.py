@@ -7,8 +7,8 @@ import hashlib
 import warnings
 from typing import Any
 
+from evenly.cache import read_file, write_file
 from evenly.errors import InternalError, UnavailableError
-from evenly.runtime.cache import read_file, write_file
 
 from . import headers
 

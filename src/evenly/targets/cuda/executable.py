@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import Binding
+from evenly.interop.streams import current
 from evenly.language import ir
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
-from evenly.runtime.arguments import Binding
-from evenly.runtime.streams import current
 from evenly.schedules.contract import Sizes, ceil_div
 
 from .compile import cubin, require

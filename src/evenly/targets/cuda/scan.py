@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from evenly.arguments import Binding, layout_spec
 from evenly.interop.arrays import empty, view
+from evenly.interop.streams import current
 from evenly.language import ir
 from evenly.language.lower import lower_layout
 from evenly.language.lower.tiles import layout_code
 from evenly.language.specs import LayoutSpec
-from evenly.runtime.arguments import Binding, layout_spec
-from evenly.runtime.streams import current
 from evenly.schedules.contract import ceil_div
 
 from . import compile as compiling
