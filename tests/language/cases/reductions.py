@@ -130,6 +130,17 @@ def larger(a, b):
 
 
 @case(
+    A=rows([1, 2, 3], [], [4], dtype="float32"),
+    y=out("float64", [3.5, 0.5, 1.5]),
+    z=out("float64", [2.0**25 + 6, 2.0**25, 2.0**25 + 4]),
+)
+def a_sum_has_the_type_of_its_start_too(A, y, z):
+    for row in A.tiles():
+        y[row] = sum((1 for k in A.atoms(row)), start=0.5)
+        z[row] = sum((A.value(k) for k in A.atoms(row)), np.float64(33554432))
+
+
+@case(
     A=rows([1, -5, 5], [], [2]),
     y=out("float32", [5, 0, 2]),
     z=out("int32", [1, 1000, 0]),

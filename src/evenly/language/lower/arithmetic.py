@@ -144,6 +144,8 @@ def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = Fals
         return _power(a, b, at)
     t = quotient(a.type, b.type) if op == "/" else promote(a.type, b.type)
     t = _width(t, positions)
+    if op in ("//", "%") and t.is_integer and isinstance(b, ir.Const) and b.value == 0:
+        refuse(at, "division by zero")
     a, b = in_range(a, t, at), in_range(b, t, at)
     return ir.Binary(op, cast(a, t), cast(b, t), t, at)
 

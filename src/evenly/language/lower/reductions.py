@@ -12,7 +12,7 @@ from ..types import BOOL, POS, WEAK_INT, Scalar, promote
 from . import expressions, loops, methods, passes, statements
 from .arithmetic import cast, constant
 from .context import Context, leaves
-from .values import Iterable, LayoutValue, Value
+from .values import Forbidden, Iterable, LayoutValue, Value, describe
 
 UNKNOWN = Scalar("unknown", "i", weak=True)  # of a reduction whose first contribution decides
 
@@ -46,7 +46,7 @@ def reduce(cx: Context, request: Request) -> Value:
             "it gives an atom: use it over A.atoms(tile)",
         )
     default = None if request.default is None else expressions.value(cx, request.default)
-    types = _start_types(request)
+    types = _start_types(request, default)
     saved, length = cx.snapshot(), len(cx.block)
     while True:
         acc, found, needed = _attempt(cx, request, over, types)
@@ -57,7 +57,7 @@ def reduce(cx: Context, request: Request) -> Value:
         types = needed
 
 
-def _start_types(request: Request) -> tuple[Scalar, ...]:
+def _start_types(request: Request, default: Value | None) -> tuple[Scalar, ...]:
     """The types before any contribution is known: Python's sum starts at an integer 0."""
     match request.op:
         case "reduce":
@@ -67,7 +67,8 @@ def _start_types(request: Request) -> tuple[Scalar, ...]:
         case "first":
             return (POS,)
         case "sum":
-            return (WEAK_INT,)
+            start = WEAK_INT if default is None else expressions.as_number(default, request.at).type
+            return (WEAK_INT if start.is_bool or start is POS else start,)
     return (UNKNOWN,)
 
 
@@ -142,7 +143,11 @@ def _over(
 
     def body(bound: Value, position: ir.Var) -> None:
         statements.bind_loop(cx, generator.target, bound)
+        pure = cx.pure
+        if request.op in ("any", "all", "first"):
+            cx.pure = pure or f"in {request.op}, which need not look at every atom"
         _under(cx, generator.conditions, lambda: take(_contribution(cx, request, position)))
+        cx.pure = pure
 
     if passes.is_pass(cx, over):
         passes.walk_atoms(cx, body, request.at, extra)
@@ -209,7 +214,8 @@ def _result(
             start = (
                 expressions.as_number(default, request.at) if default is not None else constant(0)
             )
-            return ir.Binary("+", cast(start, field_.type), field_, field_.type)
+            t = promote(start.type, field_.type)
+            return ir.Binary("+", cast(start, t), cast(field_, t), t)
         case "min" | "max":
             assert found is not None and default is not None
             other = expressions.as_number(default, request.at)
@@ -228,14 +234,22 @@ def _atom_result(
         refuse(
             request.at, f"ev.{request.op} needs default=: a tile may have no atoms", "default=-1"
         )
-    other = expressions.as_number(default, request.at)
+    if isinstance(default, ir.Expr) and not default.type.is_integer:
+        refuse(
+            request.at,
+            f"the default of ev.{request.op} is {describe(default)}",
+            "it stands for an atom: an integer",
+        )
     assert over.layout is not None
     layout: LayoutValue = over.layout
     found = ir.Compare(">=", atom, ir.Const(0, POS))
     if methods.has_default(layout, "atom_id"):
+        other = expressions.as_number(default, request.at)
         return ir.Select(found, atom, cast(other, POS), POS)
     a = cx.branch(lambda: methods.atom_id(cx, layout, over.arguments[0], atom))
-    b = cx.branch(lambda: other)
+    b = cx.branch(lambda: default)
     met = cx.meet("atom", a.result, b.result, a, b)
+    if isinstance(met, Forbidden):
+        refuse(request.at, met.message, "the default stands for an atom: a tuple of as many")
     cx.emit(ir.If(found, tuple(a.block), tuple(b.block)))
     return met
