@@ -413,6 +413,7 @@ RACES = [
     R("atoms", "«y[row] += A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
     R("atoms", "«y[A.column(k)] += A.value(k)»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
     R("atoms", "c = A.column(k)\n«y[c] = y[c] + 1»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("atoms", "c = A.column(k)\nold = y[c]\n«y[c] = old + 1»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
     R("tile", "«y[z[row]] += 1»", "an update of y[...] in a loop over tiles: two tiles may meet in one element", "ev.atomic_add(y, index, value)"),
     R("tile", "«y[0] = x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
     R("tile", "«y[0] += x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),

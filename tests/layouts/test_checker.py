@@ -105,3 +105,24 @@ def test_nested_layouts_are_named():
 def test_only_layouts_are_checked():
     with pytest.raises(InputError, match="^A: expected a layout, got int$"):
         check(3)
+
+
+@layout
+class Halves:
+    """A position that is no integer."""
+
+    num_tiles: int
+    num_atoms: int
+
+    def begin(self, tile):
+        return tile * 2 / 2
+
+    def end(self, tile):
+        return tile + 1
+
+
+def test_positions_are_integers():
+    with pytest.raises(
+        InputError, match=r"A\.begin: expected a position, an integer, got begin\(0\)=0\.0"
+    ):
+        check(Halves(2, 2))

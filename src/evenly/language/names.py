@@ -54,7 +54,14 @@ def first(conditions: Generator[Any, None, None], default: Any = _NO_DEFAULT) ->
 
 def _with_atoms(values: Generator[Any, None, None]) -> Iterator[tuple[Any, Any]]:
     """Each value with the atom that it was computed for: the last one that the generator drew."""
-    source = inspect.getgeneratorlocals(values)[".0"]
+    drawn = inspect.getgeneratorlocals(values) if inspect.isgenerator(values) else {}
+    source: Any = drawn.get(".0")
+    if not hasattr(source, "current"):
+        raise InputError(
+            "ev.argmin, ev.argmax and ev.first",
+            expected="a generator over A.atoms(tile), in a kernel",
+            given=type(values).__name__,
+        )
     for v in values:
         yield source.current, v
 

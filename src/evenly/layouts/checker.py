@@ -92,6 +92,10 @@ def _check_positions(
     _, begins = _each(layout, name, "begin", limit, tiles)
     sampled, ends = _each(layout, name, "end", limit, tiles)
     tiles = tiles[sampled]
+    for method, found in (("begin", begins), ("end", ends)):
+        if found.dtype.kind not in "iu":
+            given = f"{method}({tiles[0]})={found[0]}"
+            raise InputError(f"{name}.{method}", expected="a position, an integer", given=given)
     if num_tiles == 0:
         if num_atoms:
             raise InputError(name, expected="no atoms without tiles", given=f"{num_atoms} atoms")

@@ -83,11 +83,11 @@ def typed_constants_wrap(A, y, z):
 
 
 @case(
-    A=tiles(4),
-    a=f32(0.0, -0.0, 0.0, -0.0),
-    b=f32(0.0, 0.0, -0.0, -0.0),
-    least=out("float32", [1, -1, -1, -1]),
-    greatest=out("float32", [1, 1, 1, -1]),
+    A=tiles(6),
+    a=f32(0.0, -0.0, 0.0, -0.0, -0.0, -0.0),
+    b=f32(0.0, 0.0, -0.0, -0.0, -1.0, 1.0),
+    least=out("float32", [1, -1, -1, -1, -1, -1]),
+    greatest=out("float32", [1, 1, 1, -1, -1, 1]),
 )
 def of_two_zeros_the_negative_one_is_less(A, a, b, least, greatest):
     for t in A.tiles():

@@ -27,6 +27,7 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
         if isinstance(s, ir.Pass)
         for x in walk.statements(s.body)
     }
+    held = {s.var: s.value for s in walk.statements(block) if isinstance(s, ir.Assign)}
     for s in walk.statements(block):
         if not isinstance(s, ir.Store) or id(s) in inner:
             continue
@@ -38,7 +39,7 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
                 "the last one to write would win, and they have no order",
                 "index it by the lane, accumulate into a variable, or use range()",
             )
-        if _is_update(s) and (_fetches(s.indices, varying) or _reads(s.indices, fetched)):
+        if _is_update(s, held) and (_fetches(s.indices, varying) or _reads(s.indices, fetched)):
             refuse(
                 _at(s),
                 f"an update of {array}[...] in a loop over {over}: two {over} may meet in one element",
@@ -69,10 +70,17 @@ def _fetches(expressions: Iterable[ir.Expr], varying: set[ir.Var]) -> bool:
     )
 
 
-def _is_update(s: ir.Store) -> bool:
+def _is_update(s: ir.Store, held: dict[ir.Var, ir.Expr]) -> bool:
+    """Whether the element is stored from what it was, read in the same statement or held in a variable."""
+    parts = list(walk.subexpressions(s.value))
+    parts += [
+        x
+        for e in parts
+        if isinstance(e, ir.Var) and e in held
+        for x in walk.subexpressions(held[e])
+    ]
     return any(
-        isinstance(e, ir.Element) and e.array is s.array and e.indices == s.indices
-        for e in walk.subexpressions(s.value)
+        isinstance(e, ir.Element) and e.array is s.array and e.indices == s.indices for e in parts
     )
 
 

@@ -78,17 +78,12 @@ def _typed(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
 def _minimum(a: Any, b: Any) -> Any:
     least = _typed(a, b, np.minimum)
     # NumPy gives either zero; here -0.0 comes before 0.0, so that the order makes no difference.
-    return -abs(least) if least == 0 and (_is_minus_zero(a) or _is_minus_zero(b)) else least
+    return -abs(least) if least == 0 and (np.signbit(a) or np.signbit(b)) else least
 
 
 def _maximum(a: Any, b: Any) -> Any:
     greatest = _typed(a, b, np.maximum)
-    both = _is_minus_zero(a) and _is_minus_zero(b)
-    return abs(greatest) if greatest == 0 and not both else greatest
-
-
-def _is_minus_zero(x: Any) -> bool:
-    return x == 0 and bool(np.signbit(x))
+    return abs(greatest) if greatest == 0 and not (np.signbit(a) and np.signbit(b)) else greatest
 
 
 # ---- conversions ---------------------------------------------------------------------------------
