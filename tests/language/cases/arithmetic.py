@@ -84,6 +84,17 @@ def typed_constants_wrap(A, y, z):
 
 @case(
     A=tiles(6),
+    x=f64(27, -343, 0.0, -0.0, 1000, math.inf),
+    y=out("float64", [3, -7, math.inf, -math.inf, 10, math.inf]),
+)
+def cube_roots_of_cubes_are_whole(A, x, y):
+    for t in A.tiles():
+        root = math.cbrt(x[t])
+        y[t] = root if root != 0.0 else 1 / root
+
+
+@case(
+    A=tiles(6),
     a=f32(0.0, -0.0, 0.0, -0.0, -0.0, -0.0),
     b=f32(0.0, 0.0, -0.0, -0.0, -1.0, 1.0),
     least=out("float32", [1, -1, -1, -1, -1, -1]),

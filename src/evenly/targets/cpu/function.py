@@ -117,7 +117,7 @@ from evenly.targets.cpu.atomics import (
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
 from evenly.targets.cpu.primitives import (
-    add_in_any_order, add_wrapping, as_float, as_it_stands, floor_divide, maximum, minimum,
+    add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, floor_divide, maximum, minimum,
     multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
 )
 

@@ -51,7 +51,7 @@ _TAKEN = frozenset(
     math np inf nan cfunc njit types signature entry bool range abs min max
     int32 int64 float32 float64 uint8
     pointer as_float minimum maximum floor_divide
-    add_wrapping subtract_wrapping multiply_wrapping power_wrapping
+    add_wrapping subtract_wrapping multiply_wrapping power_wrapping cube_root
     add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
     check_index check_divisor check_shift record record_of worker workers slots
@@ -245,7 +245,8 @@ class Text:
         text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
         if entry.kind == "to_int":
             return f"int64({text})"
-        return f"int32({text})" if e.name == "abs" and e.type.name == "int32" else text
+        narrower = (e.name, e.type.name) in (("abs", "int32"), ("cbrt", "float32"))
+        return f"{e.type.name}({text})" if narrower else text
 
 
 def _bare(e: ir.Expr) -> ir.Expr:
