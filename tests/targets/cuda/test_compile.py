@@ -16,6 +16,7 @@ from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
 
 import evenly as ev
 from evenly.layouts import convert
+from evenly.targets.cuda import CudaTarget
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda.emit.code import KernelCode
 
@@ -74,3 +75,9 @@ def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     (owned,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
     assert ".once(" not in owned.source
     assert "ev::out<float> y" in owned.source and "ev::in<float> x" in owned.source
+
+
+def test_debug_is_refused_where_nothing_is_checked() -> None:
+    """An option that would be ignored is answered."""
+    with pytest.raises(ev.InputError, match="debug: expected target 'cpu' or 'python'"):
+        CudaTarget().compile(None, ev.MergePath(), {}, False, True)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.errors import UnavailableError
+from evenly.errors import InputError, UnavailableError
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
@@ -47,6 +47,13 @@ class CudaTarget:
         wide: bool,
         debug: bool,
     ) -> Any:
+        if debug:
+            raise InputError(
+                "debug",
+                expected="target 'cpu' or 'python', which check indices and divisions",
+                given="target 'cuda', which does not yet",
+                hint="run it there on the same data first",
+            )
         from .executable import CudaExecutable
 
         return CudaExecutable(phases, schedule, layouts, wide)
