@@ -343,12 +343,17 @@ LOOPS_ = [
     R("top", "«return»", "return inside a kernel", "a kernel stores its results into output arrays"),
 ]
 
+STATEMENT = "use it in a statement of the kernel itself"
 REDUCTIONS = [
     R("tile", "q = «min(A.value(k) for k in A.atoms(row))»", "min needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
     R("tile", "q = «max(A.value(k) for k in A.atoms(row))»", "max needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
     R("tile", "q = «ev.argmin(A.value(k) for k in A.atoms(row))»", "argmin needs default=: a tile may have no atoms", "default=-1"),
     R("tile", "q = «ev.argmin((A.value(k) for k in A.atoms(row)), default=0.5)»", "the default of ev.argmin is a number (float)", "it stands for an atom: an integer"),
-    R("tile", "q = any(«ev.atomic_add(z, A.column(k), 1)» > 0 for k in A.atoms(row))", "an atomic in any, which need not look at every atom", "use it in the kernel itself"),
+    R("tile", "q = any(«ev.atomic_add(z, A.column(k), 1)» > 0 for k in A.atoms(row))", "an atomic in any, which need not look at every atom", STATEMENT),
+    R("tile", "q = any(A.value(k) > 0 for k in A.atoms(row) if «ev.atomic_add(z, A.column(k), 1)» > 0)", "an atomic in any, which need not look at every atom", STATEMENT),
+    R("tile", "q = any(sum(«ev.atomic_add(z, k, 1)» for j in range(2)) > 0 for k in A.atoms(row))", "an atomic in any, which need not look at every atom", STATEMENT),
+    R("tile", "q = all(«ev.atomic_add(z, j, 1)» > 0 for j in range(3))", "an atomic in all, which need not look at every atom", STATEMENT),
+    R("tile", "q = ev.first((«ev.atomic_add(z, A.column(k), 1)» > 0 for k in A.atoms(row)), default=-1)", "an atomic in first, which need not look at every atom", STATEMENT),
     R("tile", "q = «ev.first(A.value(k) > 0 for k in A.atoms(row))»", "first needs default=: a tile may have no atoms", "default=-1"),
     R("tile", "q = «sum(x)»", "sum() takes a generator", "sum(... for k in A.atoms(tile))"),
     R("tile", "q = «any(x)»", "any() takes a generator", "any(... for k in A.atoms(tile))"),
@@ -393,6 +398,8 @@ ACCUMULATION = [
     R("tile", _accumulate("«acc» = acc + 1.0\nacc = max(acc, 2.0)"), "acc is accumulated by max and sum", ONE),
     R("tile", _accumulate("acc += «(1, 2)»"), "a tuple of 2 where a number is needed"),
     R("tile", _accumulate("«acc» = acc or A.value(k) > 0"), "acc starts as a float, and accumulates truth values", "start it as True or False"),
+    R("tile", _accumulate("acc = acc or «ev.atomic_add(z, k, 1)» > 0", "False"), "an atomic in an accumulation by or, which need not evaluate all its operands", STATEMENT),
+    R("tile", _accumulate("acc = acc and «ev.atomic_add(z, k, 1)» > 0", "True"), "an atomic in an accumulation by and, which need not evaluate all its operands", STATEMENT),
     R("tile", _accumulate("acc = acc or «A.column(k)»", "False"), "'or' of a number (int)", "compare it: x != 0"),
     R("tile", _accumulate("«acc += A.value(k) > 0»", "False"), "acc starts as a truth value, and adds up truth values", "start it at 0 to count them, or accumulate with or, and"),
     R("tile", _accumulate("«acc» &= A.column(k)"), "'&' needs integers or truth values, and acc starts as a float"),

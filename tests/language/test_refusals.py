@@ -23,7 +23,7 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
     "adds": (
         "an atomic in adds, which is called for its value",
         "ev.atomic_add(y, 0, 1.0)",
-        "use it in the kernel itself",
+        "use it in a statement of the kernel itself",
     ),
     "endless": (
         "endless calls itself",

@@ -156,7 +156,10 @@ class Processor(Expr):
 
 # ---- statements ----------------------------------------------------------------------------
 class Stmt:
+    """`at`: where the user's source has it, None where a pass made it up."""
+
     __slots__ = ()
+    at: Location | None
 
 
 Block = tuple[Stmt, ...]
@@ -166,6 +169,7 @@ Block = tuple[Stmt, ...]
 class Assign(Stmt):
     var: Var
     value: Expr
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +197,7 @@ class If(Stmt):
     condition: Expr
     then: Block
     otherwise: Block = ()
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +207,7 @@ class While(Stmt):
     before: Block
     condition: Expr
     body: Block
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,16 +220,17 @@ class For(Stmt):
     step: Expr
     body: Block
     kind: str = "range"
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Break(Stmt):
-    pass
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Continue(Stmt):
-    pass
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +263,7 @@ class Accumulator:
 class Accumulate(Stmt):
     accumulator: Accumulator
     values: tuple[Expr, ...]
+    at: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ class Owned:
     prelude: ir.Block
     body: ir.Block
     grid: tuple[GridResult, ...]
+    at: Location | None = field(default=None, compare=False)
 
     @property
     def has_pass(self) -> bool:
@@ -70,6 +71,7 @@ class Split:
     pass_: ir.Pass
     leave: ir.Block
     grid: tuple[GridResult, ...]
+    at: Location | None = field(default=None, compare=False)
 
     @property
     def needs_tile(self) -> bool:
@@ -152,7 +154,7 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
     out: list[_Item] = []
     for s in block:
         if isinstance(s, ir.Pass):
-            out.append(s if guard is None else replace(s, body=(ir.If(guard, s.body),)))
+            out.append(s if guard is None else replace(s, body=(ir.If(guard, s.body, at=s.at),)))
         elif isinstance(s, ir.If) and _contains_pass(s):
             out.extend(_flat_if(s, guard, namer))
         elif isinstance(s, ir.For) and s.kind == "lanes" and _contains_pass(s):
@@ -160,7 +162,7 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
                 s = replace(s, stop=ir.Select(guard, s.stop, ir.Const(0, s.stop.type), s.stop.type))
             out.append(_Lanes(s))
         else:
-            out.append(s if guard is None else ir.If(guard, (s,)))
+            out.append(s if guard is None else ir.If(guard, (s,), at=s.at))
     return out
 
 
@@ -174,7 +176,7 @@ def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
         if block:
             var = ir.Var(namer.fresh("guard"), BOOL)
             held = condition if guard is None else ir.Logic("and", guard, condition)
-            result.append(ir.Assign(var, held))
+            result.append(ir.Assign(var, held, s.at))
             guarded.append((var, block))
     # Both guards are computed before either branch can change what they read.
     for var, block in guarded:
@@ -242,7 +244,9 @@ class _Cutter:
     def owned(self, loop: ir.TileLoop) -> None:
         grid = self.grid_results(loop.accumulators)
         prelude, _ = needed(tuple(self.past), walk.variables_read(loop.body), effects=False)
-        self.phases.append(Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid))
+        self.phases.append(
+            Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at)
+        )
         self.remember_grid(loop.accumulators, [grid])
 
     # ---- workspace -----------------------------------------------------------------------------
@@ -288,11 +292,13 @@ class _Cutter:
                 loads = tuple(ir.Element(a, zero, a.dtype) for a in result.arrays)
                 if first:
                     self.past.extend(
-                        ir.Assign(v, e) for v, e in zip(acc.fields, loads, strict=True)
+                        ir.Assign(v, e, acc.at) for v, e in zip(acc.fields, loads, strict=True)
                     )
                 else:
                     more = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
-                    self.past.extend(ir.Assign(v, e) for v, e in zip(more, loads, strict=True))
+                    self.past.extend(
+                        ir.Assign(v, e, acc.at) for v, e in zip(more, loads, strict=True)
+                    )
                     body, total = combined(acc, acc.fields, more)
                     held = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
                     self.past.extend(
@@ -441,6 +447,7 @@ class _TileCutter:
                 o.pass_,
                 leave,
                 grid,
+                self.loop.at,
             )
         )
         self.grids.append(grid)
@@ -460,7 +467,7 @@ class _TileCutter:
                 ),
             )
         self.cutter.phases.append(
-            Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid)
+            Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid, self.loop.at)
         )
         self.grids.append(grid)
 

@@ -49,12 +49,13 @@ def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tupl
     if not inspect.isfunction(getattr(type(schedule), "setup", None)):
         return layout, ()
     state = call_schedule(cx, schedule, "setup", (layout,))
-    held = [
-        x
-        if isinstance(x, ir.Const | ir.Param)
-        else cx.assign("state", cast(x, POS) if x.type.is_integer else x)
-        for x in leaves(state)
-    ]
+    with cx.standing(parsed(type(schedule).setup)[1].at):
+        held = [
+            x
+            if isinstance(x, ir.Const | ir.Param)
+            else cx.assign("state", cast(x, POS) if x.type.is_integer else x)
+            for x in leaves(state)
+        ]
     return rebuild(state, iter(held)), tuple(x for x in held if isinstance(x, ir.Var))
 
 
@@ -71,6 +72,7 @@ def _range(
                 "it returns range(start, stop, step)",
             )
         cx.positions = True
-        results = tuple(cast(x, POS) for x in bounds(cx, made))
+        with cx.standing(at):
+            results = tuple(cast(x, POS) for x in bounds(cx, made))
         cx.positions = False
     return ir.Inline(params, tuple(body), results)

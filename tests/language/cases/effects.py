@@ -10,6 +10,11 @@ NAN = math.nan
 GRAPH = rows([1, 1], [], [1, 1, 1], columns=[[0, 2], [], [2, 0, 2]])
 
 
+@ev.func
+def times(a, b):
+    return a * b
+
+
 @case(A=tiles(3), y=out("float32", [5, 10, 15], start=5), z=out("int32", [9, 2, 4], start=7))
 def updates_of_the_tiles_own_element(A, y, z):
     for t in A.tiles():
@@ -125,6 +130,24 @@ def an_atomic_in_an_expression_is_read_in_order(A, n, y):
     for t in A.tiles():
         before = y[t]
         y[t] = before - y[t] + 0 * ev.atomic_add(n, 0, 2)
+
+
+@case(
+    A=GRAPH,
+    n=out("int32", [5, 5, 5, 2, 5]),
+    total=out("int32", [2, 0, 3]),
+    least=out("int32", [1, 9, 1]),
+    where=out("int32", [0, -1, 2]),
+    product=out("int32", [1, 1, 1]),
+)
+def reductions_evaluate_every_atom_once(A, n, total, least, where, product):
+    for row in A.tiles():
+        total[row] = sum(1 + 0 * ev.atomic_add(n, 0, 1) for k in A.atoms(row))
+        least[row] = min((1 + 0 * ev.atomic_add(n, 1, 1) for k in A.atoms(row)), default=9)
+        where[row] = ev.argmax((0 * ev.atomic_add(n, 2, 1) for k in A.atoms(row)), default=-1)
+        if total[row] == 2:
+            unused = sum(0 * ev.atomic_add(n, 3, 1) for k in A.atoms(row))  # noqa: F841
+        product[row] = ev.reduce(times, (1 + 0 * ev.atomic_add(n, 4, 1) for k in A.atoms(row)), 1)
 
 
 @case(A=GRAPH, y=out("int32", [0, 1, 2, 3, 4]), z=out("float32", [0, 0, 2, 2, 2]))

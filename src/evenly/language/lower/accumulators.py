@@ -144,20 +144,17 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
     state = cx.env[target.name]
     step = contribution(node, target.name)
     assert isinstance(state, Accumulating) and state.accumulator is not None and step is not None
+    word = {"any": "or", "all": "and"}.get(state.op)
+    why = f"in an accumulation by {word}, which need not evaluate all its operands" if word else ""
     for value_node in step.values:
-        v = expressions.number(cx, value_node)
+        with cx.without_effects(why):
+            v = expressions.number(cx, value_node)
         if state.op in ("&", "|", "^") and v.type.is_float:
             refuse(
                 value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}"
             )
-        if state.op in ("any", "all"):
-            v = (
-                expressions.condition(
-                    cx, value_node, operand_of="or" if state.op == "any" else "and"
-                )
-                if not v.type.is_bool
-                else v
-            )
+        if word and not v.type.is_bool:
+            v = expressions.condition(cx, value_node, operand_of=word)
         if step.negated:
             v = cast(v, INT64) if v.type.is_bool else v
             v = unary("-", v, node.at)
@@ -225,7 +222,8 @@ def accumulate_loop(
         results: list[tuple[str, ir.Expr, ir.Accumulator]] = []
         for name, op in ops.items():
             t = types[name]
-            acc = ir.Accumulator(op, (cx.variable(name, t),), (combine.identity(op, t),))
+            fields, start = (cx.variable(name, t),), (combine.identity(op, t),)
+            acc = ir.Accumulator(op, fields, start, at=cx.at)
             states[name] = Accumulating(
                 f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid
             )

@@ -245,7 +245,7 @@ def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
                 f"ev.atomic_{op} takes an array, an index and {'a value' if operands == 1 else 'two values'}",
             )
         if cx.pure:
-            refuse(node.at, f"an atomic {cx.pure}", "use it in the kernel itself")
+            refuse(node.at, f"an atomic {cx.pure}", "use it in a statement of the kernel itself")
         array_node, index_node, *value_nodes = node.arguments
         target = s.Subscript(node.at, array_node, (index_node,))
         array = expressions.value(cx, array_node)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import ir
@@ -105,6 +105,7 @@ class Context:
     pure: str = ""  # why effects are refused here ("" where they are not)
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
+    at: Location | None = None  # what is being lowered: statements that are written stand there
 
     # ---- bounds ----------------------------------------------------------------------------
     # What is known of the numbers that are ids: below which attribute of which layout they stay.
@@ -129,7 +130,18 @@ class Context:
 
     # ---- writing -----------------------------------------------------------------------
     def emit(self, statement: ir.Stmt) -> None:
-        self.block.append(statement)
+        self.block.append(statement if statement.at else replace(statement, at=self.at))  # type: ignore[type-var]
+
+    @contextmanager
+    def standing(self, at: Location) -> Iterator[None]:
+        """What is written meanwhile stands at `at`; in a layout's method, where the kernel calls it."""
+        outer = self.at
+        if outer is None or not self.positions:
+            self.at = at
+        try:
+            yield
+        finally:
+            self.at = outer
 
     def variable(self, name: str, type_: Scalar) -> ir.Var:
         var = ir.Var(self.namer.fresh(name), type_)
@@ -146,6 +158,15 @@ class Context:
         if id(value) in self._bounds:
             self._bounds[id(var)] = var, *self._bounds[id(value)][1:]
         return var
+
+    @contextmanager
+    def without_effects(self, why: str) -> Iterator[None]:
+        """Refuse effects meanwhile: Python need not get as far as them."""
+        outer, self.pure = self.pure, self.pure or why
+        try:
+            yield
+        finally:
+            self.pure = outer
 
     @contextmanager
     def writing(self) -> Iterator[list[ir.Stmt]]:
@@ -233,8 +254,8 @@ class Context:
                 return x
             return Forbidden(f"{name} is {describe(x)} on one path and {describe(y)} on the other")
         var = self.variable(name, promote(x.type, y.type))
-        a.block.append(ir.Assign(var, cast(x, var.type)))
-        b.block.append(ir.Assign(var, cast(y, var.type)))
+        a.block.append(ir.Assign(var, cast(x, var.type), self.at))
+        b.block.append(ir.Assign(var, cast(y, var.type), self.at))
         return var
 
 

@@ -98,7 +98,7 @@ def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
                     isinstance(e, ir.Element) for e in subexpressions(earlier)
                 ):
                     var = cx.variable("read", earlier.type)
-                    cx.block.insert(marks[i], ir.Assign(var, earlier))
+                    cx.block.insert(marks[i], ir.Assign(var, earlier, cx.at))
                     marks = [mark + (j > i) for j, mark in enumerate(marks)]
                     values[i] = var
         marks.append(len(cx.block))
@@ -310,7 +310,7 @@ def _short_circuit(cx: Context, op: str, left: ir.Expr, right: Any) -> ir.Expr:
     if not made.block:
         return ir.Logic(op, left, made.result)
     result = cx.assign("truth", left)
-    made.block.append(ir.Assign(result, made.result))
+    made.block.append(ir.Assign(result, made.result, cx.at))
     block = tuple(made.block)
     cx.emit(ir.If(result, block) if op == "and" else ir.If(ir.Unary("not", result, BOOL), block))
     return result

@@ -92,9 +92,13 @@ def _value_of(cx: Context, body: tuple[s.Stmt, ...], at: Location) -> Value:
     """Lower a function's body; what stands after an `if` that returns belongs to the other branch."""
     for i, node in enumerate(body):
         if isinstance(node, s.Return):
-            return expressions.value(cx, node.value) if node.value is not None else Static(None)
+            if node.value is None:
+                return Static(None)
+            with cx.standing(node.at):
+                return expressions.value(cx, node.value)
         if isinstance(node, s.If) and _returns(node):
-            return _chosen(cx, node, body[i + 1 :], at)
+            with cx.standing(node.at):
+                return _chosen(cx, node, body[i + 1 :], at)
         if isinstance(node, s.For | s.While):
             inner = next((x for x in _all(node) if isinstance(x, s.Return)), None)
             if inner is not None:

@@ -107,7 +107,8 @@ def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:
     """A tile's own part of an accumulator of the grid."""
     assert state.accumulator is not None
     t = state.accumulator.fields[0].type
-    acc = ir.Accumulator(state.op, (cx.variable(name, t),), (combine.identity(state.op, t),))
+    fields, start = (cx.variable(name, t),), (combine.identity(state.op, t),)
+    acc = ir.Accumulator(state.op, fields, start, at=state.accumulator.at)
     return Accumulating(state.message, state.hint, state.op, acc, [t], False)
 
 

@@ -140,14 +140,17 @@ def _over(
     generator = request.generator
     names = [n.name for n in s.target_names(generator.target)]
     hidden = {n: cx.env.get(n) for n in names}
+    stops = request.op in ("any", "all", "first")
+    why = f"in {request.op}, which need not look at every atom" if stops else ""
+
+    def contribute(position: ir.Var) -> None:
+        with cx.standing(generator.element.at):
+            take(_contribution(cx, request, position))
 
     def body(bound: Value, position: ir.Var) -> None:
         statements.bind_loop(cx, generator.target, bound)
-        pure = cx.pure
-        if request.op in ("any", "all", "first"):
-            cx.pure = pure or f"in {request.op}, which need not look at every atom"
-        _under(cx, generator.conditions, lambda: take(_contribution(cx, request, position)))
-        cx.pure = pure
+        with cx.without_effects(why):
+            _under(cx, generator.conditions, lambda: contribute(position))
 
     if passes.is_pass(cx, over):
         passes.walk_atoms(cx, body, request.at, extra)
@@ -167,12 +170,13 @@ def _under(cx: Context, conditions: tuple[s.Expr, ...], body: Callable[[], None]
     if not conditions:
         body()
         return
-    test = expressions.condition(cx, conditions[0])
-    cx.conditional += 1
-    with cx.writing() as inner:
-        _under(cx, conditions[1:], body)
-    cx.conditional -= 1
-    cx.emit(ir.If(test, tuple(inner)))
+    with cx.standing(conditions[0].at):
+        test = expressions.condition(cx, conditions[0])
+        cx.conditional += 1
+        with cx.writing() as inner:
+            _under(cx, conditions[1:], body)
+        cx.conditional -= 1
+        cx.emit(ir.If(test, tuple(inner)))
 
 
 def _contribution(cx: Context, request: Request, atom: ir.Var) -> tuple[ir.Expr, ...]:

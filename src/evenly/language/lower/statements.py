@@ -20,6 +20,11 @@ def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
 
 
 def lower(cx: Context, node: s.Stmt) -> None:
+    with cx.standing(node.at):
+        _lower(cx, node)
+
+
+def _lower(cx: Context, node: s.Stmt) -> None:
     match node:
         case s.Assign() | s.Update() if accumulators.contributes(cx, node):
             accumulators.contribute(cx, node)
@@ -176,7 +181,7 @@ def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
     if not any(isinstance(x, ir.Element) and x.array in changed for x in subexpressions(e)):
         return e
     var = cx.variable("read", e.type)
-    cx.block.insert(mark, ir.Assign(var, e))
+    cx.block.insert(mark, ir.Assign(var, e, cx.at))
     return var
 
 

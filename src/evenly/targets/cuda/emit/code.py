@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.language import ir
+from evenly.language.diagnostics import Location
 
 from .parameters import Parameter
 
@@ -17,7 +18,8 @@ class KernelCode:
     """One kernel: its source without the headers, and how it is launched.
 
     grid: "tiles" (the schedule's launch), "finish" and "partition" (one thread a block of the main
-    kernel, and one more), or "one".
+    kernel, and one more), or "one". origins: for each line of the source, the Python that it was made
+    from; None for a line that is all the engine's own.
     """
 
     name: str
@@ -25,6 +27,7 @@ class KernelCode:
     block: int
     grid: str
     parameters: tuple[Parameter, ...]
+    origins: tuple[Location | None, ...] = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
 
 def _tile_loop(unit: Unit, writer: Owner, phase: Owned, code: ScheduleCode, size: int) -> None:
     text = writer.text
+    writer.at = phase.at
     if size > 1:
         writer.line("if (team.present()) {")
         writer.depth += 1
@@ -64,6 +65,7 @@ def _tile_loop(unit: Unit, writer: Owner, phase: Owned, code: ScheduleCode, size
     if size > 1:
         writer.depth -= 1
         writer.line("}")
+    writer.at = None
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from evenly.language import ir
+from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
 from .expressions import Text, ctype
+from .lines import Line, indented
 from .processor import define_processor
 from .statements import Writer, member, value_struct
 from .totals import Totals
@@ -30,7 +32,6 @@ class PhaseStruct:
             "has_grid": bool(p.grid),
         }
         return [
-            f"  using pos = {'long long' if self.text.wide else 'int'};",
             "  struct State {"
             + "".join(f" {ctype(v.type)} {self.state_member(v)};" for v in p.state)
             + " };",
@@ -40,10 +41,10 @@ class PhaseStruct:
                 f"  static constexpr bool {name} = {str(flag).lower()};"
                 for name, flag in flags.items()
             ),
-            *self.count("num_tiles", p.layout.num_tiles),
-            *self.count("num_atoms", p.layout.num_atoms),
-            *self.count("begin", p.layout.begin),
-            *self.count("end", p.layout.end),
+            *self.count("num_tiles", p.layout.num_tiles, p.at),
+            *self.count("num_atoms", p.layout.num_atoms, p.at),
+            *self.count("begin", p.layout.begin, p.pass_.at),
+            *self.count("end", p.layout.end, p.pass_.at),
             *self.enter(),
             *self.step(),
             *self.leave(),
@@ -63,12 +64,12 @@ class PhaseStruct:
         struct = value_struct(self.text, "Value", self.accumulators)
         identity = ", ".join(self.text.expr(e) for a in self.accumulators for e in a.identity)
         return [
-            *("  " + line for line in struct.splitlines()),
+            *indented(struct, "  "),
             f"  static EV_DEVICE Value identity() {{ return {{{identity}}}; }}",
             "  static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }",
         ]
 
-    def writer(self, **names: dict[ir.Var, str]) -> Writer:
+    def writer(self, at: Location | None, **names: dict[ir.Var, str]) -> Writer:
         text = self.text.child()
         if self.phase.lane is not None:
             text.names[self.phase.lane] = "lane"
@@ -76,42 +77,35 @@ class PhaseStruct:
         for table in names.values():
             text.names.update(table)
             text.taken.update(table.values())
-        writer = Writer(text)
+        writer = Writer(text, at)
         writer.depth = 2
         return writer
 
-    def count(self, name: str, code: ir.Inline) -> list[str]:
+    def count(self, name: str, code: ir.Inline, at: Location | None) -> list[str]:
         """begin, end, num_tiles, num_atoms."""
-        writer = self.writer(params=dict.fromkeys(code.params, "tile"))
+        writer = self.writer(at, params=dict.fromkeys(code.params, "tile"))
         writer.block(code.body)
         parameter = "pos tile" if code.params else ""
         result = writer.text.expr(code.results[0])
         if not writer.lines:
-            return [f"  EV_DEVICE pos {name}({parameter}) const {{ return {result}; }}"]
-        return [
-            f"  EV_DEVICE pos {name}({parameter}) const {{",
-            *writer.lines,
-            f"    return {result};",
-            "  }",
-        ]
+            return [Line(f"  EV_DEVICE pos {name}({parameter}) const {{ return {result}; }}", at)]
+        writer.line(f"return {result};")
+        return [f"  EV_DEVICE pos {name}({parameter}) const {{", *writer.lines, "  }"]
 
     def enter(self) -> list[str]:
         p = self.phase
         tile = p.tile.name
-        writer = self.writer(tile={p.tile: tile})
+        writer = self.writer(p.pass_.at, tile={p.tile: tile})
         writer.block(p.enter)
         values = ", ".join(writer.text.var(v) for v in p.state)
-        return [
-            f"  EV_DEVICE State enter(pos {tile}) const {{",
-            *writer.lines,
-            f"    return {{{values}}};",
-            "  }",
-        ]
+        writer.line(f"return {{{values}}};")
+        return [f"  EV_DEVICE State enter(pos {tile}) const {{", *writer.lines, "  }"]
 
     def step(self) -> list[str]:
         p = self.phase
         tile, atom = p.tile.name, p.pass_.atom.name
         writer = self.writer(
+            p.pass_.at,
             position={p.tile: tile, p.pass_.atom: atom},
             state={v: f"state.{self.state_member(v)}" for v in p.state},
             fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
@@ -128,6 +122,7 @@ class PhaseStruct:
         p = self.phase
         tile = p.tile.name
         writer = self.writer(
+            p.pass_.at,
             tile={p.tile: tile},
             fields={v: f"value.{member(self.fields, v)}" for v in self.fields},
             grid=self.totals.names,
@@ -156,7 +151,6 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
     """A user's share schedule as the engine wants it."""
     fields = [f"state{i}" for i in range(len(code.state))]
     lines = [
-        f"  using pos = {'long long' if text.wide else 'int'};",
         "  struct State {"
         + "".join(f" {ctype(v.type)} {f};" for v, f in zip(code.state, fields, strict=True))
         + " };",

@@ -41,7 +41,12 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         else None
     )
     sched = schedule_struct(text, code, block) if code else []
-    members = struct_members(text.references, unit.written, phase.lane is not None)
+    # Engines ask for Phase::pos; it comes first, since members are of that type.
+    position = f"  using pos = {'long long' if unit.wide else 'int'};"
+    members = [
+        position,
+        *struct_members(text.references, unit.written, phase.lane is not None),
+    ]
     source = [*totals.structs, "struct Phase {", *members, *body, "};"]
     if code:
         source += ["struct Sched {", *members, *sched, "};"]

@@ -6,16 +6,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from evenly.language import combine, ir, walk
+from evenly.language.diagnostics import Location
 
 from .expressions import Text, ctype
+from .lines import Line
 from .scopes import declarations
 
 
 class Writer:
-    """Writes statements line by line. This one runs code on one thread; see `Owner` for groups."""
+    """Writes statements line by line. This one runs code on one thread; see `Owner` for groups.
 
-    def __init__(self, text: Text) -> None:
+    `at`: what the lines being written come from, as far as their statements do not say.
+    """
+
+    def __init__(self, text: Text, at: Location | None = None) -> None:
         self.text = text
+        self.at = at
         self.lines: list[str] = []
         self.depth = 1
         self.declared: set[ir.Var] = set(text.names)
@@ -23,7 +29,7 @@ class Writer:
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
-        self.lines.append("  " * self.depth + text)
+        self.lines.append(Line("  " * self.depth + text, self.at))
 
     @contextmanager
     def braces(self, head: str) -> Iterator[None]:
@@ -47,10 +53,13 @@ class Writer:
         self.inner(block)
 
     def inner(self, block: ir.Block) -> None:
+        outer = self.at
         for s in block:
+            self.at = s.at or outer
             for v in self.places.get(id(s), ()):
                 self.declare(v)
             self.statement(s)
+        self.at = outer
 
     def statement(self, s: ir.Stmt) -> None:
         match s:
@@ -114,7 +123,7 @@ class Writer:
         with self.braces(f"if ({self.text.expr(condition)})"):
             self.inner(then)
         if otherwise:
-            self.lines[-1] += " else {"
+            self.lines[-1] = Line(f"{self.lines[-1]} else {{", self.at)
             declared = set(self.declared)
             self.depth += 1
             self.inner(otherwise)
@@ -300,7 +309,7 @@ class Owner(Writer):
     def reduce(self, s: ir.Pass) -> None:
         fields = [v for a in s.accumulators for v in a.fields]
         struct = self.text.unique("tile_value")
-        self.structs.append(value_struct(self.text, struct, s.accumulators))
+        self.structs += value_struct(self.text, struct, s.accumulators)
         names = [self.text.var(v) for v in fields]
         result = self.text.unique("whole")
         method = "reduce_to_leader" if self.one_pass else "reduce"
@@ -315,12 +324,12 @@ def member(fields: list[ir.Var], v: ir.Var) -> str:
     return f"{v.name}{fields.index(v) if sum(f.name == v.name for f in fields) > 1 else ''}"
 
 
-def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> str:
-    """A struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
+def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
+    """The lines of a struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
     fields = [v for a in accumulators for v in a.fields]
     members = [f"  {ctype(v.type)} {member(fields, v)};" for v in fields]
     each = ", ".join(f"f({member(fields, v)})" for v in fields)
-    lines = [
+    return [
         f"struct {name} {{",
         *members,
         f"  template <class F> EV_DEVICE {name} each(F f) const {{ return {{{each}}}; }}",
@@ -329,7 +338,6 @@ def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]
         "  }",
         "};",
     ]
-    return "\n".join(lines)
 
 
 def combine_body(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
@@ -346,7 +354,9 @@ def combine_body(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> list[s
             inner.names.update({h: h.name for h in held})
             writer.declared.update(held)
             sides.append(held)
+        writer.at = acc.at
         body, values = combine.combined(acc, *sides)
         writer.block(body)
         results += [inner.expr(e) for e in values]
-    return [*writer.lines, f"    return {{{', '.join(results)}}};"]
+    writer.line(f"return {{{', '.join(results)}}};")
+    return writer.lines

@@ -8,6 +8,7 @@ from evenly.language.phases import GridResult
 
 from .code import KernelCode
 from .expressions import Text
+from .lines import Line
 from .parameters import Parameter
 from .statements import Writer, member, value_struct
 
@@ -32,7 +33,7 @@ class Totals:
     def _structs(self, text: Text) -> list[str]:
         identity = ", ".join(text.expr(e) for a in self.accumulators for e in a.identity)
         return [
-            value_struct(text, "grid_value", self.accumulators),
+            *value_struct(text, "grid_value", self.accumulators),
             "struct totals {",
             "  using Grid = grid_value;",
             "  static constexpr bool has_grid = true;",
@@ -61,13 +62,13 @@ class Totals:
         if not self.grid:
             return []
         text = unit.text()
-        lines = [
+        lines: list[str] = [
             f"  const grid_value grid = ev::final_grid<totals, {block}>((const grid_value*)grid_partials, all_lanes);",
             "  if (ev::thread_rank() == 0) {",
         ]
         for g in self.grid:
             lines += [
-                f"    {text.array(a)}[0] = {self.names[v]};"
+                Line(f"    {text.array(a)}[0] = {self.names[v]};", g.accumulator.at)
                 for a, v in zip(g.arrays, g.accumulator.fields, strict=True)
             ]
         lines.append("  }")

@@ -10,6 +10,7 @@ from evenly.language.specs import LayoutSpec
 
 from .code import KernelCode
 from .expressions import References, Text
+from .lines import origins
 from .parameters import Parameter, parameter_name, parameters_of, view_lines
 
 
@@ -53,7 +54,8 @@ class Unit:
             *body,
             "}",
         ]
-        return KernelCode(name, "\n".join(lines) + "\n", block, grid, tuple(parameters))
+        source = "\n".join(lines) + "\n"
+        return KernelCode(name, source, block, grid, tuple(parameters), origins(lines))
 
 
 def _wrapped(items: list[str]) -> str:

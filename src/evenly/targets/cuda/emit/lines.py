@@ -1,0 +1,32 @@
+"""Lines of emitted text that know which Python they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from evenly.language.diagnostics import Location
+
+
+class Line(str):
+    """A line made from the Python at `at`; lines that are all the engine's own are plain strings."""
+
+    __slots__ = ("at",)
+    at: Location | None
+
+    def __new__(cls, text: str, at: Location | None) -> Line:
+        line = super().__new__(cls, text)
+        line.at = at
+        return line
+
+
+def origin(line: str) -> Location | None:
+    return line.at if isinstance(line, Line) else None
+
+
+def indented(lines: Iterable[str], by: str) -> list[str]:
+    return [Line(by + line, origin(line)) for line in lines]
+
+
+def origins(lines: Iterable[str]) -> tuple[Location | None, ...]:
+    """Where each line of the joined text comes from: one of `lines` may be several of the text's."""
+    return tuple(origin(line) for line in lines for _ in line.split("\n"))
