@@ -66,12 +66,14 @@ from evenly.schedules import (
     WorkOriented,
     schedule,
 )
+from evenly.tuning.balance import Balance
 from evenly.tuning.explain import explain
 from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 __all__ = [
     "Array",
+    "Balance",
     "BlockMapped",
     "DeviceArray",
     "EvenlyError",

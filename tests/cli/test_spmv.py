@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -161,6 +164,39 @@ def test_an_empty_csv_file_gets_a_header(evenly, small, tmp_path):
 
 def test_csv_to_a_device(evenly, small):
     assert evenly("spmv", small, "--csv", "/dev/null").status == 0
+
+
+def test_balance_is_sketched(evenly, small):
+    ran = evenly("spmv", small, "--schedule", "warp_mapped", "--balance", "--repeat", 1)
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.lines[1:5] == [
+        "Matrix: small.mtx", "Dimensions: 40 x 30 (117)", "", "spmv_rows, A (Csr): 40 tiles, 117 atoms",
+    ]  # fmt: skip
+    named = [line[2:].split()[0] for line in ran.lines[8:] if line[:2] in ("> ", "  ")]
+    assert named == ["warp_mapped", *(n for n in SCHEDULES if n != "warp_mapped")]
+    assert "█" in ran.out
+
+
+def test_balance_of_all_schedules_marks_what_auto_takes(evenly, small):
+    ran = evenly("spmv", small, "--schedule", "all", "--balance", "--repeat", 1)
+    marked = next(line for line in ran.lines if line.startswith("> "))
+    assert evenly("spmv", small).err.split()[3] == marked.split()[1]
+
+
+def test_balance_where_output_is_ascii(small):
+    command = [sys.executable, "-m", "evenly", "spmv", small, "--balance", "--target", "python"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert b"> " in done.stdout
+    assert b"####" in done.stdout
+
+
+@pytest.mark.parametrize("ending", ["svg", "png"])
+def test_a_picture_of_the_balance(evenly, small, tmp_path, ending):
+    path = tmp_path / f"balance.{ending}"
+    ran = evenly("spmv", small, "--schedule", "merge_path", "--picture", path)
+    assert (ran.status, len(ran.lines)) == (0, 3)
+    assert path.read_bytes()[:4] == {"svg": b"<?xm", "png": b"\x89PNG"}[ending]
 
 
 @pytest.mark.gpu

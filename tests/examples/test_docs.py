@@ -9,7 +9,17 @@ import pytest
 from tests.examples import pages
 
 FOLDER = pages.ROOT / "docs"
-NAMES = ("index", "layouts", "schedules", "kernels", "targets", "plans", "errors", "reference")
+NAMES = (
+    "index",
+    "layouts",
+    "schedules",
+    "kernels",
+    "targets",
+    "plans",
+    "balance",
+    "errors",
+    "reference",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

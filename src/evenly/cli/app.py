@@ -97,10 +97,19 @@ def spmv(
         bool,
         typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in float64."),
     ] = False,
+    balance: Annotated[
+        bool,
+        typer.Option("--balance", metavar="", help="Sketch how evenly schedules divide the work."),
+    ] = False,
+    picture: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Draw that, as .png or .svg (needs Matplotlib)."),
+    ] = None,
 ) -> int:
     from evenly.cli.spmv import Options, run
 
-    return run(Options(file, schedule, layout, target, dtype, repeat, csv, validate))
+    options = (file, schedule, layout, target, dtype, repeat, csv, validate, balance, picture)
+    return run(Options(*options))
 
 
 @app.command()

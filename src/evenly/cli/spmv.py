@@ -25,6 +25,8 @@ from evenly.interop import matrix_market
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.tuning.pictures import check_path
+from evenly.tuning.sketch import sketch
 
 DTYPES = ("float32", "float64")
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
@@ -42,6 +44,8 @@ class Options:
     repeat: int | None = None
     csv: str | None = None
     validate: bool = False
+    balance: bool = False
+    picture: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,10 @@ def run(options: Options) -> int:
         if target == "python":
             check_interpreted(options, problem, len(names) * (repeat + 2))
         outcomes, notes = measure(problem, names, repeat, options.validate, progress)
+        balance = profiled(options, problem, progress)
     report(options, matrix, outcomes)
+    if options.balance:
+        print(f"\n{balance_lines(balance)}")
     for note in notes:
         print(f"evenly: {note}", file=sys.stderr)
     if csv is not None:
@@ -90,9 +97,12 @@ def check(options: Options) -> None:
             raise unknown(option, given, known)
     if options.repeat is not None:
         check_range("--repeat", options.repeat, 1)
-    for option, path in (("FILE", options.file), ("--csv", options.csv)):
+    paths = (("FILE", options.file), ("--csv", options.csv), ("--picture", options.picture))
+    for option, path in paths:
         if path == "":
             raise InputError(option, expected="a path", given="an empty one")
+    if options.picture is not None:
+        check_path(options.picture, "--picture")
 
 
 def read(file: str, dtype: str) -> Any:
@@ -172,6 +182,25 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
     why = consider(problem.A, problem.target, False).why
     return name, f"auto chose {name} on {problem.target}: {why}"
+
+
+def profiled(options: Options, problem: Problem, progress: Progress) -> Any:
+    """The balance of the schedule asked for (of all of them: auto's), drawn if that is asked for; else None."""
+    if not options.balance and options.picture is None:
+        return None
+    progress.say("counting atoms")
+    schedule = "auto" if options.schedule == "all" else options.schedule
+    return problem.plan(schedule).profile(path=options.picture)
+
+
+def balance_lines(balance: Any) -> str:
+    """The sketch, in ASCII where the output has no more."""
+    lines = str(balance)
+    try:
+        lines.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        return sketch(balance, plain=True)
+    return lines
 
 
 def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import ir, walk
 from evenly.language.phases import Phases
+
+if TYPE_CHECKING:
+    from evenly.tuning.balance import Balance
 
 
 class Plan:
@@ -99,6 +102,46 @@ class Plan:
         return {
             p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)
         }
+
+    def profile(
+        self, *, against: Any = None, layout: str | None = None, path: Any = None
+    ) -> Balance:
+        """How evenly the schedule divides the plan's own layout, and others beside it: an `ev.Balance`.
+
+        It counts atoms for the launch on a GPU, on the host and without running anything.
+
+        against: schedules or their names; default: the built-in ones that can run the kernel.
+        layout: the name of an argument, where not the first one that is looped over.
+        path: a file to draw it to, .png or .svg.
+
+        Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
+        """
+        from evenly.language.phases import needs_whole_tiles
+        from evenly.tuning.pictures import check_path
+        from evenly.tuning.profile import beside, profile
+
+        if path is not None:
+            check_path(path)
+        whole_tiles = needs_whole_tiles(self.kernel.program(self._specs)) is not None
+        schedules = beside(self.schedule, against, whole_tiles)
+        balance = profile(self.kernel.name, self._binding, self._phases, schedules, layout)
+        if path is not None:
+            balance.save(path)
+        return balance
+
+    def counters(self) -> list[Any]:
+        """What a profiler of a GPU would count, for each launch on the plan's own arguments (target "simt" only).
+
+        It runs the plan, and gives `Counters`: coalescing, divergence, bank conflicts, atomics; see docs/simt.md.
+        """
+        if not hasattr(self._executable, "counters"):
+            raise InputError(
+                "plan.counters",
+                expected="a plan on target 'simt'",
+                given=f"one on {self.target!r}",
+                hint='kernel[schedule].on("simt").plan(...)',
+            )
+        return self._executable.counters(self._binding, self._stored)
 
     @property
     def launches(self) -> list[Any]:

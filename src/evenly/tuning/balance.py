@@ -1,0 +1,169 @@
+"""`plan.profile()`: how evenly a schedule, and others beside it, divide the work of a layout.
+
+Time is counted in atoms: a lane evaluates one after the other, the 32 lanes of a warp go in
+lockstep, and a block holds its threads until its last warp is done. What a launch loses then
+comes apart into three factors: lanes that wait for their warp, warps that wait for their block,
+blocks that are done before the slowest.
+
+Source: the load imbalance of Osama, Porumbescu, Owens (PPoPP 2023), section 3; the lockstep
+model of Bell and Garland (SC 2009), section 4.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from evenly.schedules import TABLE
+
+WARP = 32
+
+Numbers = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """The threads, the warps or the blocks of a launch, those with equal work as one entry.
+
+    time, atoms, count: (n,) int64; each of `count` processors takes `time` (atoms, one after the
+    other) for its `atoms`. Entries of blocks are single ones, in the order of the launch.
+    lanes: threads a processor.
+    """
+
+    lanes: int
+    time: Numbers
+    atoms: Numbers
+    count: Numbers
+
+    @cached_property
+    def number(self) -> int:
+        """How many processors there are."""
+        return int(self.count.sum())
+
+    @cached_property
+    def most(self) -> int:
+        """The greatest time."""
+        return int(self.time.max(initial=0))
+
+    @cached_property
+    def held(self) -> int:
+        """The time of all together."""
+        return int(self.time @ self.count)
+
+    @property
+    def mean(self) -> float:
+        """The mean time."""
+        return self.held / self.number if self.number else 0.0
+
+    @property
+    def skew(self) -> float:
+        """The greatest time over the mean; 1 where nobody has work."""
+        return self.most / self.mean if self.mean else 1.0
+
+    @property
+    def idle(self) -> float:
+        """Share of the lanes' time without an atom, 0 .. 1, while their processors are at work."""
+        return _lost(int(self.atoms @ self.count), self.held * self.lanes)
+
+    def sampled(self, points: int) -> tuple[Numbers, Numbers]:
+        """(time, atoms) of the processors at `points` evenly spaced places, the longest first; (0,) where none is."""
+        if self.number == 0:
+            return self.time, self.atoms
+        order = np.lexsort((-self.atoms, -self.time))
+        places = np.arange(points) * self.number // points
+        order = order[np.searchsorted(np.cumsum(self.count[order]), places, side="right")]
+        return self.time[order], self.atoms[order]
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """What one schedule makes of the layout: the levels of its launch, and what they lose.
+
+    idle: share of the threads' time without an atom while their blocks are at work; that is
+    idle_lanes and idle_warps together. idle_blocks: what blocks would lose beside it if all of them
+    ran at once (a GPU that has more of them than places starts another instead).
+    All four lie in 0 .. 1.
+    """
+
+    schedule: Any
+    threads: Level
+    warps: Level
+    blocks: Level
+
+    @property
+    def label(self) -> str:
+        """The schedule by its name, with the parameters that are not the default."""
+        known = (name for name, entry in TABLE.items() if entry.make is type(self.schedule))
+        name = next(known, type(self.schedule).__name__)
+        return " ".join([name, *_changed(self.schedule)])
+
+    @property
+    def idle(self) -> float:
+        return self.blocks.idle
+
+    @property
+    def idle_lanes(self) -> float:
+        return self.warps.idle
+
+    @property
+    def idle_warps(self) -> float:
+        return _lost(self.warps.held, self.blocks.held * (self.blocks.lanes // WARP))
+
+    @property
+    def idle_blocks(self) -> float:
+        return _lost(self.blocks.held, self.blocks.most * self.blocks.number)
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """How evenly schedules divide the tiles of one layout. `str()` is a sketch for a terminal.
+
+    kernel, layout: what was profiled, in words. tiles, atoms: of the layout.
+    loads: a Load a schedule, the plan's own first; `chosen` is that one.
+    """
+
+    kernel: str
+    layout: str
+    tiles: int
+    atoms: int
+    loads: tuple[Load, ...]
+
+    @property
+    def chosen(self) -> Load:
+        return self.loads[0]
+
+    def __str__(self) -> str:
+        from .sketch import sketch
+
+        return sketch(self)
+
+    def save(self, path: Any) -> None:
+        """Draw it to a file, PNG or SVG by its suffix.
+
+        Raises InputError for another suffix, UnavailableError without Matplotlib.
+        """
+        from .pictures import save
+
+        save(self, path)
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows; its text where there is no Matplotlib."""
+        from .pictures import available, svg
+
+        return svg(self) if available() else None
+
+
+def _lost(used: int, held: int) -> float:
+    return 1 - used / held if held else 0.0
+
+
+def _changed(schedule: Any) -> Iterator[str]:
+    """The parameters that are not the default, as name=value."""
+    for f in dataclasses.fields(schedule):
+        if getattr(schedule, f.name) != f.default:
+            yield f"{f.name}={getattr(schedule, f.name)}"

@@ -1,0 +1,144 @@
+"""The numbers behind `plan.profile()`: from a layout and schedules to a Balance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.arguments import Binding
+from evenly.errors import InputError
+from evenly.language.phases import Once, Owned, Phases
+from evenly.layouts.contract import is_layout
+from evenly.layouts.moving import move
+from evenly.schedules import TABLE, Schedule, by_name
+from evenly.schedules.contract import Sizes
+
+from .balance import WARP, Balance, Level, Load, Numbers
+from .shares import MOST_STEPS, Shares, shares
+
+# Instead of a default that only repeats another one: a group of 32 is a warp.
+BESIDE: dict[str, dict[str, int]] = {"group_mapped": {"size": 8}}
+COMMON = 1 << 16  # smaller amounts are counted in a table, the few greater ones by sorting
+
+
+def profile(
+    kernel: str, binding: Binding, phases: Phases, schedules: list[Any], layout: str | None
+) -> Balance:
+    """How `schedules` divide one of a kernel's layouts: the named one, or that of the first tile loop.
+
+    Raises InputError for a name that is no layout, and where a schedule of the user's has too much to walk.
+    """
+    there = {name: value for name, value in binding.arguments.items() if is_layout(value)}
+    name = layout or _first_loop(phases)
+    if name not in there:
+        known = ", ".join(there) or "none (the kernel has none)"
+        raise InputError("layout", expected=f"one of the kernel's: {known}", given=repr(layout))
+    whole = there[name]
+    sizes = Sizes(int(whole.max_tiles), int(whole.max_atoms))
+    here = move(whole, "cpu")
+    offsets = offsets_of(here)
+    loads = tuple(load(s, shares(s, here, offsets, sizes)) for s in schedules)
+    what = f"{name} ({type(whole).__name__})"
+    return Balance(kernel, what, len(offsets) - 1, int(offsets[-1]), loads)
+
+
+def _first_loop(phases: Phases) -> str:
+    """The layout of the first loop over tiles that has a pass over atoms; "" where none has."""
+    for phase in phases.phases:
+        if not isinstance(phase, Once) and (not isinstance(phase, Owned) or phase.has_pass):
+            return phase.path[0]
+    return ""
+
+
+def beside(chosen: Any, against: Any, whole_tiles: bool) -> list[Any]:
+    """The chosen schedule, then those of `against` (None: every built-in one), each once.
+
+    whole_tiles: whether the kernel needs schedules that own whole tiles.
+    Raises InputError for names that are not schedules.
+    """
+    if against is None:
+        made = [entry.make(**BESIDE.get(name, {})) for name, entry in TABLE.items()]
+        others = [s for s in made if s.owns_tiles or not whole_tiles]
+    else:
+        one = isinstance(against, str | type | Schedule)
+        others = [by_name(s) for s in ([against] if one else against)]
+    return list(dict.fromkeys([chosen, *others]))
+
+
+def offsets_of(layout: Any) -> Numbers:
+    """Where the tiles of a layout in CPU memory begin, and its atoms end: (tiles + 1,) int64.
+
+    Raises InputError where `begin` takes one tile at a time, and there are many.
+    """
+    tiles = int(layout.num_tiles)
+    offsets = np.full(tiles + 1, int(layout.num_atoms), np.int64)
+    try:
+        offsets[:-1] = layout.begin(np.arange(tiles))
+    except (TypeError, ValueError):  # it branches, or wants a true integer
+        if tiles > MOST_STEPS:
+            raise InputError(
+                f"{type(layout).__name__}.begin",
+                expected=f"at most {MOST_STEPS:,} tiles, since Python calls it for one at a time",
+                given=f"{tiles:,}",
+                hint="profile some of the tiles: A.slice(range(1000))",
+            ) from None
+        offsets[:-1] = [int(layout.begin(tile)) for tile in range(tiles)]
+    return offsets
+
+
+# ---- from groups to threads, warps and blocks ------------------------------------------------------
+def load(schedule: Any, shared: Shares) -> Load:
+    """The levels of a launch whose groups of lanes have these shares."""
+    sizes, count = distinct(shared.atoms)
+    small = shared.size < WARP
+    warps = _small_groups(shared) if small else _large_groups(shared, sizes, count)
+    return Load(schedule, _threads(shared, sizes, count), warps, _blocks(shared))
+
+
+def distinct(values: Numbers) -> tuple[Numbers, Numbers]:
+    """The different values, none negative, and how often each stands there."""
+    common = np.bincount(values[values < COMMON])
+    greater, count = np.unique(values[values >= COMMON], return_counts=True)
+    found = np.flatnonzero(common)
+    return np.concatenate([found, greater]), np.concatenate([common[found], count])
+
+
+def _threads(shared: Shares, sizes: Numbers, count: Numbers) -> Level:
+    """Of a group's lanes, the first `more` have one atom more than the others."""
+    each, more = np.divmod(sizes, shared.size)
+    spare = shared.blocks * shared.block - len(shared.atoms) * shared.size
+    atoms = np.concatenate([each + 1, each, [0]])
+    count = np.concatenate([more * count, (shared.size - more) * count, [spare]])
+    return _level(1, atoms, atoms, count)
+
+
+def _small_groups(shared: Shares) -> Level:
+    """Several groups a warp, in lockstep: the longest holds the others."""
+    groups = shared.atoms.reshape(-1, shared.per_block * WARP // shared.block)
+    time = -(-groups.max(axis=1, initial=0) // shared.size)
+    return _level(WARP, time, groups.sum(axis=1), np.ones_like(time))
+
+
+def _large_groups(shared: Shares, sizes: Numbers, count: Numbers) -> Level:
+    """Several warps a group: what each has follows from the group's atoms."""
+    each, more = (part[:, None] for part in np.divmod(sizes, shared.size))
+    first = np.arange(0, shared.size, WARP)
+    lanes = np.minimum(shared.size - first, WARP)
+    atoms = each * lanes + np.clip(more - first, 0, lanes)
+    time = each + (more > first)
+    spare = shared.blocks * shared.block // WARP - len(shared.atoms) * len(first)
+    count = np.append(np.repeat(count, len(first)), spare)
+    return _level(WARP, np.append(time, 0), np.append(atoms, 0), count)
+
+
+def _blocks(shared: Shares) -> Level:
+    groups = shared.atoms.reshape(shared.blocks, shared.per_block)
+    time = -(-groups.max(axis=1, initial=0) // shared.size)
+    return Level(shared.block, time, groups.sum(axis=1), np.ones_like(time))
+
+
+def _level(lanes: int, time: Numbers, atoms: Numbers, count: Numbers) -> Level:
+    """Without the entries that nobody has."""
+    real = count > 0
+    return Level(lanes, time[real], atoms[real], count[real])
