@@ -20,7 +20,7 @@ from . import compile as compiling
 from .emit.expressions import Text
 from .emit.parameters import parameter_name, parameters_of, struct_members, struct_values
 from .emit.statements import Writer
-from .executable import scalar
+from .launching import scalar
 
 BLOCK, ITEMS = 256, 8
 LIMIT = 2**31 - 2**21
