@@ -32,7 +32,7 @@ class Kernel:
 
     kernel(*args)                       runs it; schedule and target are chosen
     kernel[schedule](*args)             under this schedule
-    kernel[schedule].on(target)(*args)  there: "cuda", "cpu" or "python"
+    kernel[schedule].on(target)(*args)  there: "cuda", "cpu", "python" or "simt"
     kernel.plan(*args, schedule=, target=)   decides and compiles; calling the plan only launches
     """
 
@@ -64,9 +64,13 @@ class Kernel:
     def __getitem__(self, schedule: Any) -> Bound:
         return Bound(self)[schedule]
 
-    def on(self, target: str, *, debug: bool = False) -> Bound:
-        """This kernel on a target: "auto", "cuda", "cpu" or "python". `debug`: check indices and divisions ("cpu")."""
-        return Bound(self).on(target, debug=debug)
+    def on(self, target: str, *, debug: bool = False, **options: Any) -> Bound:
+        """This kernel on a target: "auto", "cuda", "cpu", "python" or "simt".
+
+        debug: check indices and divisions ("cpu"; "python" and "simt" always do).
+        options: how "simt" runs: seed=, seeds=, order=, races=, resident= (see docs/simt.md).
+        """
+        return Bound(self).on(target, debug=debug, **options)
 
     def plan(self, *args: Any, schedule: Any = "auto", target: str = "auto") -> Plan:
         """Decide and compile for these arguments; see `Plan`."""
@@ -156,12 +160,13 @@ class Bound:
     schedule: Any = "auto"
     target: str = "auto"
     debug: bool = field(default=False)
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __getitem__(self, schedule: Any) -> Bound:
         return replace(self, schedule=schedule if schedule == "auto" else by_name(schedule))
 
-    def on(self, target: str, *, debug: bool = False) -> Bound:
-        return replace(self, target=target, debug=debug)
+    def on(self, target: str, *, debug: bool = False, **options: Any) -> Bound:
+        return replace(self, target=target, debug=debug, options=options)
 
     def __call__(self, *args: Any) -> None:
         """Run on these arguments."""
@@ -187,7 +192,20 @@ class Bound:
         executable, phases = kernel.executable(
             specs, schedule, target, is_wide(binding), self.debug
         )
+        if self.options:
+            executable = self._configured(executable, target)
         return Plan(kernel, schedule, target, executable, phases, binding, specs)
+
+    def _configured(self, executable: Any, target: str) -> Any:
+        if not hasattr(executable, "configured"):
+            name = next(iter(self.options))
+            raise InputError(
+                name,
+                expected=f"no options for target {target!r}",
+                given=f"{name}={self.options[name]!r}",
+                hint="seed=, seeds= and order= are options of target 'simt'",
+            )
+        return executable.configured(self.options)
 
     def _target(self, binding: Binding) -> str:
         if self.target != "auto":

@@ -11,6 +11,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "cuda": ("evenly.targets.cuda", "CudaTarget"),
     "cpu": ("evenly.targets.cpu", "CpuTarget"),
     "python": ("evenly.targets.python", "PythonTarget"),
+    "simt": ("evenly.targets.simt", "SimtTarget"),
 }
 
 _made: dict[str, Any] = {}

@@ -68,6 +68,9 @@ EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000
 template <class T> EV_DEVICE T load_cached(const T* p) { return *p; }
 template <class T> EV_DEVICE T load_once(const T* p) { return __ldcs(p); }
 EV_DEVICE bool load_once(const bool* p) { return __ldcs((const unsigned char*)p) != 0; }
+// load_unused: a place that perhaps nobody has written, whose value is thrown away then: asked for without a branch, so
+// that the loads around it stay in flight together.
+template <class T> EV_DEVICE T load_unused(const T& place) { return place; }
 
 // A read-only array: a[i] is gathered, a.once(i) streams.
 template <class T> struct in {
@@ -86,7 +89,10 @@ template <class T> struct out {
   template <class I> EV_DEVICE T& operator[](I i) const { return data[i]; }
 };
 
-// ---- atomics: each returns the old value -----------------------------------------------------------------------------
+// ---- atomics: relaxed, they order nothing but themselves; fences do. Each returns the old value ------------------------
+// atomic_load is how a thread polls what others change, atomic_store how it tells them.
+template <class T> EV_DEVICE T atomic_load(const T* p) { return *(const volatile T*)p; }
+template <class T> EV_DEVICE void atomic_store(T* p, T v) { *(volatile T*)p = v; }
 EV_DEVICE int atomic_add(int* p, int v) { return atomicAdd(p, v); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {
   return (long long)atomicAdd((unsigned long long*)p, (unsigned long long)v);  // two's complement: the same bits
@@ -123,8 +129,6 @@ EV_DEVICE double swap_bits(double* p, double seen, double v) {
 }
 EV_DEVICE bool same_bits(float a, float b) { return __float_as_int(a) == __float_as_int(b); }
 EV_DEVICE bool same_bits(double a, double b) { return __double_as_longlong(a) == __double_as_longlong(b); }
-EV_DEVICE float read_again(float* p) { return *(volatile float*)p; }
-EV_DEVICE double read_again(double* p) { return *(volatile double*)p; }
 
 }  // namespace ev
 
@@ -221,7 +225,7 @@ EV_DEVICE double power_int(double base, long long e) { return power_by_squaring<
 // ---- floating-point min, max and compare-exchange: CUDA has none, so a loop over compare-and-swap of the bits ------------
 // Floats compare by value, as Python does: -0.0 equals 0.0, and a NaN equals nothing.
 template <class T, class F> EV_DEVICE T atomic_update(T* p, F next) {
-  T seen = read_again(p);
+  T seen = atomic_load(p);
   for (;;) {
     T wanted = next(seen);
     if (same_bits(wanted, seen)) return seen;

@@ -12,10 +12,22 @@ EV_DEVICE int mul_wrapping(int a, int b) { return (int)((unsigned)a * (unsigned)
 EV_DEVICE long long add_wrapping(long long a, long long b) { return (long long)((unsigned long long)a + (unsigned long long)b); }
 EV_DEVICE long long sub_wrapping(long long a, long long b) { return (long long)((unsigned long long)a - (unsigned long long)b); }
 EV_DEVICE long long mul_wrapping(long long a, long long b) { return (long long)((unsigned long long)a * (unsigned long long)b); }
+EV_DEVICE int negate_wrapping(int a) { return sub_wrapping(0, a); }
+EV_DEVICE long long negate_wrapping(long long a) { return sub_wrapping(0LL, a); }
+// A negative number may be shifted to the left, too; by how much is not checked.
+template <class N> EV_DEVICE int shift_left(int a, N n) { return (int)((unsigned)a << n); }
+template <class N> EV_DEVICE long long shift_left(long long a, N n) { return (long long)((unsigned long long)a << n); }
 
-template <class T> EV_DEVICE T absolute(T a) { return a < 0 ? -a : a; }
+EV_DEVICE int absolute(int a) { return a < 0 ? negate_wrapping(a) : a; }
+EV_DEVICE long long absolute(long long a) { return a < 0 ? negate_wrapping(a) : a; }
 EV_DEVICE float absolute(float a) { return fabsf(a); }
 EV_DEVICE double absolute(double a) { return fabs(a); }
+
+// Newton's step rounds to the nearest, so that the root of a cube is whole; libraries are a bit off for 27.
+template <class T> EV_DEVICE T cube_root(T x) {
+  T root = cbrt(x);
+  return root == 0 || !isfinite(root) ? root : root - (root - x / (root * root)) / 3;
+}
 
 template <class T> EV_DEVICE T not_a_number() { return (T)infinity_float() * (T)0; }
 

@@ -254,7 +254,7 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     bool ends[I];
     #pragma unroll
     for (int k = 0; k < I; ++k) {  // no branch before the loads: they are in flight together
-      part[k] = slots[first + k].value;
+      part[k] = load_unused(slots[first + k].value);
       ends[k] = last[first + k] != 0;  // never beyond the atoms
       if (k >= count) part[k] = Phase::identity();
     }

@@ -1,116 +1,140 @@
 // The primitives of cuda/device/gpu.cuh on the CPU: the same engines and the same emitted code, executed by fibers.
 //
-//     #include "gpu_host.hpp"        // first: it says that gpu.cuh is not to define them
-//     #include "split.cuh"           // ... engines, emitted code
-//     ev::sim::launch(blocks, 1, threads, seed, [&] { spmv_main(offsets, ...); });
+// Everything here is a thin call into the runtime. Plain reads and writes of kernels are seen by the runtime too: code
+// that includes this is compiled with -fsanitize=thread, whose hooks the runtime implements (hooks.hpp).
 #pragma once
 #define EV_HOST
 #include <cmath>
 #include <math.h>
-#include "runner.hpp"
+#include <string.h>
+#include <type_traits>
+#include <utility>
+#include "abi.hpp"
 
-#define EV_DEVICE inline
+// All of it inlined, as on the GPU: then an address leads to every line on the way from the kernel to it.
+#define EV_DEVICE inline __attribute__((always_inline))
+#ifdef EV_TRACE  // for the counters: a place in the code must be a place in the kernel
+#define EV_KERNEL(threads) extern "C" __attribute__((flatten)) void
+#else
 #define EV_KERNEL(threads) extern "C" void
+#endif
 // A block's own memory: the static is only a key, one for each place (and each instantiation) as on the GPU.
 #define EV_SHARED(T, name, N)          \
   static const char name##_key = 0;    \
-  auto& name = *static_cast<::ev::sim::array_of<T, N>*>(::ev::sim::Block::active()->shared(&name##_key, sizeof(::ev::sim::array_of<T, N>)))
+  auto& name = *static_cast<::ev::sim::array_of<T, N>*>(ev_sim_shared(&name##_key, sizeof(::ev::sim::array_of<T, N>), sizeof(T), #name))
 
 namespace ev {
 namespace sim {
 template <class T, long long N> using array_of = T[N];
 
-template <class T> std::uint64_t to_bits(T v) {
-  static_assert(sizeof(T) <= 8, "a shuffle moves 8 bytes at most");
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &v, sizeof v);
+template <class T> EV_QUIET inline uint64_t to_bits(T v) {
+  static_assert(sizeof(T) <= 8, "shuffles and atomics take 8 bytes at most");
+  uint64_t bits = 0;
+  memcpy(&bits, &v, sizeof v);
   return bits;
 }
-template <class T> T from_bits(std::uint64_t bits) {
+template <class T> EV_QUIET inline T from_bits(uint64_t bits) {
   T v;
-  std::memcpy(&v, &bits, sizeof v);
+  memcpy(&v, &bits, sizeof v);
   return v;
 }
-template <> inline bool from_bits<bool>(std::uint64_t bits) { return (bits & 1) != 0; }
-
-// The lane asked for, given the lane's own; outside the segment of `width` lanes it is the own one, as on the GPU.
-template <class T> T shuffle(unsigned mask, T value, int source, Site site) {
-  return from_bits<T>(Block::active()->warp(Wait::shuffle, mask, to_bits(value), source, site));
-}
-inline int lane() { return Block::active()->current->rank & 31; }
+template <> EV_QUIET inline bool from_bits<bool>(uint64_t bits) { return (bits & 1) != 0; }
 }  // namespace sim
 
 #define EV_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
 // ---- who am I ------------------------------------------------------------------------------------------------------------
-inline int thread_rank() { return sim::Block::active()->current->rank; }
-inline int block_threads() { return sim::launch_now().threads; }
-inline int lane_rank() { return thread_rank() & 31; }
-inline int warp_rank() { return thread_rank() >> 5; }
-inline int block_rank() { return sim::launch_now().block_x; }
-inline int block_count() { return sim::launch_now().blocks_x; }
-inline int block_y() { return sim::launch_now().block_y; }
-inline int block_y_count() { return sim::launch_now().blocks_y; }
+EV_DEVICE int thread_rank() { return ev_sim_thread_rank(); }
+EV_DEVICE int block_threads() { return ev_sim_block_threads(); }
+EV_DEVICE int lane_rank() { return thread_rank() & 31; }
+EV_DEVICE int warp_rank() { return thread_rank() >> 5; }
+EV_DEVICE int block_rank() { return ev_sim_block_x(); }
+EV_DEVICE int block_count() { return ev_sim_blocks_x(); }
+EV_DEVICE int block_y() { return ev_sim_block_y(); }
+EV_DEVICE int block_y_count() { return ev_sim_blocks_y(); }
 
 // ---- barriers and fences ---------------------------------------------------------------------------------------------------
-inline void barrier(EV_SITE) { sim::Block::active()->barrier(0, block_threads(), {file, line}); }
-inline void barrier(int id, int count, EV_SITE) { sim::Block::active()->barrier(id, count, {file, line}); }
-inline void sync_warp(unsigned mask, EV_SITE) { sim::Block::active()->warp(sim::Wait::sync_warp, mask, 0, sim::lane(), {file, line}); }
-inline void fence_block() {}
-inline void fence_device() {}
+EV_DEVICE void barrier(EV_SITE) { ev_sim_barrier(0, 0, {file, line}); }
+EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {file, line}); }
+EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, line}); }
+EV_DEVICE void fence_block() { ev_sim_fence(0); }
+EV_DEVICE void fence_device() { ev_sim_fence(1); }
 
 // ---- shuffles and votes ------------------------------------------------------------------------------------------------------
-template <class T> T shuffle_up(unsigned mask, T value, int n, int width = 32, EV_SITE) {
-  int lane = sim::lane();
-  return sim::shuffle(mask, value, lane % width >= n ? lane - n : lane, {file, line});
+// The lane asked for; outside the segment of `width` lanes it is the calling one, as on the GPU.
+template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32, EV_SITE) {
+  int lane = lane_rank(), source = lane % width >= n ? lane - n : lane;
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
 }
-template <class T> T shuffle_down(unsigned mask, T value, int n, int width = 32, EV_SITE) {
-  int lane = sim::lane();
-  return sim::shuffle(mask, value, lane % width + n < width ? lane + n : lane, {file, line});
+template <class T> EV_DEVICE T shuffle_down(unsigned mask, T value, int n, int width = 32, EV_SITE) {
+  int lane = lane_rank(), source = lane % width + n < width ? lane + n : lane;
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
 }
-template <class T> T shuffle_from(unsigned mask, T value, int from, int width = 32, EV_SITE) {
-  int lane = sim::lane();
-  return sim::shuffle(mask, value, lane / width * width + (from % width + width) % width, {file, line});
+template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int from, int width = 32, EV_SITE) {
+  int lane = lane_rank(), source = lane / width * width + (from % width + width) % width;
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
 }
-inline unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(sim::Block::active()->warp(sim::Wait::ballot, mask, p, 0, {file, line})); }
-inline bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) == mask; }
-inline bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
+EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_sim_warp(ev_vote, mask, p, 0, {file, line})); }
+EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) == mask; }
+EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
 #undef EV_SITE
 
 // ---- bits ----------------------------------------------------------------------------------------------------------------------
-inline int count_bits(unsigned m) { return __builtin_popcount(m); }
-inline int lowest_bit(unsigned m) { return m == 0 ? -1 : __builtin_ctz(m); }
-inline int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(m); }
+EV_DEVICE int count_bits(unsigned m) { return __builtin_popcount(m); }
+EV_DEVICE int lowest_bit(unsigned m) { return m == 0 ? -1 : __builtin_ctz(m); }
+EV_DEVICE int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(m); }
 
-inline float infinity_float() { return HUGE_VALF; }
-inline double infinity_double() { return HUGE_VAL; }
+EV_DEVICE float infinity_float() { return HUGE_VALF; }
+EV_DEVICE double infinity_double() { return HUGE_VAL; }
 
 // ---- loads and views -------------------------------------------------------------------------------------------------------------
 template <class T> T load_cached(const T* p) { return *p; }
 template <class T> T load_once(const T* p) { return *p; }
+#ifdef EV_TRACE
+template <class T> T load_unused(const T& place) { return place; }
+#else
+template <class T> EV_QUIET T load_unused(const T& place) { return place; }  // not an access that anything hangs on
+#endif
 
+// The array's length comes from where the pointer points: what the emitted code hands over is a bare pointer, as on the GPU.
 template <class T> struct in {
   const T* data;
+  long long count;
   in() = default;
-  in(const T* p) : data(p) {}
-  template <class I> T operator[](I i) const { return load_cached(data + i); }
-  template <class I> T once(I i) const { return load_once(data + i); }
+  in(const T* p) : data(p), count(ev_sim_extent(p, sizeof(T))) {}
+  template <class I> T operator[](I i) const { return load_cached(at(i)); }
+  template <class I> T once(I i) const { return load_once(at(i)); }
+
+private:
+  template <class I> const T* at(I i) const {
+    if (count >= 0 && (uint64_t)i >= (uint64_t)count) ev_sim_outside(data, (int64_t)i, count, 0);
+    return data + i;
+  }
 };
 template <class T> struct out {
   T* data;
+  long long count;
   out() = default;
-  out(T* p) : data(p) {}
-  template <class I> T& operator[](I i) const { return data[i]; }
+  out(T* p) : data(p), count(ev_sim_extent(p, sizeof(T))) {}
+  template <class I> T& operator[](I i) const {
+    if (count >= 0 && (uint64_t)i >= (uint64_t)count) ev_sim_outside(data, (int64_t)i, count, 1);
+    return data[i];
+  }
 };
 
-// ---- atomics: fibers are not interrupted, so plain arithmetic is atomic ------------------------------------------------------------
+// ---- atomics: a fiber gives way before one, never within ------------------------------------------------------------------------
 namespace sim {
-template <class T, class F> T update(T* p, F next) {
-  T old = *p;
-  *p = next(old);
+template <class T, class F> EV_QUIET inline T update(T* p, ev_atomic kind, F next) {
+  ev_sim_atomic_begin(p, sizeof(T), kind);
+  T old = *p, made = next(old);
+  if (kind != ev_atomic_load) *p = made;
+  ev_sim_atomic_end(p, sizeof(T), kind, to_bits(old), to_bits(made));
   return old;
 }
+template <class T, class F> inline T update(T* p, F next) { return update(p, ev_atomic_update, next); }
 }  // namespace sim
+template <class T> T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
+template <class T> void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
 inline int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
 inline long long atomic_add(long long* p, long long v) {
   return sim::update(p, [=](long long s) { return (long long)((unsigned long long)s + (unsigned long long)v); });
@@ -128,6 +152,30 @@ inline long long atomic_compare_exchange(long long* p, long long expected, long 
 }
 template <class T> bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
 template <class T> T swap_bits(T* p, T seen, T v) { return sim::update(p, [=](T s) { return same_bits(s, seen) ? v : s; }); }
-template <class T> T read_again(T* p) { return *p; }
+
+// ---- kernels, as Python calls them ------------------------------------------------------------------------------------------------
+namespace sim {
+template <class T> constexpr char kind_of() {
+  if constexpr (std::is_pointer_v<T>) return std::is_const_v<std::remove_pointer_t<T>> ? 'c' : 'p';
+  else if constexpr (std::is_same_v<T, bool>) return 'b';
+  else if constexpr (std::is_same_v<T, float>) return 'f';
+  else if constexpr (std::is_same_v<T, double>) return 'd';
+  else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? 'i' : 'j';
+  else return std::is_signed_v<T> ? 'l' : 'm';
+}
+template <class... A> struct caller {
+  static constexpr char kinds[] = {kind_of<A>()..., 0};
+  template <size_t... I> EV_QUIET static void with(void* kernel, void** a, std::index_sequence<I...>) {
+    reinterpret_cast<void (*)(A...)>(kernel)(*static_cast<A*>(a[I])...);
+  }
+  EV_QUIET static void call(void* kernel, void** a) { with(kernel, a, std::index_sequence_for<A...>()); }
+};
+template <class... A> ev_entry entry_of(void (*kernel)(A...)) {
+  return {&caller<A...>::call, reinterpret_cast<void*>(kernel), caller<A...>::kinds};
+}
+}  // namespace sim
+// After a kernel: how to call it, under the name kernel_entry.
+#define EV_ENTRY(kernel) \
+  extern "C" __attribute__((visibility("default"))) const ev_entry kernel##_entry = ::ev::sim::entry_of(&kernel);
 
 }  // namespace ev

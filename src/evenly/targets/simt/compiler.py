@@ -1,0 +1,123 @@
+"""The host's C++ compiler: found, asked for its version, and run. What it makes is kept on disk."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from evenly.cache import directory, write_file
+from evenly.errors import InternalError, UnavailableError
+from evenly.targets.cuda import headers
+
+HOST = Path(__file__).parent / "host"
+RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
+CANDIDATES = ("g++", "clang++", "c++")
+COMMON = ("-std=c++17", "-g", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
+# Kernels: every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp).
+CHECKED = (
+    "-O1",
+    "-fsanitize=thread,signed-integer-overflow,shift,integer-divide-by-zero,bounds,return",
+    "-Wno-unknown-pragmas",
+    "-Wno-narrowing",
+)
+# For the counters: basic blocks call a hook, too, and none is copied for threads that came another way, since on a GPU
+# they would meet there.
+TRACED = (
+    "-O1",
+    "-DEV_TRACE",
+    "-fsanitize=thread",
+    "-fsanitize-coverage=trace-pc",
+    "-fno-thread-jumps",
+    "-Wno-unknown-pragmas",
+    "-Wno-narrowing",
+)
+# Volatile accesses call hooks of their own; entering and leaving functions calls none.
+GCC = ("--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0")
+CLANG = ("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0")
+
+
+@functools.cache
+def compiler() -> tuple[str, str]:
+    """The compiler's path and version. Raises UnavailableError where there is none that works."""
+    asked = os.environ.get("EVENLY_CXX")
+    for name in (asked,) if asked else CANDIDATES:
+        path = shutil.which(name)
+        if path is None:
+            continue
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return path, done.stdout.splitlines()[0]
+    missing = f"no C++ compiler ({'EVENLY_CXX is ' + asked if asked else ', '.join(CANDIDATES)})"
+    raise UnavailableError(
+        "target 'simt'",
+        missing,
+        "install g++ or clang++ (Debian: apt install g++), or name one in EVENLY_CXX",
+    )
+
+
+def library(source: str, name: str, traced: bool = False) -> Path:
+    """The shared library of a kernel's source and the runtime, from the cache or made now. traced: for the counters."""
+    flags = TRACED if traced else CHECKED
+    key = _key("library", source, *flags)
+    kept = directory("simt") / f"{key}.so"
+    if kept.exists():
+        return kept
+    with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
+        text, code, linked = (Path(folder) / f"{name}.{end}" for end in ("cpp", "o", "so"))
+        text.write_text(source)
+        special = CLANG if "clang" in compiler()[1] else GCC
+        _run([*COMMON, *flags, *special, *_includes(), "-c", str(text), "-o", str(code)], name)
+        _run(["-shared", str(code), str(runtime()), "-o", str(linked), "-ldl"], name)
+        return _keep(f"{key}.so", linked.read_bytes())
+
+
+def runtime() -> Path:
+    """The runtime's object code, compiled once for all kernels."""
+    key = _key("runtime")
+    kept = directory("simt") / f"{key}.o"
+    if kept.exists():
+        return kept
+    with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
+        text, code = Path(folder) / "whole.cpp", Path(folder) / "whole.o"
+        text.write_text("".join(f'#include "{name}"\n' for name in RUNTIME))
+        _run([*COMMON, "-O2", *_includes(), "-c", str(text), "-o", str(code)], "the runtime")
+        return _keep(f"{key}.o", code.read_bytes())
+
+
+def _includes() -> list[str]:
+    return [f"-I{HOST}", f"-I{headers.FOLDER}"]
+
+
+def _keep(name: str, content: bytes) -> Path:
+    kept = write_file("simt", name, content)
+    if kept is not None:
+        return kept
+    path = Path(tempfile.mkdtemp(prefix="evenly-")) / name  # a cache that cannot be written
+    path.write_bytes(content)
+    return path
+
+
+def _key(*parts: str) -> str:
+    whole = "\0".join((*parts, compiler()[1], " ".join(COMMON), _texts()))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+@functools.cache
+def _texts() -> str:
+    """All that a kernel's source includes."""
+    host = sorted(p for p in HOST.iterdir() if p.suffix in (".hpp", ".cpp"))
+    return headers.text() + "".join(p.read_text() for p in host)
+
+
+def _run(arguments: list[str], what: str) -> None:
+    done = subprocess.run(
+        [compiler()[0], *arguments], capture_output=True, text=True, check=False, errors="replace"
+    )
+    if done.returncode != 0:
+        said = "\n".join(done.stderr.splitlines()[:20])
+        raise InternalError(f"{compiler()[0]} refused {what}, for target 'simt': please report it.\n{said}")

@@ -1,0 +1,114 @@
+// Barriers, shuffles and votes: who has to be there, and what each gets.
+#pragma once
+#include "machine.hpp"
+
+namespace ev::sim {
+
+constexpr std::uint64_t poison = 0xa5a5a5a5a5a5a5a5ull;  // the bits of a value that came from nowhere
+
+inline const char* name_of(ev_collective c) {
+  const char* names[] = {"runs", "a barrier", "sync_warp", "a shuffle", "a vote"};
+  return names[c];
+}
+
+inline bool same(const ev_site& a, const ev_site& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+
+// The members' accesses so far come before what any of them does next.
+inline void order_members(const std::vector<Thread*>& members) {
+  Clock& first = members[0]->clock;
+  auto joint = std::make_shared<Knowledge>(*first.known);
+  Known last = first.known, released[scopes], pending[scopes];
+  for (Thread* t : members) {
+    if (t->clock.known != last) learn(*joint, last = t->clock.known);
+    for (int s = 0; s < scopes; ++s) {  // a fence before a barrier, an atomic after it: the pattern counts for them all
+      released[s] = join(released[s], t->clock.released[s]);
+      pending[s] = join(pending[s], t->clock.pending[s]);
+    }
+  }
+  for (Thread* t : members) joint->own[t->rank] = t->clock.now++;
+  for (Thread* t : members) {
+    t->clock.known = joint;
+    for (int s = 0; s < scopes; ++s) { t->clock.released[s] = released[s]; t->clock.pending[s] = pending[s]; }
+  }
+}
+
+[[noreturn]] inline void broken(const Thread& t, const Thread& gone) {
+  throw Failure{t.wait == ev_barrier ? "barrier" : "mask",
+                format("%s waits at %s for thread %d, which has left the kernel\n  it waits {pc:%x}", machine().name(t).c_str(),
+                       name_of(t.wait), gone.rank, t.pc)};
+}
+
+// ---- barriers ----------------------------------------------------------------------------------------------------------
+inline void check_whole_warps(const Block& b, int id) {
+  for (int w = 0; w * 32 < b.size(); ++w) {
+    int lanes = 0, size = std::min(32, b.size() - w * 32);
+    for (int i = w * 32; i < w * 32 + size; ++i) lanes += b.threads[i].wait == ev_barrier && b.threads[i].barrier_id == id;
+    if (lanes != 0 && lanes != size)
+      throw Failure{"barrier", format("barrier %d: only %d of the %d lanes of warp %d of block %u are there\n", id, lanes, size, w, b.linear) + machine().who_waits()};
+  }
+}
+
+// barrier(): one place for all. (Named barriers may meet from several: a producer's and a consumer's.)
+inline void check_one_place(const Block& b) {
+  const Thread& first = b.threads[0];
+  for (auto& t : b.threads)
+    if (!same(t.site, first.site))
+      throw Failure{"barrier", format("the threads of block %u meet at two different barriers\n  thread %d waits {pc:%x}\n  thread %d waits {pc:%x}", b.linear,
+                                      first.rank, first.pc, t.rank, t.pc)};
+}
+
+inline void try_barrier(Thread& t) {
+  Block& b = *t.block;
+  const int id = t.barrier_id, count = t.barrier_count;
+  Block::Barrier& barrier = b.barriers[id];
+  if (barrier.here == 0) barrier.count = count;
+  if (barrier.count != count)
+    throw Failure{"barrier", format("barrier %d of block %u: thread %d waits for %d threads, others for %d\n  it waits {pc:%x}", id, b.linear, t.rank, count, barrier.count, t.pc)};
+  if (b.exited > 0 && count == b.size())
+    for (auto& o : b.threads) if (o.state == State::exited) broken(t, o);
+  if (++barrier.here < count) return;
+  barrier.here = 0;
+  check_whole_warps(b, id);
+  if (id == 0) check_one_place(b);
+  std::vector<Thread*> members;
+  for (auto& o : b.threads) if (o.wait == ev_barrier && o.barrier_id == id) members.push_back(&o);
+  order_members(members);
+  for (Thread* o : members) machine().wake(*o);
+}
+
+// ---- warps -------------------------------------------------------------------------------------------------------------
+// The threads that the mask names, or none while some are not there yet.
+inline std::vector<Thread*> members_of(Thread& t) {
+  Block& b = *t.block;
+  std::vector<Thread*> members;
+  const int base = t.warp() * 32;
+  for (int lane = 0; lane < 32; ++lane) {
+    if (!(t.mask >> lane & 1)) continue;
+    if (base + lane >= b.size())
+      throw Failure{"mask", format("%s: mask %08x names lane %d, and the block has %d threads\n  {pc:%x}", machine().name(t).c_str(), t.mask, lane, b.size(), t.pc)};
+    Thread& o = b.threads[base + lane];
+    if (o.state == State::exited) broken(t, o);
+    if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) return {};  // on its way, or elsewhere first
+    members.push_back(&o);
+  }
+  for (Thread* o : members)
+    if (o->wait != t.wait || !same(o->site, t.site))
+      throw Failure{"mask", format("the lanes of mask %08x meet at two places\n  %s is at %s {pc:%x}\n  thread %d is at %s {pc:%x}", t.mask,
+                                   machine().name(*o).c_str(), name_of(o->wait), o->pc, t.rank, name_of(t.wait), t.pc)};
+  return members;
+}
+
+inline void try_warp(Thread& t) {
+  auto members = members_of(t);
+  if (members.empty()) return;
+  unsigned votes = 0;
+  for (Thread* o : members) votes |= unsigned(o->offered & 1) << o->lane();
+  for (Thread* o : members) {
+    const int base = o->warp() * 32;
+    o->result = t.wait == ev_vote ? votes : o->mask >> o->source & 1 ? o->block->threads[base + o->source].offered : poison;
+  }
+  if (t.wait == ev_sync_warp) order_members(members);  // shuffles and votes order nothing (CUDA C++ Programming Guide, 10.22)
+  for (Thread* o : members) machine().wake(*o);
+}
+
+}  // namespace ev::sim

@@ -1,0 +1,118 @@
+// What the compiler calls for the kernel's code: on every access to memory that is not a register's (-fsanitize=thread)
+// and where C++ leaves the meaning of an operation undefined (-fsanitize=undefined). The sanitizers' own runtimes know
+// nothing of fibers and of a GPU's memory; these know both.
+#include "access.hpp"
+
+using namespace ev::sim;
+
+#define PC __builtin_return_address(0)
+static std::uintptr_t at(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
+
+// ---- memory ------------------------------------------------------------------------------------------------------------
+#define EV_HOOKS(size)                                                                        \
+  extern "C" void __tsan_read##size(void* p) { reads(at(p), size, PC); }                 \
+  extern "C" void __tsan_write##size(void* p) { writes(at(p), size, PC); }               \
+  extern "C" void __tsan_unaligned_read##size(void* p) { reads(at(p), size, PC); }       \
+  extern "C" void __tsan_unaligned_write##size(void* p) { writes(at(p), size, PC); }     \
+  extern "C" void __tsan_read_write##size(void* p) { reads(at(p), size, PC); writes(at(p), size, PC); }
+EV_HOOKS(1)
+EV_HOOKS(2)
+EV_HOOKS(4)
+EV_HOOKS(8)
+EV_HOOKS(16)
+
+// An object as a whole.
+static void range_reads(const void* p, std::size_t size, const void* pc) { access(at(p), size, Access::read, pc, true, false, true); }
+static void range_writes(const void* p, std::size_t size, const void* pc) { access(at(p), size, Access::write, pc, false, true, true); }
+extern "C" void __tsan_read_range(void* p, unsigned long size) { range_reads(p, size, PC); }
+extern "C" void __tsan_write_range(void* p, unsigned long size) { range_writes(p, size, PC); }
+extern "C" void* __tsan_memcpy(void* to, const void* from, unsigned long n) {
+  range_reads(from, n, PC);
+  range_writes(to, n, PC);
+  return std::memcpy(to, from, n);
+}
+extern "C" void* __tsan_memmove(void* to, const void* from, unsigned long n) {
+  range_reads(from, n, PC);
+  range_writes(to, n, PC);
+  return std::memmove(to, from, n);
+}
+extern "C" void* __tsan_memset(void* to, int value, unsigned long n) {
+  range_writes(to, n, PC);
+  return std::memset(to, value, n);
+}
+
+// A volatile access is how CUDA code polls: other threads go first, and it does not race with atomics.
+static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc);
+#define EV_VOLATILE(size)                                                                           \
+  extern "C" void __tsan_volatile_read##size(void* p) { poll(p, size, ev_atomic_load, PC); }                      \
+  extern "C" void __tsan_volatile_write##size(void* p) { poll(p, size, ev_atomic_store, PC); }                    \
+  extern "C" void __tsan_unaligned_volatile_read##size(void* p) { poll(p, size, ev_atomic_load, PC); }            \
+  extern "C" void __tsan_unaligned_volatile_write##size(void* p) { poll(p, size, ev_atomic_store, PC); }
+EV_VOLATILE(1)
+EV_VOLATILE(2)
+EV_VOLATILE(4)
+EV_VOLATILE(8)
+EV_VOLATILE(16)
+
+// The beginning of a basic block (-fsanitize-coverage=trace-pc), for the counters.
+extern "C" void __sanitizer_cov_trace_pc() {
+  Machine& m = machine();
+  if (m.current && m.options.record) m.record(EventKind::block, m.offset(PC));
+}
+
+extern "C" void __tsan_init() {}
+extern "C" void __tsan_func_entry(void*) {}
+extern "C" void __tsan_func_exit() {}
+
+// ---- atomics -------------------------------------------------------------------------------------------------------------
+static void atomic_begin(const void* pc) {
+  if (machine().current) machine().give_way(pc);
+}
+
+static void atomic_end(const void* p, std::size_t size, ev_atomic kind, bool changed, const void* pc) {
+  Machine& m = machine();
+  if (!m.current) return;
+  Thread& t = *m.current;
+  t.idle = changed || m.changes != t.seen_changes ? 0 : t.idle + 1;
+  if (changed) ++m.changes;
+  access(at(p), size, Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load);
+  t.seen_changes = m.changes;
+  auto& published = m.published[p];
+  if (kind != ev_atomic_store) atomic_reads(t.clock, t.block->linear, published);
+  if (kind != ev_atomic_load) atomic_writes(t.clock, t.block->linear, published, kind == ev_atomic_update);
+}
+
+static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc) {
+  atomic_begin(pc);
+  atomic_end(p, size, kind, kind != ev_atomic_load, pc);
+}
+
+extern "C" void ev_sim_atomic_begin(const void*, size_t, ev_atomic) { atomic_begin(PC); }
+extern "C" void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after) {
+  atomic_end(p, size, kind, kind != ev_atomic_load && before != after, PC);
+}
+
+// ---- undefined behaviour -----------------------------------------------------------------------------------------------------
+static void undefined(const char* what, const void* pc) {
+  Machine& m = machine();
+  if (m.current) m.fail("undefined", format("%s\n  %s {pc:%x}", what, m.name(*m.current).c_str(), m.offset(pc)));
+}
+#define EV_UNDEFINED(name, what)                                                   \
+  extern "C" void __ubsan_handle_##name(void*, ...) { undefined(what, PC); }       \
+  extern "C" void __ubsan_handle_##name##_abort(void*, ...) { undefined(what, PC); }
+EV_UNDEFINED(add_overflow, "an addition of signed integers overflows")
+EV_UNDEFINED(sub_overflow, "a subtraction of signed integers overflows")
+EV_UNDEFINED(mul_overflow, "a multiplication of signed integers overflows")
+EV_UNDEFINED(negate_overflow, "the negation of a signed integer overflows")
+EV_UNDEFINED(divrem_overflow, "an integer is divided by zero, or the least one by -1")
+EV_UNDEFINED(shift_out_of_bounds, "a shift by a negative count or by more than the bits there are")
+EV_UNDEFINED(out_of_bounds, "an index outside its array")
+EV_UNDEFINED(builtin_unreachable, "a place that should never be reached")
+EV_UNDEFINED(missing_return, "a function ends without the value that it should return")
+EV_UNDEFINED(load_invalid_value, "a bool or enum that holds no value of its type")
+EV_UNDEFINED(vla_bound_not_positive, "an array of no length")
+EV_UNDEFINED(float_cast_overflow, "a floating-point number that does not fit the integer it is converted to")
+EV_UNDEFINED(type_mismatch_v1, "a null or misaligned pointer")
+EV_UNDEFINED(pointer_overflow, "pointer arithmetic overflows")
+EV_UNDEFINED(nonnull_arg, "a null pointer where there must be none")
+EV_UNDEFINED(invalid_builtin, "a count of the zeros of zero")

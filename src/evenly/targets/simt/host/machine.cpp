@@ -1,0 +1,149 @@
+// Launching, scheduling, and what is said of a deadlock.
+#include "machine.hpp"
+#include "collectives.hpp"
+#include "order.hpp"
+
+namespace ev::sim {
+
+void Machine::start(const ev_array* arrays, std::int64_t count, const ev_options& given) {
+  options = given;
+  global.set(arrays, count);
+  changes = 0;
+}
+
+void Machine::begin(const ev_launch& given, Order& by) {
+  launch = given;
+  order = &by;
+  current = nullptr;
+  failure = {};
+  published.clear();
+  counters.clear();
+  blocks.clear();
+  naps.clear();
+  turns = rounds_in_vain = 0;
+  stamp_of_launch = ++stamps;
+  int resident = options.resident > 0 ? options.resident : std::clamp(8192 / launch.threads, 4, 16);
+  const std::uint32_t all = static_cast<std::uint32_t>(launch.blocks_x) * launch.blocks_y;
+  resident = static_cast<int>(std::min<std::uint32_t>(resident, all));
+  if (slot_threads < launch.threads) { slots.clear(); slot_threads = launch.threads; }
+  while (static_cast<int>(slots.size()) < resident) slots.push_back(std::make_unique<Slot>(static_cast<int>(slots.size()), slot_threads));
+  ready.clear(resident * warps_a_block());
+  blocks.resize(resident);
+  to_come.resize(all);
+  for (std::uint32_t i = 0; i < all; ++i) to_come[i] = i;
+  order->shuffle_blocks(to_come);
+  std::reverse(to_come.begin(), to_come.end());
+}
+
+void Machine::admit() {
+  for (std::size_t i = 0; i < blocks.size() && !to_come.empty(); ++i) {
+    if (blocks[i]) continue;
+    const std::uint32_t linear = to_come.back();
+    to_come.pop_back();
+    Slot& slot = *slots[i];
+    slot.shared.clear();
+    blocks[i] = std::make_unique<Block>(slot, linear % launch.blocks_x, linear / launch.blocks_x, linear, ++stamps, launch.threads);
+    for (auto& t : blocks[i]->threads) {
+      prepare(t.context, slot.stacks.data() + t.rank * stack_bytes, stack_bytes, &Machine::entry);
+      ready.push(warp_of(t), &t);
+    }
+  }
+}
+
+void Machine::entry() {
+  Machine& m = machine();
+  m.launch.entry->call(m.launch.entry->kernel, m.launch.arguments);
+  m.current->state = State::exited;
+  switch_to(m.current->context, m.scheduler);
+  std::abort();
+}
+
+bool Machine::proceed(std::uint64_t steps) {
+  for (admit();; admit()) {
+    if (ready.size() == 0) wake_nappers();
+    if (ready.size() == 0) {
+      if (to_come.empty() && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
+      throw Failure{"deadlock", "every thread waits\n" + who_waits()};
+    }
+    if (!naps.empty() && turns % nap == 0) wake_nappers();
+    if (steps-- == 0) return false;
+    ++turns;
+    current = order->next(ready, current);
+    switch_to(scheduler, current->context);
+    if (!failure.kind.empty()) throw failure;
+    const bool gone = current->state == State::exited;
+    returned(*current);
+    if (gone) current = nullptr;
+  }
+}
+
+void Machine::wake_nappers() {
+  if (naps.empty()) return;
+  rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
+  changes_at_wake = changes;
+  if (ready.size() == 0 && rounds_in_vain > vain_rounds)
+    throw Failure{"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()};
+  for (Thread* t : naps) wake(*t);
+  naps.clear();
+}
+
+void Machine::returned(Thread& t) {
+  if (t.state == State::exited) left(t);
+  else if (t.state == State::waiting) t.wait == ev_barrier ? try_barrier(t) : try_warp(t);
+}
+
+// Nobody may still count on a thread that has left: the mask that names it would be a lie.
+void Machine::left(Thread& gone) {
+  Block& b = *gone.block;
+  for (auto& t : b.threads) {
+    if (t.state != State::waiting) continue;
+    if (t.wait == ev_barrier ? t.barrier_count == b.size() : t.warp() == gone.warp() && (t.mask >> gone.lane() & 1)) broken(t, gone);
+  }
+  if (++b.exited < b.size()) return;
+  if (options.record) count(b);
+  blocks[b.slot.number].reset();
+}
+
+// Every warp of a block in lockstep, from what its threads have done.
+void Machine::count(const Block& b) {
+  for (int first = 0; first < b.size(); first += 32) {
+    const int lanes = std::min(32, b.size() - first);
+    Trace traces[32];
+    for (int i = 0; i < lanes; ++i) {
+      auto& events = b.threads[first + i].events;
+      traces[i] = {events.data(), events.data() + events.size()};
+    }
+    WarpCounters c = Replay(traces, lanes).run();
+    c.block = b.linear;
+    c.warp = first / 32;
+    counters.push_back(c);
+  }
+}
+
+// Neighbours that wait for the same thing on one line.
+std::string Machine::who_waits() const {
+  auto alike = [](const Thread& a, const Thread& b) {
+    return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask)));
+  };
+  std::string all;
+  int lines = 0, unsaid = 0;
+  for (auto& b : blocks) {
+    if (!b) continue;
+    for (int from = 0, to; from < b->size(); from = to) {
+      const Thread& t = b->threads[from];
+      for (to = from + 1; to < b->size() && alike(t, b->threads[to]);) ++to;
+      if (++lines > 12) { unsaid += to - from; continue; }
+      all += to - from > 1 ? format("  threads %d to %d of block %u ", from, to - 1, b->linear) : format("  thread %d of block %u ", from, b->linear);
+      const bool many = to - from > 1;
+      if (t.state == State::exited) all += many ? "have left\n" : "has left\n";
+      else if (t.state != State::waiting) all += format("%s {pc:%x}\n", many ? "poll" : "polls", t.pc);
+      else if (t.wait == ev_barrier) all += format("%s at barrier %d of %d {pc:%x}\n", many ? "wait" : "waits", t.barrier_id, t.barrier_count, t.pc);
+      else all += format("%s at %s of mask %08x {pc:%x}\n", many ? "wait" : "waits", name_of(t.wait), t.mask, t.pc);
+    }
+  }
+  if (unsaid > 0) all += format("  ... and %d threads more\n", unsaid);
+  if (!to_come.empty()) all += format("  %zu blocks have not started: %zu are resident at once\n", to_come.size(), blocks.size());
+  return all;
+}
+
+}  // namespace ev::sim

@@ -1,0 +1,222 @@
+// The emulated GPU: blocks of threads, who waits for what, and whose turn it is.
+//
+// A thread runs until it must wait (barrier, shuffle, vote) or gives way (atomics, fences, polled loads). The order in
+// which those that can run do run is the order's (order.hpp). Several blocks are in flight at once, so that blocks may
+// wait for each other.
+//
+// What CUDA leaves undefined is a failure here, and ends the run: see collectives.hpp, access.hpp and undefined.hpp.
+#pragma once
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+#include "abi.hpp"
+#include "clocks.hpp"
+#include "fiber.hpp"
+#include "lockstep.hpp"
+#include "memory.hpp"
+
+namespace ev::sim {
+
+struct Failure {
+  std::string kind, text;
+};
+
+template <class... A> std::string format(const char* pattern, A... a) {
+  char line[600];
+  std::snprintf(line, sizeof line, pattern, a...);
+  return line;
+}
+
+enum class State : std::uint8_t { ready, napping, waiting, exited };
+
+struct Block;
+
+struct Thread {
+  Block* block = nullptr;
+  int rank = 0;
+  State state = State::ready;
+  // what it waits for
+  ev_collective wait = ev_none;
+  ev_site site{"", 0};
+  std::uint32_t pc = 0;
+  unsigned mask = 0;               // of a warp collective
+  int barrier_id = 0, barrier_count = 0;
+  std::uint64_t offered = 0;       // the bits handed in
+  int source = 0;                  // the lane asked for (shuffle)
+  std::uint64_t result = 0;
+  // whether it polls in vain
+  std::uint64_t seen_changes = 0;
+  int idle = 0;
+  std::uint32_t accesses = 0;      // since it last gave way
+  Clock clock;
+  std::vector<Event> events;       // what it has done, where that is recorded
+  Context context;
+
+  int lane() const { return rank % 32; }
+  int warp() const { return rank / 32; }
+};
+
+// The place of one resident block: its stacks and its shared memory.
+struct Slot {
+  Slot(int number, int threads) : number(number), stacks(stack_bytes * threads) {}
+  int number;
+  Pages stacks;
+  SharedMemory shared;
+};
+
+struct Block {
+  Block(Slot& slot, int x, int y, std::uint32_t linear, std::uint32_t stamp, int threads)
+      : slot(slot), x(x), y(y), linear(linear), stamp(stamp), threads(threads) {
+    auto nothing = std::make_shared<Knowledge>();
+    nothing->block = linear;
+    nothing->own.assign(threads, 0);
+    for (int i = 0; i < threads; ++i) {
+      this->threads[i].block = this;
+      this->threads[i].rank = i;
+      this->threads[i].clock.known = nothing;
+    }
+  }
+  int size() const { return static_cast<int>(threads.size()); }
+  bool on_stack(const Thread& t, std::uintptr_t a) const {
+    return a - reinterpret_cast<std::uintptr_t>(slot.stacks.data()) - t.rank * stack_bytes < stack_bytes;
+  }
+
+  Slot& slot;
+  int x, y;
+  std::uint32_t linear, stamp;  // stamp: shadow cells of an earlier block in this slot are void
+  std::vector<Thread> threads;
+  int exited = 0;
+  struct Barrier { int here = 0, count = 0; } barriers[16];
+};
+
+// What can run, by warp.
+class Ready {
+public:
+  void clear(int warps) { queues.assign(warps, {}); busy.clear(); at.assign(warps, -1); total = 0; }
+  void push(int warp, Thread* t) {
+    if (queues[warp].empty()) { at[warp] = static_cast<int>(busy.size()); busy.push_back(warp); }
+    queues[warp].push_back(t);
+    ++total;
+  }
+  Thread* take(int warp, std::size_t which) {
+    auto& q = queues[warp];
+    Thread* t = q[which];
+    q.erase(q.begin() + static_cast<std::ptrdiff_t>(which));
+    if (q.empty()) {
+      at[busy.back()] = at[warp];
+      busy[at[warp]] = busy.back();
+      busy.pop_back();
+      at[warp] = -1;
+    }
+    --total;
+    return t;
+  }
+  std::size_t lanes(int warp) const { return queues[warp].size(); }
+  Thread* peek(int warp, std::size_t which) const { return queues[warp][which]; }
+  const std::vector<int>& warps() const { return busy; }  // those with something to run, in no order
+  int size() const { return total; }
+
+private:
+  std::vector<std::vector<Thread*>> queues;  // at most 32 long
+  std::vector<int> busy, at;
+  int total = 0;
+};
+
+class Order;
+
+class Machine {
+public:
+  ev_options options{};
+  GlobalMemory global;
+  std::unordered_map<const void*, Published> published;  // by address, of this launch
+  Thread* current = nullptr;
+  ev_launch launch{};
+  std::uint64_t changes = 0;  // of memory
+  std::uintptr_t library = 0;  // where it is loaded
+
+  void start(const ev_array* arrays, std::int64_t count, const ev_options& given);
+  void begin(const ev_launch& given, Order& order);
+  bool proceed(std::uint64_t steps);  // whether it is done; throws Failure
+
+  std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
+  std::uint32_t launch_stamp() const { return stamp_of_launch; }  // shadow cells of earlier launches are void
+  int warps_a_block() const { return (launch.threads + 31) / 32; }
+  int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
+
+  // ---- called by threads ----
+  void stop(ev_collective kind, ev_site site, const void* pc) {
+    current->state = State::waiting;
+    current->wait = kind;
+    current->site = site;
+    current->pc = offset(pc);
+    if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
+    switch_to(current->context, scheduler);
+  }
+  // Lets others go first. One that polls in vain is put aside until there is nobody else, or for a while.
+  void give_way(const void* pc) {
+    current->pc = offset(pc);
+    current->accesses = 0;
+    if (current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
+    else ready.push(warp_of(*current), current);
+    switch_to(current->context, scheduler);
+  }
+  [[noreturn]] void fail(const char* kind, std::string text) {
+    failure = {kind, std::move(text)};
+    switch_to(current->context, scheduler);
+    std::abort();
+  }
+
+  void wake(Thread& t) {
+    t.state = State::ready;
+    t.wait = ev_none;
+    ready.push(warp_of(t), &t);
+  }
+
+  // ---- words for reports ----
+  std::string name(const Thread& t) const { return name(t.block->linear, t.rank); }
+  std::string name(std::uint32_t block, std::uint32_t rank) const {
+    if (launch.blocks_y > 1) return format("thread %u of block (%u, %u)", rank, block % launch.blocks_x, block / launch.blocks_x);
+    return format("thread %u of block %u", rank, block);
+  }
+  std::string who_waits() const;
+
+  void record(EventKind kind, std::uint32_t pc, std::uint8_t space = global_space, std::size_t size = 0, std::uint64_t address = 0) {
+    current->events.push_back({pc, kind, space, static_cast<std::uint8_t>(size), 0, address});
+  }
+  std::vector<WarpCounters> counters;  // of blocks that are done
+
+  Ready ready;
+  std::vector<std::unique_ptr<Block>> blocks;  // in flight, by slot
+
+private:
+  static constexpr std::uint32_t full_mask = 0xffffffffu;
+  static constexpr int patience = 4;        // atomics in vain before a thread is put aside
+  static constexpr int vain_rounds = 2000;  // rounds of everyone polling in vain before it is a deadlock
+  static constexpr int nap = 256;           // turns of others after which all are looked at again
+
+  std::vector<std::unique_ptr<Slot>> slots;
+  int slot_threads = 0;
+  std::vector<std::uint32_t> to_come;  // blocks, the next one last
+  std::vector<Thread*> naps;
+  std::uint64_t turns = 0, changes_at_wake = 0;
+  int rounds_in_vain = 0;
+  std::uint32_t stamps = 0, stamp_of_launch = 0;
+  Order* order = nullptr;
+  Context scheduler;
+  Failure failure;
+
+  static void entry();
+  void admit();
+  void wake_nappers();
+  void returned(Thread& t);
+  void left(Thread& t);
+  void count(const Block& b);
+};
+
+inline Machine& machine() { static Machine m; return m; }
+
+}  // namespace ev::sim

@@ -1,0 +1,68 @@
+// Whose turn it is. An order gets what can run, and takes one thread out of it.
+#pragma once
+#include <algorithm>
+#include "machine.hpp"
+
+namespace ev::sim {
+
+class Order {
+public:
+  virtual ~Order() = default;
+  virtual void shuffle_blocks(std::vector<std::uint32_t>&) {}  // the order in which blocks start
+  virtual Thread* next(Ready& ready, Thread* last) = 0;
+};
+
+class Random {
+public:
+  explicit Random(std::uint64_t seed) : state(seed * 0x9e3779b97f4a7c15ull + 1) {}
+  std::uint64_t below(std::uint64_t n) {
+    state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+    return state % n;
+  }
+
+private:
+  std::uint64_t state;
+};
+
+// By a seed. Seed 0 takes blocks, warps and lanes in order; another even seed lets one warp run ahead as far as it can,
+// which brings out what only happens when threads are far apart; an odd one switches all the time.
+class SeededOrder : public Order {
+public:
+  explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
+
+  void shuffle_blocks(std::vector<std::uint32_t>& blocks) override {
+    if (!in_order) for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random.below(i)]);
+  }
+  Thread* next(Ready& ready, Thread*) override {
+    if (in_order) {
+      int first = *std::min_element(ready.warps().begin(), ready.warps().end());
+      return ready.take(first, 0);
+    }
+    if (!runs_ahead || favoured < 0 || ready.lanes(favoured) == 0) favoured = ready.warps()[random.below(ready.warps().size())];
+    return ready.take(favoured, random.below(ready.lanes(favoured)));
+  }
+
+private:
+  Random random;
+  bool in_order, runs_ahead;
+  int favoured = -1;
+};
+
+// A turn each, warp after warp and lane after lane.
+class RoundRobin : public Order {
+public:
+  Thread* next(Ready& ready, Thread*) override {
+    int after = -1, first = ready.warps()[0];
+    for (int w : ready.warps()) {
+      if (w < first) first = w;
+      if (w > last_warp && (after < 0 || w < after)) after = w;
+    }
+    last_warp = after < 0 ? first : after;
+    return ready.take(last_warp, 0);
+  }
+
+private:
+  int last_warp = -1;
+};
+
+}  // namespace ev::sim

@@ -1,0 +1,72 @@
+// What the primitives of gpu_host.hpp ask for.
+#include "access.hpp"
+#include "collectives.hpp"
+
+using namespace ev::sim;
+
+#define PC __builtin_return_address(0)
+static Thread& here() { return *machine().current; }
+
+extern "C" {
+
+int ev_sim_thread_rank() { return here().rank; }
+int ev_sim_block_threads() { return here().block->size(); }
+int ev_sim_block_x() { return here().block->x; }
+int ev_sim_block_y() { return here().block->y; }
+int ev_sim_blocks_x() { return machine().launch.blocks_x; }
+int ev_sim_blocks_y() { return machine().launch.blocks_y; }
+
+void ev_sim_barrier(int id, int count, ev_site site) {
+  Thread& t = here();
+  if (id == 0 && count == 0) count = t.block->size();
+  else if (count % 32 != 0 || count <= 0 || count > t.block->size() || id < 1 || id > 15)
+    machine().fail("barrier", format("barrier %d of %d threads in a block of %d: ids are 1 to 15, counts whole warps of the block\n  %s {pc:%x}", id, count,
+                                     t.block->size(), machine().name(t).c_str(), machine().offset(PC)));
+  t.barrier_id = id;
+  t.barrier_count = count;
+  machine().stop(ev_barrier, site, PC);
+}
+
+uint64_t ev_sim_warp(ev_collective kind, unsigned mask, uint64_t offered, int source, ev_site site) {
+  Thread& t = here();
+  if (!(mask >> t.lane() & 1))
+    machine().fail("mask", format("%s calls %s with mask %08x, which does not name its own lane %d\n  {pc:%x}", machine().name(t).c_str(), name_of(kind), mask,
+                                  t.lane(), machine().offset(PC)));
+  t.mask = mask;
+  t.offered = offered;
+  t.source = source;
+  machine().stop(kind, site, PC);
+  return t.result;
+}
+
+void ev_sim_fence(int device) {
+  machine().give_way(PC);
+  Thread& t = here();
+  fence(t.clock, static_cast<std::uint32_t>(t.rank), device ? device_scope : block_scope);
+}
+
+void* ev_sim_shared(const void* key, size_t bytes, size_t item, const char* name) {
+  Thread& t = here();
+  void* p = t.block->slot.shared.get(key, bytes, item, name);
+  if (!p) machine().fail("bounds", format("shared array %s of %zu bytes: with what the block has it makes %zu, and there are %zu\n  {pc:%x}", name, bytes,
+                                          bytes + t.block->slot.shared.bytes, SharedMemory::most, machine().offset(PC)));
+  return p;
+}
+
+int64_t ev_sim_extent(const void* p, size_t size) {
+  Machine& m = machine();
+  if (!m.global.checked) return -1;
+  const auto a = reinterpret_cast<std::uintptr_t>(p);
+  if (const GlobalArray* r = m.global.find(a)) return static_cast<int64_t>((r->base + r->bytes - a) / size);
+  return p ? -1 : 0;
+}
+
+void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) {
+  Machine& m = machine();
+  const auto a = reinterpret_cast<std::uintptr_t>(data);
+  const GlobalArray* r = m.global.find(a);
+  m.fail("bounds", format("array %s[%lld] is out of bounds: it has %lld elements\n  %s %s it {pc:%x}", r ? r->name.c_str() : "", (long long)index, (long long)count,
+                          m.name(*m.current).c_str(), write ? "writes or reads" : "reads", m.offset(PC)));
+}
+
+}

@@ -1,0 +1,86 @@
+// The runtime of the emulator, as Python sees it.
+#include "abi.hpp"
+#include <dlfcn.h>
+#include "explore.hpp"
+
+using namespace ev::sim;
+
+namespace {
+std::unique_ptr<Order> order;
+Failure failed;
+Explored explored;
+
+std::unique_ptr<Order> order_of(const ev_options& o) {
+  if (o.order == ev_round_robin) return std::make_unique<RoundRobin>();
+  return std::make_unique<SeededOrder>(o.seed);
+}
+
+std::map<std::vector<std::uint8_t>, std::string>::const_iterator outcome(std::uint64_t which) {
+  auto it = explored.outcomes.begin();
+  std::advance(it, which);
+  return it;
+}
+}  // namespace
+
+extern "C" {
+
+void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options* options) {
+  Machine& m = machine();
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&ev_sim_start), &info)) m.library = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  m.start(arrays, count, *options);
+  order = order_of(*options);
+}
+
+void ev_sim_launch(const ev_launch* launch) { machine().begin(*launch, *order); }
+
+int ev_sim_continue(uint64_t steps) {
+  try {
+    const bool done = machine().proceed(steps);
+    machine().current = nullptr;
+    return done ? ev_done : ev_more;
+  } catch (const Failure& f) {
+    machine().current = nullptr;
+    failed = f;
+    return ev_failed;
+  }
+}
+
+void ev_sim_stop() { machine().blocks.clear(); }
+
+const char* ev_sim_failure_kind() { return failed.kind.c_str(); }
+const char* ev_sim_failure() { return failed.text.c_str(); }
+
+int ev_sim_explore(const ev_launch* launch, int preemptions, uint64_t limit) {
+  Machine& m = machine();
+  Explorer explorer(preemptions);
+  explored = {};
+  const auto before = Contents::of(m.global);
+  do {
+    if (explored.interleavings == limit) return ev_more;
+    Contents::restore(m.global, before);
+    m.begin(*launch, explorer);
+    while (true) {
+      const int status = ev_sim_continue(1u << 20);
+      if (status == ev_failed) {
+        failed.text += "\n  in the interleaving (block.thread, turn after turn) " + explorer.trace;
+        return ev_failed;
+      }
+      if (status == ev_done) break;
+    }
+    ++explored.interleavings;
+    explored.outcomes.try_emplace(Contents::of(m.global), explorer.trace);
+  } while (explorer.advance());
+  return ev_done;
+}
+
+uint64_t ev_sim_explored() { return explored.interleavings; }
+uint64_t ev_sim_outcomes() { return explored.outcomes.size(); }
+uint64_t ev_sim_outcome_bytes() { return explored.outcomes.empty() ? 0 : explored.outcomes.begin()->first.size(); }
+const uint8_t* ev_sim_outcome(uint64_t which) { return outcome(which)->first.data(); }
+const char* ev_sim_outcome_trace(uint64_t which) { return outcome(which)->second.c_str(); }
+
+uint64_t ev_sim_warps() { return machine().counters.size(); }
+const void* ev_sim_warp_records() { return machine().counters.data(); }
+
+}

@@ -1,0 +1,142 @@
+// Shadow cells: who last touched each word of memory, and with that, data races.
+//
+// A cell remembers the last plain write and every read and atomic operation since that is not ordered before a later one
+// of its kind. So whether two accesses race never depends on which came first, or on how many came between.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace ev::sim {
+
+enum class Access : std::uint8_t { read, write, atomic };
+
+struct Touch {
+  std::uint32_t block = 0, rank = 0, clock = 0;  // clock 0: nobody
+  std::uint32_t pc = 0;                          // offset in the library
+  bool by(const Touch& o) const { return block == o.block && rank == o.rank; }
+};
+
+// One entry a thread; looked up by a table once there are many.
+class Touches {
+public:
+  template <class Ordered> void add(const Touch& t, Ordered ordered) {
+    if (index.empty()) {
+      for (auto& e : list) if (e.by(t)) { e = t; return; }
+      for (auto& e : list) if (ordered(e)) { e = t; return; }  // what is ordered before this one has no more to say
+      list.push_back(t);
+      if (list.size() > 48) for (std::size_t i = 0; i < list.size(); ++i) index[key(list[i])] = i;
+      return;
+    }
+    auto [at, fresh] = index.try_emplace(key(t), list.size());
+    if (fresh) list.push_back(t);
+    else list[at->second] = t;
+  }
+  template <class Ordered> const Touch* unordered(Ordered ordered) const {
+    for (auto& e : list) if (!ordered(e)) return &e;
+    return nullptr;
+  }
+  void clear() { list.clear(); index.clear(); }
+
+private:
+  static std::uint64_t key(const Touch& t) { return std::uint64_t(t.block) << 32 | t.rank; }
+  std::vector<Touch> list;
+  std::unordered_map<std::uint64_t, std::size_t> index;
+};
+
+struct Cell {
+  struct More { Touches reads, atomics; };
+  Touch write, read;            // one read stands here; more of them, and atomics, in `more`
+  std::uint32_t stamp = 0;      // of another launch or block: the cell is empty
+  std::unique_ptr<More> more;
+  std::unique_ptr<Cell[]> bytes;  // four, from the first access on that is narrower than a word
+
+  void renew(std::uint32_t now) {
+    if (stamp == now) return;
+    stamp = now;
+    write = read = Touch{};
+    more.reset();
+    bytes.reset();
+  }
+};
+
+struct Conflict { Touch before; Access kind; };
+
+// Notes an access. Returns true, and who is there, where it races. `ordered` tells whether a touch comes before this one.
+template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Ordered ordered, Conflict& found) {
+  auto free = [&](const Touch& t) { return t.clock == 0 || ordered(t); };
+  if (!free(cell.write)) { found = {cell.write, Access::write}; return true; }
+  if (kind != Access::atomic && cell.more)
+    if (auto* t = cell.more->atomics.unordered(ordered)) { found = {*t, Access::atomic}; return true; }
+  if (kind != Access::read) {
+    if (!free(cell.read)) { found = {cell.read, Access::read}; return true; }
+    if (cell.more)
+      if (auto* t = cell.more->reads.unordered(ordered)) { found = {*t, Access::read}; return true; }
+  }
+  switch (kind) {
+    case Access::write:
+      cell.write = me;
+      cell.read = Touch{};
+      cell.more.reset();
+      break;
+    case Access::read:
+      if (free(cell.read)) cell.read = me;
+      else {
+        if (!cell.more) cell.more.reset(new Cell::More);
+        cell.more->reads.add(me, ordered);
+      }
+      break;
+    case Access::atomic:
+      if (!cell.more) cell.more.reset(new Cell::More);
+      cell.more->atomics.add(me, ordered);
+      break;
+  }
+  return false;
+}
+
+// Cells of a stretch of memory, a page at a time as it is touched.
+class Shadow {
+public:
+  explicit Shadow(std::size_t bytes = 0) : pages(bytes / page_bytes + 1) {}
+
+  // Applies f to the cells of [offset, offset + size): whole words, or the bytes of one that are touched.
+  template <class F> bool each(std::size_t offset, std::size_t size, std::uint32_t stamp, F f) {
+    for (std::size_t end = offset + size; offset < end;) {
+      Cell& word = at(offset / 4, stamp);
+      std::size_t part = 4 - offset % 4 < end - offset ? 4 - offset % 4 : end - offset;
+      if (part == 4 && !word.bytes) {
+        if (f(word)) return true;
+      } else {
+        if (!word.bytes) split(word);
+        for (std::size_t i = 0; i < part; ++i) if (f(word.bytes[offset % 4 + i])) return true;
+      }
+      offset += part;
+    }
+    return false;
+  }
+
+private:
+  static constexpr std::size_t page_cells = 256, page_bytes = page_cells * 4;
+  std::vector<std::unique_ptr<Cell[]>> pages;
+
+  Cell& at(std::size_t word, std::uint32_t stamp) {
+    auto& page = pages[word / page_cells];
+    if (!page) page.reset(new Cell[page_cells]);
+    Cell& cell = page[word % page_cells];
+    cell.renew(stamp);
+    return cell;
+  }
+  static void split(Cell& word) {
+    word.bytes.reset(new Cell[4]);
+    for (int i = 0; i < 4; ++i) {
+      Cell& b = word.bytes[i];
+      b.write = word.write;
+      b.read = word.read;
+      b.stamp = word.stamp;
+      if (word.more) b.more.reset(new Cell::More(*word.more));
+    }
+  }
+};
+
+}  // namespace ev::sim

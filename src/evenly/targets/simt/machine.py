@@ -1,0 +1,215 @@
+"""The runtime of the emulator (host/runtime.cpp), loaded with a program's kernels: runs their launches."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .counters import DTYPE, Counters
+from .options import ORDERS, Options
+
+STEPS = 200_000  # switches between two looks at Python's signals (Ctrl-C)
+DONE, MORE, FAILED = range(3)
+
+
+class _Array(ctypes.Structure):
+    _fields_ = (
+        ("base", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("name", ctypes.c_char_p),
+        ("item", ctypes.c_uint32),
+        ("writable", ctypes.c_uint32),
+        ("initialised", ctypes.c_uint32),
+    )
+
+
+class _Entry(ctypes.Structure):
+    _fields_ = (("call", ctypes.c_void_p), ("kernel", ctypes.c_void_p), ("kinds", ctypes.c_char_p))
+
+
+class _Options(ctypes.Structure):
+    _fields_ = (
+        ("seed", ctypes.c_uint64),
+        ("order", ctypes.c_int32),
+        ("races", ctypes.c_int32),
+        ("resident", ctypes.c_int32),
+        ("record", ctypes.c_int32),
+    )
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = (
+        ("entry", ctypes.c_void_p),
+        ("arguments", ctypes.c_void_p),
+        ("blocks_x", ctypes.c_int32),
+        ("blocks_y", ctypes.c_int32),
+        ("threads", ctypes.c_int32),
+    )
+
+
+KINDS: dict[str, Any] = {
+    "p": ctypes.c_void_p,
+    "c": ctypes.c_void_p,
+    "b": ctypes.c_bool,
+    "i": ctypes.c_int32,
+    "j": ctypes.c_uint32,
+    "l": ctypes.c_int64,
+    "m": ctypes.c_uint64,
+    "f": ctypes.c_float,
+    "d": ctypes.c_double,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An array that kernels may touch. Scratch that nobody has written yet is not `initialised`."""
+
+    name: str
+    pointer: int
+    nbytes: int
+    itemsize: int
+    writable: bool
+    initialised: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel, its grid (x, y), its threads a block, and its arguments: addresses and numbers."""
+
+    kernel: str
+    grid: tuple[int, int]
+    block: int
+    arguments: Sequence[Any]
+
+
+class Broken(Exception):
+    """What the runtime reports: the kind of failure, and a text with code addresses in it ({pc:1a2b})."""
+
+    def __init__(self, kind: str, text: str, kernel: str) -> None:
+        super().__init__(kind, text, kernel)
+        self.kind, self.text, self.kernel = kind, text, kernel
+
+
+class Machine:
+    """A loaded library. Launches of one library run one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._library = ctypes.CDLL(str(path))
+        for name, result in (
+            ("ev_sim_failure", ctypes.c_char_p),
+            ("ev_sim_failure_kind", ctypes.c_char_p),
+            ("ev_sim_explored", ctypes.c_uint64),
+            ("ev_sim_outcomes", ctypes.c_uint64),
+            ("ev_sim_outcome_bytes", ctypes.c_uint64),
+            ("ev_sim_outcome", ctypes.c_void_p),
+            ("ev_sim_outcome_trace", ctypes.c_char_p),
+            ("ev_sim_warps", ctypes.c_uint64),
+            ("ev_sim_warp_records", ctypes.c_void_p),
+        ):
+            getattr(self._library, name).restype = result
+        self._lock = threading.Lock()
+
+    def kinds(self, kernel: str) -> str:
+        """A letter for each parameter of a kernel (host/abi.hpp)."""
+        return str(self._entry(kernel).kinds.decode())
+
+    def _entry(self, kernel: str) -> _Entry:
+        return _Entry.in_dll(self._library, f"{kernel}_entry")
+
+    def run(self, launches: Sequence[Launch], memory: Sequence[Memory], options: Options) -> None:
+        """Run launches one after another. Raises Broken."""
+        with self._lock:
+            self._start(memory, options, record=False)
+            try:
+                for launch in launches:
+                    self._one(launch)
+            finally:
+                self._library.ev_sim_stop()
+
+    def count(self, launches: Sequence[Launch], memory: Sequence[Memory]) -> list[Counters]:
+        """Run launches one after another, recorded: the counters of each. Needs a traced library."""
+        made = []
+        with self._lock:
+            self._start(memory, Options(), record=True)
+            try:
+                for launch in launches:
+                    self._one(launch)
+                    made.append(Counters(self._records(), launch.kernel))
+            finally:
+                self._library.ev_sim_stop()
+        return made
+
+    def _records(self) -> np.ndarray[Any, Any]:
+        size = self._library.ev_sim_warps() * DTYPE.itemsize
+        content = ctypes.string_at(self._library.ev_sim_warp_records(), size) if size else b""
+        return np.frombuffer(content, DTYPE)
+
+    def _start(self, memory: Sequence[Memory], options: Options, record: bool) -> None:
+        arrays = (_Array * max(len(memory), 1))(
+            *(
+                _Array(
+                    m.pointer, m.nbytes, m.name.encode(), m.itemsize, m.writable, m.initialised
+                )
+                for m in memory
+            )
+        )
+        given = _Options(
+            options.seed, ORDERS.index(options.order), options.races, options.resident, record
+        )
+        self._library.ev_sim_start(arrays, ctypes.c_int64(len(memory)), ctypes.byref(given))
+
+    def _launch(self, launch: Launch) -> tuple[_Launch, Any]:
+        """The launch for the runtime, and what must live as long as it."""
+        entry = self._entry(launch.kernel)
+        held = [
+            KINDS[kind](value)
+            for kind, value in zip(entry.kinds.decode(), launch.arguments, strict=True)
+        ]
+        pointers = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
+        x, y = launch.grid
+        made = _Launch(ctypes.addressof(entry), ctypes.addressof(pointers), x, y, launch.block)
+        return made, (held, pointers, entry)
+
+    def _one(self, launch: Launch) -> None:
+        made, _held = self._launch(launch)
+        self._library.ev_sim_launch(ctypes.byref(made))
+        while (status := self._library.ev_sim_continue(ctypes.c_uint64(STEPS))) == MORE:
+            pass
+        if status == FAILED:
+            raise self._failure(launch.kernel)
+
+    def _failure(self, kernel: str) -> Broken:
+        kind, text = self._library.ev_sim_failure_kind(), self._library.ev_sim_failure()
+        return Broken(kind.decode(), text.decode(errors="replace"), kernel)
+
+    def explore(
+        self, launch: Launch, memory: Sequence[Memory], preemptions: int, limit: int
+    ) -> tuple[int, bool, list[tuple[bytes, str]]]:
+        """Run every interleaving: how many, whether that was all, and the outcomes with a trace each."""
+        with self._lock:
+            self._start(memory, Options(), record=False)
+            try:
+                given, _held = self._launch(launch)
+                status = self._library.ev_sim_explore(
+                    ctypes.byref(given), preemptions, ctypes.c_uint64(limit)
+                )
+                if status == FAILED:
+                    raise self._failure(launch.kernel)
+                size = self._library.ev_sim_outcome_bytes()
+                outcomes = [
+                    (
+                        ctypes.string_at(self._library.ev_sim_outcome(ctypes.c_uint64(i)), size),
+                        self._library.ev_sim_outcome_trace(ctypes.c_uint64(i)).decode(),
+                    )
+                    for i in range(self._library.ev_sim_outcomes())
+                ]
+                return self._library.ev_sim_explored(), status == DONE, outcomes
+            finally:
+                self._library.ev_sim_stop()

@@ -1,0 +1,64 @@
+"""How a run on `simt` goes: what `.on("simt", ...)` takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError, unknown
+
+ORDERS = ("random", "round_robin")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """seed: which interleaving. seeds: several; their results must have equal bits.
+
+    order: "random" (by the seed; 0 takes threads in order, another even one lets a warp run
+    far ahead, an odd one switches all the time) or "round_robin".
+    races: whether to look for data races.
+    resident: how many blocks are in flight at once (0: 4 to 16, by their size).
+    """
+
+    seed: int = 0
+    seeds: tuple[int, ...] = ()
+    order: str = "random"
+    races: bool = True
+    resident: int = 0
+
+
+def options_of(given: dict[str, Any]) -> Options:
+    """Raises InputError with what an option takes."""
+    names = [f.name for f in fields(Options)]
+    for name in given:
+        if name not in names:
+            raise unknown("option of target 'simt'", name, names)
+    seeds = _seeds(given["seeds"]) if "seeds" in given else ()
+    order = given.get("order", "random")
+    if order not in ORDERS:
+        raise unknown("order", order, list(ORDERS))
+    return Options(
+        _count("seed", given.get("seed", 0)),
+        seeds,
+        order,
+        bool(given.get("races", True)),
+        _count("resident", given.get("resident", 0)),
+    )
+
+
+def _seeds(given: Any) -> tuple[int, ...]:
+    if not isinstance(given, Iterable):
+        raise InputError("seeds", expected="several integers, range(20) say", given=repr(given))
+    seeds = tuple(_count("seeds", s) for s in given)
+    if not seeds:
+        raise InputError("seeds", expected="at least one integer", given="none")
+    return seeds
+
+
+def _count(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
+        raise InputError(name, expected="an integer, 0 or more", given=repr(value))
+    return int(value)

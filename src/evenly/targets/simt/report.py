@@ -1,0 +1,171 @@
+"""From a failure of the emulator to an error that leads to the line: of the emitted C++, and of the user's Python."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import EvenlyError
+from evenly.language.diagnostics import Location
+
+ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
+OURS = ("gpu_host.hpp", "hooks.cpp")  # primitives: not where a mistake is
+HINTS = {
+    "race": "let the two meet at ev::barrier() (or ev::sync_warp) in between; between blocks, publish with "
+    "ev::fence_device() before an atomic and ev::fence_device() after the one that reads it; or make both atomic",
+    "barrier": "every thread of the block must reach the same barrier: no return, break or condition on the thread around it",
+    "mask": "every lane that the mask names must make the call, from the same place, and none may have left",
+    "deadlock": "something that a thread waits for is never done: a signal that came before the wait, or by a thread that waits itself",
+    "uninitialised": "write it first, and let a barrier stand in between if another thread does",
+    "seed": "something depends on who comes first: an order of atomics, or a thread that reads what another has yet to write",
+}
+
+
+class SimtError(EvenlyError):
+    """What target `simt` found in a kernel: a mistake that a GPU would hide, or punish.
+
+    kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined" or "seed"
+    (the result depends on it). kernel: the emitted kernel. seed: of the run; it repeats it.
+    locations: the lines of the user's Python that are involved, the nearest first.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        message: str,
+        *,
+        kernel: str = "",
+        seed: int = 0,
+        locations: tuple[Location, ...] = (),
+    ) -> None:
+        super().__init__(message)
+        self.kind, self.kernel, self.seed, self.locations = kind, kernel, seed, locations
+
+    def __reduce__(self) -> tuple[object, ...]:
+        state = {"kernel": self.kernel, "seed": self.seed, "locations": self.locations}
+        return (_remade, (self.kind, str(self), state))
+
+
+def _remade(kind: str, message: str, state: dict[str, Any]) -> SimtError:
+    return SimtError(kind, message, **state)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A place in C++: a header's or an emitted kernel's."""
+
+    function: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where emitted code comes from. texts: lines of the files that are not on disk; python: what a line stems from."""
+
+    texts: Mapping[str, tuple[str, ...]]
+    python: Callable[[str, int], Location | None]
+
+
+def error(
+    kind: str, text: str, library: Path, origins: Origins, kernel: str, seed: int, how: str
+) -> SimtError:
+    """The error for a failure's text. how: the run in words, for repeating it."""
+    locations: list[Location] = []
+    frames = resolve(library, tuple(dict.fromkeys(ADDRESS.findall(text))))
+    first, *rest = text.splitlines()
+    lines = [f"{_placed(first, frames)} (kernel {kernel}, {how})"]
+    for line in rest:
+        lines += _explained(line, frames, origins, locations)
+    if kind in HINTS:
+        lines.append(f"  hint: {HINTS[kind]}")
+    return SimtError(
+        kind, "\n".join(lines), kernel=kernel, seed=seed, locations=tuple(dict.fromkeys(locations))
+    )
+
+
+def _placed(line: str, frames: Mapping[str, tuple[Frame, ...]]) -> str:
+    """A line with its addresses as file:line."""
+
+    def place(match: re.Match[str]) -> str:
+        found = frames.get(match[1], ())
+        return f"at {Path(found[0].file).name}:{found[0].line}" if found else f"at {match[1]}"
+
+    return ADDRESS.sub(place, line).rstrip()
+
+
+def _explained(
+    line: str,
+    frames: Mapping[str, tuple[Frame, ...]],
+    origins: Origins,
+    locations: list[Location],
+) -> list[str]:
+    """A line, and below it the code that its address stands for."""
+    out = [_placed(line, frames)]
+    found = ADDRESS.search(line)
+    chain = frames.get(found[1], ()) if found else ()
+    if not chain:
+        return out
+    code = _text_of(chain[0], origins)
+    if code:
+        out.append(f"      | {code}")
+    callers = [f"{Path(f.file).name}:{f.line}" for f in chain[1:]]
+    if callers:
+        out.append(f"      called from {', '.join(callers)}")
+    for frame in chain:
+        location = origins.python(Path(frame.file).name, frame.line)
+        if location is not None:
+            locations.append(location)
+            out.append(f"      Python: {Path(location.file).name}:{location.line}: {location.text.strip()}")
+            break
+    return out
+
+
+def _text_of(frame: Frame, origins: Origins) -> str:
+    lines = origins.texts.get(Path(frame.file).name)
+    if lines is None:
+        lines = _file(frame.file)
+    return lines[frame.line - 1].strip() if 0 < frame.line <= len(lines) else ""
+
+
+@functools.lru_cache(maxsize=64)
+def _file(path: str) -> tuple[str, ...]:
+    try:
+        return tuple(Path(path).read_text().splitlines())
+    except OSError:
+        return ()
+
+
+def resolve(library: Path, addresses: tuple[str, ...]) -> dict[str, tuple[Frame, ...]]:
+    """The places of code addresses, with those they are inlined into; the primitives' own left out.
+
+    By addr2line, which comes with the linker; without it the addresses stay bare.
+    """
+    tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
+    if tool is None or not addresses:
+        return {}
+    before = [f"{int(a, 16) - 1:#x}" for a in addresses]  # they are where a call returns to
+    command = [tool, "-e", str(library), "-f", "-C", "-i", "-a", *before]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, errors="replace")
+    groups: list[list[str]] = []
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            groups.append([])
+        elif groups:
+            groups[-1].append(line)
+    return {a: _frames(g) for a, g in zip(addresses, groups, strict=False)}
+
+
+def _frames(lines: list[str]) -> tuple[Frame, ...]:
+    frames = []
+    for function, place in zip(lines[::2], lines[1::2], strict=False):
+        file, _, number = place.split(" ")[0].rpartition(":")
+        if number.isdigit() and Path(file).name not in OURS:
+            frames.append(Frame(function, file, int(number)))
+    return tuple(f for f in frames if "/" not in f.file or not f.file.startswith("/usr/"))

@@ -1,0 +1,42 @@
+"""The C++ text of a program for the host: what `cuda` would compile, behind the host's primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evenly.targets.cuda import headers
+from evenly.targets.cuda.emit.code import KernelCode
+
+from .report import Origins
+
+
+def program_text(kernels: Sequence[KernelCode]) -> str:
+    """All kernels in one text, each in a namespace of its own: their structs share names."""
+    parts = ['#include "gpu_host.hpp"', *(f'#include "{name}"' for name in headers.ORDER)]
+    for number, kernel in enumerate(kernels):
+        parts += [
+            f"namespace kernel_{number} {{",
+            f'#line 1 "{file_of(kernel.name)}"',
+            kernel.source.rstrip("\n"),
+            f"EV_ENTRY({kernel.name})",
+            "}",
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def file_of(kernel: str) -> str:
+    """What debug information calls the emitted source of a kernel."""
+    return f"{kernel}.cu"
+
+
+def origins_of(kernels: Sequence[KernelCode]) -> Origins:
+    by_file = {file_of(k.name): k for k in kernels}
+    texts = {name: tuple(k.source.splitlines()) for name, k in by_file.items()}
+
+    def python(file: str, line: int):  # type: ignore[no-untyped-def]
+        kernel = by_file.get(file)
+        if kernel is None or not 0 < line <= len(kernel.origins):
+            return None
+        return kernel.origins[line - 1]
+
+    return Origins(texts, python)
