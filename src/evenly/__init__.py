@@ -66,6 +66,8 @@ from evenly.schedules import (
     WorkOriented,
     schedule,
 )
+from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
+from evenly.targets.simt.report import SimtError
 from evenly.tuning.balance import Balance
 from evenly.tuning.explain import explain
 from evenly.verify import VerificationError, Verified, verify
@@ -77,6 +79,7 @@ __all__ = [
     "BlockMapped",
     "DeviceArray",
     "EvenlyError",
+    "Exploration",
     "GroupMapped",
     "Index",
     "InputError",
@@ -86,9 +89,12 @@ __all__ = [
     "Layout",
     "MergePath",
     "NonzeroSplit",
+    "Outcome",
     "Partition",
     "Plan",
     "Schedule",
+    "SimtError",
+    "SimtProgram",
     "Static",
     "ThreadMapped",
     "UnavailableError",

@@ -48,12 +48,14 @@ class Verified:
         )
 
 
-def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
+def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verified:
     """Prove that `schedule` visits each valid atom of a layout once and leaves each tile once.
 
     schedule: a schedule, or its name. A: a layout in CPU memory, or a SciPy sparse matrix (as CSR).
-    target: where the counting kernel runs, "cpu" or "cuda"; "python" runs none.
-    Raises VerificationError with the first tile or atom that is wrong, and which processors hold it.
+    target: where the counting kernel runs, "cpu", "cuda" or "simt"; "python" runs none.
+    options: of the target "simt": seeds=range(20) runs it in twenty orders of threads.
+    Raises VerificationError with the first tile or atom that is wrong, and which processors hold it;
+    SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
     counted = A if is_layout(A) else convert(A, "csr")
@@ -72,7 +74,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu") -> Verified:
                 f"processor{'s' * (n > 1)}: {error}"
             ) from error
     if target != "python":
-        _count_on(schedule, counted, target)
+        _count_on(schedule, counted, target, options)
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
 
 
@@ -228,10 +230,10 @@ def _count(L, visits, sizes, left):
         names.atomic_add(left, tile, 1)
 
 
-def _count_on(schedule: Any, counted: Any, target: str) -> None:
+def _count_on(schedule: Any, counted: Any, target: str, options: dict[str, Any]) -> None:
     tiles, atoms = int(counted.num_tiles), int(counted.num_atoms)
     host = np.zeros(atoms, np.int32), np.full(tiles, -1, np.int64), np.zeros(tiles, np.int32)
-    visits, sizes, left = _run(schedule, counted, target, host)
+    visits, sizes, left = _run(schedule, counted, target, options, host)
     valid = np.array(
         [
             bool(counted.valid(t, p))
@@ -253,13 +255,17 @@ def _count_on(schedule: Any, counted: Any, target: str) -> None:
 
 
 def _run(
-    schedule: Any, counted: Any, target: str, host: tuple[np.ndarray, ...]
+    schedule: Any,
+    counted: Any,
+    target: str,
+    options: dict[str, Any],
+    host: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, ...]:
     if target != "cuda":
-        _count[schedule].on(target)(_Positions(counted), *host)
+        _count[schedule].on(target, **options)(_Positions(counted), *host)
         return host
     from evenly.interop.transfer import to_cuda, to_numpy
 
     arrays = tuple(to_cuda(a) for a in host)
-    _count[schedule].on(target)(move(_Positions(counted), "cuda"), *arrays)
+    _count[schedule].on(target, **options)(move(_Positions(counted), "cuda"), *arrays)
     return tuple(to_numpy(a) for a in arrays)

@@ -105,11 +105,21 @@ def spmv(
         str | None,
         typer.Option(metavar="FILE", help="Draw that, as .png or .svg (needs Matplotlib)."),
     ] = None,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Which order of threads --target simt takes.")
+    ] = 0,
+    profile: Annotated[
+        bool,
+        typer.Option(
+            "--profile",
+            help="Print what a GPU's profiler would count, by --target simt: sectors, conflicts.",
+        ),
+    ] = False,
 ) -> int:
     from evenly.cli.spmv import Options, run
 
     options = (file, schedule, layout, target, dtype, repeat, csv, validate, balance, picture)
-    return run(Options(*options))
+    return run(Options(*options, seed, profile))
 
 
 @app.command()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenly.errors import EvenlyError, InputError, InternalError, one_line
+from evenly.targets.simt.report import SimtError
 
 RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -43,7 +44,9 @@ def check_range(option: str, given: int, least: int, most: int | None = None) ->
 
 
 def said(error: Exception) -> tuple[str, int]:
-    """An error in one line, and the exit status that goes with it."""
+    """An error in one line (a report of the emulator in several), and the exit status that goes with it."""
+    if isinstance(error, SimtError):
+        return str(error), WRONG
     if isinstance(error, EvenlyError) and not isinstance(error, InternalError):
         return one_line(str(error)), BAD_INPUT
     if _is_usage(error):

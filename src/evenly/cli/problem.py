@@ -17,8 +17,9 @@ from evenly.errors import UnavailableError
 class Problem:
     """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x in 0 .. 1."""
 
-    def __init__(self, matrix: Any, A: Any, target: str) -> None:
+    def __init__(self, matrix: Any, A: Any, target: str, seed: int = 0) -> None:
         self.matrix, self.target = matrix, target
+        self.options = {"seed": seed} if target == "simt" else {}
         self.by_rows = tiles_are_rows(A)
         self.kernel = spmv_rows if self.by_rows else spmv_atoms
         self.x = np.random.default_rng(0).random(matrix.shape[1], matrix.dtype.type)
@@ -32,9 +33,8 @@ class Problem:
 
     def plan(self, schedule: Any) -> Any:
         """Decided and compiled for a schedule, with an output of its own."""
-        return self.kernel.plan(
-            self.A, self.x_there, self._output(), schedule=schedule, target=self.target
-        )
+        bound = self.kernel[schedule].on(self.target, **self.options)
+        return bound.plan(self.A, self.x_there, self._output())
 
     def result(self, plan: Any) -> np.ndarray[Any, Any]:
         """What the plan computes, (rows,), in CPU memory."""

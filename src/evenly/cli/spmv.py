@@ -29,6 +29,7 @@ from evenly.tuning.pictures import check_path
 from evenly.tuning.sketch import sketch
 
 DTYPES = ("float32", "float64")
+SLOW = ("python", "simt")  # targets that are not there for speed: one run is enough
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
 
 
@@ -46,6 +47,8 @@ class Options:
     validate: bool = False
     balance: bool = False
     picture: str | None = None
+    seed: int = 0
+    profile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +69,19 @@ def run(options: Options) -> int:
         targets.get(target)
         matrix = read(options.file, options.dtype)
         progress.say(f"building {options.layout}")
-        problem = Problem(matrix, build(matrix, options), target)
+        problem = Problem(matrix, build(matrix, options), target, options.seed)
         names = list(SCHEDULES) if options.schedule == "all" else [options.schedule]
-        repeat = options.repeat or (1 if target == "python" else 10)
+        repeat = options.repeat or (1 if target in SLOW else 10)
         if target == "python":
             check_interpreted(options, problem, len(names) * (repeat + 2))
         outcomes, notes = measure(problem, names, repeat, options.validate, progress)
         balance = profiled(options, problem, progress)
+        counted = counter_lines(options, problem, names, progress)
     report(options, matrix, outcomes)
     if options.balance:
         print(f"\n{balance_lines(balance)}")
+    for line in counted:
+        print(line)
     for note in notes:
         print(f"evenly: {note}", file=sys.stderr)
     if csv is not None:
@@ -97,6 +103,11 @@ def check(options: Options) -> None:
             raise unknown(option, given, known)
     if options.repeat is not None:
         check_range("--repeat", options.repeat, 1)
+    check_range("--seed", options.seed, 0)
+    for option, wanted in (("--seed", options.seed > 0), ("--profile", options.profile)):
+        if wanted and options.target != "simt":
+            expected = "--target simt, which counts and can be repeated"
+            raise InputError(option, expected=expected, given=f"--target {options.target}")
     paths = (("FILE", options.file), ("--csv", options.csv), ("--picture", options.picture))
     for option, path in paths:
         if path == "":
@@ -191,6 +202,18 @@ def profiled(options: Options, problem: Problem, progress: Progress) -> Any:
     progress.say("counting atoms")
     schedule = "auto" if options.schedule == "all" else options.schedule
     return problem.plan(schedule).profile(path=options.picture)
+
+
+def counter_lines(
+    options: Options, problem: Problem, names: list[str], progress: Progress
+) -> list[str]:
+    """The counters of each schedule's launches, as tables; none where they are not asked for."""
+    lines: list[str] = []
+    for name in names if options.profile else ():
+        progress.say(f"counting {name}")
+        for counters in problem.plan(name).counters():
+            lines += ["", f"{counters.kernel} under {name}", str(counters)]
+    return lines
 
 
 def balance_lines(balance: Any) -> str:

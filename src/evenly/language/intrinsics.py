@@ -59,7 +59,7 @@ _TABLE = [
         )
     ),
     _float("exp2", cpu="np.exp2"),
-    _float("cbrt", cpu="cube_root"),
+    _float("cbrt", cuda="ev::cube_root", cpu="cube_root"),
     _float("gamma", cuda="tgamma"),
     _float("lgamma"),
     _float("fabs"),

@@ -103,9 +103,7 @@ class CudaExecutable:
         return self.program.scratch(binding, multiprocessors(device)).nbytes
 
     # ---- launches --------------------------------------------------------------------------------
-    def _launches(
-        self, binding: Binding, stored: Stored, device: Any, stream: Any
-    ) -> list[Launch]:
+    def _launches(self, binding: Binding, stored: Stored, device: Any, stream: Any) -> list[Launch]:
         count = multiprocessors(device)
         scratch = self.program.scratch(binding, count)
         memory = self._memory(scratch.nbytes, device, stream)

@@ -1,10 +1,12 @@
 """Target `simt`: the CUDA C++ that `cuda` would run, executed on the CPU by an emulator that checks it.
 
-    options, executable    what `.on("simt", ...)` takes; memory and launches
-    source, compiler       the C++ text, and the host's compiler
-    machine                the runtime (host/), loaded
-    report                 from a failure to the line that it came from
-    host/                  the primitives on the CPU, fibers, detectors
+options, executable    what `.on("simt", ...)` takes; memory and launches
+source, compiler       the C++ text, and the host's compiler
+machine                the runtime (host/), loaded
+program                hand-written CUDA C++, and every interleaving of it
+counters               what a profiler would count
+report                 from a failure to the line that it came from
+host/                  the primitives on the CPU, fibers, detectors
 """
 
 from __future__ import annotations
@@ -14,11 +16,6 @@ from typing import Any
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
-from evenly.targets.cuda.launching import Program
-
-from . import compiler
-from .executable import SimtExecutable
-from .report import SimtError
 
 
 class SimtTarget:
@@ -28,6 +25,8 @@ class SimtTarget:
 
     def require(self) -> None:
         """Raises UnavailableError where there is no C++ compiler."""
+        from . import compiler
+
         compiler.compiler()
 
     def compile(
@@ -37,11 +36,12 @@ class SimtTarget:
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,
-    ) -> SimtExecutable:
+    ) -> Any:
         """debug: no difference, everything is checked."""
+        from evenly.targets.cuda.launching import Program
+
+        from .executable import SimtExecutable
+
         executable = SimtExecutable(Program(phases, schedule, layouts, wide))
         executable.machine()
         return executable
-
-
-__all__ = ["SimtError", "SimtExecutable", "SimtTarget"]

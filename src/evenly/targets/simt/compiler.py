@@ -17,10 +17,14 @@ from evenly.targets.cuda import headers
 HOST = Path(__file__).parent / "host"
 RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
 CANDIDATES = ("g++", "clang++", "c++")
-COMMON = ("-std=c++17", "-g", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
-# Kernels: every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp).
+LIBRARIES = ("-ldl", "-lrt")
+# DWARF 4: addr2line takes a file name of version 5 for another's now and then.
+COMMON = ("-std=c++17", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
+# Kernels: every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp), and comes back,
+# so that where it would return to says where it is.
 CHECKED = (
     "-O1",
+    "-fno-optimize-sibling-calls",
     "-fsanitize=thread,signed-integer-overflow,shift,integer-divide-by-zero,bounds,return",
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
@@ -72,7 +76,7 @@ def library(source: str, name: str, traced: bool = False) -> Path:
         text.write_text(source)
         special = CLANG if "clang" in compiler()[1] else GCC
         _run([*COMMON, *flags, *special, *_includes(), "-c", str(text), "-o", str(code)], name)
-        _run(["-shared", str(code), str(runtime()), "-o", str(linked), "-ldl"], name)
+        _run(["-shared", str(code), str(runtime()), "-o", str(linked), *LIBRARIES], name)
         return _keep(f"{key}.so", linked.read_bytes())
 
 
@@ -119,5 +123,20 @@ def _run(arguments: list[str], what: str) -> None:
         [compiler()[0], *arguments], capture_output=True, text=True, check=False, errors="replace"
     )
     if done.returncode != 0:
-        said = "\n".join(done.stderr.splitlines()[:20])
-        raise InternalError(f"{compiler()[0]} refused {what}, for target 'simt': please report it.\n{said}")
+        raise Refused(what, done.stderr)
+
+
+class Refused(InternalError):
+    """What the compiler does not take: a mistake of ours, but for hand-written source."""
+
+    def __init__(self, what: str, said: str) -> None:
+        head = "\n".join(said.splitlines()[:20])
+        super().__init__(
+            f"{compiler()[0]} refused {what}, for target 'simt': please report it.\n{head}"
+        )
+        self.said = said
+
+    def first_error(self) -> str:
+        """The first line with an error."""
+        lines = self.said.splitlines()
+        return next((line for line in lines if "error" in line), self.said[:200])

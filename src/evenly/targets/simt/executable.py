@@ -11,7 +11,6 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.language import ir
-from evenly.language.phases import Phases
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import Program, Scratch, Step
 
@@ -30,7 +29,7 @@ class SimtExecutable:
     """The compiled kernels of a program, and how they are to be run."""
 
     program: Program
-    options: Options = Options()
+    options: Options = field(default_factory=Options)
     _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
@@ -177,8 +176,8 @@ class SimtExecutable:
 
     # ---- errors --------------------------------------------------------------------------------
     def _error(self, broken: Broken, machine: Machine, seed: int) -> report.SimtError:
-        how = f"seed {seed}" if self.options.order == "random" else self.options.order
         origins = source.origins_of(self.kernels)
+        how = replace(self.options, seed=seed).how
         return report.error(
             broken.kind, broken.text, machine.path, origins, broken.kernel, seed, how
         )

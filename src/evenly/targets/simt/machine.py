@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -53,10 +54,9 @@ class _Launch(ctypes.Structure):
     )
 
 
-KINDS: dict[str, Any] = {
-    "p": ctypes.c_void_p,
-    "c": ctypes.c_void_p,
+SCALARS: dict[str, Any] = {
     "b": ctypes.c_bool,
+    "B": ctypes.c_uint8,
     "i": ctypes.c_int32,
     "j": ctypes.c_uint32,
     "l": ctypes.c_int64,
@@ -116,9 +116,9 @@ class Machine:
             getattr(self._library, name).restype = result
         self._lock = threading.Lock()
 
-    def kinds(self, kernel: str) -> str:
-        """A letter for each parameter of a kernel (host/abi.hpp)."""
-        return str(self._entry(kernel).kinds.decode())
+    def kinds(self, kernel: str) -> tuple[str, ...]:
+        """What each parameter of a kernel is (host/abi.hpp): "f", "*f" for float*, "&f" for const float*."""
+        return tuple(re.findall(r"[*&]?.", self._entry(kernel).kinds.decode()))
 
     def _entry(self, kernel: str) -> _Entry:
         return _Entry.in_dll(self._library, f"{kernel}_entry")
@@ -154,9 +154,7 @@ class Machine:
     def _start(self, memory: Sequence[Memory], options: Options, record: bool) -> None:
         arrays = (_Array * max(len(memory), 1))(
             *(
-                _Array(
-                    m.pointer, m.nbytes, m.name.encode(), m.itemsize, m.writable, m.initialised
-                )
+                _Array(m.pointer, m.nbytes, m.name.encode(), m.itemsize, m.writable, m.initialised)
                 for m in memory
             )
         )
@@ -169,8 +167,8 @@ class Machine:
         """The launch for the runtime, and what must live as long as it."""
         entry = self._entry(launch.kernel)
         held = [
-            KINDS[kind](value)
-            for kind, value in zip(entry.kinds.decode(), launch.arguments, strict=True)
+            SCALARS.get(kind, ctypes.c_void_p)(value)
+            for kind, value in zip(self.kinds(launch.kernel), launch.arguments, strict=True)
         ]
         pointers = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
         x, y = launch.grid

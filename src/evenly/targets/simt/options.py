@@ -29,6 +29,11 @@ class Options:
     races: bool = True
     resident: int = 0
 
+    @property
+    def how(self) -> str:
+        """The run in words, for repeating it."""
+        return f"seed {self.seed}" if self.order == "random" else f"order {self.order}"
+
 
 def options_of(given: dict[str, Any]) -> Options:
     """Raises InputError with what an option takes."""

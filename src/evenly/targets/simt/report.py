@@ -16,14 +16,20 @@ from evenly.language.diagnostics import Location
 
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
 OURS = ("gpu_host.hpp", "hooks.cpp")  # primitives: not where a mistake is
+BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
 HINTS = {
-    "race": "let the two meet at ev::barrier() (or ev::sync_warp) in between; between blocks, publish with "
-    "ev::fence_device() before an atomic and ev::fence_device() after the one that reads it; or make both atomic",
-    "barrier": "every thread of the block must reach the same barrier: no return, break or condition on the thread around it",
-    "mask": "every lane that the mask names must make the call, from the same place, and none may have left",
-    "deadlock": "something that a thread waits for is never done: a signal that came before the wait, or by a thread that waits itself",
+    "race": "let the two meet at ev::barrier() (or ev::sync_warp) in between, or make both atomic",
+    "race between blocks": "publish with ev::fence_device() before an atomic, and take it up with "
+    "ev::fence_device() after the atomic that sees it; or let the reader be a later launch",
+    "barrier": "every thread of the block must reach the same barrier: no return, break or "
+    "condition on the thread around it",
+    "mask": "every lane that the mask names must make the call, from the same place, and none "
+    "may have left",
+    "deadlock": "something that a thread waits for is never done: a signal that came before the "
+    "wait, or by a thread that waits itself",
     "uninitialised": "write it first, and let a barrier stand in between if another thread does",
-    "seed": "something depends on who comes first: an order of atomics, or a thread that reads what another has yet to write",
+    "seed": "something depends on who comes first: an order of atomics, or a thread that reads "
+    "what another has yet to write",
 }
 
 
@@ -83,8 +89,9 @@ def error(
     lines = [f"{_placed(first, frames)} (kernel {kernel}, {how})"]
     for line in rest:
         lines += _explained(line, frames, origins, locations)
-    if kind in HINTS:
-        lines.append(f"  hint: {HINTS[kind]}")
+    hint = HINTS.get("race between blocks" if BETWEEN_BLOCKS in text else kind)
+    if hint is not None:
+        lines.append(f"  hint: {hint}")
     return SimtError(
         kind, "\n".join(lines), kernel=kernel, seed=seed, locations=tuple(dict.fromkeys(locations))
     )
@@ -122,7 +129,9 @@ def _explained(
         location = origins.python(Path(frame.file).name, frame.line)
         if location is not None:
             locations.append(location)
-            out.append(f"      Python: {Path(location.file).name}:{location.line}: {location.text.strip()}")
+            out.append(
+                f"      Python: {Path(location.file).name}:{location.line}: {location.text.strip()}"
+            )
             break
     return out
 

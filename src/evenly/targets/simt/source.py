@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from evenly.language.diagnostics import Location
 from evenly.targets.cuda import headers
 from evenly.targets.cuda.emit.code import KernelCode
 
 from .report import Origins
 
+INCLUDES = ('#include "gpu_host.hpp"', *(f'#include "{name}"' for name in headers.ORDER))
+
 
 def program_text(kernels: Sequence[KernelCode]) -> str:
     """All kernels in one text, each in a namespace of its own: their structs share names."""
-    parts = ['#include "gpu_host.hpp"', *(f'#include "{name}"' for name in headers.ORDER)]
+    parts = [*INCLUDES]
     for number, kernel in enumerate(kernels):
         parts += [
             f"namespace kernel_{number} {{",
@@ -24,6 +27,15 @@ def program_text(kernels: Sequence[KernelCode]) -> str:
     return "\n".join(parts) + "\n"
 
 
+HAND_WRITTEN = "source.cu"
+
+
+def hand_written_text(text: str, kernels: Iterable[str]) -> str:
+    """Source of a user's own, with all headers."""
+    entries = [f"EV_ENTRY({name})" for name in kernels]
+    return "\n".join([*INCLUDES, f'#line 1 "{HAND_WRITTEN}"', text, *entries]) + "\n"
+
+
 def file_of(kernel: str) -> str:
     """What debug information calls the emitted source of a kernel."""
     return f"{kernel}.cu"
@@ -33,7 +45,7 @@ def origins_of(kernels: Sequence[KernelCode]) -> Origins:
     by_file = {file_of(k.name): k for k in kernels}
     texts = {name: tuple(k.source.splitlines()) for name, k in by_file.items()}
 
-    def python(file: str, line: int):  # type: ignore[no-untyped-def]
+    def python(file: str, line: int) -> Location | None:
         kernel = by_file.get(file)
         if kernel is None or not 0 < line <= len(kernel.origins):
             return None

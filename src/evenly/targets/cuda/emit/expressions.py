@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from evenly.language import ir
 from evenly.language.intrinsics import BY_NAME
 from evenly.language.lower.context import RESERVED
@@ -43,7 +45,12 @@ _BINDS = {
     "?": 10,
 }
 
-_WRAPPING = {"+": "ev::add_wrapping", "-": "ev::sub_wrapping", "*": "ev::mul_wrapping"}
+_WRAPPING = {
+    "+": "ev::add_wrapping",
+    "-": "ev::sub_wrapping",
+    "*": "ev::mul_wrapping",
+    "<<": "ev::shift_left",
+}
 
 
 def ctype(t: Scalar) -> str:
@@ -127,6 +134,8 @@ class Text:
             case ir.Element():
                 return self.element(e), 100
             case ir.Unary(op=op, operand=x):
+                if op == "-" and e.type.is_integer and not e.type.weak:
+                    return f"ev::negate_wrapping({self.typed(x)})", 100
                 return f"{'!' if op == 'not' else op}{self.operand(x, 91)}", 90
             case ir.Binary():
                 return self.binary(e)
@@ -178,7 +187,7 @@ class Text:
                 f"ev::floor_{'div' if op == '//' else 'mod'}({self.typed(a)}, {self.typed(b)})",
                 100,
             )
-        if op in _WRAPPING and t.is_integer and not t.weak:
+        if op == "<<" or (op in _WRAPPING and t.is_integer and not t.weak):
             return f"{_WRAPPING[op]}({self.typed(a)}, {self.typed(b)})", 100
         binds = _BINDS[op]
         return f"{self.operand(a, binds)} {op} {self.operand(b, binds + 1)}", binds
@@ -232,11 +241,9 @@ def constant(c: ir.Const) -> str:
         if math.isinf(c.value):
             return f"ev::{'highest' if c.value > 0 else 'lowest'}<{name}>()"
         return f"{float(c.value)!r}{'f' if name == 'float' else ''}"
-    value = int(c.value)
-    if value == -(2**31) and c.type.name == "int32":
-        return "ev::lowest<int>()"
-    if value == -(2**63):
-        return "ev::lowest<long long>()"
+    value, limits = int(c.value), np.iinfo(c.type.dtype)
+    if value in (limits.min, limits.max):  # the first has no literal, and of `pos` neither has one
+        return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
     return f"{value}LL" if not -(2**31) < value < 2**31 else str(value)
 
 

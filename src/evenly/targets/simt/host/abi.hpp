@@ -49,7 +49,9 @@ struct ev_array {
 struct ev_entry {  // of a kernel
   void (*call)(void* kernel, void** arguments);
   void* kernel;
-  const char* kinds;  // a letter a parameter: p pointer, c pointer to const, or the scalar b i j l m f d (m, j: unsigned)
+  // A letter a parameter: b i j l m f d, B a byte, j and m unsigned, ? something else; of a pointer, what it points to,
+  // with * before it, or & where that is const.
+  const char* kinds;
 };
 
 enum ev_order { ev_random, ev_round_robin, ev_explore };

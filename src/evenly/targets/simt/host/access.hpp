@@ -8,11 +8,11 @@ namespace ev::sim {
 constexpr std::uint32_t breath = 1u << 20;  // accesses after which a thread that never waits lets the host look up
 
 inline const char* verb(Access kind) {
-  const char* verbs[] = {"reads", "writes", "updates"};
+  const char* verbs[] = {"reads", "writes", "updates", "loads"};
   return verbs[static_cast<int>(kind)];
 }
 inline const char* verb_before(Access kind) {
-  const char* verbs[] = {"read", "wrote", "updated"};
+  const char* verbs[] = {"read", "wrote", "updated", "loaded"};
   return verbs[static_cast<int>(kind)];
 }
 
@@ -22,7 +22,7 @@ inline std::string element(const char* kind, const Region& r, std::uintptr_t a, 
   const std::ptrdiff_t item = r.item;
   const std::ptrdiff_t index = offset >= 0 ? offset / item : (offset - item + 1) / item;
   std::string text = format("%s %s[%td]", kind, r.name.c_str(), index);
-  if (static_cast<std::ptrdiff_t>(size) < item && offset != index * item) text += format(" (byte %td of it)", offset - index * item);
+  if (offset != index * item) text += format(" (byte %td of it)", offset - index * item);
   return text;
 }
 
@@ -50,7 +50,7 @@ struct Look {
                               m.name(c.before.block, c.before.rank).c_str(), verb_before(c.kind), c.before.pc) +
                        (block ? "no barrier, and no fences around an atomic, stand between the two"
                               : "no fences around an atomic stand between the two, and blocks have no barrier in common") +
-                       (c.kind == Access::atomic || kind == Access::atomic ? "; an atomic orders nothing but itself" : ""));
+                       (is_atomic(c.kind) || is_atomic(kind) ? "; an atomic orders nothing but itself" : ""));
   }
 
   void in(Region& r, Shadow& shadow, std::size_t offset, std::uint32_t stamp, const char* space) const {
@@ -71,7 +71,7 @@ struct Look {
   void shared() const {
     SharedMemory& memory = me.block->slot.shared;
     if (Region* r = memory.find(address)) return in(*r, memory.shadow, memory.offset(address), me.block->stamp, "shared array");
-    if (const Region* r = memory.before(address)) outside("shared array", *r);
+    if (const Region* r = memory.nearest_to(address)) outside("shared array", *r);
     fail("bounds", "an address in shared memory where no array is");
   }
   void global(GlobalArray& a, std::uint32_t stamp) const {
@@ -92,7 +92,7 @@ struct Look {
     }
     Dl_info info;
     if (!writes && dladdr(reinterpret_cast<void*>(address), &info) && reinterpret_cast<std::uintptr_t>(info.dli_fbase) == m.library) return;  // constants of the code
-    if (const GlobalArray* r = m.global.nearest(address)) outside("array", *r);
+    if (const Region* r = m.global.nearest_to(address)) outside("array", *r);
     fail("bounds", format("address %#zx belongs to no array", static_cast<std::size_t>(address)));
   }
 };

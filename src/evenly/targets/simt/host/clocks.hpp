@@ -80,11 +80,10 @@ struct Clock {
   Known pending[scopes];   // read by atomics, waits for a fence
 };
 
-// What the atomics on one address have published.
+// What the atomics on one address have published: to all, and to those of a block by fences of that block.
 struct Published {
   Known of_device;
-  Known of_block;       // by fences of the block
-  std::uint32_t block = 0;
+  std::map<std::uint32_t, Known> of_block;
 };
 
 inline void fence(Clock& c, std::uint32_t rank, Scope scope) {
@@ -94,19 +93,22 @@ inline void fence(Clock& c, std::uint32_t rank, Scope scope) {
   for (int s = 0; s <= scope; ++s) c.released[s] = here;
 }
 
+// Two fences order if the scope of each takes in the other's thread: the block's own fences are in `of_block`, of either
+// scope, so a fence of the block takes up no more than that.
 inline void atomic_reads(Clock& c, std::uint32_t block, const Published& at) {
   c.pending[device_scope] = join(c.pending[device_scope], at.of_device);
-  c.pending[block_scope] = join(c.pending[block_scope], at.of_device);
-  if (at.block == block) c.pending[block_scope] = join(c.pending[block_scope], at.of_block);
+  auto found = at.of_block.find(block);
+  if (found != at.of_block.end()) c.pending[block_scope] = join(c.pending[block_scope], found->second);
 }
 
 // A store begins anew; an update goes on with what was published before (a release sequence).
 inline void atomic_writes(Clock& c, std::uint32_t block, Published& at, bool goes_on) {
-  if (!goes_on || at.block != block) at.of_block = nullptr;
-  if (!goes_on) at.of_device = nullptr;
-  at.block = block;
+  if (!goes_on) at = {};
   at.of_device = join(at.of_device, c.released[device_scope]);
-  at.of_block = join(at.of_block, c.released[block_scope]);
+  if (c.released[block_scope]) {
+    Known& held = at.of_block[block];
+    held = join(held, c.released[block_scope]);
+  }
 }
 
 }  // namespace ev::sim

@@ -124,54 +124,68 @@ template <class T> struct out {
 
 // ---- atomics: a fiber gives way before one, never within ------------------------------------------------------------------------
 namespace sim {
-template <class T, class F> EV_QUIET inline T update(T* p, ev_atomic kind, F next) {
-  ev_sim_atomic_begin(p, sizeof(T), kind);
+template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kind, F next) {
   T old = *p, made = next(old);
   if (kind != ev_atomic_load) *p = made;
   ev_sim_atomic_end(p, sizeof(T), kind, to_bits(old), to_bits(made));
   return old;
 }
-template <class T, class F> inline T update(T* p, F next) { return update(p, ev_atomic_update, next); }
+template <class T, class F> EV_DEVICE T update(T* p, ev_atomic kind, F next) {
+  ev_sim_atomic_begin(p, sizeof(T), kind);  // called from the kernel's own code, which tells where that is
+  return update_quietly(p, kind, next);
+}
+template <class T, class F> EV_DEVICE T update(T* p, F next) { return update(p, ev_atomic_update, next); }
 }  // namespace sim
-template <class T> T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
-template <class T> void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
-inline int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
-inline long long atomic_add(long long* p, long long v) {
+template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
+template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
+EV_DEVICE int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
+EV_DEVICE long long atomic_add(long long* p, long long v) {
   return sim::update(p, [=](long long s) { return (long long)((unsigned long long)s + (unsigned long long)v); });
 }
-inline float atomic_add(float* p, float v) { return sim::update(p, [=](float s) { return s + v; }); }
-inline double atomic_add(double* p, double v) { return sim::update(p, [=](double s) { return s + v; }); }
-inline int atomic_min(int* p, int v) { return sim::update(p, [=](int s) { return s < v ? s : v; }); }
-inline int atomic_max(int* p, int v) { return sim::update(p, [=](int s) { return s > v ? s : v; }); }
-inline long long atomic_min(long long* p, long long v) { return sim::update(p, [=](long long s) { return s < v ? s : v; }); }
-inline long long atomic_max(long long* p, long long v) { return sim::update(p, [=](long long s) { return s > v ? s : v; }); }
-template <class T> T atomic_exchange(T* p, T v) { return sim::update(p, [=](T) { return v; }); }
-inline int atomic_compare_exchange(int* p, int expected, int v) { return sim::update(p, [=](int s) { return s == expected ? v : s; }); }
-inline long long atomic_compare_exchange(long long* p, long long expected, long long v) {
+EV_DEVICE float atomic_add(float* p, float v) { return sim::update(p, [=](float s) { return s + v; }); }
+EV_DEVICE double atomic_add(double* p, double v) { return sim::update(p, [=](double s) { return s + v; }); }
+EV_DEVICE int atomic_min(int* p, int v) { return sim::update(p, [=](int s) { return s < v ? s : v; }); }
+EV_DEVICE int atomic_max(int* p, int v) { return sim::update(p, [=](int s) { return s > v ? s : v; }); }
+EV_DEVICE long long atomic_min(long long* p, long long v) { return sim::update(p, [=](long long s) { return s < v ? s : v; }); }
+EV_DEVICE long long atomic_max(long long* p, long long v) { return sim::update(p, [=](long long s) { return s > v ? s : v; }); }
+template <class T> EV_DEVICE T atomic_exchange(T* p, T v) { return sim::update(p, [=](T) { return v; }); }
+EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return sim::update(p, [=](int s) { return s == expected ? v : s; }); }
+EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) {
   return sim::update(p, [=](long long s) { return s == expected ? v : s; });
 }
-template <class T> bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
-template <class T> T swap_bits(T* p, T seen, T v) { return sim::update(p, [=](T s) { return same_bits(s, seen) ? v : s; }); }
+template <class T> EV_DEVICE bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
+template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::update(p, [=](T s) { return same_bits(s, seen) ? v : s; }); }
 
 // ---- kernels, as Python calls them ------------------------------------------------------------------------------------------------
 namespace sim {
-template <class T> constexpr char kind_of() {
-  if constexpr (std::is_pointer_v<T>) return std::is_const_v<std::remove_pointer_t<T>> ? 'c' : 'p';
-  else if constexpr (std::is_same_v<T, bool>) return 'b';
+template <class T> constexpr char kind_of() {  // ev_entry::kinds
+  if constexpr (std::is_same_v<T, bool>) return 'b';
   else if constexpr (std::is_same_v<T, float>) return 'f';
   else if constexpr (std::is_same_v<T, double>) return 'd';
+  else if constexpr (!std::is_integral_v<T>) return '?';
+  else if constexpr (sizeof(T) == 1) return 'B';
   else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? 'i' : 'j';
-  else return std::is_signed_v<T> ? 'l' : 'm';
+  else if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? 'l' : 'm';
+  else return '?';
 }
 template <class... A> struct caller {
-  static constexpr char kinds[] = {kind_of<A>()..., 0};
+  template <class T> using bare = std::remove_cv_t<std::remove_pointer_t<T>>;
+  template <class T> static constexpr char mark() {
+    return !std::is_pointer_v<T> ? ' ' : std::is_const_v<std::remove_pointer_t<T>> ? '&' : '*';
+  }
+  static const char* kinds() {
+    static char text[2 * sizeof...(A) + 1];
+    char* to = text;
+    (((mark<A>() == ' ' ? to : (*to++ = mark<A>(), to)), *to++ = kind_of<bare<A>>()), ...);
+    return text;
+  }
   template <size_t... I> EV_QUIET static void with(void* kernel, void** a, std::index_sequence<I...>) {
     reinterpret_cast<void (*)(A...)>(kernel)(*static_cast<A*>(a[I])...);
   }
   EV_QUIET static void call(void* kernel, void** a) { with(kernel, a, std::index_sequence_for<A...>()); }
 };
 template <class... A> ev_entry entry_of(void (*kernel)(A...)) {
-  return {&caller<A...>::call, reinterpret_cast<void*>(kernel), caller<A...>::kinds};
+  return {&caller<A...>::call, reinterpret_cast<void*>(kernel), caller<A...>::kinds()};
 }
 }  // namespace sim
 // After a kernel: how to call it, under the name kernel_entry.

@@ -65,17 +65,19 @@ extern "C" void __tsan_func_entry(void*) {}
 extern "C" void __tsan_func_exit() {}
 
 // ---- atomics -------------------------------------------------------------------------------------------------------------
-static void atomic_begin(const void* pc) {
-  if (machine().current) machine().give_way(pc);
+// Others go first; then it is looked at, before anything is touched.
+static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc) {
+  if (!machine().current) return;
+  machine().give_way(pc);
+  access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load);
 }
 
-static void atomic_end(const void* p, std::size_t size, ev_atomic kind, bool changed, const void* pc) {
+static void atomic_end(const void* p, ev_atomic kind, bool changed) {
   Machine& m = machine();
   if (!m.current) return;
   Thread& t = *m.current;
   t.idle = changed || m.changes != t.seen_changes ? 0 : t.idle + 1;
   if (changed) ++m.changes;
-  access(at(p), size, Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load);
   t.seen_changes = m.changes;
   auto& published = m.published[p];
   if (kind != ev_atomic_store) atomic_reads(t.clock, t.block->linear, published);
@@ -83,30 +85,29 @@ static void atomic_end(const void* p, std::size_t size, ev_atomic kind, bool cha
 }
 
 static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc) {
-  atomic_begin(pc);
-  atomic_end(p, size, kind, kind != ev_atomic_load, pc);
+  atomic_begin(p, size, kind, pc);
+  atomic_end(p, kind, kind != ev_atomic_load);
 }
 
-extern "C" void ev_sim_atomic_begin(const void*, size_t, ev_atomic) { atomic_begin(PC); }
-extern "C" void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after) {
-  atomic_end(p, size, kind, kind != ev_atomic_load && before != after, PC);
+extern "C" void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind) { atomic_begin(p, size, kind, PC); }
+extern "C" void ev_sim_atomic_end(const void* p, size_t, ev_atomic kind, uint64_t before, uint64_t after) {
+  atomic_end(p, kind, kind != ev_atomic_load && before != after);
 }
 
 // ---- undefined behaviour -----------------------------------------------------------------------------------------------------
-static void undefined(const char* what, const void* pc) {
+static void wrong(const char* kind, const char* what, const void* pc) {
   Machine& m = machine();
-  if (m.current) m.fail("undefined", format("%s\n  %s {pc:%x}", what, m.name(*m.current).c_str(), m.offset(pc)));
+  if (m.current) m.fail(kind, format("%s\n  %s {pc:%x}", what, m.name(*m.current).c_str(), m.offset(pc)));
 }
 #define EV_UNDEFINED(name, what)                                                   \
-  extern "C" void __ubsan_handle_##name(void*, ...) { undefined(what, PC); }       \
-  extern "C" void __ubsan_handle_##name##_abort(void*, ...) { undefined(what, PC); }
+  extern "C" void __ubsan_handle_##name(void*, ...) { wrong("undefined", what, PC); }       \
+  extern "C" void __ubsan_handle_##name##_abort(void*, ...) { wrong("undefined", what, PC); }
 EV_UNDEFINED(add_overflow, "an addition of signed integers overflows")
 EV_UNDEFINED(sub_overflow, "a subtraction of signed integers overflows")
 EV_UNDEFINED(mul_overflow, "a multiplication of signed integers overflows")
 EV_UNDEFINED(negate_overflow, "the negation of a signed integer overflows")
 EV_UNDEFINED(divrem_overflow, "an integer is divided by zero, or the least one by -1")
 EV_UNDEFINED(shift_out_of_bounds, "a shift by a negative count or by more than the bits there are")
-EV_UNDEFINED(out_of_bounds, "an index outside its array")
 EV_UNDEFINED(builtin_unreachable, "a place that should never be reached")
 EV_UNDEFINED(missing_return, "a function ends without the value that it should return")
 EV_UNDEFINED(load_invalid_value, "a bool or enum that holds no value of its type")
@@ -116,3 +117,18 @@ EV_UNDEFINED(type_mismatch_v1, "a null or misaligned pointer")
 EV_UNDEFINED(pointer_overflow, "pointer arithmetic overflows")
 EV_UNDEFINED(nonnull_arg, "a null pointer where there must be none")
 EV_UNDEFINED(invalid_builtin, "a count of the zeros of zero")
+
+// An index of an array whose length is in its type: what the compiler says of it is the type, behind where it stands.
+struct Outside {
+  struct Type { std::uint16_t kind, width; char name[1]; };
+  struct { const char* file; std::uint32_t line, column; } place;
+  const Type* array;
+  const Type* index;
+};
+static void outside(const Outside* what, std::uintptr_t index, const void* pc) {
+  const int unused = 64 - (1 << (what->index->width >> 1));
+  const auto value = static_cast<long long>(static_cast<std::uint64_t>(index) << unused) >> unused;
+  wrong("bounds", format("index %lld is out of bounds of an array %s", value, what->array->name).c_str(), pc);
+}
+extern "C" void __ubsan_handle_out_of_bounds(const Outside* what, std::uintptr_t index) { outside(what, index, PC); }
+extern "C" void __ubsan_handle_out_of_bounds_abort(const Outside* what, std::uintptr_t index) { outside(what, index, PC); }

@@ -129,14 +129,17 @@ std::string Machine::who_waits() const {
   int lines = 0, unsaid = 0;
   for (auto& b : blocks) {
     if (!b) continue;
+    const bool meets = std::any_of(b->threads.begin(), b->threads.end(), [](const Thread& t) { return t.state == State::waiting; });
     for (int from = 0, to; from < b->size(); from = to) {
       const Thread& t = b->threads[from];
       for (to = from + 1; to < b->size() && alike(t, b->threads[to]);) ++to;
+      if (t.state == State::exited && !meets) continue;
       if (++lines > 12) { unsaid += to - from; continue; }
       all += to - from > 1 ? format("  threads %d to %d of block %u ", from, to - 1, b->linear) : format("  thread %d of block %u ", from, b->linear);
       const bool many = to - from > 1;
       if (t.state == State::exited) all += many ? "have left\n" : "has left\n";
-      else if (t.state != State::waiting) all += format("%s {pc:%x}\n", many ? "poll" : "polls", t.pc);
+      else if (t.state == State::ready) all += "can go on\n";
+      else if (t.state == State::napping) all += format("%s {pc:%x}\n", many ? "poll" : "polls", t.pc);
       else if (t.wait == ev_barrier) all += format("%s at barrier %d of %d {pc:%x}\n", many ? "wait" : "waits", t.barrier_id, t.barrier_count, t.pc);
       else all += format("%s at %s of mask %08x {pc:%x}\n", many ? "wait" : "waits", name_of(t.wait), t.mask, t.pc);
     }

@@ -144,6 +144,7 @@ public:
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // shadow cells of earlier launches are void
+  std::uint64_t progress() const { return turns << 21 | (current ? current->accesses : 0); }  // different whenever something has moved
   int warps_a_block() const { return (launch.threads + 31) / 32; }
   int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
 

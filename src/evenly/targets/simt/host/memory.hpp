@@ -31,6 +31,16 @@ struct Region {
   }
 };
 
+// The region that ends just before the address, or begins just after it: what an index by a little has missed.
+template <class Regions> const Region* nearest(const Regions& regions, std::uintptr_t a, std::size_t within) {
+  const Region* best = nullptr;
+  for (const Region& r : regions) {
+    std::size_t distance = a < r.base ? r.base - a : a - (r.base + r.bytes);
+    if (distance < within) { within = distance; best = &r; }
+  }
+  return best;
+}
+
 struct GlobalArray : Region {
   Shadow shadow;
 };
@@ -59,16 +69,7 @@ public:
       if (arrays[i].holds(a)) { last = i; return &arrays[i]; }
     return nullptr;
   }
-  // The array that ends just before the address, or begins just after it: what an index by a little has missed.
-  const GlobalArray* nearest(std::uintptr_t a) const {
-    const GlobalArray* best = nullptr;
-    std::size_t least = 4096;
-    for (auto& r : arrays) {
-      std::size_t distance = a < r.base ? r.base - a : a - (r.base + r.bytes);
-      if (distance < least) { least = distance; best = &r; }
-    }
-    return best;
-  }
+  const Region* nearest_to(std::uintptr_t a) const { return nearest(arrays, a, 4096); }
 
   std::vector<GlobalArray> arrays;
   bool checked = false;  // false: C++ callers that hand in no arrays
@@ -84,13 +85,13 @@ public:
   static constexpr std::size_t gap = 128;
   static constexpr std::uint8_t poison = 0xa5;
 
-  SharedMemory() : pages(2 * most), shadow(2 * most) {}
+  SharedMemory() : pages(2 * most + gap), shadow(2 * most + gap) {}
 
   void clear() {
     for (auto& a : arrays) std::memset(reinterpret_cast<void*>(a.base), poison, a.bytes);
     arrays.clear();
     keys.clear();
-    used = 0;
+    used = gap;
     bytes = 0;
   }
   // Null where there is no room.
@@ -117,11 +118,7 @@ public:
     for (auto& r : arrays) if (r.holds(a)) return &r;
     return nullptr;
   }
-  const Region* before(std::uintptr_t a) const {
-    const Region* best = nullptr;
-    for (auto& r : arrays) if (r.base <= a && (!best || r.base > best->base)) best = &r;
-    return best;
-  }
+  const Region* nearest_to(std::uintptr_t a) const { return nearest(arrays, a, most); }
 
   std::size_t bytes = 0;
 
@@ -129,7 +126,7 @@ private:
   Pages pages;
   std::vector<Region> arrays;
   std::vector<const void*> keys;
-  std::size_t used = 0;
+  std::size_t used = gap;
 
 public:
   Shadow shadow;

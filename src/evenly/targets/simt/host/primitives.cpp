@@ -66,7 +66,7 @@ void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) {
   const auto a = reinterpret_cast<std::uintptr_t>(data);
   const GlobalArray* r = m.global.find(a);
   m.fail("bounds", format("array %s[%lld] is out of bounds: it has %lld elements\n  %s %s it {pc:%x}", r ? r->name.c_str() : "", (long long)index, (long long)count,
-                          m.name(*m.current).c_str(), write ? "writes or reads" : "reads", m.offset(PC)));
+                          m.name(*m.current).c_str(), write ? "uses" : "reads", m.offset(PC)));
 }
 
 }

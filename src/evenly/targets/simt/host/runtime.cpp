@@ -2,12 +2,14 @@
 #include "abi.hpp"
 #include <dlfcn.h>
 #include "explore.hpp"
+#include "watchdog.hpp"
 
 using namespace ev::sim;
 
 namespace {
 std::unique_ptr<Order> order;
 Failure failed;
+Watchdog watchdog;
 Explored explored;
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
@@ -30,6 +32,7 @@ void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options* optio
   if (dladdr(reinterpret_cast<void*>(&ev_sim_start), &info)) m.library = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
   m.start(arrays, count, *options);
   order = order_of(*options);
+  watchdog.start();
 }
 
 void ev_sim_launch(const ev_launch* launch) { machine().begin(*launch, *order); }
@@ -46,7 +49,10 @@ int ev_sim_continue(uint64_t steps) {
   }
 }
 
-void ev_sim_stop() { machine().blocks.clear(); }
+void ev_sim_stop() {
+  watchdog.stop();
+  machine().blocks.clear();
+}
 
 const char* ev_sim_failure_kind() { return failed.kind.c_str(); }
 const char* ev_sim_failure() { return failed.text.c_str(); }

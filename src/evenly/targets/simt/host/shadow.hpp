@@ -10,7 +10,8 @@
 
 namespace ev::sim {
 
-enum class Access : std::uint8_t { read, write, atomic };
+enum class Access : std::uint8_t { read, write, atomic, atomic_read };
+inline bool is_atomic(Access a) { return a == Access::atomic || a == Access::atomic_read; }
 
 struct Touch {
   std::uint32_t block = 0, rank = 0, clock = 0;  // clock 0: nobody
@@ -46,7 +47,7 @@ private:
 };
 
 struct Cell {
-  struct More { Touches reads, atomics; };
+  struct More { Touches reads, atomics, atomic_reads; };
   Touch write, read;            // one read stands here; more of them, and atomics, in `more`
   std::uint32_t stamp = 0;      // of another launch or block: the cell is empty
   std::unique_ptr<More> more;
@@ -67,13 +68,15 @@ struct Conflict { Touch before; Access kind; };
 template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Ordered ordered, Conflict& found) {
   auto free = [&](const Touch& t) { return t.clock == 0 || ordered(t); };
   if (!free(cell.write)) { found = {cell.write, Access::write}; return true; }
-  if (kind != Access::atomic && cell.more)
+  if (!is_atomic(kind) && cell.more)
     if (auto* t = cell.more->atomics.unordered(ordered)) { found = {*t, Access::atomic}; return true; }
-  if (kind != Access::read) {
+  if (kind == Access::write || kind == Access::atomic) {
     if (!free(cell.read)) { found = {cell.read, Access::read}; return true; }
     if (cell.more)
       if (auto* t = cell.more->reads.unordered(ordered)) { found = {*t, Access::read}; return true; }
   }
+  if (kind == Access::write && cell.more)
+    if (auto* t = cell.more->atomic_reads.unordered(ordered)) { found = {*t, Access::atomic_read}; return true; }
   switch (kind) {
     case Access::write:
       cell.write = me;
@@ -90,6 +93,10 @@ template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Or
     case Access::atomic:
       if (!cell.more) cell.more.reset(new Cell::More);
       cell.more->atomics.add(me, ordered);
+      break;
+    case Access::atomic_read:
+      if (!cell.more) cell.more.reset(new Cell::More);
+      cell.more->atomic_reads.add(me, ordered);
       break;
   }
   return false;

@@ -1,0 +1,210 @@
+"""CUDA C++ of your own on the emulator, written against the primitives of targets/cuda/device/gpu.cuh."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError, unknown
+
+from . import report
+from .counters import Counters
+from .machine import Broken, Launch, Machine, Memory
+from .options import Options, options_of
+
+KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*\)\s+(\w+)\s*\(([^)]*)\)")
+TYPES = {
+    "b": "bool", "B": "uint8", "i": "int32", "j": "uint32",
+    "l": "int64", "m": "uint64", "f": "float32", "d": "float64",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an interleaving left in the arrays that the kernel may write, in the order of its arguments.
+
+    trace: an interleaving that leads there, thread after thread: "0.1 0.0" is thread 1, then
+    thread 0 of block 0.
+    """
+
+    arrays: tuple[np.ndarray[Any, Any], ...]
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Every outcome of the interleavings that were run. complete: whether these were all."""
+
+    interleavings: int
+    complete: bool
+    outcomes: tuple[Outcome, ...]
+
+
+class SimtProgram:
+    """Kernels in CUDA C++, executed and checked on the CPU.
+
+    source: C++17 against the primitives header; kernels are declared with EV_KERNEL(threads), the
+    most threads a block has. All headers of evenly (ev::barrier, ev::group, ev::split_block, ...)
+    are included already.
+
+        program = ev.SimtProgram('''
+        EV_KERNEL(64) bump(int* count) { ev::atomic_add(count, 1); }
+        ''')
+        count = np.zeros(1, np.int32)
+        program.launch("bump", 4, 64, count, seed=7)
+
+    Raises InputError where the compiler refuses it, UnavailableError where there is no compiler.
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.kernels = {name: bound for bound, name, _ in KERNEL.findall(source)}
+        self._names = {name: _parameters(text) for _, name, text in KERNEL.findall(source)}
+        if not self.kernels:
+            raise InputError(
+                "source",
+                expected="a kernel, EV_KERNEL(threads) name(...) { ... }",
+                given="none",
+            )
+        self._machines: dict[bool, Machine] = {}
+        self._machine(traced=False)
+
+    def launch(self, kernel: str, grid: Any, block: int, *arguments: Any, **options: Any) -> None:
+        """Run a kernel. grid: blocks, or (blocks, blocks along y); block: threads a block, up to 1024.
+
+        arguments: C-contiguous NumPy arrays for pointers, numbers for the rest.
+        options: seed, order, races, resident, as `.on("simt", ...)` takes them.
+        Raises SimtError for what the kernel does wrong, InputError for what you do.
+        """
+        launch, memory = self._prepared(kernel, grid, block, arguments)
+        how = options_of(options)
+        try:
+            self._machine().run([launch], memory, how)
+        except Broken as broken:
+            raise self._error(broken, how) from None
+
+    def explore(
+        self,
+        kernel: str,
+        grid: Any,
+        block: int,
+        *arguments: Any,
+        preemptions: int | None = None,
+        limit: int = 1_000_000,
+    ) -> Exploration:
+        """Run a kernel in every interleaving of its atomics, fences and collectives, and collect the outcomes.
+
+        For a few threads and a few operations each: there are (n k)! / k!^n interleavings of n
+        threads with k operations. preemptions: at most so many switches away from a thread that
+        could go on (two find most mistakes: Musuvathi, Qadeer, PLDI 2007); None: any number.
+        limit: stop after so many. The arrays hold afterwards what they held before.
+
+        Raises SimtError, with the interleaving, at the first one in which something goes wrong.
+        """
+        launch, memory = self._prepared(kernel, grid, block, arguments)
+        written = [
+            a for a, k in zip(arguments, self._machine().kinds(kernel), strict=True) if k[0] == "*"
+        ]
+        before = [a.copy() for a in written]
+        bound = -1 if preemptions is None else int(preemptions)
+        try:
+            count, complete, found = self._machine().explore(launch, memory, bound, limit)
+        except Broken as broken:
+            raise self._error(broken, None) from None
+        finally:
+            for array, held in zip(written, before, strict=True):
+                array[...] = held
+        outcomes = tuple(Outcome(_arrays(content, written), trace) for content, trace in found)
+        return Exploration(count, complete, outcomes)
+
+    def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
+        """Run a kernel, recorded: what a profiler of a GPU would count."""
+        launch, memory = self._prepared(kernel, grid, block, arguments)
+        return self._machine(traced=True).count([launch], memory)[0]
+
+    # ---- pieces ----------------------------------------------------------------------------------
+    def _machine(self, traced: bool = False) -> Machine:
+        from . import compiler, source
+
+        if traced not in self._machines:
+            text = source.hand_written_text(self.source, self.kernels)
+            try:
+                path = compiler.library(text, "program", traced)
+            except compiler.Refused as refused:
+                raise InputError(
+                    "source", expected="C++ that the compiler takes", given=refused.first_error()
+                ) from None
+            self._machines[traced] = Machine(path)
+        return self._machines[traced]
+
+    def _prepared(
+        self, kernel: str, grid: Any, block: int, arguments: Sequence[Any]
+    ) -> tuple[Launch, list[Memory]]:
+        if kernel not in self.kernels:
+            raise unknown("kernel", kernel, list(self.kernels))
+        blocks = (grid, 1) if isinstance(grid, int | np.integer) else tuple(grid)
+        bound = self.kernels[kernel]
+        most = min(int(bound), 1024) if bound.isdigit() else 1024
+        if not 1 <= block <= most:
+            raise InputError("block", expected=f"1 to {most} threads", given=str(block))
+        if len(blocks) != 2 or min(blocks) < 1:
+            raise InputError("grid", expected="a number of blocks, or (x, y)", given=repr(grid))
+        kinds = self._machine().kinds(kernel)
+        if len(arguments) != len(kinds):
+            raise InputError(kernel, expected=f"{len(kinds)} arguments", given=str(len(arguments)))
+        memory = []
+        values = []
+        for i, (kind, value) in enumerate(zip(kinds, arguments, strict=True)):
+            name = self._names[kernel][i]
+            if kind[0] in "*&":
+                _check_array(name, kind, value)
+                memory.append(
+                    Memory(name, value.ctypes.data, value.nbytes, value.itemsize, kind[0] == "*")
+                )
+                value = value.ctypes.data
+            elif isinstance(value, np.ndarray):
+                raise InputError(name, expected=f"a number ({TYPES[kind]})", given="an array")
+            values.append(value)
+        return Launch(kernel, (int(blocks[0]), int(blocks[1])), int(block), values), memory
+
+    def _error(self, broken: Broken, how: Options | None) -> report.SimtError:
+        from . import source
+
+        texts = {source.HAND_WRITTEN: tuple(self.source.splitlines())}
+        origins = report.Origins(texts, lambda file, line: None)
+        said = "exploring" if how is None else how.how
+        path = self._machine().path
+        seed = 0 if how is None else how.seed
+        return report.error(broken.kind, broken.text, path, origins, broken.kernel, seed, said)
+
+
+def _parameters(text: str) -> list[str]:
+    """The names of parameters, "int* count, float x"."""
+    return [re.findall(r"\w+", part)[-1] for part in text.split(",") if part.strip()]
+
+
+def _check_array(name: str, kind: str, value: Any) -> None:
+    wanted = TYPES.get(kind[1])
+    of = f" of {wanted}" if wanted else ""
+    if not isinstance(value, np.ndarray):
+        raise InputError(name, expected=f"a NumPy array{of}", given=type(value).__name__)
+    narrow = value.dtype.itemsize == 1 and kind[1] == "B"
+    if wanted and value.dtype != wanted and not narrow:
+        raise InputError(name, expected=f"an array{of}", given=str(value.dtype))
+    if not value.flags.c_contiguous or (kind[0] == "*" and not value.flags.writeable):
+        raise InputError(name, expected="a C-contiguous, writable array", given="another view")
+
+
+def _arrays(
+    content: bytes, like: Sequence[np.ndarray[Any, Any]]
+) -> tuple[np.ndarray[Any, Any], ...]:
+    out, at = [], 0
+    for a in like:
+        piece = content[at : at + a.nbytes]
+        out.append(np.frombuffer(piece, a.dtype).reshape(a.shape))
+        at += a.nbytes
+    return tuple(out)
