@@ -52,6 +52,55 @@ def test_check_sees_a_changed_structure() -> None:
         plan.check()
 
 
+@pytest.mark.parametrize("schedule", ["auto", *SCHEDULES])
+def test_calls_follow_a_matrix_that_changes_under_them(schedule: str) -> None:
+    """What is remembered of a call holds nothing of a structure: the same memory, another matrix."""
+    first, second = matrices()["tall"], matrices()["tall"].copy()
+    second.indptr[1:-1] = np.sort(np.random.default_rng(3).integers(0, second.nnz, 1999))
+    cupy, A, x, y = arguments(first)
+    call = spmv[SCHEDULES.get(schedule, schedule)]
+    for matrix in (first, second, first):
+        cupy.asarray(A.offsets)[:] = cupy.asarray(matrix.indptr)
+        for _ in range(3):
+            y.fill(cupy.nan)
+            call(A, x, y)
+            np.testing.assert_array_equal(y.get(), matrix @ x.get())
+
+
+FACTOR = 2.0
+
+
+@ev.kernel
+def scaled(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row)) * FACTOR
+
+
+def test_calls_follow_captured_constants(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = matrices()["power law"]
+    _, A, x, y = arguments(matrix)
+    for factor in (2.0, 3.0, 2.0, -1.0):
+        monkeypatch.setitem(globals(), "FACTOR", factor)
+        scaled(A, x, y)
+        np.testing.assert_array_equal(y.get(), factor * (matrix @ x.get()))
+
+
+def test_calls_on_other_arrays_of_the_same_place_and_size() -> None:
+    """Another type or shape at the same address is another call."""
+    matrix = matrices()["power law"]
+    cupy, A, x, y = arguments(matrix)
+    memory = cupy.zeros(matrix.shape[1], np.float64)
+    memory[:] = x
+    narrow = memory.view(np.float32)[: matrix.shape[1]]
+    for _ in range(2):
+        spmv(A, memory, y)
+        np.testing.assert_array_equal(y.get(), matrix @ x.get())
+        spmv(A, narrow, y)
+        np.testing.assert_allclose(y.get(), matrix @ narrow.get(), rtol=1e-5)
+    with pytest.raises(ev.InputError, match="at least"):
+        spmv(A, memory[:3], y)
+
+
 @pytest.mark.parametrize("schedule", ["warp", "merge", "nonzero", "work", "flat 32"])
 @pytest.mark.parametrize("kernel", [spmv, softmax_rows])
 def test_a_plan_in_a_graph(kernel, schedule: str) -> None:

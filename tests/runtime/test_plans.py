@@ -53,6 +53,25 @@ def test_launches_belong_to_cuda() -> None:
     assert "spmv" in repr(plan)
 
 
+def test_counters_belong_to_simt() -> None:
+    *_, plan = made()
+    with pytest.raises(ev.InputError) as caught:
+        plan.counters()
+    assert str(caught.value) == (
+        "plan.counters: expected a plan on target 'simt', got one on 'cpu'; "
+        'hint: kernel[schedule].on("simt").plan(...)'
+    )
+
+
+@pytest.mark.simt
+def test_counters_are_of_the_plans_own_arguments() -> None:
+    matrix, A, x, y, _ = made()
+    first, *rest = spmv[ev.ThreadMapped()].on("simt").plan(A, x, y).counters()
+    np.testing.assert_array_equal(y, matrix @ x)
+    assert (first.kernel, rest) == ("spmv_0", [])
+    assert first.totals["global_store_bytes"] == y.nbytes
+
+
 def test_what_is_deterministic() -> None:
     matrix, A, x, y, plan = made()
     assert plan.deterministic

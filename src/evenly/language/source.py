@@ -107,6 +107,13 @@ def constants(function: Callable[..., Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
+def captures(function: Callable[..., Any]) -> bool:
+    """Whether `constants` may change: names from outside that are numbers, modules or @ev.func functions now."""
+    visible = Captured(function)
+    things = (visible.get(name, visible) for name in _names(function.__code__))
+    return any(isinstance(t, (*_CONSTANT, ModuleType)) or hasattr(t, "tree") for t in things)
+
+
 def _constants(function: Callable[..., Any], found: list[Any], seen: set[int]) -> None:
     seen.add(id(function))
     names = _names(function.__code__)

@@ -6,7 +6,6 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evenly import targets
@@ -18,13 +17,16 @@ from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.phases import Phases
-from evenly.language.source import Source, constants, fetch
+from evenly.language.source import Source, captures, constants, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
 from evenly.layouts.contract import is_layout
 from evenly.schedules import by_name
 
 from .plan import Plan
+from .recent import Recent
+
+MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
 
 
 class Kernel:
@@ -45,6 +47,9 @@ class Kernel:
         self._programs: dict[Any, Program] = {}
         self._executables: dict[Any, tuple[Any, Phases]] = {}
         self._lock = threading.RLock()
+        self.recent: dict[
+            Any, Recent
+        ] = {}  # one-shot calls, by the choices made and the arguments' Python types
 
     def __repr__(self) -> str:
         return f"<evenly kernel {self.name}({', '.join(self.parameters)})>"
@@ -141,8 +146,8 @@ class _Reference:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
 
-    def run(self, binding: Binding) -> None:
-        targets.get("python").run_kernel(self.kernel, binding.arguments)
+    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
+        return lambda: targets.get("python").run_kernel(self.kernel, binding.arguments)
 
     def workspace_bytes(self, binding: Binding) -> int:
         return 0
@@ -152,27 +157,59 @@ def layouts_of(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
     return {(name,): spec for name, spec in specs.items() if isinstance(spec, LayoutSpec)}
 
 
-@dataclass(frozen=True)
 class Bound:
-    """A kernel with some of its choices made."""
+    """A kernel with some of its choices made. (No data class: one is made at every call.)"""
 
-    kernel: Kernel
-    schedule: Any = "auto"
-    target: str = "auto"
-    debug: bool = field(default=False)
-    options: dict[str, Any] = field(default_factory=dict)
+    __slots__ = ("debug", "kernel", "options", "schedule", "target")
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        schedule: Any = "auto",
+        target: str = "auto",
+        debug: bool = False,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.kernel, self.target = kernel, target
+        self.schedule = schedule if schedule == "auto" else by_name(schedule)
+        self.debug, self.options = debug, options or {}
 
     def __getitem__(self, schedule: Any) -> Bound:
-        return replace(self, schedule=schedule if schedule == "auto" else by_name(schedule))
+        return Bound(self.kernel, schedule, self.target, self.debug, self.options)
 
     def on(self, target: str, *, debug: bool = False, **options: Any) -> Bound:
-        return replace(self, target=target, debug=debug, options=options)
+        return Bound(self.kernel, self.schedule, target, debug, options)
 
     def __call__(self, *args: Any) -> None:
-        """Run on these arguments."""
-        plan = self._prepare(args)
-        plan.check_arguments(plan._binding)
-        plan.run(plan._binding)
+        """Run on these arguments.
+
+        The last calls are remembered: what they launched, by the addresses and types of their
+        arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
+        """
+        key = self.schedule, self.target, self.debug, *map(type, args)
+        recent = None if self.options else self.kernel.recent.get(key)
+        signature = recent.read(*args) if recent else None
+        prepared = recent.find(signature) if recent and signature else None
+        if prepared is None:
+            plan = self._prepare(args)
+            plan.check_arguments(plan._binding)
+            prepared = plan.prepare(plan._binding)
+            if plan._recent is not None and not self.options:
+                self._remember(key, args, plan, prepared)
+        prepared()
+
+    def _remember(self, key: Any, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
+        kernel, device = self.kernel, plan._binding.device()
+        if key not in kernel.recent:
+            if len(kernel.recent) >= MOST_KINDS:
+                kernel.recent.clear()
+            also = [plan._executable.stream_reader(plan._binding)]
+            if captures(kernel.function):
+                also.append(lambda: constants(kernel.function))
+            kernel.recent[key] = Recent(args, device, tuple(also))
+        signature = kernel.recent[key].read(*args)
+        if signature:
+            kernel.recent[key].keep(signature, prepared, device)
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""

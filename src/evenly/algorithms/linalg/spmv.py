@@ -18,7 +18,7 @@ from evenly.interop import arrays
 from evenly.language.names import atomic_add
 from evenly.layouts import Coo, Csc
 from evenly.layouts.contract import accessors
-from evenly.runtime.kernel import kernel
+from evenly.runtime.kernel import Bound, kernel
 
 
 @kernel
@@ -72,7 +72,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     else:
         _check_vector(out, rows, "out", "rows")
     try:
-        spmv_rows[schedule].on(target)(A, x, out)
+        Bound(spmv_rows, schedule, target)(A, x, out)
     except InputError as error:
         if error.argument == "y":  # what the kernel calls it
             error.argument = "out"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -59,6 +60,10 @@ class Executable:
         fit, and for what checks found.
         """
         _Run(self, binding, worker_count).all()
+
+    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
+        """What runs all phases on these arguments, when it is called."""
+        return lambda: self.run(binding)
 
     def workspace_bytes(self, binding: Binding) -> int:
         """Bytes of the arrays that live from one phase to the next."""

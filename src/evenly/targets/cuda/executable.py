@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.arguments import Binding
-from evenly.interop.streams import current
+from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
@@ -17,6 +18,7 @@ from .compile import cubin, require
 from .emit.code import KernelCode
 from .launching import Program, Scratch, Step
 from .memory import DeviceMemory
+from .prepared import Prepared
 
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
 
@@ -57,12 +59,15 @@ class CudaExecutable:
         self._lock = threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
-    def run(self, binding: Binding, stored: Stored | None = None) -> None:
-        """Launch everything on the caller's current stream."""
-        core = require()
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared:
+        """The launches for these arguments on the caller's current stream, to be called again and again."""
         device, stream = self.place(binding)
-        for item in self._launches(binding, stored or {}, device, stream):
-            core.launch(stream, item.config, item.kernel, *item.arguments)
+        return Prepared(self._launches(binding, stored or {}, device, stream), device, stream)
+
+    def stream_reader(self, binding: Binding) -> Callable[[], int]:
+        """Tells the caller's current stream, for arguments like these."""
+        views = [binding.view(path) for _, path in binding.array_paths()]
+        return reader([v.owner for v in views], views[0].device_id if views else 0)
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
         """The launches for these arguments, in order."""
@@ -70,14 +75,13 @@ class CudaExecutable:
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that launches on these very layouts can use again, one a layout."""
-        core = require()
         device, stream = self.place(binding)
         made: Stored = {}
         for step in self.program.partition_steps(binding, multiprocessors(device)):
             path = step.phase.path
             made[path] = DeviceMemory(self.program.partition_bytes(step))
             item = self._launch(step, binding, None, None, device, made)
-            core.launch(stream, item.config, item.kernel, *item.arguments)
+            Prepared([item], device, stream)()
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:

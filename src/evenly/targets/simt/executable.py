@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,8 +39,11 @@ class SimtExecutable:
         return replace(self, options=options_of(given))
 
     # ---- running -------------------------------------------------------------------------------
-    def run(self, binding: Binding, stored: Stored | None = None) -> None:
-        """Execute everything. Raises SimtError."""
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
+        """What executes everything. It raises SimtError."""
+        return lambda: self._run_all(binding, stored)
+
+    def _run_all(self, binding: Binding, stored: Stored | None) -> None:
         if not self.options.seeds:
             self._run(binding, stored or {}, self.options.seed)
             return

@@ -1,0 +1,94 @@
+"""What a call costs on the host: the time until it returns, kernels not waited for.
+
+    python benchmarks/host_time.py
+
+A small matrix, so that the GPU is always done first; each line is the median of rounds that
+are interleaved. Needs a GPU and CuPy; PyTorch is measured where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cupy as cp
+import cupyx.scipy.sparse as csp
+import numpy as np
+import scipy.sparse as sp
+
+import evenly as ev
+
+CALLS, ROUNDS = 300, 15
+
+
+@ev.kernel
+def spmv(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+def microseconds(call: Callable[[], Any]) -> float:
+    """A call's share of a round's wall time; the GPU is idle when the round starts."""
+    cp.cuda.Device().synchronize()
+    start = time.perf_counter()
+    for _ in range(CALLS):
+        call()
+    elapsed = time.perf_counter() - start
+    cp.cuda.Device().synchronize()
+    return elapsed / CALLS * 1e6
+
+
+def cases() -> dict[str, Callable[[], Any]]:
+    n = 1000
+    rng = np.random.default_rng(0)
+    matrix = sp.random_array((n, n), density=0.01, format="csr", dtype=np.float32, rng=rng)
+    A = ev.csr(matrix).to("cuda")
+    x, y, z = cp.ones(n, np.float32), cp.empty(n, np.float32), cp.empty(n, np.float32)
+    one = spmv.plan(A, x, y, schedule=ev.ThreadMapped())
+    two = spmv.plan(A, x, y, schedule=ev.MergePath(block=64, items=4))
+    found: dict[str, Callable[[], Any]] = {
+        "plan, one launch": lambda: one(A, x, y),
+        "plan, two launches": lambda: two(A, x, y),
+        "plan, two outputs in turn": lambda: (one(A, x, y), one(A, x, z)),
+        "kernel[schedule](A, x, y)": lambda: spmv[ev.ThreadMapped()](A, x, y),
+        "kernel(A, x, y)": lambda: spmv(A, x, y),
+        "ev.spmv(A, x, out=y)": lambda: ev.spmv(A, x, out=y),
+        "ev.spmv(A, x)": lambda: ev.spmv(A, x),
+    }
+    theirs = csp.csr_matrix(matrix)
+    found["cupy A @ x"] = lambda: theirs @ x
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        sparse = torch.sparse_csr_tensor(
+            torch.from_numpy(matrix.indptr),
+            torch.from_numpy(matrix.indices),
+            torch.from_numpy(matrix.data),
+            size=matrix.shape,
+        ).cuda()
+        u = torch.ones(n, device="cuda")
+        v = torch.empty(n, device="cuda")
+        B = ev.csr(sparse)
+        plan = spmv.plan(B, u, v, schedule=ev.ThreadMapped())
+        found["torch A @ x"] = lambda: sparse @ u
+        found["plan on tensors, one launch"] = lambda: plan(B, u, v)
+    return found
+
+
+def main() -> None:
+    found = cases()
+    for call in found.values():
+        call()
+    seen: dict[str, list[float]] = {name: [] for name in found}
+    for _ in range(ROUNDS):
+        for name, call in found.items():
+            seen[name].append(microseconds(call))
+    for name, times in seen.items():
+        print(f"{name:30} {statistics.median(times):7.2f} us  (least {min(times):.2f})")
+
+
+if __name__ == "__main__":
+    main()

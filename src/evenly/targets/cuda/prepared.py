@@ -1,0 +1,66 @@
+"""Launches whose every argument is known, as the driver takes them: a call costs little more than the driver's."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenly.errors import InternalError
+
+from .compile import require
+
+if TYPE_CHECKING:
+    from .executable import Launch
+
+
+class Prepared:
+    """Launches on one stream, one after another. Calling it launches them; safe from several threads.
+
+    It holds the scratch memory that they use, and not the arrays: whoever calls it has those.
+    """
+
+    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_stream")
+
+    def __init__(self, launches: list[Launch], device: Any, stream: Any) -> None:
+        from cuda.bindings import driver
+
+        self._only = len(require().Device.get_all_devices()) == 1
+        self._launch = driver.cuLaunchKernel
+        self._device = device
+        self._stream = driver.CUstream(int(stream.handle))
+        self._kept = [(item.memory[:2], item.kernel) for item in launches]
+        self._arguments = [packed(item.arguments) for item in launches]
+        self._items = [
+            (driver.CUfunction(int(item.kernel.handle)), *item.grid, *item.block, addresses)
+            for item, (_, _, addresses) in zip(launches, self._arguments, strict=True)
+        ]
+
+    def __call__(self) -> None:
+        if not self._only:
+            self._device.set_current()
+        launch, stream = self._launch, self._stream
+        for function, gx, gy, gz, bx, by, bz, arguments in self._items:
+            (error,) = launch(function, gx, gy, gz, bx, by, bz, 0, stream, arguments, 0)
+            if error:
+                # Most often a thread that has no context yet.
+                self._device.set_current()
+                (error,) = launch(function, gx, gy, gz, bx, by, bz, 0, stream, arguments, 0)
+                if error:
+                    raise InternalError(f"a kernel could not be launched: {error.name}")
+
+
+def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
+    """Arguments as the driver wants them: the values, the array of their addresses, and where that is."""
+    values = (ctypes.c_int64 * max(len(arguments), 1))()
+    start = ctypes.addressof(values)
+    for i, value in enumerate(arguments):
+        if isinstance(value, np.generic):
+            ctypes.memmove(start + 8 * i, value.tobytes(), value.itemsize)
+        else:
+            values[i] = value
+    addresses = (ctypes.c_void_p * max(len(arguments), 1))(
+        *(start + 8 * i for i in range(len(arguments)))
+    )
+    return values, addresses, ctypes.addressof(addresses)
