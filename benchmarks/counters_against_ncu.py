@@ -1,11 +1,13 @@
-"""What a GPU counts of our kernels: the numbers that target simt's counters are held against.
+"""What a GPU counts of our kernels, and what target simt counts: how well the two agree.
 
-    python benchmarks/counters_against_ncu.py --ncu --out ncu.csv       # every combination
+    python benchmarks/counters_against_ncu.py --ncu --out counters.csv     # every combination, on a GPU
+    python benchmarks/counters_against_ncu.py --compare counters.csv       # a table; needs no GPU
     ncu ... python benchmarks/counters_against_ncu.py spmv merge_path rmat    # one, by hand
 
 The first form runs Nsight Compute once a combination of kernel, schedule and matrix, and writes
-a row a launch. Metrics that this ncu or this GPU does not know are left out, and said. Needs a
-GPU whose counters may be read, ncu and CuPy. Clocks are left alone.
+a row a launch. Metrics that this ncu or this GPU does not know are left out, and said. It needs
+a GPU whose counters may be read, ncu and CuPy. Clocks are left alone. The second form runs the
+same launches on target simt and prints what that counts, beside how far it is from ncu's.
 """
 
 from __future__ import annotations
@@ -17,52 +19,58 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-import cupy
 import numpy as np
 
 import evenly as ev
 from evenly.interop.generators import rmat, stencil
 
-LSU = "pipe_lsu_mem"
-METRICS = (
-    *(f"l1tex__t_sectors_{LSU}_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(f"l1tex__t_requests_{LSU}_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(f"l1tex__data_bank_conflicts_{LSU}_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
-    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st", "atom")),
-    *(f"smsp__sass_inst_executed_op_shared_{op}.sum" for op in ("ld", "st")),
-    *(f"smsp__sass_inst_executed_op_global_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(f"smsp__inst_executed_op_global_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(f"smsp__inst_executed_op_shared_{op}.sum" for op in ("ld", "st", "atom")),
-    *(f"smsp__sass_data_bytes_mem_global_op_{op}.sum" for op in ("ld", "st")),
-    *(f"smsp__sass_data_bytes_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-    *(f"smsp__sass_l1tex_data_bank_conflicts_{LSU}_shared_op_{op}.sum" for op in ("ld", "st")),
-    *(f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-    "smsp__sass_inst_executed_op_ldgsts.sum",
-    "smsp__inst_executed.sum",
-    "smsp__thread_inst_executed.sum",
-    "smsp__thread_inst_executed_pred_on.sum",
-    "smsp__inst_executed_op_branch.sum",
-    "smsp__sass_branch_targets.sum",
-    "smsp__sass_branch_targets_threads_divergent.sum",
-    "smsp__sass_branch_targets_threads_uniform.sum",
-    "gpu__time_duration.sum",
-    "launch__registers_per_thread",
-)
-# Sums over the instructions of a kernel: `ncu --query-metrics` does not list them.
-UNLISTED = (
-    "smsp__branch_targets_threads_divergent",
-    "smsp__branch_targets_threads_uniform",
-    "memory_l1_tag_requests_global",
-    "memory_l1_wavefronts_shared",
-    "memory_l1_wavefronts_shared_ideal",
-    "memory_l2_theoretical_sectors_global",
-    "memory_l2_theoretical_sectors_global_ideal",
-    "inst_executed",
-    "thread_inst_executed",
-    "thread_inst_executed_true",
-)
+GLOBAL = "pipe_lsu_mem_global_op"
+SHARED = "pipe_lsu_mem_shared_op"
+SASS_WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op"
+
+
+class Quantity(NamedTuple):
+    """What is compared: the sum of some fields of our counters, and of some metrics of ncu less others."""
+
+    ours: tuple[str, ...]
+    metrics: tuple[str, ...]
+    less: tuple[str, ...] = ()
+
+
+ATOMICS = ("red", "atom")  # whose old value is thrown away, and others
+# `l1tex__data_bank_conflicts_...` counts passes that are lost to other traffic of the L1, too (a kernel whose lanes all
+# read one word shows some): what instructions need is in ncu's source counters.
+COMPARED = {
+    "load requests": Quantity(("global_load_requests",), (f"l1tex__t_requests_{GLOBAL}_ld.sum",)),
+    "load sectors": Quantity(("global_load_sectors",), (f"l1tex__t_sectors_{GLOBAL}_ld.sum",)),
+    "store requests": Quantity(("global_store_requests",), (f"l1tex__t_requests_{GLOBAL}_st.sum",)),
+    "store sectors": Quantity(("global_store_sectors",), (f"l1tex__t_sectors_{GLOBAL}_st.sum",)),
+    "atomic requests": Quantity(
+        ("global_atomic_requests",), tuple(f"l1tex__t_requests_{GLOBAL}_{a}.sum" for a in ATOMICS)
+    ),
+    "atomic sectors": Quantity(
+        ("global_atomic_sectors",), tuple(f"l1tex__t_sectors_{GLOBAL}_{a}.sum" for a in ATOMICS)
+    ),
+    "shared load wavefronts": Quantity(("shared_load_wavefronts",), (f"{SASS_WAVEFRONTS}_ld.sum",)),
+    "shared store wavefronts": Quantity(
+        ("shared_store_wavefronts",), (f"{SASS_WAVEFRONTS}_st.sum",)
+    ),
+    "bank conflicts": Quantity(
+        ("shared_load_conflicts", "shared_store_conflicts"),
+        ("memory_l1_wavefronts_shared",),
+        less=("memory_l1_wavefronts_shared_ideal",),
+    ),
+    "bank conflicts, by the L1": Quantity(
+        ("shared_load_conflicts", "shared_store_conflicts"),
+        tuple(f"l1tex__data_bank_conflicts_{SHARED}_{op}.sum" for op in ("ld", "st")),
+    ),
+    "divergent branches": Quantity(
+        ("divergent_branches",), ("smsp__sass_branch_targets_threads_divergent.sum",)
+    ),
+}
+METRICS = tuple(dict.fromkeys(m for q in COMPARED.values() for m in (*q.metrics, *q.less)))
 LAUNCH = ("Kernel Name", "Grid Size", "Block Size")
 COLUMNS = ("kernel", "schedule", "matrix", "launch", *LAUNCH)
 
@@ -87,11 +95,11 @@ def row_argmax(A, where):
         where[row] = A.column(best) if best >= 0 else -1
 
 
-# Arguments by the number of columns and rows; all matrices here are square.
+# Arguments by NumPy or CuPy and the number of columns and rows; all matrices here are square.
 KERNELS = {
-    "spmv": (spmv, lambda n: (cupy.ones(n, np.float32), cupy.empty(n, np.float32))),
-    "column_counts": (column_counts, lambda n: (cupy.zeros(n, np.int32),)),
-    "row_argmax": (row_argmax, lambda n: (cupy.empty(n, np.int64),)),
+    "spmv": (spmv, lambda xp, n: (xp.ones(n, np.float32), xp.empty(n, np.float32))),
+    "column_counts": (column_counts, lambda xp, n: (xp.zeros(n, np.int32),)),
+    "row_argmax": (row_argmax, lambda xp, n: (xp.empty(n, np.int64),)),
 }
 SCHEDULES = {
     "thread_mapped": ev.ThreadMapped(),
@@ -115,9 +123,11 @@ def combinations() -> Iterator[tuple[str, str, str]]:
 
 def run(kernel: str, schedule: str, matrix: str) -> None:
     """One combination on the GPU, once."""
+    import cupy
+
     made, arguments = KERNELS[kernel]
     A = MATRICES[matrix]()
-    made[SCHEDULES[schedule]].on("cuda")(ev.csr(A).to("cuda"), *arguments(A.shape[0]))
+    made[SCHEDULES[schedule]].on("cuda")(ev.csr(A).to("cuda"), *arguments(cupy, A.shape[0]))
     cupy.cuda.Device().synchronize()
 
 
@@ -130,7 +140,8 @@ def known(chip: str) -> list[str]:
     if not listed:
         print(f"ncu lists no metrics of {chip}: {(done.stderr or done.stdout).strip()[:300]}")
         return list(METRICS)
-    return [m for m in METRICS if m.split(".")[0] in listed or m.startswith("launch__")]
+    # Source counters (memory_...) are not listed; `accepted` finds out about these.
+    return [m for m in METRICS if m.split(".")[0] in listed or m.startswith("memory_")]
 
 
 def profile(combination: tuple[str, str, str], metrics: list[str]) -> tuple[str, str]:
@@ -183,20 +194,79 @@ def write(path: str, metrics: list[str], rows: Iterable[dict[str, Any]]) -> None
             file.flush()  # what is there stays there if time runs out
 
 
+# ---- beside simt --------------------------------------------------------------------------------
+class Agreement(NamedTuple):
+    """A quantity of a launch, as target simt counts it and as ncu does."""
+
+    launch: str
+    quantity: str
+    ours: int
+    theirs: int
+
+    @property
+    def deviation(self) -> float:
+        return (self.ours - self.theirs) / max(self.theirs, 1)
+
+
+def read(path: str) -> dict[tuple[str, str, str], list[dict[str, str]]]:
+    """The rows that `write` wrote, by combination, in the order of launches."""
+    found: dict[tuple[str, str, str], list[dict[str, str]]] = {}
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault((row["kernel"], row["schedule"], row["matrix"]), []).append(row)
+    return found
+
+
+def compared(combination: tuple[str, str, str], rows: list[dict[str, str]]) -> Iterator[Agreement]:
+    """A combination on target simt, beside ncu's rows of it: what either of the two has seen."""
+    kernel, schedule, matrix = combination
+    made, arguments = KERNELS[kernel]
+    A = MATRICES[matrix]()
+    call = made[SCHEDULES[schedule]].on("simt")
+    # What a plain call launches, as ncu saw it: a plan that was asked for keeps partitions, and searches none.
+    plan = call._prepare((ev.csr(A), *arguments(np, A.shape[0])))
+    for counters, row in zip(plan.counters(), rows, strict=True):
+        for name, quantity in COMPARED.items():
+            ours = sum(counters.totals[field] for field in quantity.ours)
+            theirs = sum(int(row[m]) for m in quantity.metrics if row.get(m))
+            theirs -= sum(int(row[m]) for m in quantity.less if row.get(m))
+            if ours or theirs:
+                yield Agreement(counters.kernel, name, ours, theirs)
+
+
+def table(path: str) -> Iterator[str]:
+    """Markdown: a line a launch, a column a quantity; our count, and how far it is from ncu's."""
+    yield f"| launch | {' | '.join(COMPARED)} |"
+    yield "| --- |" + " --- |" * len(COMPARED)
+    for combination, rows in read(path).items():
+        launches: dict[str, dict[str, str]] = {}
+        for a in compared(combination, rows):
+            off = f"{a.deviation:+.1%}" if a.theirs else f"of {a.theirs}"
+            said = "=" if a.ours == a.theirs else off
+            launches.setdefault(a.launch, {})[a.quantity] = f"{a.ours:,} {said}"
+        for launch, cells in launches.items():
+            name = ", ".join((launch, *combination[1:]))
+            yield f"| {name} | {' | '.join(cells.get(q, '') for q in COMPARED)} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("combination", nargs="*", help="kernel, schedule and matrix to run once")
     parser.add_argument("--ncu", action="store_true", help="profile every combination")
+    parser.add_argument("--compare", metavar="CSV", help="set simt's counters beside this file's")
     parser.add_argument("--out", default="ncu.csv", help="the CSV to write")
     parser.add_argument("--chip", default="gh100", help="the chip, as ncu calls it")
     options = parser.parse_args()
-    if not options.ncu:
-        return run(*options.combination)
-    asked = [*known(options.chip), *UNLISTED]
-    metrics = accepted(next(combinations()), asked)
-    left_out = sorted({*METRICS, *UNLISTED} - set(metrics))
-    print(f"{len(metrics)} metrics; not known here: {', '.join(left_out) or 'none'}", flush=True)
-    write(options.out, metrics, measured(metrics))
+    if options.compare:
+        for line in table(options.compare):
+            print(line)
+    elif options.ncu:
+        metrics = accepted(next(combinations()), known(options.chip))
+        left_out = ", ".join(sorted(set(METRICS) - set(metrics)))
+        print(f"{len(metrics)} metrics; not known here: {left_out or 'none'}", flush=True)
+        write(options.out, metrics, measured(metrics))
+    else:
+        run(*options.combination)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What every test shares: the GPU marker, the folder of real matrices, Hypothesis."""
+"""What every test shares: the markers of what a test needs, the folder of real matrices, Hypothesis."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from evenly import targets
+from evenly.errors import UnavailableError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -38,11 +41,23 @@ def gpu_count() -> int:
     return count.value
 
 
+def missing(marker: str) -> str:
+    """What a marker's tests need and this machine lacks; "" where they can run."""
+    if marker == "gpu":
+        return "" if gpu_count() else "no NVIDIA GPU here"
+    try:
+        targets.get(marker)
+    except UnavailableError as error:
+        return str(error)
+    return ""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    marked = [item for item in items if item.get_closest_marker("gpu")]
-    if marked and gpu_count() == 0:
-        for item in marked:
-            item.add_marker(pytest.mark.skip(reason="no NVIDIA GPU here"))
+    for marker in "gpu", "simt":
+        marked = [item for item in items if item.get_closest_marker(marker)]
+        if marked and (reason := missing(marker)):
+            for item in marked:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session")

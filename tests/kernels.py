@@ -216,7 +216,7 @@ _references: dict[Any, tuple[np.ndarray, ...]] = {}
 # A kernel is compiled for each size of block: one size a kernel, and all sizes among the kernels.
 BLOCKS = ((2, 2), (3, 2), (1, 4), (6, 6), (4, 1), (8, 8))
 FILLED = ("dia", "bcsr")
-MOST = 20_000  # positions of a filled layout that the reference walks for a kernel that sees the filling
+MOST = 20_000  # positions of a filled layout that the reference or an emulator walks one by one
 
 
 def laid_out(case: Case, matrix: Any, layout: str) -> Any:
@@ -226,10 +226,10 @@ def laid_out(case: Case, matrix: Any, layout: str) -> Any:
     return convert(matrix, layout, block=BLOCKS[list(CASES.values()).index(case) % len(BLOCKS)])
 
 
-def inputs(case: Case, layout: str, dtype: Any) -> dict[str, Any]:
-    """The battery's matrices for a case on a layout."""
+def inputs(case: Case, layout: str, dtype: Any, all_walked: bool = False) -> dict[str, Any]:
+    """The battery's matrices for a case on a layout. all_walked: every position costs (an emulator)."""
     found = matrices(dtype)
-    if not (case.structural and layout in FILLED):
+    if not (all_walked or (case.structural and layout in FILLED)):
         return found
     return {n: m for n, m in found.items() if laid_out(case, m, layout).num_atoms <= MOST}
 

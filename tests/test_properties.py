@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.layouts import convert
-from tests.kernels import CASES, FILLED, ROW_LAYOUTS, SCHEDULES, tolerance
+from tests.kernels import CASES, FILLED, MOST, ROW_LAYOUTS, SCHEDULES, tolerance
 
 KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "softmax", "spmv_dot")
 # Few compilations, many inputs: the schedules in which most can go wrong.
@@ -30,19 +33,38 @@ def matrices(draw) -> sp.csr_array:
     return sp.csr_array((values, indices, offsets), shape=(len(sizes), columns))
 
 
-@given(
-    matrix=matrices(),
-    kernel=st.sampled_from(KERNELS),
-    schedule=st.sampled_from(CHOSEN),
-    layout=st.sampled_from(ROW_LAYOUTS),
-)
+ANYTHING = {
+    "matrix": matrices(),
+    "kernel": st.sampled_from(KERNELS),
+    "schedule": st.sampled_from(CHOSEN),
+    "layout": st.sampled_from(ROW_LAYOUTS),
+}
+
+
+@given(**ANYTHING)
 def test_any_matrix(matrix: sp.csr_array, kernel: str, schedule: str, layout: str) -> None:
+    agrees(matrix, kernel, schedule, layout, "cpu")
+
+
+@pytest.mark.simt
+@settings(max_examples=20)  # most of them compile
+@given(**ANYTHING, seed=st.integers(0, 2**40))
+def test_any_matrix_and_any_order_of_threads(
+    matrix: sp.csr_array, kernel: str, schedule: str, layout: str, seed: int
+) -> None:
+    agrees(matrix, kernel, schedule, layout, "simt", seed=seed)
+
+
+def agrees(
+    matrix: sp.csr_array, kernel: str, schedule: str, layout: str, target: str, **options: Any
+) -> None:
+    """The target gives what the reference gives."""
     case = CASES[kernel]
     A = convert(matrix, layout)
-    if layout in FILLED and case.structural and A.num_atoms > 20_000:
+    if layout in FILLED and case.structural and A.num_atoms > MOST:
         return  # the reference would walk the filling for minutes
     got, expected = (case.arguments(A, matrix, np.float32) for _ in range(2))
-    case.kernel[SCHEDULES[schedule]].on("cpu")(*got)
+    case.kernel[SCHEDULES[schedule]].on(target, **options)(*got)
     case.kernel.on("python")(*expected)
     for place in case.outputs:
         np.testing.assert_allclose(got[place], expected[place], **tolerance(np.float32))

@@ -76,7 +76,7 @@ OPTIONS = {
     "--schedule merge": "--schedule: expected one of all, auto, block_mapped, group_mapped, merge_path, nonzero_split, thread_mapped, warp_mapped, work_oriented, got 'merge'; hint: did you mean 'merge_path'?",
     "--layout crs": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'crs'; hint: did you mean 'csr'?",
     "--layout ragged": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'ragged'",
-    "--target cdua": "--target: expected one of auto, cpu, cuda, python, got 'cdua'; hint: did you mean 'cuda'?",
+    "--target cdua": "--target: expected one of auto, cpu, cuda, python, simt, got 'cdua'; hint: did you mean 'cuda'?",
     "--dtype float16": "--dtype: expected one of float32, float64, got 'float16'",
     "--repeat 0": "--repeat: expected 1 or more, got 0",
     "--repeat -3": "--repeat: expected 1 or more, got -3",
@@ -226,3 +226,16 @@ def test_an_interrupt_is_quiet(evenly, small, monkeypatch):
     monkeypatch.setattr(spmv, "measure", interrupted)
     ran = evenly("spmv", small)
     assert (ran.status, ran.out, ran.err) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("picture", "line"),
+    {
+        "": "--picture: expected a path, got an empty one",
+        "a.pdf": "--picture: expected a file that ends in .png or .svg, got 'a.pdf'",
+        "missing/a.svg": "--picture: expected a file in a folder that exists, got 'missing/a.svg'",
+    }.items(),
+)
+def test_pictures(evenly, small, tmp_path, monkeypatch, picture, line):
+    monkeypatch.chdir(tmp_path)
+    refused(evenly("spmv", small, "--picture", picture), line)

@@ -4,6 +4,7 @@ A block
 
     ```python            is run; a ```text block right after it is what it prints
     ```python gpu        is run where there is a GPU
+    ```python simt       is run where there is a C++ compiler
     ```python sketch     is only parsed (a form with gaps)
     ```text, ```sh, ...  is shown
 """
@@ -18,13 +19,15 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+from evenly import targets
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*) *(\w*) *\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Block:
-    """language, kind ("", "gpu", "sketch"), text, and the page's line before its first."""
+    """language, kind ("", "gpu", "simt", "sketch"), text, and the page's line before its first."""
 
     language: str
     kind: str
@@ -43,6 +46,12 @@ def blocks(page: Path) -> list[Block]:
         )
         end = match.end()
     return found
+
+
+def runs(kind: str, gpu: bool) -> bool:
+    """Whether a block of Python is run here."""
+    works = {"sketch": False, "gpu": gpu, "simt": not targets.available()["simt"]}
+    return works.get(kind, True)
 
 
 def run(page: Path, tmp_path: Path, gpu: bool = False) -> int:
@@ -64,7 +73,7 @@ def run(page: Path, tmp_path: Path, gpu: bool = False) -> int:
             if b.language != "python":
                 continue
             code = compile("\n" * b.line + b.text, str(file), "exec")
-            if b.kind == "sketch" or (b.kind == "gpu" and not gpu):
+            if not runs(b.kind, gpu):
                 continue
             out = io.StringIO()
             with contextlib.redirect_stdout(out):

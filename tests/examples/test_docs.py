@@ -15,6 +15,7 @@ NAMES = (
     "schedules",
     "kernels",
     "targets",
+    pytest.param("simt", marks=pytest.mark.simt),
     "plans",
     "balance",
     "errors",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,28 @@ def test_no_example_is_forgotten() -> None:
 @pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
 def test_on_cpu(name: str, schedule: str) -> None:
     example(name).main(SCHEDULES[schedule], "cpu")
+
+
+def a_third() -> list:
+    """Every example under three schedules, for a slow target; `make test-all` takes all of them."""
+    pairs = itertools.product(enumerate([*COMPUTATIONS, "sliced_ell"]), enumerate(SCHEDULES))
+    return [
+        pytest.param(name, schedule, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
+        for (i, name), (j, schedule) in pairs
+    ]
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize(("name", "schedule"), a_third())
+def test_on_simt(name: str, schedule: str) -> None:
+    example(name).main(SCHEDULES[schedule], "simt")
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
+@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+def test_ones_own_schedules_on_simt(name: str, schedule: str) -> None:
+    example(name).main(own_schedules()[schedule], "simt")
 
 
 @pytest.mark.parametrize("name", [*COMPUTATIONS, *PIECES])

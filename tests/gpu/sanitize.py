@@ -8,10 +8,13 @@ Allocations are made one by one, not from a pool, so that the first byte beyond 
 
 from __future__ import annotations
 
+from typing import Any
+
 import cupy
 import numpy as np
 
 from evenly.layouts import convert
+from evenly.targets.cuda import launching
 from tests.batteries import matrices
 from tests.kernels import CASES, SCHEDULES, reference, tolerance
 
@@ -20,8 +23,15 @@ KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "spmv_dot", "softmax")
 
 
 def main() -> None:
+    """As launches of this size are made, then as large ones are: with a finish kernel."""
     cupy.cuda.set_allocator(None)
-    battery = matrices(np.float32)
+    given = launching.numbers()
+    for blocks in (given["chained_blocks"], 0):
+        launching.numbers = lambda blocks=blocks: {**given, "chained_blocks": blocks}
+        run(matrices(np.float32))
+
+
+def run(battery: dict[str, Any]) -> None:
     for name in MATRICES:
         for kernel in KERNELS:
             case = CASES[kernel]

@@ -27,6 +27,8 @@ TARGETS = [
     ("cpu", "thread_mapped"),
     ("cpu", "group_mapped"),
     ("cpu", "merge_path"),
+    pytest.param("simt", "group_mapped", marks=pytest.mark.simt),
+    pytest.param("simt", "merge_path", marks=pytest.mark.simt),
 ]
 SPLITS = ("merge_path", "work_oriented", "nonzero_split")
 

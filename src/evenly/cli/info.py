@@ -47,6 +47,10 @@ def lines() -> Iterator[str]:
 def _works(name: str) -> str:
     if name == "python":
         return "works: the reference, interpreted, slow"
+    if name == "simt":
+        from evenly.targets.simt.compiler import compiler
+
+        return "works: cuda's code on the CPU, checked; compiled by " + ", ".join(compiler())
     return "works: " + described(name).removeprefix(name).strip(" ()")
 
 

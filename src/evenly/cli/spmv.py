@@ -211,8 +211,10 @@ def counter_lines(
     lines: list[str] = []
     for name in names if options.profile else ():
         progress.say(f"counting {name}")
-        for counters in problem.plan(name).counters():
-            lines += ["", f"{counters.kernel} under {name}", str(counters)]
+        plan = problem.plan(name)
+        under = chosen(problem, plan)[0] if name == "auto" else name
+        for counters in plan.counters():
+            lines += ["", f"{counters.kernel} under {under}", str(counters)]
     return lines
 
 

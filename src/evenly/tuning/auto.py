@@ -5,21 +5,13 @@ Its numbers are in one data file an architecture, beside the command that measur
 
 from __future__ import annotations
 
-import functools
-import tomllib
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from evenly import schedules as s
 
+from .numbers import numbers
 from .statistics import Statistics, statistics
-
-
-@functools.cache
-def numbers(architecture: str = "sm_90") -> dict[str, Any]:
-    """The tuned numbers of an architecture."""
-    return tomllib.loads(resources.files(__package__).joinpath(f"{architecture}.toml").read_text())
 
 
 @dataclass(frozen=True, slots=True)

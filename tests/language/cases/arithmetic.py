@@ -182,6 +182,12 @@ def absolute_value_of_integers(A, a, y):
         y[t] = abs(a[t])
 
 
+@case(A=tiles(3), a=i32(-3, 0, -2147483648), y=out("int32", [3, 0, -2147483648]))
+def negation_of_integers(A, a, y):
+    for t in A.tiles():
+        y[t] = -a[t]
+
+
 # ---- floats --------------------------------------------------------------------------------------
 @case(
     A=tiles(6),

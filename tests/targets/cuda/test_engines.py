@@ -21,8 +21,18 @@ from evenly.targets.simt import compiler
 FIXTURES = Path(__file__).parent / "fixtures"
 TARGETS = Path(__file__).resolve().parents[3] / "src" / "evenly" / "targets"
 DEVICE, HOST = TARGETS / "cuda" / "device", TARGETS / "simt" / "host"
-HEADERS = ("gpu.cuh", "group.cuh", "grid.cuh", "carry.cuh", "split.cuh", "share.cuh", "flatten.cuh")
+HEADERS = (
+    "gpu.cuh",
+    "group.cuh",
+    "grid.cuh",
+    "carry.cuh",
+    "chain.cuh",
+    "split.cuh",
+    "share.cuh",
+    "flatten.cuh",
+)
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
+FASTER = "-DEV_DEVICE=inline"  # not always: no test here asks for lines
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++")
 
@@ -31,10 +41,10 @@ def build(source: str, to: Path, *options: str) -> Path:
     """Compiles a fixture against the host's primitives; warnings are errors."""
     paths = [f"-I{folder}" for folder in (HOST, DEVICE, FIXTURES)]
     code = to.with_suffix(".o")
-    flags = (*compiler.COMMON, *compiler.CHECKED, *compiler.GCC, *WARNINGS)
+    flags = (*compiler.COMMON, *compiler.CHECKED, *compiler.GCC, *WARNINGS, FASTER)
     run_compiler([*flags, *paths, *options, "-c", str(FIXTURES / source), "-o", str(code)])
     shared = ["-shared"] if to.suffix == ".so" else []
-    run_compiler([*shared, str(code), str(compiler.runtime()), "-o", str(to), "-ldl"])
+    run_compiler([*shared, str(code), str(compiler.runtime()), "-o", str(to), *compiler.LIBRARIES])
     return to
 
 
@@ -168,6 +178,9 @@ def test_atomics_return_the_old_value(scalars: ctypes.CDLL, dtype: str) -> None:
 # ---- NVRTC ------------------------------------------------------------------------------------
 
 
+SPILLS = {"spmv_nonzero_double": 8, "spmv_merge_chained": 8}
+
+
 def one_string(*files: Path) -> str:
     """What the loader hands to NVRTC: the files in a row, without the lines only files need."""
     lines = (line for file in files for line in file.read_text().splitlines())
@@ -188,8 +201,8 @@ def test_every_engine_compiles_without_spilling(architecture: str) -> None:
         name = part[: part.index("'")]
         spilled = re.search(r"(\d+) bytes spill stores", part)
         assert spilled is not None, part
-        # ptxas would rather spill one register of 64-bit positions and values than lose a block.
-        assert int(spilled[1]) <= (8 if name == "spmv_nonzero_double" else 0), part
+        # ptxas would rather spill a register or two than lose a block.
+        assert int(spilled[1]) <= SPILLS.get(name, 0), part
         shared = re.search(r"(\d+) bytes smem", part)
         registers = re.search(r"Used (\d+) registers", part)
         assert registers is not None, part

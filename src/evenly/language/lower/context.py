@@ -32,7 +32,8 @@ _PYTHON = """
     from assert async await except finally del elif min max sum abs range self prange
 """
 _OURS = "ev pos phase"
-RESERVED = frozenset(f"{_CPP} {_PYTHON} {_OURS}".split())
+CPP = frozenset(_CPP.split())
+RESERVED = CPP | frozenset(f"{_PYTHON} {_OURS}".split())
 
 
 class Namer:

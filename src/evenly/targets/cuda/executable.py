@@ -16,10 +16,11 @@ from evenly.language.specs import LayoutSpec
 from . import headers
 from .compile import cubin, require
 from .emit.code import KernelCode
-from .launching import Program, Scratch, Step
+from .launching import Addresses, Dimensions, Program, Scratch, Step, link_bytes
 from .memory import DeviceMemory
 from .prepared import Prepared
 
+MOST_SIZES = 64  # of launches whose links are kept
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
 
 
@@ -56,6 +57,7 @@ class CudaExecutable:
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
         self._scratch: dict[tuple[int, int], DeviceMemory] = {}
+        self._linked: dict[tuple[int, int, Dimensions], DeviceMemory] = {}
         self._lock = threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
@@ -80,7 +82,7 @@ class CudaExecutable:
         for step in self.program.partition_steps(binding, multiprocessors(device)):
             path = step.phase.path
             made[path] = DeviceMemory(self.program.partition_bytes(step))
-            item = self._launch(step, binding, None, None, device, made)
+            item = self._launch(step, binding, None, Held(None, None, made), device)
             Prepared([item], device, stream)()
         return made
 
@@ -104,7 +106,7 @@ class CudaExecutable:
 
     def workspace_bytes(self, binding: Binding) -> int:
         device, _ = self.place(binding)
-        return self.program.scratch(binding, multiprocessors(device)).nbytes
+        return self.program.workspace_bytes(binding, multiprocessors(device))
 
     # ---- launches --------------------------------------------------------------------------------
     def _launches(self, binding: Binding, stored: Stored, device: Any, stream: Any) -> list[Launch]:
@@ -112,29 +114,20 @@ class CudaExecutable:
         scratch = self.program.scratch(binding, count)
         memory = self._memory(scratch.nbytes, device, stream)
         return [
-            self._launch(step, binding, scratch, memory, device, stored)
+            self._launch(step, binding, scratch, Held(memory, links, stored), device)
             for step in self.program.steps(binding, count)
+            for links in [self._links(step.size, device, stream)]
         ]
 
     def _launch(
-        self,
-        step: Step,
-        binding: Binding,
-        scratch: Scratch | None,
-        memory: DeviceMemory | None,
-        device: Any,
-        stored: Stored,
+        self, step: Step, binding: Binding, scratch: Scratch | None, held: Held, device: Any
     ) -> Launch:
-        kernel, partition = step.kernel, stored.get(step.phase.path)
+        kernel, partition = step.kernel, held.stored.get(step.phase.path)
         loaded, code = self._load(kernel, device)
-        arguments = self.program.arguments(
-            step,
-            binding,
-            scratch,
-            memory.handle if memory else 0,
-            partition.handle if partition else 0,
-        )
-        kept = (memory, partition, [v.owner for v in binding.views.values()])
+        at = Addresses(address(held.scratch), address(held.links), address(partition))
+        arguments = self.program.arguments(step, binding, scratch, at)
+        memory = (held.scratch, held.links, partition)
+        kept = (memory, [v.owner for v in binding.views.values()])
         source = headers.text() + kernel.source
         return Launch(
             kernel.name, source, code, loaded, step.grid, (kernel.block, 1, 1), arguments, kept
@@ -162,6 +155,31 @@ class CudaExecutable:
             if held is None or held.size < total:
                 held = self._scratch[key] = DeviceMemory(total)
             return held
+
+    def _links(self, size: Dimensions, device: Any, stream: Any) -> DeviceMemory | None:
+        """The links of launches of this size on this stream."""
+        if not size.links:
+            return None
+        key = device.device_id, int(stream.handle), size
+        with self._lock:
+            if key not in self._linked:
+                if len(self._linked) >= MOST_SIZES:
+                    self._linked.clear()  # launches that are prepared keep theirs
+                self._linked[key] = DeviceMemory(link_bytes(size), zero=True)
+            return self._linked[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The memory that launches use beside the arguments'."""
+
+    scratch: DeviceMemory | None
+    links: DeviceMemory | None
+    stored: Stored
+
+
+def address(memory: DeviceMemory | None) -> int:
+    return 0 if memory is None else memory.handle
 
 
 def multiprocessors(device: Any) -> int:

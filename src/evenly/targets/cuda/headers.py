@@ -12,6 +12,7 @@ ORDER = (
     "ops.cuh",
     "grid.cuh",
     "carry.cuh",
+    "chain.cuh",
     "split.cuh",
     "share.cuh",
     "flatten.cuh",

@@ -16,6 +16,7 @@ from evenly.language import ir
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.tuning.numbers import numbers
 
 from .emit.code import FINISH_BLOCK, KernelCode, PhaseCode
 from .emit.kernels import emit
@@ -30,11 +31,15 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """How one phase is launched on the arguments at hand."""
+    """How one phase is launched on the arguments at hand.
+
+    links: of a block, where they join the tiles that they share without a finish kernel; else 0.
+    """
 
     blocks: int
     lanes: int
     finish: int
+    links: int = 0
 
     @property
     def all(self) -> int:
@@ -54,12 +59,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the scratch memory: an array that kernels share. key: a workspace's path, or (phase, buffer)."""
+    """A stretch of the scratch memory: an array that kernels share. key: a workspace's path, or (phase, buffer).
+
+    item: bytes of an element; of one field (4) where elements are structs that only the kernels know.
+    """
 
     key: Any
     name: str
     offset: int
     nbytes: int
+    item: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,15 @@ class Scratch:
 
     pieces: dict[Any, Piece]
     nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where a launch finds memory that is no argument of the user's: 0 where it needs none."""
+
+    scratch: int = 0
+    links: int = 0
+    partition: int = 0
 
 
 class Program:
@@ -86,9 +104,9 @@ class Program:
             Step(kernel, code, number, size, grid)
             for number, code in enumerate(self.codes)
             for size in [dimensions(code, binding, multiprocessors)]
-            for kernel in code.kernels
+            for kernel in kernels_of(code, size)
             for grid in [grid_of(kernel, size)]
-            if grid[0] > 0 and not (kernel.grid == "finish" and size.blocks < 2)
+            if grid[0] > 0
         ]
 
     def partition_steps(self, binding: Binding, multiprocessors: int) -> Iterator[Step]:
@@ -113,21 +131,21 @@ class Program:
         pieces: dict[Any, Piece] = {}
         total = 0
 
-        def take(key: Any, name: str, nbytes: int) -> None:
+        def take(key: Any, name: str, nbytes: int, item: int = 4) -> None:
             nonlocal total
-            pieces[key] = Piece(key, name, total, nbytes)
+            pieces[key] = Piece(key, name, total, nbytes, item)
             total += ceil_div(max(nbytes, 1), ALIGN) * ALIGN
 
         for w in self.phases.workspaces:
             path = w.array.path
             width = self.position if w.array.dtype.name == "index" else w.array.dtype.dtype.itemsize
-            take(path, "_".join(path[1:]), entries(w, binding) * width)
+            take(path, "_".join(path[1:]), entries(w, binding) * width, width)
         for number, code in enumerate(self.codes):
             size = dimensions(code, binding, multiprocessors)
             carried = size.blocks * size.lanes
-            if code.value_fields:
+            if code.value_fields and not size.links:
                 for name in ("out_tile", "head_tile"):
-                    take((number, name), name, carried * self.position)
+                    take((number, name), name, carried * self.position, self.position)
                 for name in ("out_value", "head_value"):
                     take((number, name), name, carried * code.value_fields * 8)
             if code.grid_fields:
@@ -135,15 +153,26 @@ class Program:
                 take((number, "grid_partials"), "grid_partials", nbytes)
         return Scratch(pieces, total)
 
+    def workspace_bytes(self, binding: Binding, multiprocessors: int) -> int:
+        """All memory that launches need beside their arguments."""
+        sizes = {dimensions(code, binding, multiprocessors) for code in self.codes}
+        return self.scratch(binding, multiprocessors).nbytes + sum(map(link_bytes, sizes))
+
     # ---- arguments ------------------------------------------------------------------------------
     def arguments(
-        self, step: Step, binding: Binding, scratch: Scratch | None, base: int, partition: int
+        self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
-        """The arguments of a step's kernel. base: the scratch memory's address; partition: a stored one's, or 0."""
+        """The arguments of a step's kernel."""
+        known = {
+            "first_tile": at.partition,
+            "blocks_begun": at.links,
+            "links": at.links + ALIGN,
+        }
+        pieces = scratch.pieces if scratch else {}
         return tuple(
-            partition
-            if p.name == "first_tile"
-            else self._argument(p, step, binding, scratch.pieces if scratch else {}, base)
+            known[p.name]
+            if p.name in known and p.kind == "buffer"
+            else self._argument(p, step, binding, pieces, at.scratch)
             for p in step.kernel.parameters
         )
 
@@ -176,8 +205,22 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
+    # Blocks that wait for others pay as long as all of them run at once.
+    few = multiprocessors * numbers()["chained_blocks"]
+    if code.chained is not None and blocks * lanes <= few:
+        # A link carries 4 bytes; a block has its own part, and its group's.
+        return Dimensions(blocks, lanes, 0, links=4 * code.value_fields)
     finish = ceil_div(blocks, FINISH_BLOCK) if code.value_fields and blocks > 1 else 0
     return Dimensions(blocks, lanes, finish)
+
+
+def kernels_of(code: PhaseCode, size: Dimensions) -> Iterator[KernelCode]:
+    """The kernels that a phase launches, in order."""
+    for kernel in code.kernels:
+        if size.links and kernel is code.kernels[0] and code.chained is not None:
+            yield code.chained
+        elif kernel.grid != "finish" or size.finish > 0:
+            yield kernel
 
 
 def grid_of(kernel: KernelCode, size: Dimensions) -> Grid:
@@ -197,6 +240,14 @@ def entries(w: Workspace, binding: Binding) -> int:
         return 1
     tiles = int(binding.layout(w.layout).max_tiles)
     return tiles if w.extent == "tile" else tiles * int(evaluate(w.lanes, binding))
+
+
+def link_bytes(size: Dimensions) -> int:
+    """The size of the links (device/chain.cuh) of a launch, 0 where it has none.
+
+    They are zero before the first launch, and belong to launches of one size on one stream.
+    """
+    return ALIGN + size.blocks * size.lanes * size.links * 8 if size.links else 0
 
 
 # ---- values ----------------------------------------------------------------------------------------

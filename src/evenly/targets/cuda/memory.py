@@ -14,11 +14,14 @@ from evenly.errors import InternalError
 
 
 class DeviceMemory:
-    """`size` bytes on the current device, freed when the last reference goes. `handle`: their address."""
+    """`size` bytes on the current device, freed when the last reference goes. `handle`: their address.
+
+    zero: filled with zeros, whatever stream uses them first.
+    """
 
     __slots__ = ("__weakref__", "handle", "size")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, zero: bool = False) -> None:
         from cuda.bindings import driver
 
         error, pointer = driver.cuMemAlloc(size)
@@ -29,6 +32,9 @@ class DeviceMemory:
         self.handle, self.size = int(pointer), size
         # At exit the context may be gone before: then there is nothing left to free.
         weakref.finalize(self, driver.cuMemFree, pointer).atexit = False
+        if zero:
+            driver.cuMemsetD8(pointer, 0, size)
+            driver.cuStreamSynchronize(driver.CUstream(0))
 
     def read(self, count: int) -> bytes:
         """The first `count` bytes, copied to the host. Waits for the device."""

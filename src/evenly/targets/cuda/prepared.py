@@ -30,7 +30,7 @@ class Prepared:
         self._launch = driver.cuLaunchKernel
         self._device = device
         self._stream = driver.CUstream(int(stream.handle))
-        self._kept = [(item.memory[:2], item.kernel) for item in launches]
+        self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
         self._items = [
             (driver.CUfunction(int(item.kernel.handle)), *item.grid, *item.block, addresses)

@@ -3,7 +3,7 @@
 options, executable    what `.on("simt", ...)` takes; memory and launches
 source, compiler       the C++ text, and the host's compiler
 machine                the runtime (host/), loaded
-program                hand-written CUDA C++, and every interleaving of it
+program, arguments     hand-written CUDA C++, and every interleaving of it
 counters               what a profiler would count
 report                 from a failure to the line that it came from
 host/                  the primitives on the CPU, fibers, detectors

@@ -25,6 +25,7 @@ COMMON = ("-std=c++17", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-ffp-contr
 CHECKED = (
     "-O1",
     "-fno-optimize-sibling-calls",
+    "-Werror=frame-larger-than=49152",  # a thread's stack has 64 KB (host/fiber.hpp)
     "-fsanitize=thread,signed-integer-overflow,shift,integer-divide-by-zero,bounds,return",
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
@@ -54,7 +55,7 @@ def compiler() -> tuple[str, str]:
         if path is None:
             continue
         done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
+        if done.returncode == 0 and done.stdout:
             return path, done.stdout.splitlines()[0]
     missing = f"no C++ compiler ({'EVENLY_CXX is ' + asked if asked else ', '.join(CANDIDATES)})"
     raise UnavailableError(
@@ -67,7 +68,7 @@ def compiler() -> tuple[str, str]:
 def library(source: str, name: str, traced: bool = False) -> Path:
     """The shared library of a kernel's source and the runtime, from the cache or made now. traced: for the counters."""
     flags = TRACED if traced else CHECKED
-    key = _key("library", source, *flags)
+    key = _key("library", source, headers.text(), *flags)
     kept = directory("simt") / f"{key}.so"
     if kept.exists():
         return kept
@@ -107,15 +108,14 @@ def _keep(name: str, content: bytes) -> Path:
 
 
 def _key(*parts: str) -> str:
-    whole = "\0".join((*parts, compiler()[1], " ".join(COMMON), _texts()))
+    whole = "\0".join((*parts, compiler()[1], " ".join(COMMON), _host()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
 @functools.cache
-def _texts() -> str:
-    """All that a kernel's source includes."""
-    host = sorted(p for p in HOST.iterdir() if p.suffix in (".hpp", ".cpp"))
-    return headers.text() + "".join(p.read_text() for p in host)
+def _host() -> str:
+    """The emulator's own texts."""
+    return "".join(p.read_text() for p in sorted(HOST.iterdir()) if p.suffix in (".hpp", ".cpp"))
 
 
 def _run(arguments: list[str], what: str) -> None:

@@ -40,12 +40,12 @@ MEANING = {
     "shared_load_wavefronts": "passes over the banks that they took "
     "[smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum]",
     "shared_load_conflicts": "of these, those for bank conflicts "
-    "[l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum]",
+    "[as l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum, but without passes lost to others]",
     "shared_store_requests": "writes to shared memory [smsp__sass_inst_executed_op_shared_st.sum]",
     "shared_store_wavefronts": "passes over the banks that they took "
     "[smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum]",
     "shared_store_conflicts": "of these, those for bank conflicts "
-    "[l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum]",
+    "[as l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum, but without passes lost to others]",
     "global_atomic_requests": "atomic instructions on global memory "
     "[l1tex__t_requests_pipe_lsu_mem_global_op_red.sum and _atom.sum]",
     "global_atomic_sectors": "32-byte sectors that they touched "
@@ -133,7 +133,7 @@ class Counters:
     def bank_conflicts(self) -> int:
         """Passes over the banks of shared memory that conflicts cost, reads and writes.
 
-        [l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum]
+        [memory_l1_wavefronts_shared less memory_l1_wavefronts_shared_ideal]
         """
         return self.totals["shared_load_conflicts"] + self.totals["shared_store_conflicts"]
 

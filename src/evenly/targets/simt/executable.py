@@ -13,7 +13,16 @@ import numpy as np
 from evenly.arguments import Binding
 from evenly.language import ir
 from evenly.targets.cuda.emit.code import KernelCode
-from evenly.targets.cuda.launching import Program, Scratch, Step
+from evenly.targets.cuda.launching import (
+    ALIGN,
+    Addresses,
+    Dimensions,
+    Program,
+    Scratch,
+    Step,
+    link_bytes,
+)
+from evenly.tuning.numbers import numbers
 
 from . import compiler, report, source
 from .counters import Counters
@@ -59,18 +68,17 @@ class SimtExecutable:
             self._compare(first, outputs, seed)
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
-        scratch = self.program.scratch(binding, MULTIPROCESSORS)
-        memory = aligned(scratch.nbytes)
         steps = self.program.steps(binding, MULTIPROCESSORS)
-        self._execute(steps, binding, scratch, memory, stored, seed)
+        self._execute(steps, binding, self._room(binding, stored, MULTIPROCESSORS), seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one a layout."""
         made: Stored = {}
         for step in self.program.partition_steps(binding, MULTIPROCESSORS):
-            buffer = aligned(self.program.partition_bytes(step))
-            made[step.phase.path] = buffer
-            self._execute([step], binding, None, None, {step.phase.path: buffer}, self.options.seed)
+            path = step.phase.path
+            made[path] = aligned(self.program.partition_bytes(step))
+            room = Room({path: made[path]}, makes_partition=True)
+            self._execute([step], binding, room, self.options.seed)
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
@@ -79,84 +87,68 @@ class SimtExecutable:
         return next((p for p, b in made.items() if b.tobytes() != stored[p].tobytes()), None)
 
     def workspace_bytes(self, binding: Binding) -> int:
-        return self.program.scratch(binding, MULTIPROCESSORS).nbytes
+        return self.program.workspace_bytes(binding, MULTIPROCESSORS)
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
-        """Execute everything, recorded: the counters of each launch. Nothing is checked meanwhile."""
-        scratch = self.program.scratch(binding, MULTIPROCESSORS)
-        memory = aligned(scratch.nbytes)
-        steps = self.program.steps(binding, MULTIPROCESSORS)
-        base = memory.ctypes.data
-        launches = self._launches(steps, binding, scratch, base, stored or {})
-        arrays = self._arrays(binding, scratch, base, stored or {}, writes_partition=False)
-        return self.machine(traced=True).count(launches, arrays)
+        """Execute everything, recorded: the counters of each launch. Nothing is checked meanwhile.
+
+        The launches are those that the GPU gets whose numbers evenly is tuned by.
+        """
+        multiprocessors = int(numbers()["multiprocessors"])
+        room = self._room(binding, stored or {}, multiprocessors)
+        steps = self.program.steps(binding, multiprocessors)
+        launches = self._launches(steps, binding, room)
+        return self.machine(traced=True).count(launches, self._arrays(binding, room))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _execute(
-        self,
-        steps: list[Step],
-        binding: Binding,
-        scratch: Scratch | None,
-        memory: np.ndarray | None,
-        stored: Stored,
-        seed: int,
-    ) -> None:
+    def _room(self, binding: Binding, stored: Stored, multiprocessors: int) -> Room:
+        """The memory of one run."""
+        scratch = self.program.scratch(binding, multiprocessors)
+        links = {}
+        for step in self.program.steps(binding, multiprocessors):
+            if step.size.links:
+                links[step.size] = aligned(link_bytes(step.size))
+                links[step.size][:] = 0
+        return Room(stored, scratch, aligned(scratch.nbytes), links)
+
+    def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
         machine = self.machine()
-        base = 0 if memory is None else memory.ctypes.data
-        launches = self._launches(steps, binding, scratch, base, stored)
-        arrays = self._arrays(binding, scratch, base, stored, writes_partition=scratch is None)
+        launches = self._launches(steps, binding, room)
         try:
-            machine.run(launches, arrays, replace(self.options, seed=seed))
+            machine.run(launches, self._arrays(binding, room), replace(self.options, seed=seed))
         except Broken as broken:
             raise self._error(broken, machine, seed) from None
 
-    def _launches(
-        self,
-        steps: list[Step],
-        binding: Binding,
-        scratch: Scratch | None,
-        base: int,
-        stored: Stored,
-    ) -> list[Launch]:
+    def _launches(self, steps: list[Step], binding: Binding, room: Room) -> list[Launch]:
         made = []
         for step in steps:
-            partition = stored.get(step.phase.path)
-            at = 0 if partition is None else partition.ctypes.data
-            arguments = self.program.arguments(step, binding, scratch, base, at)
+            partition = room.stored.get(step.phase.path)
+            links = room.links.get(step.size)
+            at = Addresses(address(room.memory), address(links), address(partition))
+            arguments = self.program.arguments(step, binding, room.scratch, at)
             grid = step.grid[0], step.grid[1]
             made.append(Launch(step.kernel.name, grid, step.kernel.block, arguments))
         return made
 
-    def _arrays(
-        self,
-        binding: Binding,
-        scratch: Scratch | None,
-        base: int,
-        stored: Stored,
-        writes_partition: bool,
-    ) -> list[Memory]:
+    def _arrays(self, binding: Binding, room: Room) -> list[Memory]:
         """All that the kernels may touch."""
         arrays = []
         for name, path in binding.array_paths():
             v = binding.view(path)
             written = path in self.program.phases.outputs
             arrays.append(Memory(name, v.pointer, v.nbytes, v.dtype.itemsize, written))
-        for piece in scratch.pieces.values() if scratch else ():
-            arrays.append(
-                Memory(piece.name, base + piece.offset, piece.nbytes, 4, True, initialised=False)
-            )
-        for path, buffer in stored.items():
-            name = f"partition of {'.'.join(path)}"
-            arrays.append(
-                Memory(
-                    name,
-                    buffer.ctypes.data,
-                    buffer.nbytes,
-                    self.program.position,
-                    writes_partition,
-                    not writes_partition,
-                )
-            )
+        base = address(room.memory)
+        for piece in room.scratch.pieces.values() if room.scratch else ():
+            at = base + piece.offset
+            arrays.append(Memory(piece.name, at, piece.nbytes, piece.item, True, initialised=False))
+        for links in room.links.values():
+            at, rest = address(links), len(links) - ALIGN
+            arrays.append(Memory("blocks_begun", at, 8, 8, True))
+            arrays.append(Memory("links", at + ALIGN, rest, 8, True))
+        for path, buffer in room.stored.items():
+            name, item = f"partition({'.'.join(path)})", self.program.position
+            new = room.makes_partition
+            arrays.append(Memory(name, address(buffer), buffer.nbytes, item, new, not new))
         return arrays
 
     # ---- code ----------------------------------------------------------------------------------
@@ -165,7 +157,7 @@ class SimtExecutable:
         return tuple(
             k
             for code in self.program.codes
-            for k in (*code.kernels, code.partition)
+            for k in (*code.kernels, code.partition, code.chained)
             if k is not None
         )
 
@@ -202,6 +194,21 @@ class SimtExecutable:
                 kernel=self.program.phases.name,
                 seed=seed,
             )
+
+
+@dataclass(frozen=True)
+class Room:
+    """The memory of a run beside its arguments'. makes_partition: what is stored is only now made."""
+
+    stored: Stored
+    scratch: Scratch | None = None
+    memory: np.ndarray | None = None
+    links: dict[Dimensions, np.ndarray] = field(default_factory=dict)
+    makes_partition: bool = False
+
+
+def address(array: np.ndarray | None) -> int:
+    return 0 if array is None else int(array.ctypes.data)
 
 
 def aligned(nbytes: int, to: int = 256) -> np.ndarray:

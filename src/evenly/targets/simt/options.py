@@ -46,24 +46,27 @@ def options_of(given: dict[str, Any]) -> Options:
     if order not in ORDERS:
         raise unknown("order", order, list(ORDERS))
     return Options(
-        _count("seed", given.get("seed", 0)),
+        count("seed", given.get("seed", 0)),
         seeds,
         order,
         bool(given.get("races", True)),
-        _count("resident", given.get("resident", 0)),
+        count("resident", given.get("resident", 0), 2**31),
     )
 
 
 def _seeds(given: Any) -> tuple[int, ...]:
     if not isinstance(given, Iterable):
         raise InputError("seeds", expected="several integers, range(20) say", given=repr(given))
-    seeds = tuple(_count("seeds", s) for s in given)
+    seeds = tuple(count("seeds", s) for s in given)
     if not seeds:
         raise InputError("seeds", expected="at least one integer", given="none")
     return seeds
 
 
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not 0 <= value < 2**63:
+def count(name: str, value: Any, beyond: int = 2**63) -> int:
+    """An option's number, 0 or more and below `beyond`. Raises InputError."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InputError(name, expected="an integer, 0 or more", given=repr(value))
+    if value >= beyond:
+        raise InputError(name, expected=f"an integer below {beyond}", given=repr(value))
     return int(value)

@@ -12,15 +12,12 @@ import numpy as np
 from evenly.errors import InputError, unknown
 
 from . import report
+from .arguments import array_of, block_of, grid_of, number_of
 from .counters import Counters
 from .machine import Broken, Launch, Machine, Memory
-from .options import Options, options_of
+from .options import Options, count, options_of
 
 KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*\)\s+(\w+)\s*\(([^)]*)\)")
-TYPES = {
-    "b": "bool", "B": "uint8", "i": "int32", "j": "uint32",
-    "l": "int64", "m": "uint64", "f": "float32", "d": "float64",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +77,9 @@ class SimtProgram:
         options: seed, order, races, resident, as `.on("simt", ...)` takes them.
         Raises SimtError for what the kernel does wrong, InputError for what you do.
         """
+        if "seeds" in options:
+            given = repr(options["seeds"])
+            raise InputError("seeds", expected="one seed a launch", given=given, hint="seed=7")
         launch, memory = self._prepared(kernel, grid, block, arguments)
         how = options_of(options)
         try:
@@ -98,28 +98,31 @@ class SimtProgram:
     ) -> Exploration:
         """Run a kernel in every interleaving of its atomics, fences and collectives, and collect the outcomes.
 
-        For a few threads and a few operations each: there are (n k)! / k!^n interleavings of n
-        threads with k operations. preemptions: at most so many switches away from a thread that
-        could go on (two find most mistakes: Musuvathi, Qadeer, PLDI 2007); None: any number.
-        limit: stop after so many. The arrays hold afterwards what they held before.
+        For a few threads and a few operations each. A thread gives way before each operation, so k
+        of them are t = k + 1 turns, and n threads have (n t)! / t!^n interleavings. preemptions: at
+        most so many switches away from a thread that could go on (two find most mistakes: Musuvathi,
+        Qadeer, PLDI 2007); None: any number. limit: stop after so many interleavings. The arrays
+        hold afterwards what they held before.
 
-        Raises SimtError, with the interleaving, at the first one in which something goes wrong.
+        Raises SimtError, with the interleaving, at the first one in which something goes wrong, and
+        InputError.
         """
         launch, memory = self._prepared(kernel, grid, block, arguments)
         written = [
             a for a, k in zip(arguments, self._machine().kinds(kernel), strict=True) if k[0] == "*"
         ]
         before = [a.copy() for a in written]
-        bound = -1 if preemptions is None else int(preemptions)
+        bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
+        most = count("limit", limit)
         try:
-            count, complete, found = self._machine().explore(launch, memory, bound, limit)
+            number, complete, found = self._machine().explore(launch, memory, bound, most)
         except Broken as broken:
             raise self._error(broken, None) from None
         finally:
             for array, held in zip(written, before, strict=True):
                 array[...] = held
         outcomes = tuple(Outcome(_arrays(content, written), trace) for content, trace in found)
-        return Exploration(count, complete, outcomes)
+        return Exploration(number, complete, outcomes)
 
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
         """Run a kernel, recorded: what a profiler of a GPU would count."""
@@ -146,30 +149,19 @@ class SimtProgram:
     ) -> tuple[Launch, list[Memory]]:
         if kernel not in self.kernels:
             raise unknown("kernel", kernel, list(self.kernels))
-        blocks = (grid, 1) if isinstance(grid, int | np.integer) else tuple(grid)
-        bound = self.kernels[kernel]
-        most = min(int(bound), 1024) if bound.isdigit() else 1024
-        if not 1 <= block <= most:
-            raise InputError("block", expected=f"1 to {most} threads", given=str(block))
-        if len(blocks) != 2 or min(blocks) < 1:
-            raise InputError("grid", expected="a number of blocks, or (x, y)", given=repr(grid))
+        blocks, threads = grid_of(grid), block_of(block, self.kernels[kernel])
         kinds = self._machine().kinds(kernel)
         if len(arguments) != len(kinds):
             raise InputError(kernel, expected=f"{len(kinds)} arguments", given=str(len(arguments)))
-        memory = []
-        values = []
-        for i, (kind, value) in enumerate(zip(kinds, arguments, strict=True)):
-            name = self._names[kernel][i]
+        memory: list[Memory] = []
+        values: list[Any] = []
+        for name, kind, given in zip(self._names[kernel], kinds, arguments, strict=True):
             if kind[0] in "*&":
-                _check_array(name, kind, value)
-                memory.append(
-                    Memory(name, value.ctypes.data, value.nbytes, value.itemsize, kind[0] == "*")
-                )
-                value = value.ctypes.data
-            elif isinstance(value, np.ndarray):
-                raise InputError(name, expected=f"a number ({TYPES[kind]})", given="an array")
-            values.append(value)
-        return Launch(kernel, (int(blocks[0]), int(blocks[1])), int(block), values), memory
+                memory.append(array_of(name, kind, given))
+                values.append(memory[-1].pointer)
+            else:
+                values.append(number_of(name, kind, given))
+        return Launch(kernel, blocks, threads, values), memory
 
     def _error(self, broken: Broken, how: Options | None) -> report.SimtError:
         from . import source
@@ -183,20 +175,9 @@ class SimtProgram:
 
 
 def _parameters(text: str) -> list[str]:
-    """The names of parameters, "int* count, float x"."""
-    return [re.findall(r"\w+", part)[-1] for part in text.split(",") if part.strip()]
-
-
-def _check_array(name: str, kind: str, value: Any) -> None:
-    wanted = TYPES.get(kind[1])
-    of = f" of {wanted}" if wanted else ""
-    if not isinstance(value, np.ndarray):
-        raise InputError(name, expected=f"a NumPy array{of}", given=type(value).__name__)
-    narrow = value.dtype.itemsize == 1 and kind[1] == "B"
-    if wanted and value.dtype != wanted and not narrow:
-        raise InputError(name, expected=f"an array{of}", given=str(value.dtype))
-    if not value.flags.c_contiguous or (kind[0] == "*" and not value.flags.writeable):
-        raise InputError(name, expected="a C-contiguous, writable array", given="another view")
+    """The names of parameters, "int* count, ev::pair<int, float>* x"."""
+    parts = re.split(r",(?![^<>]*>)", text)
+    return [re.findall(r"\w+", part)[-1] for part in parts if part.strip()]
 
 
 def _arrays(

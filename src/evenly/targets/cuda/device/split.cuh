@@ -1,14 +1,17 @@
 // Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
 //
-//     split_block<Phase, T, I, Rule, Persistent>(phase, carries, grid_partials, first_tile = nullptr)
+//     split_block<Phase, T, I, Rule>(phase, joint, grid_partials, first_tile = nullptr)
 //         A block takes T * I items and stages its atoms' values through shared memory. Rule: merge_rule (tiles + atoms
 //         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
-//         evenly: Baxter, moderngpu). Blocks, S = T * I, Persistent = false:
+//         evenly: Baxter, moderngpu). joint: Chain, for one wave of blocks that join their tiles on the way, in one kernel,
+//         or Carries, for more, since a block that waits takes the place of another. Blocks, S = T * I:
 //           merge_rule    at least ceil((tiles + atoms) / S)
 //           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
-//         Persistent = true: any number of blocks; each takes a contiguous share of the chunks of S items.
-//         first_tile: a stored partition (blocks + 1 entries, Persistent = false only); null: the block searches.
+//         first_tile: a stored partition (blocks + 1 entries); null: the block searches.
+//     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
+//         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
+//         the chunks of S items.
 //     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)
 //         Makes one, a thread an entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh
@@ -17,20 +20,50 @@
 //         A group of G threads owns G tiles and shares their atoms (Osama, Porumbescu, Owens, PPoPP 2023, section 5.2.3).
 //         One kernel, no carries.
 //     finish<Phase, T>(phase, carries, main_blocks, grid_partials + main_blocks)       in carry.cuh
-//         After split_block and share, unless they ran as one block or the phase has no value that is left.
+//         After split_block with Carries, split_persistent and share, unless they ran as one block or the phase has no value that is left.
 //
 // grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
 // step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
-// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, split, share, flatten.
+// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, chain, split, share, flatten.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
 #include "grid.cuh"
 #include "carry.cuh"
+#include "chain.cuh"
 
 namespace ev {
+
+// What becomes of a tile that the block shares with others: a finish kernel joins it (carry.cuh), or the block itself
+// does (chain.cuh), or, without a value, nobody.
+template <class Phase> struct carry_link {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  const Carries<Phase>& carries;
+  EV_DEVICE carry_link(const Carries<Phase>& c) : carries(c) {
+    if (thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  }
+  template <int T> EV_DEVICE void located(const Phase&, pos, pos) const {}
+  EV_DEVICE void found_head(pos tile, const Value& part) const { carry_head(carries, tile, part); }
+  template <int T> EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part) const {
+    if (thread_rank() == T - 1) carry_out(carries, tile, part);
+  }
+  template <int T, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
+};
+// The same of a block of several chunks: what is open at the end of one goes on in the next.
+template <class Phase> struct persistent_link : carry_link<Phase> {
+  using carry_link<Phase>::carry_link;
+  template <int T> EV_DEVICE void found_open(const Phase&, typename Phase::pos, typename Phase::pos, const typename Phase::Value&) const {}
+};
+struct no_link {
+  template <class C> EV_DEVICE no_link(const C&) {}
+  template <int T, class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
+  template <int T, class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
+};
+template <class Phase, int S, class Rule> EV_DEVICE chain_link<Phase, S, Rule> link_for(const Chain<Phase>& c) { return {c}; }
+template <class Phase, int S, class Rule> EV_DEVICE carry_link<Phase> link_for(const Carries<Phase>& c) { return {c}; }
 
 // ---- rules: how the items of all tiles are laid on one line, and cut -------------------------------------------------------
 // A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
@@ -40,6 +73,7 @@ struct merge_rule {
   static constexpr bool bounded = true;  // a chunk of S items has no more than S tile ends
   template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
   template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
+  template <class P> static EV_DEVICE P place(P atom, P tile) { return atom + tile; }  // of an atom of the tile
   template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
   template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
   template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
@@ -49,6 +83,7 @@ struct nonzero_rule {
   static constexpr bool bounded = false;  // millions of empty tiles may lie between two atoms
   template <class P> static EV_DEVICE P total(P, P atoms) { return atoms; }
   template <class P> static EV_DEVICE P atom(P d, P) { return d; }
+  template <class P> static EV_DEVICE P place(P atom, P) { return atom; }
   template <class P> static EV_DEVICE bool ended(P end, P, P d) { return end <= d; }
   template <class P> static EV_DEVICE P least(P, P) { return 0; }
   template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
@@ -115,6 +150,12 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   Slot* slots;
   unsigned char* last;
   pos* found;  // what the two searching warps tell the others: {t0, z0, t1, z1}
+
+  // Where chunk number `chunk` starts.
+  static EV_DEVICE pos cut(pos chunk, pos tiles, pos atoms) {
+    const pos total = Rule::total(tiles, atoms);
+    return chunk * S < total ? chunk * S : total;
+  }
 
   // ---- where the chunk [d0, d1) lies ----
   EV_DEVICE Bounds locate(pos d0, pos d1, pos tiles, pos atoms, const pos* first_tile) const {
@@ -278,18 +319,19 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   EV_DEVICE Value value_at(local i, int slot, const Value& carried) const {
     return slot >= 0 ? slots[slot].value : i == 0 ? carried : Phase::identity();
   }
-  EV_DEVICE void leave_tiles(const Bounds& b, const Value& carried, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+  template <class Links>
+  EV_DEVICE void leave_tiles(const Bounds& b, const Value& carried, const pos& block_z0, Links& links, Grid& grid) const {
     const local count = (local)(b.t1 - b.t0);
     const int nz = (int)(b.z1 - b.z0), t = thread_rank();
-    if (!Rule::bounded && count > wide) return leave_tiles_by_slot(b, block_z0, c, grid);
     local i = t;
-    // A first tile that began before the block's first atom is only the block's part of it: a head, for the finish
-    // kernel. Out of the loop, or its pointers would sit in registers there.
+    // A first tile that began before the block's first atom is only the block's part of it: a head, to be joined with
+    // the others. Out of the loop, or what that takes would sit in registers there.
     if (t == 0 && count > 0 && phase.begin(b.t0) < block_z0) {
       int slot = Rule::bounded ? first_slot(nz) : slot_of(b, phase.begin(b.t0), phase.end(b.t0));
-      carry_head(c, b.t0, value_at(0, slot, carried));
+      links.found_head(b.t0, value_at(0, slot, carried));
       i = T;
     }
+    if (!Rule::bounded && count > wide) return leave_tiles_by_slot(b, block_z0, grid);
     #pragma unroll 1
     for (; i < count; i += T) {
       int slot;
@@ -302,19 +344,19 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     if constexpr (keeps_slots) return slots[nz].of_tile;
     else return -1;
   }
-  EV_DEVICE void leave_tiles_by_slot(const Bounds& b, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+  EV_DEVICE void leave_tiles_by_slot(const Bounds& b, const pos& block_z0, Grid& grid) const {
     const bool first_is_head = phase.begin(b.t0) < block_z0;
     #pragma unroll 1
     for (int slot = thread_rank(); slot < (int)(b.z1 - b.z0); slot += T)
       if (last[slot]) {
         pos tile = thread_tile_of(phase, b.z0 + slot, b.t0, b.t1);
-        if (tile == b.t0 && first_is_head) carry_head(c, tile, slots[slot].value);
-        else phase.leave(tile, slots[slot].value, grid);
+        if (tile != b.t0 || !first_is_head) phase.leave(tile, slots[slot].value, grid);
       }
   }
 
   // One chunk. `carried` is what the block's earlier chunks left open; returns what this one does, valid in the last thread.
-  EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, const Carries<Phase>& c, Grid& grid) const {
+  template <class Links>
+  EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, Links& links, Grid& grid) const {
     Value rest = start();
     if constexpr (needs_tile) {
       mark_tiles(b, 0);
@@ -339,7 +381,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
       if (b.t0 < b.t1 && phase.end(b.t0) <= b.z0) into = Phase::identity();
       rest = fold(b, into);
       barrier();
-      leave_tiles(b, carried, block_z0, c, grid);
+      links.template found_open<T>(phase, b.t1, b.z1, rest);
+      leave_tiles(b, carried, block_z0, links, grid);
     } else if constexpr (Phase::has_leave && Rule::bounded) {
       for (int i = thread_rank(); i < b.t1 - b.t0; i += T) phase.leave(b.t0 + i, rest, grid);
     }
@@ -375,51 +418,67 @@ EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_t
   first_tile[b] = low;
 }
 
-template <class Phase, int T, int I, class Rule, bool Persistent>
-EV_DEVICE void split_block(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials,
+// What the two kinds of launch have in common: the engine over its shared memory.
+#define EV_SPLIT_ENGINE(split)                                      \
+  EV_SHARED(typename engine::Slot, slots, engine::marks ? engine::S : 1); \
+  EV_SHARED(unsigned, last, engine::marks ? engine::S / 4 : 1);           \
+  EV_SHARED(pos, found, 4);                                         \
+  const engine split{phase, slots, (unsigned char*)last, found}
+
+// joint: Chain or Carries, which a finish kernel joins.
+template <class Phase, int T, int I, class Rule, class Joint>
+EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phase::Grid* grid_partials,
                            const typename Phase::pos* first_tile = nullptr) {
+  using engine = block_split<Phase, T, I, Rule>;
+  using pos = typename Phase::pos;
+  static_assert(T % 32 == 0, "whole warps");
+  EV_SPLIT_ENGINE(split);
+  auto grid = grid_start<Phase>();
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
+  auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
+  typename choose<engine::folds, decltype(link_for<Phase, engine::S, Rule>(joint)), no_link>::type link(joint);
+  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+  if constexpr (engine::marks) split.clear_marks();
+  auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
+  link.template located<T>(phase, b.t0, b.t1);
+  split.chunk(b, split.start(), b.z0, link, grid);
+  link.template join<T>(phase, grid);
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+template <class Phase, int T, int I, class Rule>
+EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
   using engine = block_split<Phase, T, I, Rule>;
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   constexpr int S = engine::S;
   static_assert(T % 32 == 0, "whole warps");
-  EV_SHARED(typename engine::Slot, slots, engine::marks ? S : 1);
-  EV_SHARED(unsigned, last, engine::marks ? S / 4 : 1);
-  EV_SHARED(pos, found, 4);
-  engine split{phase, slots, (unsigned char*)last, found};
+  EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
-  auto cut = [&](pos chunk) { return chunk * S < total ? chunk * S : total; };
-  if (engine::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  typename choose<engine::folds, persistent_link<Phase>, no_link>::type link(carries);
   if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
-
-  if constexpr (!Persistent) {
+  // What outlives a chunk waits in shared memory: in registers it would cost the staged loads theirs. The open value has
+  // two places in turn, since thread 0 may still read the one while the last thread writes the other.
+  EV_SHARED(Value, open, 2);
+  EV_SHARED(pos, block_z0, 1);
+  const int chunks = (int)(total / S + (total % S != 0));  // an int: S times 2**31 items are more than memory holds
+  const int share = chunks / block_count() + (chunks % block_count() != 0);
+  const int first = share * block_rank() < chunks ? share * block_rank() : chunks;
+  const int end = share < chunks - first ? first + share : chunks;
+  if (thread_rank() == T - 1) open[first & 1] = split.start();
+  #pragma unroll 1
+  for (int c = first; c < end; ++c) {
     if constexpr (engine::marks) split.clear_marks();
-    auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
-    Value open = split.chunk(b, split.start(), b.z0, carries, grid);
-    if (engine::folds && thread_rank() == T - 1) carry_out(carries, b.t1, open);
-  } else {
-    // What outlives a chunk waits in shared memory: in registers it would cost the staged loads theirs. The open value has
-    // two places in turn, since thread 0 may still read the one while the last thread writes the other.
-    EV_SHARED(Value, open, 2);
-    EV_SHARED(pos, block_z0, 1);
-    const int chunks = (int)(total / S + (total % S != 0));  // an int: S times 2**31 items are more than memory holds
-    const int share = chunks / block_count() + (chunks % block_count() != 0);
-    const int first = share * block_rank() < chunks ? share * block_rank() : chunks;
-    const int end = share < chunks - first ? first + share : chunks;
-    if (thread_rank() == T - 1) open[first & 1] = split.start();
-    #pragma unroll 1
-    for (int c = first; c < end; ++c) {
-      if constexpr (engine::marks) split.clear_marks();
-      auto b = split.locate(cut(c), cut(c + 1), tiles, atoms, nullptr);
-      if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;
-      Value rest = split.chunk(b, open[c & 1], block_z0[0], carries, grid);
-      if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;
-      barrier();  // the next chunk takes over all shared memory
-    }
-    if (engine::folds && thread_rank() == T - 1) carry_out(carries, first < end ? found[2] : (pos)carry_nothing, open[end & 1]);
+    auto b = split.locate(engine::cut(c, tiles, atoms), engine::cut(c + 1, tiles, atoms), tiles, atoms, nullptr);
+    if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;
+    Value rest = split.chunk(b, open[c & 1], block_z0[0], link, grid);
+    if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;
+    barrier();  // the next chunk takes over all shared memory
   }
+  if (engine::folds && thread_rank() == T - 1) carry_out(carries, first < end ? found[2] : (pos)carry_nothing, open[end & 1]);
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }
+#undef EV_SPLIT_ENGINE
 
 }  // namespace ev

@@ -12,6 +12,8 @@ from evenly.language.intrinsics import BY_NAME
 from evenly.language.lower.context import RESERVED
 from evenly.language.types import POS, Scalar
 
+from .naming import flat
+
 _TYPES = {
     "bool": "bool",
     "int32": "int",
@@ -73,18 +75,20 @@ class Text:
 
     `written`: the arrays that the program stores into, which must not be read through the
     read-only cache. `streaming`: read-once elements bypass the cache (staged engines).
+    `meeting`: the arrays that are read and stored atomically (see meeting.py).
     """
 
     wide: bool
     written: frozenset[ir.Path]
     streaming: bool = False
+    meeting: frozenset[ir.Path] = frozenset()
     references: References = field(default_factory=References)
     names: dict[ir.Var, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
     def child(self) -> Text:
         """For another function of the same kernel: its own local names, the same references."""
-        return Text(self.wide, self.written, self.streaming, self.references)
+        return Text(self.wide, self.written, self.streaming, self.meeting, self.references)
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
@@ -102,15 +106,15 @@ class Text:
 
     def array(self, a: ir.Array) -> str:
         self.references.arrays.setdefault(a.path, a)
-        return "_".join(x for x in a.path if x != "$")
+        return flat(a.path)
 
     def extent(self, a: ir.Array, axis: int) -> str:
         self.references.extents.setdefault((a.path, axis), a)
-        return f"{'_'.join(x for x in a.path if x != '$')}_extent{axis}"
+        return f"{flat(a.path)}_extent{axis}"
 
     def scalar(self, p: ir.Param) -> str:
         self.references.scalars.setdefault(p.path, p)
-        return "_".join(p.path)
+        return flat(p.path)
 
     # ---- expressions -------------------------------------------------------------------------
     def expr(self, e: ir.Expr) -> str:
@@ -160,6 +164,8 @@ class Text:
         index = self.index(e.array, e.indices)
         if e.once and self.streaming and e.array.path not in self.written:
             return f"{self.array(e.array)}.once({index})"
+        if e.array.path in self.meeting:
+            return f"ev::atomic_load(&{self.array(e.array)}[{index}])"
         return f"{self.array(e.array)}[{index}]"
 
     def index(self, a: ir.Array, indices: tuple[ir.Expr, ...]) -> str:

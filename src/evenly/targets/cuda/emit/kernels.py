@@ -27,7 +27,7 @@ def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
 
 
 def _once(unit: Unit, phase: Once, name: str) -> PhaseCode:
-    text = unit.text()
+    text = unit.text(phase)
     writer = Writer(text)
     with writer.braces("if (ev::thread_rank() == 0)"):
         writer.block(phase.body)

@@ -25,7 +25,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
     size = schedule.size if schedule.owner == "group" else 1
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
-    text = unit.text()
+    text = unit.text(phase)
     totals = Totals(text, phase.grid)
     writer = Owner(text, size, code.atoms, totals.names, phase.body, walks_all_groups(code))
     writer.declared.update(totals.names)

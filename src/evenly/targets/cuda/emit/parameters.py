@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evenly.language import ir
 
 from .expressions import References, ctype
+from .naming import flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class Parameter:
 def parameter_name(p: Parameter) -> str:
     if p.kind in ("buffer", "blocks"):
         return {"all": "all_blocks", "main": "main_blocks"}.get(p.name, p.name)
-    base = "_".join(x for x in p.path if x != "$")
+    base = flat(p.path)
     return {"array": f"{base}_", "scalar": base, "extent": f"{base}_extent{p.axis}"}[p.kind]
 
 
@@ -52,29 +53,21 @@ def view_lines(references: References, written: frozenset[ir.Path]) -> list[str]
     """Inside a kernel: each pointer as a view under the array's own name."""
     out = []
     for path, a in references.arrays.items():
-        name = "_".join(x for x in path if x != "$")
+        name = flat(path)
         out.append(f"  const {view_type(a, written)} {name}({name}_);")
     return out
 
 
 def struct_members(references: References, written: frozenset[ir.Path], lane: bool) -> list[str]:
     """The same as members of a struct, in the order of `struct_values`."""
-    out = [
-        f"  {view_type(a, written)} {'_'.join(x for x in path if x != '$')};"
-        for path, a in references.arrays.items()
-    ]
-    out += [
-        f"  long long {'_'.join(x for x in path if x != '$')}_extent{axis};"
-        for path, axis in references.extents
-    ]
-    out += [f"  {ctype(p.type)} {'_'.join(path)};" for path, p in references.scalars.items()]
+    out = [f"  {view_type(a, written)} {flat(path)};" for path, a in references.arrays.items()]
+    out += [f"  long long {flat(path)}_extent{axis};" for path, axis in references.extents]
+    out += [f"  {ctype(p.type)} {flat(path)};" for path, p in references.scalars.items()]
     return out + (["  pos lane;"] if lane else [])
 
 
 def struct_values(references: References, lane: bool) -> str:
-    out = ["_".join(x for x in path if x != "$") + "_" for path in references.arrays]
-    out += [
-        f"{'_'.join(x for x in path if x != '$')}_extent{axis}" for path, axis in references.extents
-    ]
-    out += ["_".join(path) for path in references.scalars]
+    out = [f"{flat(path)}_" for path in references.arrays]
+    out += [f"{flat(path)}_extent{axis}" for path, axis in references.extents]
+    out += [flat(path) for path in references.scalars]
     return ", ".join(out + (["lane"] if lane else []))

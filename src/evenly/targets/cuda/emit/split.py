@@ -1,7 +1,8 @@
-"""Kernels of the split engines: main, finish, partition, and the sums of the grid."""
+"""Kernels of the split engines: main (in two kinds), finish, partition, and the sums of the grid."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenly.language.phases import Split
@@ -24,6 +25,8 @@ CARRIES = (
     ("", "head_tile"),
     ("(Phase::Value*)", "head_value"),
 )
+# Where blocks join the tiles that they share on the way, in one kernel.
+CHAIN = (("long long*", "blocks_begun"), ("long long*", "links"))
 RULES = {"merge": "merge_rule", "nonzero": "nonzero_rule"}
 
 
@@ -31,7 +34,7 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
     schedule = unit.schedule
     block = schedule.block
     streaming = schedule.engine in ("merge", "nonzero", "flatten")
-    text = unit.text(streaming)
+    text = unit.text(phase, streaming)
     totals = Totals(text, phase.grid)
     lanes = "" if phase.lanes is None else text.expr(phase.lanes)
     body = PhaseStruct(text, phase, totals).lines()
@@ -51,39 +54,45 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
     if code:
         source += ["struct Sched {", *members, *sched, "};"]
     persistent = device_counts(phase.layout)
-    carries = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
     folds = bool(phase.pass_.accumulators) and bool(phase.leave) and schedule.engine != "flatten"
-    extra = [
-        *(carries if folds else []),
+    carries = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
+    chain = [Parameter("buffer", t, name=n) for t, n in CHAIN]
+    more = [
         *totals.parameters,
         *([Parameter("blocks", "int", name="all")] if phase.lane is not None else []),
     ]
+    extra = [*(carries if folds else []), *more]
     rule = RULES.get(schedule.engine) if not persistent else None
     stored = [Parameter("buffer", "const pos* __restrict__", name="first_tile")] if rule else []
-    body = main_body(text, schedule, phase, folds, totals, persistent, lanes)
-    kernels = [
-        unit.kernel(
-            name, block, "tiles", text.references, source, body, [*extra, *stored], views=False
+
+    def kernel(
+        suffix: str, size: int, grid: str, body: list[str], parameters: list[Parameter]
+    ) -> KernelCode:
+        return unit.kernel(
+            f"{name}{suffix}", size, grid, text.references, source, body, parameters, views=False
         )
-    ]
+
+    joint = Joint(folds, persistent, chained=False)
+    body = main_body(text, schedule, phase, joint, totals, lanes)
+    kernels = [kernel("", block, "tiles", body, [*extra, *stored])]
+    chained = None
+    if folds and rule:
+        body = main_body(text, schedule, phase, Joint(folds, persistent, True), totals, lanes)
+        chained = kernel("_chain", block, "tiles", body, [*chain, *more, *stored])
     if folds:
-        last = [*extra, Parameter("blocks", "int", name="main")]
         body = finish_body(text, phase, totals, lanes)
-        kernels.append(
-            unit.kernel(
-                f"{name}_finish",
-                FINISH_BLOCK,
-                "finish",
-                text.references,
-                source,
-                body,
-                last,
-                views=False,
-            )
-        )
+        last = [*extra, Parameter("blocks", "int", name="main")]
+        kernels.append(kernel("_finish", FINISH_BLOCK, "finish", body, last))
     kernels += totals.final(unit, name, FINISH_BLOCK)
     fields = sum(len(a.fields) for a in phase.pass_.accumulators)
-    partition = _partition(unit, name, phase, text, source, rule) if rule else None
+    partition = None
+    if rule:
+        body = partition_body(unit, phase, text, rule)
+        parameters = [
+            Parameter("buffer", "pos*", name="first_tile"),
+            Parameter("blocks", "int", name="main"),
+        ]
+        partition = kernel("_partition", FINISH_BLOCK, "partition", body, parameters)
     return PhaseCode(
         tuple(kernels),
         schedule,
@@ -93,70 +102,62 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         fields if folds else 0,
         totals.fields,
         partition,
+        chained,
     )
 
 
-def _partition(
-    unit: Unit, name: str, phase: Split, text: Text, source: list[str], rule: str
-) -> KernelCode:
-    """The kernel that makes a stored partition."""
-    share = unit.schedule.block * unit.schedule.items
-    values = struct_values(text.references, False) + (", 0" if phase.lane is not None else "")
-    body = [
-        f"  const Phase phase{{{values}}};",
-        f"  ev::thread_partition<Phase, {share}, ev::{rule}>(phase, first_tile, main_blocks);",
-    ]
-    extra = [
-        Parameter("buffer", "pos*", name="first_tile"),
-        Parameter("blocks", "int", name="main"),
-    ]
-    return unit.kernel(
-        f"{name}_partition",
-        FINISH_BLOCK,
-        "partition",
-        text.references,
-        source,
-        body,
-        extra,
-        views=False,
-    )
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """How tiles that cross blocks are joined: not at all, by a finish kernel, or on the way."""
+
+    folds: bool
+    persistent: bool
+    chained: bool
 
 
 # ---- the bodies ----------------------------------------------------------------------------
+def partition_body(unit: Unit, phase: Split, text: Text, rule: str) -> list[str]:
+    """A stored partition is made."""
+    share = unit.schedule.block * unit.schedule.items
+    values = struct_values(text.references, False) + (", 0" if phase.lane is not None else "")
+    return [
+        f"  const Phase phase{{{values}}};",
+        f"  ev::thread_partition<Phase, {share}, ev::{rule}>(phase, first_tile, main_blocks);",
+    ]
+
+
 def main_body(
-    text: Text,
-    schedule: Any,
-    phase: Split,
-    folds: bool,
-    totals: Totals,
-    persistent: bool,
-    lanes: str,
+    text: Text, schedule: Any, phase: Split, joint: Joint, totals: Totals, lanes: str
 ) -> list[str]:
     block = schedule.block
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks" if lane else "")
-    carries = (
-        carries_value("lane * (pos)ev::block_count()" if lane else "")
-        if folds
-        else "ev::Carries<Phase>{}"
-    )
+    join = joint_value(joint, "lane * (pos)ev::block_count()" if lane else "")
     if schedule.engine in RULES:
-        kind = f"{block}, {schedule.items}, ev::{RULES[schedule.engine]}, {str(persistent).lower()}"
-        call = f"ev::split_block<Phase, {kind}>(phase, {carries}, {partials}{'' if persistent else ', first_tile'});"
+        kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}"
+        call = (
+            f"ev::split_persistent<{kind}>(phase, {join}, {partials});"
+            if joint.persistent
+            else f"ev::split_block<{kind}>(phase, {join}, {partials}, first_tile);"
+        )
     elif schedule.engine == "share":
-        call = f"ev::share<Phase, Sched, {block}>(phase, sched, {carries}, {partials});"
+        call = f"ev::share<Phase, Sched, {block}>(phase, sched, {join}, {partials});"
     else:
         call = f"ev::flatten<Phase, {schedule.size}, {block}>(phase, {partials});"
     lines = [f"const Phase phase{{{struct_values(text.references, lane)}}};"]
     if schedule.engine == "share":
         lines.append(f"const Sched sched{{{struct_values(text.references, lane)}}};")
-    return over_lanes([*lines, call], lanes)
+    body = over_lanes([*lines, call], lanes)
+    if not joint.chained:
+        return body
+    head = "  const long long begun = ev::read_begun(blocks_begun);"
+    return [head, *body, "  ev::count_block(blocks_begun);"]
 
 
 def finish_body(text: Text, phase: Split, totals: Totals, lanes: str) -> list[str]:
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks + main_blocks" if lane else "main_blocks")
-    carries = carries_value("lane * (pos)main_blocks" if lane else "")
+    carries = joint_value(Joint(True, False, False), "lane * (pos)main_blocks" if lane else "")
     lines = [
         f"const Phase phase{{{struct_values(text.references, lane)}}};",
         f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {carries}, main_blocks, {partials});",
@@ -176,7 +177,13 @@ def over_lanes(lines: list[str], lanes: str) -> list[str]:
     ]
 
 
-def carries_value(offset: str) -> str:
+def joint_value(joint: Joint, offset: str) -> str:
+    """What the engine joins tiles with. offset: of a lane's, in blocks."""
+    if not joint.folds:
+        return "ev::Carries<Phase>{}"
+    if joint.chained:
+        words = "2 * ev::words_of<Phase::Value>()"  # of a block
+        return f"ev::Chain<Phase>{{begun, links{f' + {words} * {offset}' if offset else ''}}}"
     add = f" + {offset}" if offset else ""
     values = [f"{cast}{name}{add}" for cast, name in CARRIES]
     return f"ev::Carries<Phase>{{{', '.join(values)}}}"

@@ -100,7 +100,13 @@ class Writer:
         return f"{self.text.array(array)}[{self.text.index(array, indices)}]"
 
     def store(self, s: ir.Store) -> None:
-        self.line(f"{self.target(s.array, s.indices)} = {self.text.expr(s.value)};")
+        self.line(self.store_text(s))
+
+    def store_text(self, s: ir.Store) -> str:
+        to, value = self.target(s.array, s.indices), self.text.expr(s.value)
+        if s.array.path not in self.text.meeting:
+            return f"{to} = {value};"
+        return f"ev::atomic_store(&{to}, ({ctype(s.array.dtype)})({value}));"
 
     def atomic(self, s: ir.Atomic) -> None:
         call = self.atomic_call(s)
@@ -246,9 +252,7 @@ class Owner(Writer):
             return
         if s.array in self.shared:
             self.line("team.sync();")
-        self.line(
-            f"if ({self.leader}) {self.target(s.array, s.indices)} = {self.text.expr(s.value)};"
-        )
+        self.line(f"if ({self.leader}) {self.store_text(s)}")
         if s.array in self.shared:
             self.line("team.sync();")
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.language import ir, walk
+from evenly.language.phases import Phase
 from evenly.language.specs import LayoutSpec
 
 from .code import KernelCode
 from .expressions import References, Text
 from .lines import origins
+from .meeting import meeting
 from .parameters import Parameter, parameter_name, parameters_of, view_lines
 
 
@@ -24,8 +26,10 @@ class Unit:
     written: frozenset[ir.Path]
     wide: bool
 
-    def text(self, streaming: bool = False) -> Text:
-        return Text(self.wide, self.written, streaming)
+    def text(self, phase: Phase | None = None, streaming: bool = False) -> Text:
+        """For a kernel of a phase; without one, for code that a single thread runs."""
+        met = meeting(phase) if phase else frozenset()
+        return Text(self.wide, self.written, streaming, met)
 
     @property
     def head(self) -> list[str]:

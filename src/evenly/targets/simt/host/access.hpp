@@ -53,9 +53,12 @@ struct Look {
                        (is_atomic(c.kind) || is_atomic(kind) ? "; an atomic orders nothing but itself" : ""));
   }
 
+  void aligned(const Region& r, const char* space) const {
+    if (!whole && address % size != 0) fail("undefined", element(space, r, address, size) + format(" is not aligned to the %zu bytes of the access", size));
+  }
   void in(Region& r, Shadow& shadow, std::size_t offset, std::uint32_t stamp, const char* space) const {
     if (address + size > r.base + r.bytes) outside(space, r);
-    if (!whole && address % size != 0) fail("undefined", element(space, r, address, size) + format(" is not aligned to the %zu bytes of the access", size));
+    aligned(r, space);
     const std::size_t at = address - r.base;
     // Structs are copied in pieces of up to 16 bytes, with the gaps between their members that nobody writes.
     if (reads && !(whole || size > 4 ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address, size) + " has not been written by anyone");
@@ -71,13 +74,13 @@ struct Look {
   void shared() const {
     SharedMemory& memory = me.block->slot.shared;
     if (Region* r = memory.find(address)) return in(*r, memory.shadow, memory.offset(address), me.block->stamp, "shared array");
-    if (const Region* r = memory.nearest_to(address)) outside("shared array", *r);
+    if (const Region* r = memory.missed(address)) outside("shared array", *r);
     fail("bounds", "an address in shared memory where no array is");
   }
   void global(GlobalArray& a, std::uint32_t stamp) const {
     if (!writes && !a.writable) {
       if (address + size > a.base + a.bytes) outside("array", a);
-      return;  // nobody writes it: no race
+      return aligned(a, "array");  // nobody writes it: no race
     }
     if (!a.writable) fail("bounds", element("array", a, address, size) + " may not be written: kernels of this run take it as read-only");
     in(a, a.shadow, address - a.base, stamp, "array");
@@ -92,7 +95,7 @@ struct Look {
     }
     Dl_info info;
     if (!writes && dladdr(reinterpret_cast<void*>(address), &info) && reinterpret_cast<std::uintptr_t>(info.dli_fbase) == m.library) return;  // constants of the code
-    if (const Region* r = m.global.nearest_to(address)) outside("array", *r);
+    if (const GlobalArray* r = m.global.missed(address)) outside("array", *r);
     fail("bounds", format("address %#zx belongs to no array", static_cast<std::size_t>(address)));
   }
 };

@@ -12,7 +12,9 @@
 #include "abi.hpp"
 
 // All of it inlined, as on the GPU: then an address leads to every line on the way from the kernel to it.
+#ifndef EV_DEVICE
 #define EV_DEVICE inline __attribute__((always_inline))
+#endif
 #ifdef EV_TRACE  // for the counters: a place in the code must be a place in the kernel
 #define EV_KERNEL(threads) extern "C" __attribute__((flatten)) void
 #else
@@ -135,6 +137,17 @@ template <class T, class F> EV_DEVICE T update(T* p, ev_atomic kind, F next) {
   return update_quietly(p, kind, next);
 }
 template <class T, class F> EV_DEVICE T update(T* p, F next) { return update(p, ev_atomic_update, next); }
+template <class T> EV_QUIET inline T exchange_quietly(T* p, T expected, T v) {
+  const T old = *p;
+  const bool taken = to_bits(old) == to_bits(expected);
+  if (taken) *p = v;
+  ev_sim_atomic_end(p, sizeof(T), taken ? ev_atomic_update : ev_atomic_load, to_bits(old), to_bits(taken ? v : old));
+  return old;
+}
+template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // one that fails writes nothing, and publishes nothing
+  ev_sim_atomic_begin(p, sizeof(T), ev_atomic_update);
+  return exchange_quietly(p, expected, v);
+}
 }  // namespace sim
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
@@ -149,12 +162,10 @@ EV_DEVICE int atomic_max(int* p, int v) { return sim::update(p, [=](int s) { ret
 EV_DEVICE long long atomic_min(long long* p, long long v) { return sim::update(p, [=](long long s) { return s < v ? s : v; }); }
 EV_DEVICE long long atomic_max(long long* p, long long v) { return sim::update(p, [=](long long s) { return s > v ? s : v; }); }
 template <class T> EV_DEVICE T atomic_exchange(T* p, T v) { return sim::update(p, [=](T) { return v; }); }
-EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return sim::update(p, [=](int s) { return s == expected ? v : s; }); }
-EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) {
-  return sim::update(p, [=](long long s) { return s == expected ? v : s; });
-}
+EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return sim::compare_exchange(p, expected, v); }
+EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) { return sim::compare_exchange(p, expected, v); }
 template <class T> EV_DEVICE bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
-template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::update(p, [=](T s) { return same_bits(s, seen) ? v : s; }); }
+template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::compare_exchange(p, seen, v); }
 
 // ---- kernels, as Python calls them ------------------------------------------------------------------------------------------------
 namespace sim {

@@ -79,7 +79,8 @@ static void atomic_end(const void* p, ev_atomic kind, bool changed) {
   t.idle = changed || m.changes != t.seen_changes ? 0 : t.idle + 1;
   if (changed) ++m.changes;
   t.seen_changes = m.changes;
-  auto& published = m.published[p];
+  Slot& slot = t.block->slot;
+  Published& published = (slot.shared.holds(at(p)) ? slot.published : m.published)[p];
   if (kind != ev_atomic_store) atomic_reads(t.clock, t.block->linear, published);
   if (kind != ev_atomic_load) atomic_writes(t.clock, t.block->linear, published, kind == ev_atomic_update);
 }

@@ -31,8 +31,7 @@ void Machine::begin(const ev_launch& given, Order& by) {
   blocks.resize(resident);
   to_come.resize(all);
   for (std::uint32_t i = 0; i < all; ++i) to_come[i] = i;
-  order->shuffle_blocks(to_come);
-  std::reverse(to_come.begin(), to_come.end());
+  std::reverse(to_come.begin(), to_come.end());  // blocks start in the order of their index, as on every GPU
 }
 
 void Machine::admit() {
@@ -42,6 +41,7 @@ void Machine::admit() {
     to_come.pop_back();
     Slot& slot = *slots[i];
     slot.shared.clear();
+    slot.published.clear();
     blocks[i] = std::make_unique<Block>(slot, linear % launch.blocks_x, linear / launch.blocks_x, linear, ++stamps, launch.threads);
     for (auto& t : blocks[i]->threads) {
       prepare(t.context, slot.stacks.data() + t.rank * stack_bytes, stack_bytes, &Machine::entry);

@@ -60,12 +60,15 @@ struct Thread {
   int warp() const { return rank / 32; }
 };
 
+using Publications = std::unordered_map<const void*, Published>;  // by address
+
 // The place of one resident block: its stacks and its shared memory.
 struct Slot {
   Slot(int number, int threads) : number(number), stacks(stack_bytes * threads) {}
   int number;
   Pages stacks;
   SharedMemory shared;
+  Publications published;  // by atomics on shared memory
 };
 
 struct Block {
@@ -132,7 +135,7 @@ class Machine {
 public:
   ev_options options{};
   GlobalMemory global;
-  std::unordered_map<const void*, Published> published;  // by address, of this launch
+  Publications published;  // by atomics on global memory, of this launch
   Thread* current = nullptr;
   ev_launch launch{};
   std::uint64_t changes = 0;  // of memory

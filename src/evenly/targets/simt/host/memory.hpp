@@ -31,16 +31,6 @@ struct Region {
   }
 };
 
-// The region that ends just before the address, or begins just after it: what an index by a little has missed.
-template <class Regions> const Region* nearest(const Regions& regions, std::uintptr_t a, std::size_t within) {
-  const Region* best = nullptr;
-  for (const Region& r : regions) {
-    std::size_t distance = a < r.base ? r.base - a : a - (r.base + r.bytes);
-    if (distance < within) { within = distance; best = &r; }
-  }
-  return best;
-}
-
 struct GlobalArray : Region {
   Shadow shadow;
 };
@@ -69,7 +59,16 @@ public:
       if (arrays[i].holds(a)) { last = i; return &arrays[i]; }
     return nullptr;
   }
-  const Region* nearest_to(std::uintptr_t a) const { return nearest(arrays, a, 4096); }
+  // The array that ends just before the address, or begins just after it: what an index by a little has missed.
+  const GlobalArray* missed(std::uintptr_t a) const {
+    const GlobalArray* best = nullptr;
+    std::size_t least = 4096;
+    for (auto& r : arrays) {
+      std::size_t distance = a < r.base ? r.base - a : a - (r.base + r.bytes);
+      if (distance < least) { least = distance; best = &r; }
+    }
+    return best;
+  }
 
   std::vector<GlobalArray> arrays;
   bool checked = false;  // false: C++ callers that hand in no arrays
@@ -118,7 +117,15 @@ public:
     for (auto& r : arrays) if (r.holds(a)) return &r;
     return nullptr;
   }
-  const Region* nearest_to(std::uintptr_t a) const { return nearest(arrays, a, most); }
+  // The array that an index has left: mostly upwards, and downwards by little.
+  const Region* missed(std::uintptr_t a) const {
+    const Region* before = nullptr;
+    for (auto& r : arrays) {
+      if (r.base > a && r.base - a <= 16) return &r;
+      if (r.base <= a && (!before || r.base > before->base)) before = &r;
+    }
+    return before;
+  }
 
   std::size_t bytes = 0;
 

@@ -8,7 +8,6 @@ namespace ev::sim {
 class Order {
 public:
   virtual ~Order() = default;
-  virtual void shuffle_blocks(std::vector<std::uint32_t>&) {}  // the order in which blocks start
   virtual Thread* next(Ready& ready, Thread* last) = 0;
 };
 
@@ -30,22 +29,27 @@ class SeededOrder : public Order {
 public:
   explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
 
-  void shuffle_blocks(std::vector<std::uint32_t>& blocks) override {
-    if (!in_order) for (std::size_t i = blocks.size(); i > 1; --i) std::swap(blocks[i - 1], blocks[random.below(i)]);
-  }
   Thread* next(Ready& ready, Thread*) override {
-    if (in_order) {
-      int first = *std::min_element(ready.warps().begin(), ready.warps().end());
-      return ready.take(first, 0);
-    }
-    if (!runs_ahead || favoured < 0 || ready.lanes(favoured) == 0) favoured = ready.warps()[random.below(ready.warps().size())];
+    if (in_order) return ready.take(fair(ready, *std::min_element(ready.warps().begin(), ready.warps().end())), 0);
+    if (!runs_ahead || favoured < 0 || ready.lanes(favoured) == 0) favoured = any(ready);
+    favoured = fair(ready, favoured);
     return ready.take(favoured, random.below(ready.lanes(favoured)));
   }
 
 private:
+  static constexpr int most_turns = 4096;
+
+  int any(const Ready& ready) { return ready.warps()[random.below(ready.warps().size())]; }
+  // Another warp now and then, where one is always ready: it may wait for the others, and count as it does.
+  int fair(const Ready& ready, int warp) {
+    turns = warp == last ? turns + 1 : 0;
+    last = warp;
+    return turns > 0 && turns % most_turns == 0 ? any(ready) : warp;
+  }
+
   Random random;
   bool in_order, runs_ahead;
-  int favoured = -1;
+  int favoured = -1, last = -1, turns = 0;
 };
 
 // A turn each, warp after warp and lane after lane.

@@ -1,0 +1,35 @@
+"""Where the processors of a phase may meet in memory, so that they have to go there atomically."""
+
+from __future__ import annotations
+
+from evenly.language import ir, walk
+from evenly.language.phases import Once, Owned, Phase
+
+
+def meeting(phase: Phase) -> frozenset[ir.Path]:
+    """The arrays that atomics change, or that atoms store into where they like.
+
+    Kernels may read the first while others change them, and in the second atoms may meet that
+    store the same: plain loads and stores would be data races.
+    """
+    body = _body(phase)
+    found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
+    for p in walk.statements(body):
+        if isinstance(p, ir.Pass):
+            stores = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
+            found |= {s.array.path for s in stores if not _own(s, p.atom)}
+    return frozenset(found)
+
+
+def _body(phase: Phase) -> ir.Block:
+    match phase:
+        case Once():
+            return phase.body
+        case Owned():
+            return (*phase.prelude, *phase.body)
+    return (*phase.enter, phase.pass_, *phase.leave)
+
+
+def _own(s: ir.Store, atom: ir.Var) -> bool:
+    """Whether no two atoms store into the same element: the index is the atom."""
+    return any(i is atom or (isinstance(i, ir.Cast) and i.operand is atom) for i in s.indices)

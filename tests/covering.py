@@ -1,0 +1,54 @@
+"""Which kernels, schedules, row layouts and dtypes the tests of a target take, and the test itself.
+
+The default run takes a covering set: every pair of (kernel, schedule), (kernel, layout) and
+(schedule, layout) meets. `make test-all` runs the product.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, inputs, laid_out, reference, tolerance
+
+DTYPES = (np.float32, np.float64)
+
+
+def covering() -> set[tuple[str, str, str, int]]:
+    """A set in which each kernel meets each schedule, and each of both each layout and dtype."""
+    chosen = set()
+    for i, kernel in enumerate(CASES):
+        for j, schedule in enumerate(SCHEDULES):
+            chosen.add(
+                (kernel, schedule, ROW_LAYOUTS[(i + j) % len(ROW_LAYOUTS)], (i + j // 2) % 2)
+            )
+    return chosen
+
+
+def parameters() -> list:
+    """The product, for parametrize: (kernel, schedule, layout, number of the dtype)."""
+    chosen = covering()
+    product = itertools.product(CASES, SCHEDULES, ROW_LAYOUTS, range(2))
+    return [
+        pytest.param(*p, id="-".join(map(str, p)), marks=() if p in chosen else pytest.mark.slow)
+        for p in product
+    ]
+
+
+def gives_what_the_reference_gives(
+    kernel: str, schedule: Any, layout: str, dtype: type, target: str, **options: Any
+) -> None:
+    """A case's kernel on the whole battery."""
+    case = CASES[kernel]
+    bound = case.kernel[schedule].on(target, **options)
+    for name, matrix in inputs(case, layout, dtype, target == "simt").items():
+        args = case.arguments(laid_out(case, matrix, layout), matrix, dtype)
+        bound(*args)
+        expected = reference(case, name, matrix, layout, dtype)
+        for place, wanted in zip(case.outputs, expected, strict=True):
+            np.testing.assert_allclose(
+                args[place], wanted, **tolerance(dtype), err_msg=f"{name}, argument {place}"
+            )

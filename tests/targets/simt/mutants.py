@@ -1,0 +1,236 @@
+"""The device headers with one mistake each, and programs that exercise the place."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from tests.kernels import CASES
+
+import evenly as ev
+from evenly.targets.cuda import headers
+from evenly.targets.simt.program import SimtProgram
+
+DEVICE = headers.FOLDER
+SYNC = re.compile(r"(?<!EV_DEVICE void )\b(?:\w+\.)?(?:barrier|sync|sync_warp)\([^;]*\);")
+SHARED = re.compile(r"EV_SHARED\((.*, \w+), (?!1\);)([^;]*)\);")
+
+
+class Place(NamedTuple):
+    """The nth line (from 0) of a header whose code is this."""
+
+    header: str
+    code: str
+    nth: int = 0
+
+
+@contextlib.contextmanager
+def planted(folder: Path, place: Place, change: Callable[[str], str]) -> Iterator[None]:
+    """Kernels are compiled with the headers in which that line is changed."""
+    shutil.copytree(DEVICE, folder, dirs_exist_ok=True)
+    path = folder / place.header
+    lines = path.read_text().splitlines()
+    number = [i for i, line in enumerate(lines) if code_of(line) == place.code][place.nth]
+    changed = change(lines[number])
+    assert changed != lines[number], f"{place}: the change finds nothing to change"
+    path.write_text("\n".join([*lines[:number], changed, *lines[number + 1 :]]) + "\n")
+    try:
+        headers.FOLDER = folder
+        headers.text.cache_clear()
+        yield
+    finally:
+        headers.FOLDER = DEVICE
+        headers.text.cache_clear()
+
+
+def sync_places() -> list[Place]:
+    """Every line of the engines that synchronises."""
+    return places(SYNC)
+
+
+def shared_places() -> list[Place]:
+    """Every shared array of the engines that has more than one element."""
+    return places(SHARED)
+
+
+def places(pattern: re.Pattern[str]) -> list[Place]:
+    found = []
+    for path in sorted(DEVICE.glob("*.cuh")):
+        if path.name == "gpu.cuh":  # the primitives themselves
+            continue
+        codes = [code_of(line) for line in path.read_text().splitlines()]
+        hits = [code for code in codes if pattern.search(code)]
+        found += [Place(path.name, c, hits[:i].count(c)) for i, c in enumerate(hits)]
+    return found
+
+
+def code_of(line: str) -> str:
+    return line.split("//")[0].strip()
+
+
+def without_sync(line: str) -> str:
+    return SYNC.sub(";", line, count=1)
+
+
+def one_less(line: str) -> str:
+    return SHARED.sub(r"EV_SHARED(\1, (\2) - 1);", line)
+
+
+# ---- programs ---------------------------------------------------------------------------------------
+def run_kernel(
+    case: str,
+    schedule: Any,
+    matrix: Any,
+    stored: bool = False,
+    counted: bool = False,
+    seed: int = 0,
+) -> None:
+    """A kernel of tests/kernels.py on a CSR matrix, afresh: kernels keep what they have compiled.
+
+    counted: only the device knows how many rows there are, so blocks are few and persist.
+    """
+    known = CASES[case]
+    kernel = type(known.kernel)(known.kernel.function)
+    layout = ev.csr(matrix)
+    if counted:
+        rows = matrix.shape[0]
+        layout = ev.subset(
+            layout, np.arange(rows, dtype=np.int32), count=np.array([rows], np.int32)
+        )
+    arguments = known.arguments(layout, matrix, np.float32)
+    if stored:
+        kernel.plan(*arguments, schedule=schedule, target="simt").store()(*arguments)
+    else:
+        kernel[schedule].on("simt", seed=seed)(*arguments)
+
+
+def rows(sizes: list[int]) -> Any:
+    """A matrix of ones with so many entries a row."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    columns = np.arange(offsets[-1], dtype=np.int32) % 8
+    entries = np.ones(len(columns), np.float32)
+    return sp.csr_array((entries, columns, offsets), shape=(len(sizes), 8))
+
+
+LONG = rows([150, 150, 0, 700, 0, 3])
+SHORT = rows([3, 1, 0, 2, 5] * 60)
+
+
+def merge(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
+    run_kernel(case, ev.MergePath(block=64, items=3), matrix, **how)
+
+
+def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
+    run_kernel(case, ev.NonzeroSplit(block=64, items=3), matrix, **how)
+
+
+def persistent() -> None:
+    """Several chunks a block."""
+    run_kernel("spmv", ev.MergePath(block=64, items=1), rows([700, 0, 1500, 3, 2500]), counted=True)
+
+
+def persistent_over_empty_tiles() -> None:
+    """Several chunks a block, with so many empty tiles that each atom looks for its own."""
+    matrix = rows(([1] * 20 + [0] * 300) * 120)
+    run_kernel("spmv", ev.NonzeroSplit(block=32, items=1), matrix, counted=True)
+
+
+def flat(size: int) -> None:
+    run_kernel("spmv", ev.GroupMapped(size, block=64, flatten=True), LONG)
+
+
+def flat_rounds(size: int) -> None:
+    """Several rounds a group: there are more tiles than the blocks take at once."""
+    schedule = ev.GroupMapped(size, block=64, flatten=True)
+    run_kernel("spmv", schedule, rows([1, 2, 0, 3] * 1200), counted=True)
+
+
+def group(size: int, seed: int = 0) -> None:
+    matrix = rows([70, 0, 3, 150, 48, 1])
+    run_kernel("softmax", ev.GroupMapped(size, block=128), matrix, seed=seed)
+
+
+def share() -> None:
+    run_kernel("spmv", ev.WorkOriented(block=64, items=3), LONG)
+
+
+def totals() -> None:
+    run_kernel("spmv_dot", ev.ThreadMapped(block=64), SHORT)
+
+
+SUM = """
+struct Phase {
+  using pos = int;
+  struct State {};
+  struct Value { float s; template <class F> EV_DEVICE Value each(F f) const { return {f(s)}; } };
+  struct Grid {};
+  static constexpr bool has_grid = false;
+  float* y;
+  static EV_DEVICE Value identity() { return {0}; }
+  static EV_DEVICE Value combine(const Value& a, const Value& b) { return {a.s + b.s}; }
+  EV_DEVICE void leave(pos tile, const Value& v, Grid&) const { y[tile] = v.s; }
+};
+EV_KERNEL(64) finish(int* out_tile, float* out_value, int* head_tile, float* head_value, float* y, int blocks) {
+  const ev::Carries<Phase> carries{out_tile, (Phase::Value*)out_value, head_tile, (Phase::Value*)head_value};
+  ev::finish<Phase, 64>({y}, carries, blocks, nullptr);
+}
+"""
+
+
+def long_run(blocks: int = 6000) -> None:
+    """The finish kernel alone: one tile is open over all blocks, and ends in the last."""
+    head = np.full(blocks, -1, np.int32)
+    head[-1] = 0
+    ones, y = np.ones(blocks, np.float32), np.zeros(1, np.float32)
+    arrays = np.zeros(blocks, np.int32), ones, head, ones, y
+    SimtProgram(SUM).launch("finish", -(-blocks // 64), 64, *arrays, blocks)
+    assert y[0] == blocks
+
+
+REDUCE = """
+struct Value {
+  float s;
+  template <class F> EV_DEVICE Value each(F f) const { return {f(s)}; }
+  static EV_DEVICE Value combine(const Value& a, const Value& b) { return {a.s + b.s}; }
+};
+EV_KERNEL(128) rounds(float* y, int n) {
+  const ev::group<48, 128> g;
+  for (int t = (int)g.index(); t < n; t += (int)g.count()) {
+    const Value sum = g.reduce_to_leader(Value{g.active() ? 1.0f : 0.0f});
+    if (g.leader()) y[t] = sum.s;
+  }
+}
+"""
+
+
+def reductions(n: int = 20) -> None:
+    """One reduction after another by each group, with nothing in between."""
+    y = np.zeros(n, np.float32)
+    SimtProgram(REDUCE).launch("rounds", 2, 128, y, n)
+    assert (y == 48).all()
+
+
+SCAN = """
+EV_KERNEL(64) sums(const int* sizes, int n, int* sums, int* totals) {
+  ev::scan_blocks<64, 3>([&](long long i) { return sizes[i]; }, (long long)n, sums, totals);
+}
+EV_KERNEL(64) of_totals(int* totals, int blocks) { ev::scan_totals<64>(totals, blocks); }
+EV_KERNEL(64) rest(int n, int* sums, const int* totals) { ev::scan_add<64, 3>((long long)n, sums, totals); }
+"""
+
+
+def scan(n: int = 20_000) -> None:
+    sizes = np.random.default_rng(0).integers(0, 5, n).astype(np.int32)
+    blocks = -(-n // (64 * 3))
+    sums, before = np.zeros(n + 1, np.int32), np.zeros(blocks, np.int32)
+    program = SimtProgram(SCAN)
+    program.launch("sums", blocks, 64, sizes, n, sums, before)
+    program.launch("of_totals", 1, 64, before, blocks)
+    program.launch("rest", blocks, 64, n, sums, before)
+    np.testing.assert_array_equal(sums, np.concatenate([[0], np.cumsum(sizes)]))

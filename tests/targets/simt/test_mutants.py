@@ -1,0 +1,211 @@
+"""Each synchronisation, shared array and many a line of the engines, changed: target simt says what is wrong.
+
+A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for.
+Missing fences are planted in test_planted.py. Not in the table, because it changes nothing that could be seen:
+flatten.cuh, tile_of, `high = G - 1` to `G` (the last tile ends after every atom: the search never gets beyond it).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tests.targets.simt import mutants as programs
+from tests.targets.simt.mutants import Place, planted, shared_places, sync_places
+
+from evenly.targets.simt.report import SimtError
+
+pytestmark = pytest.mark.simt
+
+Run = Callable[[], None]
+merge: Run = programs.merge
+merge_by_tile: Run = functools.partial(programs.merge, "weighted_by_tile")
+merge_stored: Run = functools.partial(programs.merge, stored=True)
+persistent: Run = programs.persistent
+persistent_over_empty_tiles: Run = programs.persistent_over_empty_tiles
+nonzero: Run = programs.nonzero
+share: Run = programs.share
+flat_8: Run = functools.partial(programs.flat, 8)
+flat_64: Run = functools.partial(programs.flat, 64)
+flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
+group_48: Run = functools.partial(programs.group, 48)
+group_48_in_another_order: Run = functools.partial(programs.group, 48, seed=1)
+reductions: Run = programs.reductions
+totals: Run = programs.totals
+long_run: Run = programs.long_run
+scan: Run = programs.scan
+
+PROGRAMS = {
+    "merge": merge, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
+    "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
+    "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
+    "totals": totals, "long run": long_run, "scan": scan,
+}  # fmt: skip
+
+# Where each is exercised, in the order of the lines.
+SYNCS: dict[str, tuple[Run, ...]] = {
+    "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
+    "flatten.cuh": (flat_64, flat_64, flat_rounds),
+    "grid.cuh": (totals,),
+    "group.cuh": (flat_8, group_48, group_48),
+    "scan.cuh": (scan, scan),
+    "split.cuh": (
+        merge_stored, merge, merge_by_tile, merge_by_tile, merge_by_tile, merge, merge,
+        persistent_over_empty_tiles,
+    ),
+}  # fmt: skip
+SHARED: dict[str, tuple[Run, ...]] = {
+    "carry.cuh": (merge, merge, share, long_run, long_run),
+    "flatten.cuh": (flat_64, flat_64),
+    "grid.cuh": (totals,),
+    "group.cuh": (group_48,),
+    "scan.cuh": (scan,),
+    "split.cuh": (merge_by_tile, merge, merge, merge, persistent),
+}
+
+
+def by_header(places: list[Place]) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {}
+    for place in places:
+        found.setdefault(place.header, []).append(place)
+    return found
+
+
+def numbered(places: list[Place], runs: dict[str, tuple[Run, ...]]) -> list[Any]:
+    """Places with what exercises them."""
+    return [
+        pytest.param(place, run, id=f"{place.header}: {place.code} {place.nth}")
+        for header, found in by_header(places).items()
+        for place, run in zip(found, runs.get(header, ()), strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("places", "runs"),
+    [(sync_places(), SYNCS), (shared_places(), SHARED)],
+    ids=["syncs", "shared arrays"],
+)
+def test_the_tables_have_every_place(places: list[Place], runs: dict[str, tuple[Run, ...]]) -> None:
+    counts = {header: len(found) for header, found in by_header(places).items()}
+    assert counts == {header: len(r) for header, r in runs.items()}
+
+
+def killed(folder: Path, place: Place, change: Callable[[str], str], run: Run) -> SimtError:
+    with planted(folder, place, change), pytest.raises(SimtError) as caught:
+        run()
+    assert re.search(r"\.cuh?:\d+\n", str(caught.value)), "no line to look at"
+    return caught.value
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_nothing_is_found_in_the_headers_as_they_are(program: str) -> None:
+    PROGRAMS[program]()
+
+
+@pytest.mark.parametrize(("place", "run"), numbered(sync_places(), SYNCS))
+def test_a_missing_synchronisation_is_found(tmp_path: Path, place: Place, run: Run) -> None:
+    error = killed(tmp_path, place, programs.without_sync, run)
+    assert error.kind in ("race", "uninitialised")  # by who comes first
+
+
+@pytest.mark.parametrize(("place", "run"), numbered(shared_places(), SHARED))
+def test_a_shared_array_too_small_by_one_is_found(tmp_path: Path, place: Place, run: Run) -> None:
+    assert killed(tmp_path, place, programs.one_less, run).kind == "bounds"
+
+
+class Mutant(NamedTuple):
+    header: str
+    code: str
+    old: str  # "" for the whole line
+    new: str
+    run: Run
+    kind: str
+
+
+HALF = ("full_warp", "full_warp >> 1")
+ALL_LANES = ("lane_rank() == 0", "true")
+ALL_THREADS = ("thread_rank() == 0", "true")
+LAST = ("thread_rank() == T - 1", "true")
+GONE = ("", ";")
+
+LIMITS = [
+    Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, phase.begin(b.t0 + i), phase.end(b.t0 + i));", "i < count", "i <= count", merge_by_tile, "bounds"),
+    Mutant("split.cuh", "for (; i < count; i += T) {", "<", "<=", merge, "bounds"),
+    Mutant("split.cuh", "if (t + k * T < nz) slots[t + k * T].value = v[k];", "<", "<=", merge, "race"),
+    Mutant("split.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
+    Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
+    Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
+    Mutant("share.cuh", "for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {", "<", "<=", share, "race"),
+    Mutant("flatten.cuh", "const bool owner = g.active() && rank < stop - base;", "rank < stop", "rank <= stop", flat_8, "bounds"),
+    Mutant("flatten.cuh", "if (g.active()) ends[rank] = end;", "ends[rank]", "ends[0]", flat_8, "race"),
+    Mutant("grid.cuh", "for (long long i = thread_rank(); i < n; i += T) g = Phase::grid_combine(g, partials[i]);", "<", "<=", totals, "uninitialised"),
+    Mutant("grid.cuh", "for (int w = 1; w < W; ++w) g = Phase::grid_combine(g, of_warp[w]);", "<", "<=", totals, "bounds"),
+    Mutant("group.cuh", "for (int w = 1; w < warps; ++w) v = V::combine(v, part[w]);", "<", "<=", group_48, "uninitialised"),
+    Mutant("scan.cuh", "for (int w = 0; w < T / 32; ++w) {", "<", "<=", scan, "bounds"),
+    Mutant("scan.cuh", "if (i < n) sums[i + 1] = carried + v;", "<", "<=", scan, "bounds"),
+]  # fmt: skip
+MISSING = [
+    Mutant("split.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "if (I % 4 == 0 || thread_rank() + k * T < S / 4) words[thread_rank() + k * T] = 0;", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
+    Mutant("split.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
+    Mutant("split.cuh", "else slots[first + k].tile = after;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("split.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("carry.cuh", "c.out_tile[block_rank()] = tile;", *GONE, share, "uninitialised"),
+    Mutant("carry.cuh", "c.out_value[block_rank()] = v;", *GONE, share, "uninitialised"),
+    Mutant("carry.cuh", "c.head_value[block_rank()] = v;", *GONE, share, "uninitialised"),
+    Mutant("carry.cuh", "if (thread_rank() == 0) long_tile[0] = -1;", *GONE, share, "uninitialised"),
+    Mutant("carry.cuh", "warp_tail[warp_rank()] = through;", *GONE, merge, "uninitialised"),
+    Mutant("carry.cuh", "warp_resets[warp_rank()] = reset_lanes != 0;", *GONE, merge, "uninitialised"),
+    Mutant("carry.cuh", "if (lane_rank() == 31) warp_last[warp_rank()] = last;", *GONE, share, "uninitialised"),
+    Mutant("share.cuh", "if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;", *GONE, share, "uninitialised"),
+    Mutant("share.cuh", "if (thread_rank() == T - 1) carry_out(carries, open_tile, out);", *GONE, share, "uninitialised"),
+    Mutant("flatten.cuh", "if (g.active()) ends[rank] = end;", *GONE, flat_8, "uninitialised"),
+    Mutant("flatten.cuh", "half[g.rank()] = scanned;", *GONE, flat_64, "uninitialised"),
+    Mutant("grid.cuh", "if (lane_rank() == 0) of_warp[warp_rank()] = g;", *GONE, totals, "uninitialised"),
+    Mutant("grid.cuh", "if (thread_rank() == 0) partials[block_rank()] = g;", *GONE, totals, "uninitialised"),
+    Mutant("group.cuh", "if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;", *GONE, group_48, "uninitialised"),
+    Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", *GONE, scan, "uninitialised"),
+]  # fmt: skip
+WRONG_THREADS = [
+    Mutant("split.cuh", "if (lane_rank() == 0) {", *ALL_LANES, merge, "race"),
+    Mutant("carry.cuh", "if (lane_rank() == 0) {", *ALL_LANES, long_run, "race"),
+    Mutant("carry.cuh", "if (lane_rank() == 0) { warp_total[warp_rank()] = part; warp_whole[warp_rank()] = whole; }", *ALL_LANES, long_run, "race"),
+    Mutant("carry.cuh", "if (thread_rank() == 0) phase.leave(long_tile[0], Phase::combine(before, long_rest[0]), grid);", *ALL_THREADS, long_run, "race"),
+    Mutant("share.cuh", "if (thread_rank() == T - 1) carry_out(carries, open_tile, out);", *LAST, share, "race"),
+    Mutant("flatten.cuh", "if (owner) phase.leave(tile, mine, grid);", "owner", "g.active()", flat_8, "bounds"),
+    Mutant("grid.cuh", "if (thread_rank() == 0) partials[block_rank()] = g;", *ALL_THREADS, totals, "race"),
+    Mutant("group.cuh", "if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;", *ALL_LANES, group_48, "race"),
+    Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", "== 31", ">= 30", scan, "race"),
+]  # fmt: skip
+MASKS = [
+    Mutant("split.cuh", "low += count_bits(ballot(full_warp, ended)) * stride;", *HALF, merge, "mask"),
+    Mutant("split.cuh", "local after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
+    Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
+    Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),
+    Mutant("flatten.cuh", "unsigned mask = g.mask();", "g.mask()", "g.mask() >> 1", flat_8, "mask"),
+    Mutant("grid.cuh", "g = lanes_fold<32>(full_warp, lane_rank(), g, combine);", *HALF, totals, "mask"),
+    Mutant("group.cuh", "if constexpr (G >= 32 || Converged) return full_warp;", *HALF, group_48, "mask"),
+    Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
+]  # fmt: skip
+TURNS = [  # two halves in turn, and barriers of one's own
+    Mutant("split.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
+    Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race"),
+    Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
+    Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
+]  # fmt: skip
+MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.header}: {m.code} ({m.new})")
+def test_a_changed_line_is_found(tmp_path: Path, mutant: Mutant) -> None:
+    def change(line: str) -> str:
+        return line.replace(mutant.old or line, mutant.new)
+
+    error = killed(tmp_path, Place(mutant.header, mutant.code), change, mutant.run)
+    assert error.kind in mutant.kind.split("|"), error

@@ -1,0 +1,54 @@
+"""Arguments may be called what emitted code, C++ and the engines have names for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.batteries import matrices
+
+import evenly as ev
+
+pytestmark = pytest.mark.simt
+SCHEDULES = [
+    ev.ThreadMapped(),
+    ev.GroupMapped(8),
+    ev.GroupMapped(32, flatten=True),
+    ev.WorkOriented(),
+    ev.MergePath(),
+    ev.NonzeroSplit(),
+]
+
+
+@ev.kernel
+def awkward(A, new, bound, state, value, team, begin, grid, live, found, part, step, y, whole):
+    total = 0.0
+    for row in A.tiles():
+        near = sum(A.value(k) + new[k] + value[k] + state[k] + begin[k] for k in A.atoms(row))
+        far = min((k + team[k] + live[k] + found[k] for k in A.atoms(row)), default=part)
+        y[row] = near + far + bound[row] + step[row]
+        total += grid[row]
+    whole[0] = total
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_any_name_will_do(schedule: Any) -> None:
+    matrix = matrices()["power law"]
+    A, n, m = ev.csr(matrix), matrix.nnz, matrix.shape[0]
+    per_atom, per_row = np.arange(n) % 5, np.arange(m) % 7.0
+    given = {
+        name: (
+            per_atom
+            if name in ("new", "state", "value", "team", "begin", "live", "found")
+            else per_row
+        )
+        for name in awkward.parameters[1:]
+    } | {"part": 3}
+    results = []
+    for target in "simt", "python":
+        outputs = {"y": np.zeros(m), "whole": np.zeros(1)}
+        awkward[schedule].on(target)(A, *(given | outputs).values())
+        results.append(outputs)
+    for name in ("y", "whole"):
+        np.testing.assert_array_equal(results[0][name], results[1][name])
