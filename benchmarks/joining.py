@@ -1,4 +1,4 @@
-"""Tiles that cross blocks: joined by a finish kernel, or by the blocks themselves (`chained_blocks`, tuning/sm_90.toml).
+"""How tiles that cross blocks are joined: by a finish kernel, or by the blocks (`chained_blocks`, tuning/sm_90.toml).
 
     python benchmarks/joining.py
 

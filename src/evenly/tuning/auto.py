@@ -1,7 +1,4 @@
-"""The first rule: a schedule from the statistics of the tiles. A pure function of them.
-
-Its numbers are in one data file an architecture, beside the command that measured them.
-"""
+"""The rule of `auto`: a schedule from the statistics of the tiles. A pure function of them."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from typing import Any
 
 from evenly import schedules as s
 
+from .model import predicted
 from .numbers import numbers
 from .statistics import Statistics, statistics
 
@@ -31,74 +29,42 @@ def choose(layout: Any, target: str, whole_tiles: bool) -> Any:
 
 def consider(layout: Any, target: str, whole_tiles: bool) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
+    return _on_gpu(st, whole_tiles) if target in ("cuda", "simt") else _elsewhere(st, whole_tiles)
+
+
+def _on_gpu(st: Statistics, whole_tiles: bool) -> Choice:
+    """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
+    times = predicted(st, numbers(), whole_tiles)
+    chosen, *others = sorted(times, key=lambda schedule: times[schedule])
+    why = f"{_shape(st)}: {times[chosen]:.1f} us predicted for an SpMV, the least"
+    rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
+    if whole_tiles:
+        rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
+    return Choice(chosen, why, st, tuple(rejected))
+
+
+def _shape(st: Statistics) -> str:
+    if st.spread <= numbers()["regular_spread"]:
+        return f"tiles of about {st.mean:.1f} atoms"
+    return f"tile lengths vary (spread {st.spread:.2f}, longest {st.greatest:,})"
+
+
+def _elsewhere(st: Statistics, whole_tiles: bool) -> Choice:
     regular = st.spread <= numbers()["regular_spread"] and st.greatest <= max(8 * st.mean, 64)
-    if target != "cuda":
-        return _on_cpu(st, regular, whole_tiles)
-    if regular or whole_tiles or (st.atoms <= numbers()["small_atoms"] and st.greatest <= 1024):
-        return _grouped(st, regular, whole_tiles)
-    if st.empty > numbers()["mostly_empty"]:
-        return Choice(
-            s.NonzeroSplit(),
-            f"{st.empty:.0%} of the tiles are empty: only atoms are divided",
-            st,
-            _others(st, "nonzero_split"),
-        )
-    return Choice(
-        s.MergePath(),
-        f"tile lengths vary (spread {st.spread:.2f}, longest {st.greatest}): tiles + atoms are divided evenly",
-        st,
-        _others(st, "merge_path"),
-    )
-
-
-def _on_cpu(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
     if regular or whole_tiles:
-        return Choice(
-            s.ThreadMapped(),
-            "tiles of about equal length: equal numbers of tiles are equal work",
-            st,
-            _others(st, "thread_mapped"),
-        )
-    return Choice(
-        s.MergePath(),
-        f"tile lengths vary (spread {st.spread:.2f}): tiles + atoms are divided evenly",
-        st,
-        _others(st, "merge_path"),
-    )
-
-
-def _grouped(st: Statistics, regular: bool, whole_tiles: bool) -> Choice:
-    """Lanes a tile: as many as keep each of them busy with several atoms."""
-    lanes = next((n for most, n in numbers()["lanes"] if st.mean <= most), 32)
-    why = (
-        "tiles of about equal length"
-        if regular
-        else "the kernel needs whole tiles"
-        if whole_tiles
-        else "so little work that one launch is all that counts"
-    )
-    if lanes == 1:
-        return Choice(
-            s.ThreadMapped(),
-            f"{why}, {st.mean:.1f} atoms each: a thread a tile",
-            st,
-            _others(st, "thread_mapped"),
-        )
-    return Choice(
-        s.GroupMapped(lanes),
-        f"{why}, {st.mean:.1f} atoms each: {lanes} lanes a tile",
-        st,
-        _others(st, "group_mapped"),
-    )
+        why = "tiles of about equal length: equal numbers of tiles are equal work"
+        return Choice(s.ThreadMapped(), why, st, _others(st, "thread_mapped"))
+    why = f"tile lengths vary (spread {st.spread:.2f}): tiles + atoms are divided evenly"
+    return Choice(s.MergePath(), why, st, _others(st, "merge_path"))
 
 
 def _others(st: Statistics, chosen: str) -> tuple[tuple[str, str], ...]:
     reasons = {
-        "thread_mapped": f"a thread would walk up to {st.greatest} atoms alone, {st.mean:.1f} on average",
-        "group_mapped": f"groups idle on short tiles (mean {st.mean:.1f}) or wait for the longest ({st.greatest})",
-        "block_mapped": f"{st.tiles} tiles of {st.mean:.1f} atoms would leave blocks idle",
-        "work_oriented": "balanced like merge_path, but its threads read uncoalesced",
-        "merge_path": "balance costs a second launch, which these tiles do not need",
+        "thread_mapped": f"a worker would walk up to {st.greatest} atoms alone, {st.mean:.1f} on average",
+        "group_mapped": "a worker of a CPU is one lane",
+        "block_mapped": "a worker of a CPU is one lane",
+        "work_oriented": "as merge_path, which takes whole workers' shares at once",
+        "merge_path": "the search for equal shares costs more than these tiles need",
         "nonzero_split": f"divides atoms only; {st.empty:.0%} of the tiles are empty",
     }
     return tuple((name, reason) for name, reason in reasons.items() if name != chosen)

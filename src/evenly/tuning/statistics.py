@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from evenly.interop.transfer import to_numpy
+
 SAMPLE = 1 << 16  # tiles looked at, where a layout has more
 
 
@@ -15,7 +17,8 @@ SAMPLE = 1 << 16  # tiles looked at, where a layout has more
 class Statistics:
     """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles.
 
-    Of a layout with many tiles, the last three are those of an evenly spaced sample.
+    Of a layout with many tiles, the last two are those of an evenly spaced sample; the greatest is
+    the greatest of all: one long tile among millions decides how long a schedule takes.
     """
 
     tiles: int
@@ -50,26 +53,24 @@ def _measure(layout: Any) -> Statistics:
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
     if tiles == 0:
         return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)
-    lengths = _lengths(layout, tiles)
-    if lengths is None:
+    offsets = _offsets(layout)
+    if offsets is None:
         return Statistics(tiles, atoms, atoms / tiles, 0, 0.0, 0.0)
+    lengths = offsets[1:] - offsets[:-1]
+    sample = np.asarray(to_numpy(lengths[:: max(1, tiles // SAMPLE)]), np.int64)
     return Statistics(
         tiles,
         atoms,
         atoms / tiles,
         int(lengths.max()),
-        float(lengths.std()),
-        float((lengths == 0).mean()),
+        float(sample.std()),
+        float((sample == 0).mean()),
     )
 
 
-def _lengths(layout: Any, tiles: int) -> np.ndarray | None:
-    """Atoms in each tile of a sample; None where the layout's own arrays say nothing cheaply."""
+def _offsets(layout: Any) -> Any:
+    """Where tiles begin, as an array that computes, wherever it lies; None where no field says so."""
     offsets = getattr(layout, "offsets", None)
     if offsets is None or getattr(offsets, "ndim", 1) != 1:
         return None
-    from evenly.interop.transfer import to_numpy
-
-    step = max(1, tiles // SAMPLE)
-    lengths = (offsets[1:] - offsets[:-1])[::step] if hasattr(offsets, "__getitem__") else None
-    return None if lengths is None else np.asarray(to_numpy(lengths), np.int64)
+    return offsets if hasattr(offsets, "__getitem__") else to_numpy(offsets)

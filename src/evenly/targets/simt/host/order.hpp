@@ -30,7 +30,7 @@ public:
   explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
 
   Thread* next(Ready& ready, Thread*) override {
-    if (in_order) return ready.take(fair(ready, *std::min_element(ready.warps().begin(), ready.warps().end())), 0);
+    if (in_order) return ready.take(fair(ready, first(ready)), 0);
     if (!runs_ahead || favoured < 0 || ready.lanes(favoured) == 0) favoured = any(ready);
     favoured = fair(ready, favoured);
     return ready.take(favoured, random.below(ready.lanes(favoured)));
@@ -39,6 +39,11 @@ public:
 private:
   static constexpr int most_turns = 4096;
 
+  // Of the block that started first: a block that takes the place of another is no earlier for that.
+  static int first(const Ready& ready) {
+    auto place = [&](int w) { return std::make_pair(ready.peek(w, 0)->block->linear, w); };
+    return *std::min_element(ready.warps().begin(), ready.warps().end(), [&](int a, int b) { return place(a) < place(b); });
+  }
   int any(const Ready& ready) { return ready.warps()[random.below(ready.warps().size())]; }
   // Another warp now and then, where one is always ready: it may wait for the others, and count as it does.
   int fair(const Ready& ready, int warp) {

@@ -1,0 +1,61 @@
+"""What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
+
+Two formulas, one for whole tiles that belong to groups, one for tiles and atoms divided evenly;
+their numbers are in the data file of the architecture, fitted to measured SpMVs by
+benchmarks/fit_auto.py. They only have to put schedules in the right order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from evenly import schedules as s
+
+from .statistics import Statistics
+
+LANES = (1, 2, 4, 8, 16, 32, 64)
+Numbers = Mapping[str, float]
+
+
+def predicted(st: Statistics, numbers: Mapping[str, Any], whole_tiles: bool) -> dict[Any, float]:
+    """Microseconds of each candidate. whole_tiles: only of those that own whole tiles."""
+    groups = numbers["groups"]
+    found = {owned(lanes): group_time(st, lanes, groups) for lanes in LANES}
+    if not whole_tiles:
+        found[split(st, numbers)] = split_time(st, numbers["split"])
+    return found
+
+
+def owned(lanes: int) -> Any:
+    return s.ThreadMapped() if lanes == 1 else s.GroupMapped(lanes)
+
+
+def split(st: Statistics, numbers: Mapping[str, Any]) -> Any:
+    """MergePath, with more items a thread where that keeps it at one launch; by atoms alone where tiles are empty."""
+    if st.empty > numbers["mostly_empty"]:
+        return s.NonzeroSplit()
+    few = s.MergePath(items=5)
+    blocks = numbers["chained_blocks"] * numbers["multiprocessors"]
+    return few if st.tiles + st.atoms <= blocks * few.block * few.items else s.MergePath()
+
+
+def group_time(st: Statistics, lanes: int, n: Numbers) -> float:
+    """A launch, the work of all warps, the memory that it moves, and the lane with the longest tile.
+
+    n: base, a launch; warp, one that starts, of which `hidden` costs nothing and an empty one saves the
+    share `empty`; byte, moved, and scatter, how much more where a lane's atoms lie apart; step, a
+    lane's next atom.
+    """
+    greatest = max(st.greatest, math.ceil(st.mean))
+    warps = st.tiles * lanes / 32 * n["warp"] * (1 - n["empty"] * st.empty)
+    moved = 8 * (st.atoms + st.tiles) * n["byte"]
+    scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - 4)
+    alone = n["step"] * math.ceil(greatest / lanes)
+    return float(n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered + alone)
+
+
+def split_time(st: Statistics, n: Numbers) -> float:
+    """n: base, a launch and what it takes to join tiles; item, a tile or an atom."""
+    return float(n["base"] + n["item"] * (st.tiles + st.atoms))
