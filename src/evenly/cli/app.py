@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from evenly.cli.bench import bench
+
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
     epilog="Exit status: 0 right, 1 a result is wrong, 2 bad input.",
@@ -13,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(bench, name="bench")
 
 
 @app.callback(invoke_without_command=True)
@@ -74,14 +77,18 @@ def spmv(
     ] = "csr",
     target: Annotated[
         str,
-        typer.Option(metavar="NAME", help="auto (the best there is), cuda, cpu or python (slow)."),
+        typer.Option(
+            metavar="NAME",
+            help="auto (the best there is), cuda, cpu, python (slow) or simt (cuda's code on the "
+            "CPU, checked).",
+        ),
     ] = "auto",
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
     repeat: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            show_default="10; on python 1",
+            show_default="10; on python and simt 1",
             help="Timed runs, after one that warms up; the median is printed.",
         ),
     ] = None,
@@ -106,13 +113,14 @@ def spmv(
         typer.Option(metavar="FILE", help="Draw that, as .png or .svg (needs Matplotlib)."),
     ] = None,
     seed: Annotated[
-        int, typer.Option(metavar="N", help="Which order of threads --target simt takes.")
+        int, typer.Option(metavar="N", help="The order of threads that --target simt takes.")
     ] = 0,
     profile: Annotated[
         bool,
         typer.Option(
             "--profile",
-            help="Print what a GPU's profiler would count, by --target simt: sectors, conflicts.",
+            metavar="",
+            help="Print what a profiler of a GPU would count; with --target simt.",
         ),
     ] = False,
 ) -> int:

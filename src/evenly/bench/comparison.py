@@ -1,0 +1,113 @@
+"""All contenders on one matrix: made, checked, timed, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evenly.interop.transfer import to_numpy
+
+from . import ours
+from .case import Case, case_of
+from .contender import Contender, LeftOut
+from .floors import floor, moved
+from .matrices import Source
+from .place import Live, Place, Rates
+from .record import Row, size_of
+from .timing import Clock, Sample, measure
+
+
+class Comparison:
+    """A place with its rates, and a type."""
+
+    def __init__(self, place: Place, dtype: str, rates: Rates) -> None:
+        self.place, self.dtype, self.rates = place, dtype, rates
+        self.name, self.versions = place.machine()
+
+    def described(self) -> str:
+        """The machine and what was measured of it."""
+        gather = self.rates.gather
+        l2 = f", gathers from L2 {gather / 1e9:,.0f} GB/s" if gather else ""
+        return (
+            f"{self.name}: copies {self.rates.copy / 1e9:,.0f} GB/s{l2}; "
+            f"{self.dtype}; {self.versions}"
+        )
+
+    def on(self, source: Source, deadline: float | None) -> list[Row]:
+        """All contenders on one matrix."""
+        case = case_of(source, self.dtype)
+        least = floor(case.matrix, self.rates)
+        reference = case.reference()
+        live = self.place.load(case)
+        clocks: dict[str, Clock] = {}
+        taking: dict[str, Contender] = {}
+        wrong: dict[str, int] = {}
+        left: list[LeftOut] = []
+        for found in self.contenders(live):
+            if isinstance(found, Contender):
+                try:
+                    wrong[found.name] = reference.errors(self.result(live, found))
+                    clocks[found.name] = self.place.clock_of(found)
+                    taking[found.name] = found
+                    continue
+                except Exception as error:  # a library may refuse a matrix only when it is called
+                    found = LeftOut(found.name, f"{type(error).__name__}: {error}")
+            left.append(found)
+        samples = measure(clocks, lambda turn: self.place.rewrite(live, turn), deadline)
+        rows = [
+            self.row(case, taking[name], cache, sample, least, wrong[name])
+            for (name, cache), sample in samples.items()
+        ]
+        return rows + [self.absent(case, item, least) for item in left]
+
+    def contenders(self, live: Live) -> Iterator[Contender | LeftOut]:
+        place = self.place
+        yield from ours.contenders(live.A, live.x, live.y, place.target, place.clock)
+        yield from place.peers(live)
+
+    def result(self, live: Live, found: Contender) -> Any:
+        """What it computes of the last set, after it was made for arrays that held another."""
+        self.place.rewrite(live, -1)
+        live.y.fill(float("nan"))
+        return to_numpy(found.launch())
+
+    def row(
+        self, case: Case, who: Contender, cache: str, sample: Sample, least: float, wrong: int
+    ) -> Row:
+        us = sample.median
+        return Row(
+            **self.about(case),
+            contender=who.name,
+            family=who.family,
+            detail=who.detail,
+            clock=who.clock,
+            cache=cache,
+            us=us,
+            us_min=min(sample.times),
+            us_max=max(sample.times),
+            rounds=len(sample.times),
+            gb_per_s=moved(case.matrix) / us / 1e3,
+            floor_us=least,
+            share=least / us,
+            wrong=wrong,
+        )
+
+    def absent(self, case: Case, who: LeftOut, least: float) -> Row:
+        """The row of one that was left out: no numbers, but why."""
+        note = " ".join(who.why.split())[:200]
+        return Row(**self.about(case), contender=who.name, floor_us=least, note=note)
+
+    def about(self, case: Case) -> dict[str, Any]:
+        """The columns that all rows of a matrix share."""
+        return {
+            "machine": self.name,
+            "versions": self.versions,
+            "target": self.place.target,
+            "dtype": self.dtype,
+            "matrix": case.name,
+            "origin": case.origin,
+            "rows": case.matrix.shape[0],
+            "cols": case.matrix.shape[1],
+            "nnz": case.nnz,
+            "size": size_of(case.nnz),
+        }

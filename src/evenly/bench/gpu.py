@@ -1,0 +1,167 @@
+"""A GPU as a place, through CuPy: its memory, one stream, replayed graphs, its own clock."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import statistics
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import resources
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import UnavailableError
+from evenly.layouts import csr
+
+from . import hardwired
+from .case import Case
+from .contender import CALL, KERNELS, Contender, LeftOut
+from .cpu import versions_of
+from .peers import gpu_peers
+from .place import Live, Rates
+from .timing import CallClock, Clock, runs_for
+
+FLUSHING = 1 << 28  # bytes read to empty the L2 cache: several times its size on any GPU
+COPIED = 1 << 30  # bytes copied to measure the memory's rate
+GATHERED_BITS = 21  # 2**21 floats are gathered from: 8 MiB, in any L2 and in no L1
+HELD = 100_000  # nanoseconds that the GPU is kept busy for, while the host launches ahead
+WANTED, MOST = 300.0, 100  # microseconds in a graph, launches in a graph
+FLUSHED_RUNS = 4
+RESOLVED = 0.5  # microseconds that events tell apart: no difference of times is less
+
+
+class Gpu:
+    """The current device. Raises UnavailableError without CuPy."""
+
+    target = "cuda"
+    clock = KERNELS
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("cupy") is None:
+            remedy = "pip install cupy-cuda13x (or cupy-cuda12x)"
+            raise UnavailableError("evenly bench on a GPU", "CuPy is not installed", remedy)
+        import cupy
+
+        self.cupy = cupy
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        code = resources.files(__package__).joinpath("instruments.cu").read_text()
+        self.instruments = cupy.RawModule(code=code, options=("-std=c++17",))
+        self.never = cupy.zeros(1, cupy.float32)
+        self.flushing = cupy.zeros(FLUSHING // 4, cupy.float32)
+        self.blocks = 16 * cupy.cuda.Device().attributes["MultiProcessorCount"]
+        cupy.cuda.Device().synchronize()
+
+    def active(self) -> Any:
+        return self.stream
+
+    def machine(self) -> tuple[str, str]:
+        cp = self.cupy
+        name = cp.cuda.runtime.getDeviceProperties(cp.cuda.Device().id)["name"].decode()
+        versions = versions_of("numpy", "cupy-cuda13x", "cupy-cuda12x", "torch", "nvidia-cusparse")
+        driver, runtime = cp.cuda.runtime.driverGetVersion(), cp.cuda.runtime.runtimeGetVersion()
+        return name, f"{versions}, CUDA driver {driver}, CUDA runtime {runtime}"
+
+    def rates(self) -> Rates:
+        cp = self.cupy
+        source, target = cp.ones(COPIED, cp.uint8), cp.empty(COPIED, cp.uint8)
+        copy = self.graph(
+            [lambda: target.data.copy_from_device_async(source.data, COPIED, self.stream)]
+        )
+        kernel = self.instruments.get_function("gather")
+        arguments = (self.flushing, np.int32(GATHERED_BITS), self.never)
+        gather = self.graph([lambda: kernel((self.blocks,), (256,), arguments)])
+        copied, gathered = (self.typical(graph) for graph in (copy, gather))
+        return Rates(2 * COPIED / copied * 1e6, self.blocks * 256 * 64 * 32 / gathered * 1e6)
+
+    # ---- arrays ----------------------------------------------------------------------------------
+    def load(self, case: Case) -> Live:
+        put, matrix = self.cupy.asarray, case.matrix
+        sets = tuple((put(values), put(x)) for values, x in case.sets)
+        values, x = (array.copy() for array in sets[-1])
+        offsets, indices = put(matrix.indptr), put(matrix.indices)
+        y = self.cupy.empty(matrix.shape[0], values.dtype)
+        A = csr((values, indices, offsets), shape=matrix.shape)
+        return Live(A, offsets, indices, values, x, y, sets)
+
+    def rewrite(self, live: Live, turn: int) -> None:
+        for array, new in zip((live.values, live.x), live.sets[turn % len(live.sets)], strict=True):
+            array.data.copy_from_device_async(new.data, new.nbytes, self.stream)
+
+    def peers(self, live: Live) -> Iterator[Contender | LeftOut]:
+        return chain(gpu_peers(live), hardwired.contenders(live))
+
+    # ---- clocks ----------------------------------------------------------------------------------
+    def clock_of(self, contender: Contender) -> Clock:
+        if contender.clock == CALL:
+            return CallClock(contender.launch, self.stream.synchronize)
+        return KernelClock(self, contender.launch)
+
+    def flush(self) -> None:
+        """Drive all but what it reads itself out of the L2 cache."""
+        kernel = self.instruments.get_function("read_all")
+        kernel((self.blocks,), (256,), (self.flushing, np.int32(FLUSHING // 16), self.never))
+
+    def hold(self) -> None:
+        """Keep the GPU busy while the host gets ahead."""
+        self.instruments.get_function("hold")((1,), (1,), (np.int64(HELD),))
+
+    def graph(self, launches: list[Callable[[], Any]]) -> Any:
+        """The launches, one after another, as a graph."""
+        self.stream.begin_capture()
+        try:
+            for launch in launches:
+                launch()
+        except BaseException:
+            with contextlib.suppress(Exception):  # the stream must not stay in capture
+                self.stream.end_capture()
+            raise
+        return self.stream.end_capture()
+
+    def span(self, work: Callable[[], Any]) -> float:
+        """Microseconds by the GPU's clock from the start to the end of what `work` launches."""
+        start, stop = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        start.record(self.stream)
+        work()
+        stop.record(self.stream)
+        stop.synchronize()
+        return float(self.cupy.cuda.get_elapsed_time(start, stop)) * 1e3
+
+    def replay(self, graph: Any, before: Callable[[], Any] = lambda: None) -> float:
+        """Microseconds of a graph that finds the GPU busy with `before`."""
+        self.hold()
+        before()
+        return self.span(lambda: graph.launch(self.stream))
+
+    def typical(self, graph: Any) -> float:
+        """The median of ten replays, after one that warms up."""
+        return statistics.median([self.replay(graph) for _ in range(11)][1:])
+
+    @cached_property
+    def flushes(self) -> Any:
+        """The graph of as many flushes as are in the graphs of flushed launches."""
+        return self.graph([self.flush] * FLUSHED_RUNS)
+
+
+class KernelClock:
+    """Launches in replayed graphs: the time of the kernels, without what Python costs."""
+
+    def __init__(self, gpu: Gpu, launch: Callable[[], Any]) -> None:
+        self.gpu, self.launch = gpu, launch
+        launch()
+        gpu.hold()
+        self.estimate = gpu.span(launch)
+        self.runs = runs_for(self.estimate, WANTED, MOST)
+        self.after_others = gpu.graph([launch] * self.runs)
+        self.after_flushes = gpu.graph([gpu.flush, launch] * FLUSHED_RUNS)
+
+    def warm(self) -> float:
+        return self.gpu.replay(self.after_others, before=self.launch) / self.runs
+
+    def flushed(self) -> float:
+        """The time of flushes and launches, less that of the flushes."""
+        both = self.gpu.replay(self.after_flushes, before=self.gpu.flush)
+        alone = self.gpu.replay(self.gpu.flushes, before=self.gpu.flush)
+        return max(both - alone, RESOLVED) / FLUSHED_RUNS

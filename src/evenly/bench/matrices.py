@@ -1,0 +1,114 @@
+"""What is multiplied: ten generated matrices, and the files of a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from evenly.cache import read_file, write_file
+from evenly.errors import InputError, unknown
+from evenly.interop import generators, matrix_market
+
+ENDINGS = (".mtx", ".mtx.gz", ".mtx.bz2", ".npz")
+
+# The same ten as in the measurements that the schedules were designed by: regular ones,
+# gather-bound ones, skewed ones, tiny ones.
+SYNTHETIC: dict[str, Callable[[], Any]] = {
+    "stencil-2048": partial(generators.stencil, 2048),
+    "band-64": partial(generators.banded, 500_000, 64),
+    "uniform-16": partial(generators.uniform, 2_000_000, 16),
+    "rmat-18": partial(generators.rmat, 18),
+    "rmat-20": partial(generators.rmat, 20),
+    "rmat-22": partial(generators.rmat, 22),
+    "dense-rows-20": partial(generators.dense_rows, 1_000_000, 4, 20),
+    "one-a-row-4M": partial(generators.uniform, 4_000_000, 1),
+    "four-a-row-1138": partial(generators.uniform, 1138, 4),
+    "ten-a-row-100k": partial(generators.uniform, 100_000, 10),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A matrix to be had. origin: "synthetic" or "file"; make: its csr_array, in any real type."""
+
+    name: str
+    origin: str
+    make: Callable[[], Any]
+
+
+def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
+    """The ten, then the folder's by name (its own folders' too); of these, those in `only`, if any.
+
+    Raises InputError for a folder that is none or has no matrix, and for unknown names.
+    """
+    found = [Source(name, "synthetic", make) for name, make in SYNTHETIC.items()]
+    if folder is not None:
+        found += from_folder(Path(folder))
+    chosen = list(only)
+    known = {source.name for source in found}
+    for name in chosen:
+        if name not in known:
+            raise unknown("--only", name, known)
+    return [source for source in found if not chosen or source.name in chosen]
+
+
+def from_folder(folder: Path) -> list[Source]:
+    """The matrices in a folder."""
+    expected = f"a folder with matrices ({', '.join(ENDINGS)})"
+    if not folder.is_dir():
+        given = "a file" if folder.exists() else "no such folder"
+        raise InputError(str(folder), expected=expected, given=given)
+    files = sorted(p for p in folder.rglob("*") if p.name.endswith(ENDINGS))
+    if not files:
+        raise InputError(str(folder), expected=expected, given="a folder without any")
+    return [Source(name_of(path, folder), "file", partial(read, path)) for path in files]
+
+
+def name_of(path: Path, folder: Path) -> str:
+    """ "batched/cage8" for folder/batched/cage8.mtx.gz."""
+    ending = next(e for e in ENDINGS if path.name.endswith(e))
+    return path.relative_to(folder).as_posix().removesuffix(ending)
+
+
+def read(path: Path) -> Any:
+    """The csr_array in a Matrix Market file (complex ones: the real part) or in one of SciPy's .npz.
+
+    Parsing text takes longer than measuring, so what came of it is kept in the cache.
+    """
+    if path.suffix == ".npz":
+        return from_npz(path, path)
+    status = path.stat()
+    what = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}"
+    name = hashlib.sha256(what.encode()).hexdigest() + ".npz"
+    cached = read_file("matrices", name)
+    if cached is not None:
+        return from_npz(io.BytesIO(cached), path)
+    matrix = matrix_market.read(path, real_part=True)
+    matrix.sort_indices()
+    write_file("matrices", name, to_npz(matrix))
+    return matrix
+
+
+def to_npz(matrix: Any, compressed: bool = False) -> bytes:
+    """A csr_array as scipy.sparse.save_npz writes it."""
+    import scipy.sparse
+
+    out = io.BytesIO()
+    scipy.sparse.save_npz(out, matrix, compressed=compressed)
+    return out.getvalue()
+
+
+def from_npz(file: Any, path: Path) -> Any:
+    """The csr_array in a file of scipy.sparse.save_npz."""
+    import scipy.sparse
+
+    try:
+        return scipy.sparse.csr_array(scipy.sparse.load_npz(file))
+    except Exception as error:  # of zipfile, of NumPy, of SciPy
+        expected = "a matrix of scipy.sparse.save_npz"
+        raise InputError(str(path), expected=expected, given=type(error).__name__) from None

@@ -1,0 +1,112 @@
+"""Other libraries as contenders, one class each. Their arrays are the live ones: nothing is copied."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from .contender import CALL, COO, CSR, KERNELS, LIBRARY, Contender, LeftOut, prepared
+from .cusparse import COO_ALGORITHMS, CSR_ALGORITHMS, CuSparse
+from .place import Live
+
+
+class SciPy:
+    """`A @ x` on the CPU, one thread."""
+
+    name, package = "SciPy", "scipy"
+
+    def __init__(self, live: Live) -> None:
+        import scipy.sparse
+
+        self.x = live.x
+        arrays = live.values, live.indices, live.offsets
+        self.A = scipy.sparse.csr_array(arrays, shape=live.A.shape, copy=False)
+
+    def __call__(self) -> Any:
+        return self.A @ self.x
+
+
+class Mkl:
+    """Intel's library through sparse_dot_mkl."""
+
+    name, package = "MKL", "sparse_dot_mkl"
+
+    def __init__(self, live: Live) -> None:
+        import scipy.sparse
+        import sparse_dot_mkl
+
+        self.x, self.dot = live.x, sparse_dot_mkl.dot_product_mkl
+        arrays = live.values, live.indices, live.offsets
+        self.A = scipy.sparse.csr_matrix(arrays, shape=live.A.shape, copy=False)
+
+    def __call__(self) -> Any:
+        return self.dot(self.A, self.x)
+
+
+class CuPy:
+    """`A @ x`, which calls cuSPARSE."""
+
+    name, package = "CuPy", "cupy"
+
+    def __init__(self, live: Live) -> None:
+        import cupyx.scipy.sparse
+
+        self.x = live.x
+        arrays = live.values, live.indices, live.offsets
+        self.A = cupyx.scipy.sparse.csr_matrix(arrays, shape=live.A.shape, copy=False)
+        self.A.has_canonical_format = True  # or duplicates would be summed, into arrays of its own
+
+    def __call__(self) -> Any:
+        return self.A @ self.x
+
+
+class PyTorch:
+    """`A @ x` for a sparse CSR tensor, which calls cuSPARSE."""
+
+    name, package = "PyTorch", "torch"
+
+    def __init__(self, live: Live) -> None:
+        import cupy
+        import torch
+
+        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
+        stream = cupy.cuda.get_current_stream()
+        torch.cuda.set_stream(torch.cuda.ExternalStream(stream.ptr))
+        arrays = (live.offsets, live.indices, live.values)
+        offsets, indices, values = (torch.as_tensor(a, device="cuda") for a in arrays)
+        self.x = torch.as_tensor(live.x, device="cuda")
+        self.A = torch.sparse_csr_tensor(offsets, indices, values, size=live.A.shape)
+
+    def __call__(self) -> Any:
+        return self.A @ self.x
+
+
+def library(peer: Any, live: Live) -> Contender | LeftOut:
+    """A library's call as a contender, if the library is there."""
+    if importlib.util.find_spec(peer.package) is None:
+        return LeftOut(peer.name, f"{peer.package} is not installed")
+    return prepared(peer.name, lambda: Contender(peer.name, LIBRARY, CALL, peer(live)))
+
+
+def cpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
+    """Those that run where NumPy's arrays are."""
+    yield library(SciPy, live)
+    yield library(Mkl, live)
+
+
+def gpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
+    """Those that run on a GPU: cuSPARSE's kernels by themselves, and whole calls of CuPy and PyTorch."""
+    families = ((CSR, CSR_ALGORITHMS), (COO, COO_ALGORITHMS))
+    for family, algorithms in families:
+        for algorithm in algorithms:
+            name = f"cuSPARSE {algorithm}"
+            yield prepared(name, partial(_cusparse, name, family, algorithm, live))
+    yield library(CuPy, live)
+    yield library(PyTorch, live)
+
+
+def _cusparse(name: str, family: str, algorithm: str, live: Live) -> Contender:
+    return Contender(name, family, KERNELS, CuSparse.loaded().product(algorithm, live))

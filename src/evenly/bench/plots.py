@@ -1,0 +1,208 @@
+"""The figures of a run, after Figures 2, 3 and 4 of Osama, Porumbescu, Owens (PPoPP 2023).
+
+    overhead   generated kernels over the same ones by hand
+    landscape  time over nonzeros, a panel a schedule
+    speedup    how many times as fast `auto` is as the best of the others
+
+SVG on white paper, which stays white on a dark screen; kinds of points differ in shape, too. Needs Matplotlib.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from evenly.errors import InputError, UnavailableError
+from evenly.schedules import TABLE as SCHEDULES
+from evenly.tuning.pictures import available
+
+from .contender import AUTO, OURS
+from .record import Row
+from .summary import Ratio, Sides, family, geomean, overheads, ratios, rivals
+from .timing import WARM
+
+# Told apart in grey and by every eye (Okabe, Ito 2008).
+MINE, OTHER, LINE, TEXT, FAINT = "#0072b2", "#e69f00", "#b3261e", "#1a1a1a", "#c8c8c8"
+SHAPES = {"synthetic": "^", "file": "o"}
+NAMES = {"synthetic": "generated matrices", "file": "matrices from files"}
+
+
+def require() -> None:
+    """Raises UnavailableError without Matplotlib."""
+    if not available():
+        remedy = "pip install 'evenly[plots]'"
+        raise UnavailableError("the figures", "Matplotlib is not installed", remedy)
+
+
+def save(rows: list[Row], folder: Path) -> list[Path]:
+    """Draw what the rows have, into the folder, which is made if need be; returns the files."""
+    require()
+    from matplotlib import rc_context
+
+    made = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with rc_context({"svg.hashsalt": "evenly"}):  # the same rows, the same file
+            for name, figure in figures(rows):
+                made.append(folder / f"{name}.svg")
+                figure.savefig(made[-1], metadata={"Date": None})
+    except OSError as error:
+        given = (error.strerror or str(error)).lower()
+        raise InputError(str(folder), expected="a folder for figures", given=given) from None
+    return made
+
+
+def figures(rows: list[Row]) -> Iterator[tuple[str, Any]]:
+    """(name, matplotlib Figure) of those that have points."""
+    usable = [row for row in rows if row.cache == WARM and row.rounds and not row.wrong]
+    for name, draw in (("overhead", overhead), ("landscape", landscape), ("speedup", speedup)):
+        figure = draw(usable)
+        if figure is not None:
+            yield name, figure
+
+
+# ---- Figure 2 ----------------------------------------------------------------------------------------
+def overhead(rows: list[Row]) -> Any:
+    """A panel a kernel by hand; None without any."""
+    found = [(c, ratios(rows, c)) for c in overheads(rows)]
+    found = [(c, points) for c, points in found if points]
+    if not found:
+        return None
+    figure, axes = panels(len(found), 1, 2.1, "time of the generated kernel / by hand")
+    for ax, (comparison, points) in zip(axes, found, strict=True):
+        scatter(ax, points)
+        mean = geomean(point.value for point in points)
+        ax.axhline(1, color=TEXT, linewidth=0.8)
+        ax.axhline(mean, color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
+        reach = max(0.1, *(abs(math.log(point.value)) for point in points)) * 1.1
+        ax.set_yscale("log")
+        ax.set_ylim(math.exp(-reach), math.exp(reach))
+        plain_ticks(ax)
+        title(ax, f"{comparison.name}: geometric mean {mean:.3f}")
+    legend(figure, axes[0])
+    return figure
+
+
+# ---- Figure 3 ----------------------------------------------------------------------------------------
+def landscape(rows: list[Row]) -> Any:
+    """A panel a schedule with its own parameters, before the best of the other libraries."""
+    defaults = [str(entry.make()) for entry in SCHEDULES.values()]
+    by_name: dict[str, list[Row]] = {name: [] for name in defaults}
+    for row in rows:
+        if row.family == OURS and row.contender in defaults:
+            by_name[row.contender].append(row)
+    by_name = {name: mine for name, mine in by_name.items() if mine}
+    if not by_name:
+        return None
+    others = best_of(rows, rivals(rows))
+    columns = min(2, len(by_name))
+    figure, axes = panels(-(-len(by_name) // columns), columns, 2.1, "microseconds")
+    for ax, (name, mine) in zip(axes, by_name.items(), strict=False):
+        points(ax, others, OTHER, "s", 12, "the fastest of the other libraries")
+        points(ax, mine, MINE, "o", 10, "this schedule")
+        ax.set_yscale("log")
+        title(ax, name)
+    for place, ax in enumerate(axes[len(by_name) :], len(by_name)):
+        ax.set_visible(False)
+        axes[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
+    return figure
+
+
+# ---- Figure 4 ----------------------------------------------------------------------------------------
+def speedup(rows: list[Row]) -> Any:
+    """`auto` against the best of the other libraries; None where there is no such pair."""
+    found = ratios(rows, Sides("", family(AUTO), rivals(rows)))
+    if not found:
+        return None
+    figure, (ax,) = panels(1, 1, 3.6, "times as fast as the best of the others")
+    scatter(ax, found)
+    mean = geomean(point.value for point in found)
+    ax.axhline(1, color=TEXT, linewidth=0.8)
+    ax.axhline(mean, color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
+    ax.set_yscale("log")
+    plain_ticks(ax)
+    slower = sum(point.value < 1 for point in found)
+    rest = f"slower on {slower} of {len(found)} matrices"
+    title(ax, f"auto: geometric mean {mean:.2f}, {rest}")
+    legend(figure, ax)
+    return figure
+
+
+def best_of(rows: Iterable[Row], chooses: Any) -> list[Row]:
+    """The fastest row of each matrix."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if chooses(row) and (row.matrix not in best or row.us < best[row.matrix].us):
+            best[row.matrix] = row
+    return list(best.values())
+
+
+# ---- pieces ------------------------------------------------------------------------------------------
+def panels(rows: int, columns: int, height: float, label: str) -> tuple[Any, list[Any]]:
+    """A white figure of panels over nonzeros on a shared logarithmic axis."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, height * rows + 0.9), facecolor="white", layout="constrained")
+    axes = figure.subplots(rows, columns, sharex=True, sharey=columns > 1, squeeze=False)
+    figure.supxlabel("nonzeros", fontsize=9, color=TEXT)
+    figure.supylabel(label, fontsize=9, color=TEXT)
+    for ax in axes.flat:
+        ax.set_xscale("log")
+        ax.grid(color=FAINT, linewidth=0.4)
+        ax.set_axisbelow(True)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.tick_params(labelsize=8, color=FAINT, labelcolor=TEXT)
+    return figure, list(axes.flat)
+
+
+def plain_ticks(ax: Any) -> None:
+    """Numbers such as 0.5 and 2 on a logarithmic axis of ratios."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = ax.get_ylim()
+    if high / low < 4:
+        ax.set_yscale("linear")
+        return
+    subs = (1, 1.5, 2, 3, 5, 7) if high / low < 30 else (1,)
+    ax.yaxis.set_major_locator(LogLocator(subs=subs))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_locator(NullLocator())
+
+
+def title(ax: Any, text: str) -> None:
+    ax.set_title(text, loc="left", fontsize=9, color=TEXT, pad=4)
+
+
+def points(ax: Any, rows: list[Row], color: str, shape: str, size: int, label: str) -> None:
+    """Times over nonzeros."""
+    at = [row.nnz for row in rows], [row.us for row in rows]
+    ax.scatter(*at, s=size, c=color, marker=shape, alpha=0.8, linewidths=0, label=label)
+
+
+def scatter(ax: Any, found: list[Ratio]) -> None:
+    """Ratios over nonzeros, generated matrices and files apart."""
+    for origin, shape in SHAPES.items():
+        here = [ratio for ratio in found if ratio.ours.origin == origin]
+        if here:
+            at = [ratio.ours.nnz for ratio in here], [ratio.value for ratio in here]
+            color = MINE if origin == "file" else OTHER
+            ax.scatter(
+                *at, s=18, c=color, marker=shape, edgecolors=TEXT, linewidths=0.3,
+                label=NAMES[origin],
+            )  # fmt: skip
+
+
+def legend(figure: Any, ax: Any) -> None:
+    """What the shapes are, and the dashed line."""
+    from matplotlib.lines import Line2D
+
+    handles, labels = ax.get_legend_handles_labels()
+    dashed = Line2D([], [], color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
+    figure.legend(
+        [*handles, dashed], [*labels, "geometric mean"], loc="outside upper center", ncols=3,
+        frameon=False, fontsize=8,
+    )  # fmt: skip

@@ -1,0 +1,118 @@
+"""The CSV file of a run: a row for each contender, matrix and state of the cache."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+from evenly.errors import InputError
+
+# The first bound that is more than a matrix's nonzeros gives its class of size.
+SIZES = ((10_000, "under 10 k"), (100_000, "10 k to 100 k"), (1_000_000, "100 k to 1 M"))
+LARGEST = "1 M and more"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The columns.
+
+    clock: "kernels" (replayed graphs, the GPU's clock) or "call" (the host's). cache: "warm", "flushed".
+    us, us_min, us_max: median and ends of `rounds` rounds; 0 with a note where there are none.
+    floor_us, share: see floors; share is floor_us / us. wrong: entries of y out of their bound.
+    detail: the schedule that was run. note: why a contender was left out.
+    """
+
+    machine: str
+    versions: str
+    target: str
+    dtype: str
+    matrix: str
+    origin: str
+    rows: int
+    cols: int
+    nnz: int
+    size: str
+    contender: str
+    family: str = ""
+    detail: str = ""
+    clock: str = ""
+    cache: str = ""
+    us: float = 0.0
+    us_min: float = 0.0
+    us_max: float = 0.0
+    rounds: int = 0
+    gb_per_s: float = 0.0
+    floor_us: float = 0.0
+    share: float = 0.0
+    wrong: int = 0
+    note: str = ""
+
+    @property
+    def spread(self) -> float:
+        """How far the slowest round lies above the fastest, as a share of it."""
+        return self.us_max / self.us_min - 1
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+
+
+def size_of(nnz: int) -> str:
+    """The class of size of so many nonzeros."""
+    return next((name for bound, name in SIZES if nnz < bound), LARGEST)
+
+
+class Recorder:
+    """Writes the rows of a run, a matrix at a time: what was measured stays if the run is cut short.
+
+    A file that is there already is replaced. Raises InputError where it cannot be written.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        self._write("w", [COLUMNS])
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Append rows."""
+        self._write("a", [tuple(map(_text, asdict(row).values())) for row in rows])
+
+    def _write(self, mode: str, lines: Iterable[tuple[object, ...]]) -> None:
+        try:
+            with self.path.open(mode, newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows(lines)
+        except OSError as error:
+            given = (error.strerror or str(error)).lower()
+            raise InputError(str(self.path), expected="a CSV file to write", given=given) from None
+
+
+def _text(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def read(path: str) -> list[Row]:
+    """The rows of a file. Raises InputError where it is not one of these."""
+    expected = "a CSV file of `evenly bench spmv`"
+    try:
+        with Path(path).open(newline="") as file:
+            lines = list(csv.reader(file))
+    except OSError as error:
+        given = (error.strerror or str(error)).lower()
+        raise InputError(path, expected=expected, given=given) from None
+    except (UnicodeDecodeError, csv.Error):
+        raise InputError(path, expected=expected, given="a file that is no text") from None
+    if not lines or tuple(lines[0]) != COLUMNS:
+        given = repr(",".join(lines[0])[:60]) if lines else "an empty file"
+        hint = f"it begins with {','.join(COLUMNS[:5])},..."
+        raise InputError(path, expected=expected, given=given, hint=hint)
+    return [_row(path, number, line) for number, line in enumerate(lines[1:], 2)]
+
+
+def _row(path: str, number: int, line: list[str]) -> Row:
+    kinds = {"int": int, "float": float, "str": str}
+    try:
+        made = [kinds[str(field.type)](text) for field, text in zip(fields(Row), line, strict=True)]
+    except ValueError as error:
+        expected = f"{len(COLUMNS)} columns with numbers where they belong"
+        raise InputError(f"{path}, line {number}", expected=expected, given=str(error)) from None
+    return Row(*made)

@@ -1,0 +1,145 @@
+"""`evenly bench spmv` and `evenly bench replot`, from options to lines, a CSV file and figures."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenly import targets
+from evenly.cli.demo import busy_machine
+from evenly.cli.failures import RIGHT, WRONG, check_range
+from evenly.cli.problem import best_target
+from evenly.cli.progress import Progress
+from evenly.errors import InputError, unknown
+
+from . import plots, record, summary
+from .comparison import Comparison
+from .contender import AUTO
+from .cpu import Cpu
+from .gpu import Gpu
+from .matrices import sources
+from .place import Place
+from .record import Recorder, Row
+
+DTYPES = ("float32", "float64")
+TARGETS = ("auto", "cuda", "cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line asks for; see `evenly bench spmv --help`."""
+
+    folder: str | None = None
+    dtype: str = "float32"
+    csv: str | None = None
+    plots: str | None = None
+    only: tuple[str, ...] = ()
+    seconds: int | None = None
+    target: str = "auto"
+
+
+def run(options: Options) -> int:
+    """Compare, print, and return the exit status. Raises InputError for bad input."""
+    check(options)
+    chosen = sources(options.folder, options.only)
+    target = best_target()[0] if options.target == "auto" else options.target
+    targets.get(target)
+    place: Place = Gpu() if target == "cuda" else Cpu()
+    recorder = Recorder(options.csv) if options.csv is not None else None
+    busy = busy_machine()
+    rows: list[Row] = []
+    refused: list[InputError] = []
+    told: set[tuple[str, str]] = set()
+    with Progress("measuring the machine") as progress, place.active():
+        comparison = Comparison(place, options.dtype, place.rates())
+        print(comparison.described(), flush=True)
+        if busy and target == "cpu":
+            print(busy)
+        end = None if options.seconds is None else time.monotonic() + options.seconds
+        for at, source in enumerate(chosen):
+            progress.say(f"{source.name} ({at + 1} of {len(chosen)})")
+            if end is not None and time.monotonic() > end:
+                print(f"out of time: {len(chosen) - at} matrices are left out", flush=True)
+                break
+            try:
+                found = comparison.on(source, deadline(end, len(chosen) - at))
+            except InputError as error:  # one bad file is no reason to lose the others
+                print(f"{source.name:34} left out: {error}", flush=True)
+                refused.append(error)
+                continue
+            print(line(found, told), flush=True)
+            rows += found
+            if recorder is not None:
+                recorder.add(found)
+    if refused and not rows:
+        raise refused[0]
+    finish(rows, options.plots)
+    return WRONG if any(row.wrong for row in rows) else RIGHT
+
+
+def replot(csv: str, folder: str) -> int:
+    """The figures and the summary of a CSV file."""
+    check_folder("FOLDER", folder)
+    finish(record.read(csv), folder)
+    return RIGHT
+
+
+def check(options: Options) -> None:
+    """Every name is one that there is. Raises InputError, with the nearest one."""
+    for option, given, known in (
+        ("--dtype", options.dtype, DTYPES),
+        ("--target", options.target, TARGETS),
+    ):
+        if given not in known:
+            raise unknown(option, given, known)
+    if options.seconds is not None:
+        check_range("--seconds", options.seconds, 1)
+    if options.csv == "":
+        raise InputError("--csv", expected="a path", given="an empty one")
+    if options.plots is not None:
+        check_folder("--plots", options.plots)
+
+
+def check_folder(option: str, folder: str) -> None:
+    """Figures can be drawn, and into this folder. Found out before anything is measured."""
+    plots.require()
+    if folder == "" or (Path(folder).exists() and not Path(folder).is_dir()):
+        given = "a file" if folder else "an empty path"
+        raise InputError(option, expected="a folder for figures", given=given)
+
+
+def deadline(end: float | None, left: int) -> float | None:
+    """When the next of `left` matrices should be done, so that the last is at `end`."""
+    now = time.monotonic()
+    return None if end is None else now + (end - now) / left
+
+
+def finish(rows: list[Row], folder: str | None) -> None:
+    """The summary, and the figures where they are asked for."""
+    for text in summary.lines(rows):
+        print(text)
+    if folder is not None:
+        print()
+        for path in plots.save(rows, Path(folder)):
+            print(f"drawn: {path}")
+
+
+def line(rows: list[Row], told: set[tuple[str, str]]) -> str:
+    """One matrix in one line: `auto`, the fastest of all, who is wrong or left out.
+
+    told: who was said to be left out before, and why; it is not said again.
+    """
+    about = f"{rows[0].matrix:34} {rows[0].nnz:>11,} nonzeros"
+    timed = [row for row in rows if row.cache == "warm" and row.rounds]
+    best = sorted(timed, key=lambda row: row.us)
+    auto = next((row for row in timed if row.family == AUTO), None)
+    mine = f"  auto {auto.us:9.2f} us ({auto.detail})" if auto else "  auto was left out"
+    first = f"  fastest {best[0].us:9.2f} us ({best[0].contender})" if best else ""
+    wrong = "".join(f"  WRONG: {row.contender} ({row.wrong})" for row in timed if row.wrong)
+    absent = [(row.contender, row.note) for row in rows if row.note]
+    left = "".join(
+        f"  left out: {who} ({why[:60]})" for who, why in absent if (who, why) not in told
+    )
+    told.update(absent)
+    return about + mine + first + wrong + left

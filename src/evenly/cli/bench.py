@@ -1,0 +1,76 @@
+"""`evenly bench`: its commands and their options. What they do is imported when it is needed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+bench = typer.Typer(
+    help="Compare with other libraries.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@bench.callback(invoke_without_command=True)
+def commands(context: typer.Context) -> None:
+    """Compare with other libraries."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+        raise typer.Exit
+
+
+SPMV = (
+    "Multiply ten generated matrices, and those in FOLDER, by vectors: every schedule, `auto`, and "
+    "the other libraries that are installed.\n\n"
+    "Runs are interleaved; values and vectors are rewritten between them; every result is checked "
+    "against SciPy's in float64. On a GPU: cuSPARSE, CuPy, PyTorch and kernels by hand; kernels are "
+    "timed in replayed graphs, with a warm and with a flushed L2 cache. On a CPU: SciPy and MKL.\n\n"
+    "Example: evenly bench spmv matrices --csv times.csv --plots figures --seconds 600"
+)
+
+
+@bench.command(help=SPMV)
+def spmv(
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FOLDER]", help="Matrix Market (plain, .gz, .bz2) and SciPy's .npz, and below."
+        ),
+    ] = None,
+    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
+    csv: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
+    ] = None,
+    plots: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Draw three figures (needs Matplotlib).")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this matrix; may be given several times."),
+    ] = None,
+    seconds: Annotated[
+        int | None,
+        typer.Option(metavar="S", help="About how long it may take: fewer rounds, then matrices."),
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
+    ] = "auto",
+) -> int:
+    from evenly.bench.run import Options, run
+
+    return run(Options(folder, dtype, csv, plots, tuple(only or ()), seconds, target))
+
+
+@bench.command()
+def replot(
+    csv: Annotated[
+        str, typer.Argument(metavar="CSV", help="What `evenly bench spmv --csv` wrote.")
+    ],
+    folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where the figures go.")],
+) -> int:
+    """Draw the figures of a CSV file, and print its summary."""
+    from evenly.bench.run import replot
+
+    return replot(csv, folder)

@@ -1,0 +1,53 @@
+"""`evenly bench spmv` on a GPU: everybody takes part, is right, and is timed warm and flushed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from evenly.bench import hardwired, matrices, record
+from evenly.bench.case import case_of
+from evenly.cli import main
+from tests.batteries import matrices as nasty
+
+pytestmark = pytest.mark.gpu
+PEERS = {"cuSPARSE CSR ALG1", "cuSPARSE CSR ALG2", "cuSPARSE COO ALG1", "cuSPARSE COO ALG2", "CuPy"}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_everybody_takes_part(dtype, tmp_path, capsys):
+    pytest.importorskip("cupy")
+    rng = np.random.default_rng(4)
+    for name, rows in (("small", 50), ("larger", 20_000)):
+        matrix = sp.random_array((rows, 900), density=0.01, rng=rng).tocsr()
+        sp.save_npz(tmp_path / f"{name}.npz", matrix)
+    csv = tmp_path / "run.csv"
+    line = f"bench spmv {tmp_path} --target cuda --only small --only larger --dtype {dtype} --csv {csv}"
+    assert main(line.split()) == 0, capsys.readouterr()
+    rows = record.read(str(csv))
+    kernels = [row for row in rows if row.clock == "kernels"]
+    assert {row.cache for row in kernels} == {"warm", "flushed"}
+    assert {row.contender for row in rows if row.rounds} >= PEERS
+    assert len({row.contender for row in rows if row.family == "hand"}) == 3
+    assert all(0.5 < row.us < 1000 for row in kernels if row.cache == "warm")
+    assert not [row.contender for row in rows if row.wrong]
+
+
+@pytest.mark.parametrize("name", nasty())
+def test_kernels_by_hand_are_right(name):
+    pytest.importorskip("cupy")
+    from evenly.bench.gpu import Gpu
+
+    matrix = nasty()[name].astype(np.float32)
+    if not matrix.nnz or not matrix.shape[0]:
+        pytest.skip("there is nothing to multiply")
+    case, gpu = case_of(matrices.Source(name, "file", lambda: matrix), "float32"), Gpu()
+    with gpu.active():
+        live = gpu.load(case)
+        found = list(hardwired.contenders(live))
+        for contender in found:
+            live.y.fill(np.nan)
+            gpu.rewrite(live, -1)
+            assert case.reference().errors(contender.launch().get()) == 0, contender.name
+    assert len(found) == 3
