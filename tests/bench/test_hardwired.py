@@ -28,7 +28,7 @@ def compiled(source: str, real: str) -> str:
 
 @pytest.mark.parametrize("real", hardwired.C_TYPES.values())
 @pytest.mark.parametrize(
-    ("source", "kernels"), [(hardwired.source(), 5), (INSTRUMENTS, 3)], ids=["hand", "instruments"]
+    ("source", "kernels"), [(hardwired.source(), 5), (INSTRUMENTS, 4)], ids=["hand", "instruments"]
 )
 def test_compiles_without_spills(source, kernels, real):
     said = compiled(source, real)

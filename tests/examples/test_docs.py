@@ -18,6 +18,7 @@ NAMES = (
     pytest.param("simt", marks=pytest.mark.simt),
     "plans",
     "balance",
+    "benchmarks",
     "errors",
     "reference",
 )

@@ -103,7 +103,7 @@ def landscape(rows: list[Row]) -> Any:
         points(ax, others, OTHER, "s", 12, "the fastest of the other libraries")
         points(ax, mine, MINE, "o", 10, "this schedule")
         ax.set_yscale("log")
-        title(ax, name)
+        title(ax, name.replace(", flatten=False", ""))  # the default, and too long
     for place, ax in enumerate(axes[len(by_name) :], len(by_name)):
         ax.set_visible(False)
         axes[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
