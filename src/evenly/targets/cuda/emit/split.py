@@ -31,78 +31,18 @@ RULES = {"merge": "merge_rule", "nonzero": "nonzero_rule"}
 
 
 def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
-    schedule = unit.schedule
-    block = schedule.block
-    streaming = schedule.engine in ("merge", "nonzero", "flatten")
-    text = unit.text(phase, streaming)
-    totals = Totals(text, phase.grid)
-    lanes = "" if phase.lanes is None else text.expr(phase.lanes)
-    body = PhaseStruct(text, phase, totals).lines()
-    code = (
-        schedule_code(schedule, unit.layouts[phase.path], phase.path)
-        if schedule.engine == "share"
-        else None
-    )
-    sched = schedule_struct(text, code, block) if code else []
-    # Engines ask for Phase::pos; it comes first, since members are of that type.
-    position = f"  using pos = {'long long' if unit.wide else 'int'};"
-    members = [
-        position,
-        *struct_members(text.references, unit.written, phase.lane is not None),
-    ]
-    source = [*totals.structs, "struct Phase {", *members, *body, "};"]
-    if code:
-        source += ["struct Sched {", *members, *sched, "};"]
-    persistent = device_counts(phase.layout)
-    folds = bool(phase.pass_.accumulators) and bool(phase.leave) and schedule.engine != "flatten"
-    carries = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
-    chain = [Parameter("buffer", t, name=n) for t, n in CHAIN]
-    more = [
-        *totals.parameters,
-        *([Parameter("blocks", "int", name="all")] if phase.lane is not None else []),
-    ]
-    extra = [*(carries if folds else []), *more]
-    rule = RULES.get(schedule.engine) if not persistent else None
-    stored = [Parameter("buffer", "const pos* __restrict__", name="first_tile")] if rule else []
-
-    def kernel(
-        suffix: str, size: int, grid: str, body: list[str], parameters: list[Parameter]
-    ) -> KernelCode:
-        return unit.kernel(
-            f"{name}{suffix}", size, grid, text.references, source, body, parameters, views=False
-        )
-
-    joint = Joint(folds, persistent, chained=False)
-    body = main_body(text, schedule, phase, joint, totals, lanes)
-    kernels = [kernel("", block, "tiles", body, [*extra, *stored])]
-    chained = None
-    if folds and rule:
-        body = main_body(text, schedule, phase, Joint(folds, persistent, True), totals, lanes)
-        chained = kernel("_chain", block, "tiles", body, [*chain, *more, *stored])
-    if folds:
-        body = finish_body(text, phase, totals, lanes)
-        last = [*extra, Parameter("blocks", "int", name="main")]
-        kernels.append(kernel("_finish", FINISH_BLOCK, "finish", body, last))
-    kernels += totals.final(unit, name, FINISH_BLOCK)
-    fields = sum(len(a.fields) for a in phase.pass_.accumulators)
-    partition = None
-    if rule:
-        body = partition_body(unit, phase, text, rule)
-        parameters = [
-            Parameter("buffer", "pos*", name="first_tile"),
-            Parameter("blocks", "int", name="main"),
-        ]
-        partition = kernel("_partition", FINISH_BLOCK, "partition", body, parameters)
+    made = SplitKernels(unit, phase, name)
+    finish = [made.finish()] if made.folds else []
     return PhaseCode(
-        tuple(kernels),
-        schedule,
+        (made.main(), *finish, *made.totals.final(unit, name, FINISH_BLOCK)),
+        unit.schedule,
         phase.path,
         phase.lanes,
-        persistent,
-        fields if folds else 0,
-        totals.fields,
-        partition,
-        chained,
+        made.persistent,
+        sum(len(a.fields) for a in phase.pass_.accumulators) if made.folds else 0,
+        made.totals.fields,
+        made.partition() if made.rule else None,
+        made.chained() if made.folds and made.rule else None,
     )
 
 
@@ -113,6 +53,83 @@ class Joint:
     folds: bool
     persistent: bool
     chained: bool
+
+
+class SplitKernels:
+    """The kernels of one phase. rule: how blocks cut, where they take a stored partition."""
+
+    def __init__(self, unit: Unit, phase: Split, name: str) -> None:
+        schedule = unit.schedule
+        self.unit, self.phase, self.name, self.schedule = unit, phase, name, schedule
+        self.text = unit.text(phase, schedule.engine in ("merge", "nonzero", "flatten"))
+        self.totals = Totals(self.text, phase.grid)
+        self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
+        self.source = self.structs()
+        self.persistent = device_counts(phase.layout)
+        has_value = bool(phase.pass_.accumulators) and bool(phase.leave)
+        self.folds = has_value and schedule.engine != "flatten"
+        self.rule = None if self.persistent else RULES.get(schedule.engine)
+
+    def structs(self) -> list[str]:
+        """What the engines take: the phase, and a user's schedule."""
+        unit, phase, text = self.unit, self.phase, self.text
+        body = PhaseStruct(text, phase, self.totals).lines()
+        sched: list[str] = []
+        if self.schedule.engine == "share":
+            code = schedule_code(self.schedule, unit.layouts[phase.path], phase.path)
+            sched = schedule_struct(text, code, self.schedule.block)
+        # Engines ask for Phase::pos; it comes first, since members are of that type.
+        position = f"  using pos = {'long long' if unit.wide else 'int'};"
+        lane = phase.lane is not None
+        members = [position, *struct_members(text.references, unit.written, lane)]
+        source = [*self.totals.structs, "struct Phase {", *members, *body, "};"]
+        return [*source, "struct Sched {", *members, *sched, "};"] if sched else source
+
+    def main(self) -> KernelCode:
+        body = self.main_body(Joint(self.folds, self.persistent, chained=False))
+        return self.kernel("", "tiles", body, [*self.carries(), *self.more(), *self.stored()])
+
+    def chained(self) -> KernelCode:
+        body = self.main_body(Joint(self.folds, self.persistent, chained=True))
+        chain = [Parameter("buffer", t, name=n) for t, n in CHAIN]
+        return self.kernel("_chain", "tiles", body, [*chain, *self.more(), *self.stored()])
+
+    def finish(self) -> KernelCode:
+        body = finish_body(self.text, self.phase, self.totals, self.lanes)
+        parameters = [*self.carries(), *self.more(), Parameter("blocks", "int", name="main")]
+        return self.kernel("_finish", "finish", body, parameters)
+
+    def partition(self) -> KernelCode:
+        body = partition_body(self.unit, self.phase, self.text, str(self.rule))
+        made = Parameter("buffer", "pos*", name="first_tile")
+        count = Parameter("blocks", "int", name="main")
+        return self.kernel("_partition", "partition", body, [made, count])
+
+    # ---- parts -----------------------------------------------------------------------------------
+    def main_body(self, joint: Joint) -> list[str]:
+        return main_body(self.text, self.schedule, self.phase, joint, self.totals, self.lanes)
+
+    def carries(self) -> list[Parameter]:
+        found = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
+        return found if self.folds else []
+
+    def more(self) -> list[Parameter]:
+        lane = self.phase.lane is not None
+        blocks = [Parameter("blocks", "int", name="all")] if lane else []
+        return [*self.totals.parameters, *blocks]
+
+    def stored(self) -> list[Parameter]:
+        first = Parameter("buffer", "const pos* __restrict__", name="first_tile")
+        return [first] if self.rule else []
+
+    def kernel(
+        self, suffix: str, grid: str, body: list[str], parameters: list[Parameter]
+    ) -> KernelCode:
+        block = self.schedule.block if grid == "tiles" else FINISH_BLOCK
+        name, references = f"{self.name}{suffix}", self.text.references
+        return self.unit.kernel(
+            name, block, grid, references, self.source, body, parameters, views=False
+        )
 
 
 # ---- the bodies ----------------------------------------------------------------------------
