@@ -89,11 +89,12 @@ def run_kernel(
     matrix: Any,
     stored: bool = False,
     counted: bool = False,
-    seed: int = 0,
+    **options: Any,
 ) -> None:
     """A kernel of tests/kernels.py on a CSR matrix, afresh: kernels keep what they have compiled.
 
     counted: only the device knows how many rows there are, so blocks are few and persist.
+    options: of the target.
     """
     known = CASES[case]
     kernel = type(known.kernel)(known.kernel.function)
@@ -107,7 +108,7 @@ def run_kernel(
     if stored:
         kernel.plan(*arguments, schedule=schedule, target="simt").store()(*arguments)
     else:
-        kernel[schedule].on("simt", seed=seed)(*arguments)
+        kernel[schedule].on("simt", **options)(*arguments)
 
 
 def rows(sizes: list[int]) -> Any:
@@ -191,6 +192,59 @@ def long_run(blocks: int = 6000) -> None:
     arrays = np.zeros(blocks, np.int32), ones, head, ones, y
     SimtProgram(SUM).launch("finish", -(-blocks // 64), 64, *arrays, blocks)
     assert y[0] == blocks
+
+
+JOIN = """
+struct Phase {
+  using pos = int;
+  struct State {};
+  struct Value {
+    float s;
+    template <class F> EV_DEVICE Value each(F f) const { return {f(s)}; }
+    static EV_DEVICE Value combine(const Value& a, const Value& b) { return {a.s + b.s}; }
+  };
+  struct Grid {};
+  static constexpr bool needs_tile = false, has_value = true, has_effects = false, has_leave = true, has_grid = false;
+  const int* offsets;
+  const float* x;
+  float* y;
+  int tiles;
+  static EV_DEVICE Value identity() { return {0}; }
+  static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }
+  EV_DEVICE pos num_tiles() const { return tiles; }
+  EV_DEVICE pos num_atoms() const { return offsets[tiles]; }
+  EV_DEVICE pos begin(pos tile) const { return offsets[tile]; }
+  EV_DEVICE pos end(pos tile) const { return offsets[tile + 1]; }
+  EV_DEVICE State enter(pos) const { return {}; }
+  EV_DEVICE void step(Value& v, const State&, pos, pos atom) const { v.s += x[atom]; }
+  EV_DEVICE void leave(pos tile, const Value& v, Grid&) const { y[tile] = v.s; }
+  static EV_DEVICE Grid grid_identity() { return {}; }
+};
+EV_KERNEL(64) join(const int* offsets, const float* x, float* y, int tiles, long long* blocks_begun, long long* links) {
+  const long long begun = ev::read_begun(blocks_begun);
+  ev::split_block<Phase, 64, 1, ev::merge_rule>({offsets, x, y, tiles}, ev::Chain<Phase>{begun, links}, nullptr);
+  ev::count_block(blocks_begun);
+}
+"""
+
+
+def chain(launches: int = 1) -> None:
+    """Blocks that join a tile over 96 of them: two groups, a rest of 31 and its last part.
+
+    Every launch has other atoms and another order, and the links of the one before.
+    """
+    sizes = [70, 96 * 64 - 30, 3, 0, 40]
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    blocks = -(-(len(sizes) + int(offsets[-1])) // 64)
+    begun, links = np.zeros(1, np.int64), np.zeros(2 * blocks, np.int64)
+    program = SimtProgram(JOIN)
+    for launch in range(launches):
+        x = (np.arange(offsets[-1]) % 7 + launch).astype(np.float32)
+        y = np.full(len(sizes), -1, np.float32)
+        arrays = offsets, x, y, len(sizes), begun, links
+        program.launch("join", blocks, 64, *arrays, seed=launch)
+        sums = np.diff(np.concatenate([[0], np.cumsum(x)])[offsets])
+        np.testing.assert_array_equal(y, sums)
 
 
 REDUCE = """

@@ -41,6 +41,7 @@ class SimtExecutable:
     program: Program
     options: Options = field(default_factory=Options)
     _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
+    _links: dict[Dimensions, np.ndarray] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def configured(self, given: dict[str, Any]) -> SimtExecutable:
@@ -107,9 +108,16 @@ class SimtExecutable:
         links = {}
         for step in self.program.steps(binding, multiprocessors):
             if step.size.links:
-                links[step.size] = aligned(link_bytes(step.size))
-                links[step.size][:] = 0
+                links[step.size] = self._links_of(step.size)
         return Room(stored, scratch, aligned(scratch.nbytes), links)
+
+    def _links_of(self, size: Dimensions) -> np.ndarray:
+        """Links outlive a run, as on a GPU: the next one must not take them for its own."""
+        with self._lock:
+            if size not in self._links:
+                self._links[size] = aligned(link_bytes(size))
+                self._links[size][:] = 0
+            return self._links[size]
 
     def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
         machine = self.machine()
@@ -117,6 +125,7 @@ class SimtExecutable:
         try:
             machine.run(launches, self._arrays(binding, room), replace(self.options, seed=seed))
         except Broken as broken:
+            self._links.clear()  # left as they are, half told
             raise self._error(broken, machine, seed) from None
 
     def _launches(self, steps: list[Step], binding: Binding, room: Room) -> list[Launch]:
