@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,11 @@ def grid_of(given: Any) -> tuple[int, int]:
     if not (
         isinstance(pair, tuple | list)
         and len(pair) == 2
-        and all(_is_integer(n) and 1 <= n < 2**31 for n in pair)
+        and all(_is_integer(n) and n >= 1 for n in pair)
     ):
         raise InputError("grid", expected="a number of blocks, or (x, y)", given=repr(given))
+    if pair[0] >= 2**31 or pair[1] >= 2**16:
+        raise InputError("grid", expected="x below 2**31 and y below 2**16", given=repr(given))
     return int(pair[0]), int(pair[1])
 
 
@@ -54,6 +58,25 @@ def array_of(name: str, kind: str, value: Any) -> Memory:
     return Memory(name, value.ctypes.data, value.nbytes, value.itemsize, written)
 
 
+def apart(memory: Sequence[Memory]) -> list[Memory]:
+    """Arrays by where they lie: one that is handed in twice counts once, for a write if either does.
+
+    Raises InputError for arrays that overlap otherwise.
+    """
+    made: dict[tuple[int, int], Memory] = {}
+    for new in memory:
+        start, end = new.pointer, new.pointer + new.nbytes
+        for old in made.values():
+            same = (old.pointer, old.nbytes) == (start, new.nbytes)
+            if not same and max(start, old.pointer) < min(end, old.pointer + old.nbytes):
+                wanted = f"memory that is that of {old.name}, or apart from it"
+                raise InputError(new.name, expected=wanted, given="arrays that overlap in part")
+        old = made.setdefault((start, new.nbytes), new)
+        if new.writable and not old.writable:
+            made[start, new.nbytes] = replace(old, writable=True)
+    return list(made.values())
+
+
 def number_of(name: str, kind: str, value: Any) -> Any:
     """A number for a parameter of the kind. Raises InputError."""
     wanted = TYPES.get(kind)
@@ -70,7 +93,9 @@ def _fits(dtype: np.dtype[Any], value: Any) -> bool:
     if isinstance(value, bool | np.bool_):
         return dtype.kind == "b"
     if dtype.kind == "f":
-        return isinstance(value, int | float | np.integer | np.floating)
+        return isinstance(value, float | np.floating) or (
+            isinstance(value, int | np.integer) and abs(int(value)) < 2**1023
+        )
     return dtype.kind != "b" and _is_integer(value) and _in_range(dtype, value)
 
 

@@ -69,8 +69,7 @@ def library(source: str, name: str, traced: bool = False) -> Path:
     """The shared library of a kernel's source and the runtime, from the cache or made now. traced: for the counters."""
     flags = TRACED if traced else CHECKED
     key = _key("library", source, headers.text(), *flags)
-    kept = directory("simt") / f"{key}.so"
-    if kept.exists():
+    if kept := _kept(f"{key}.so"):
         return kept
     with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
         text, code, linked = (Path(folder) / f"{name}.{end}" for end in ("cpp", "o", "so"))
@@ -84,8 +83,7 @@ def library(source: str, name: str, traced: bool = False) -> Path:
 def runtime() -> Path:
     """The runtime's object code, compiled once for all kernels."""
     key = _key("runtime")
-    kept = directory("simt") / f"{key}.o"
-    if kept.exists():
+    if kept := _kept(f"{key}.o"):
         return kept
     with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
         text, code = Path(folder) / "whole.cpp", Path(folder) / "whole.o"
@@ -98,13 +96,24 @@ def _includes() -> list[str]:
     return [f"-I{HOST}", f"-I{headers.FOLDER}"]
 
 
+def _kept(name: str) -> Path | None:
+    places = directory("simt") / name, Path(_instead().name) / name
+    return next((path for path in places if path.exists()), None)
+
+
 def _keep(name: str, content: bytes) -> Path:
     kept = write_file("simt", name, content)
     if kept is not None:
         return kept
-    path = Path(tempfile.mkdtemp(prefix="evenly-")) / name  # a cache that cannot be written
+    path = Path(_instead().name) / name
     path.write_bytes(content)
     return path
+
+
+@functools.cache
+def _instead() -> tempfile.TemporaryDirectory[str]:
+    """Where things are kept while this process lives, if the cache cannot be written."""
+    return tempfile.TemporaryDirectory(prefix="evenly-")
 
 
 def _key(*parts: str) -> str:

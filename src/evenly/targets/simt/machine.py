@@ -17,6 +17,8 @@ from .options import ORDERS, Options
 
 STEPS = 200_000  # switches between two looks at Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
+# One run at a time in a process: programs with the same text share a library, and the watchdogs of all a signal.
+LOCK = threading.Lock()
 
 
 class _Array(ctypes.Structure):
@@ -97,7 +99,7 @@ class Broken(Exception):
 
 
 class Machine:
-    """A loaded library. Launches of one library run one at a time."""
+    """A loaded library. Runs wait for each other, whatever their library."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -114,7 +116,6 @@ class Machine:
             ("ev_sim_warp_records", ctypes.c_void_p),
         ):
             getattr(self._library, name).restype = result
-        self._lock = threading.Lock()
 
     def kinds(self, kernel: str) -> tuple[str, ...]:
         """What each parameter of a kernel is (host/abi.hpp): "f", "*f" for float*, "&f" for const float*."""
@@ -125,7 +126,7 @@ class Machine:
 
     def run(self, launches: Sequence[Launch], memory: Sequence[Memory], options: Options) -> None:
         """Run launches one after another. Raises Broken."""
-        with self._lock:
+        with LOCK:
             self._start(memory, options, record=False)
             try:
                 for launch in launches:
@@ -136,7 +137,7 @@ class Machine:
     def count(self, launches: Sequence[Launch], memory: Sequence[Memory]) -> list[Counters]:
         """Run launches one after another, recorded: the counters of each. Needs a traced library."""
         made = []
-        with self._lock:
+        with LOCK:
             self._start(memory, Options(), record=True)
             try:
                 for launch in launches:
@@ -191,13 +192,15 @@ class Machine:
         self, launch: Launch, memory: Sequence[Memory], preemptions: int, limit: int
     ) -> tuple[int, bool, list[tuple[bytes, str]]]:
         """Run every interleaving: how many, whether that was all, and the outcomes with a trace each."""
-        with self._lock:
+        with LOCK:
             self._start(memory, Options(), record=False)
             try:
                 given, _held = self._launch(launch)
-                status = self._library.ev_sim_explore(
-                    ctypes.byref(given), preemptions, ctypes.c_uint64(limit)
-                )
+                self._library.ev_sim_explore(ctypes.byref(given), preemptions)
+                most = ctypes.c_uint64(limit)
+                while (status := self._library.ev_sim_explore_on(most)) == MORE:
+                    if self._library.ev_sim_explored() == limit:
+                        break
                 if status == FAILED:
                     raise self._failure(launch.kernel)
                 size = self._library.ev_sim_outcome_bytes()

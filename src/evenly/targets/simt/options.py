@@ -49,7 +49,7 @@ def options_of(given: dict[str, Any]) -> Options:
         count("seed", given.get("seed", 0)),
         seeds,
         order,
-        bool(given.get("races", True)),
+        _flag("races", given.get("races", True)),
         count("resident", given.get("resident", 0), 2**31),
     )
 
@@ -61,6 +61,12 @@ def _seeds(given: Any) -> tuple[int, ...]:
     if not seeds:
         raise InputError("seeds", expected="at least one integer", given="none")
     return seeds
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(name, expected="True or False", given=repr(value))
+    return bool(value)
 
 
 def count(name: str, value: Any, beyond: int = 2**63) -> int:

@@ -12,12 +12,14 @@ import numpy as np
 from evenly.errors import InputError, unknown
 
 from . import report
-from .arguments import array_of, block_of, grid_of, number_of
+from .arguments import apart, array_of, block_of, grid_of, number_of
 from .counters import Counters
 from .machine import Broken, Launch, Machine, Memory
 from .options import Options, count, options_of
 
 KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*\)\s+(\w+)\s*\(([^)]*)\)")
+
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,12 @@ class SimtProgram:
     """
 
     def __init__(self, source: str) -> None:
+        if not isinstance(source, str):
+            raise InputError("source", expected="CUDA C++ as text", given=type(source).__name__)
         self.source = source
-        self.kernels = {name: bound for bound, name, _ in KERNEL.findall(source)}
-        self._names = {name: _parameters(text) for _, name, text in KERNEL.findall(source)}
+        found = KERNEL.findall(COMMENT.sub(" ", source))
+        self.kernels = {name: bound for bound, name, _ in found}
+        self._names = {name: _parameters(text) for _, name, text in found}
         if not self.kernels:
             raise InputError(
                 "source",
@@ -108,9 +113,7 @@ class SimtProgram:
         InputError.
         """
         launch, memory = self._prepared(kernel, grid, block, arguments)
-        written = [
-            a for a, k in zip(arguments, self._machine().kinds(kernel), strict=True) if k[0] == "*"
-        ]
+        written = _written(arguments, memory)
         before = [a.copy() for a in written]
         bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
         most = count("limit", limit)
@@ -147,7 +150,7 @@ class SimtProgram:
     def _prepared(
         self, kernel: str, grid: Any, block: int, arguments: Sequence[Any]
     ) -> tuple[Launch, list[Memory]]:
-        if kernel not in self.kernels:
+        if not isinstance(kernel, str) or kernel not in self.kernels:
             raise unknown("kernel", kernel, list(self.kernels))
         blocks, threads = grid_of(grid), block_of(block, self.kernels[kernel])
         kinds = self._machine().kinds(kernel)
@@ -161,7 +164,7 @@ class SimtProgram:
                 values.append(memory[-1].pointer)
             else:
                 values.append(number_of(name, kind, given))
-        return Launch(kernel, blocks, threads, values), memory
+        return Launch(kernel, blocks, threads, values), apart(memory)
 
     def _error(self, broken: Broken, how: Options | None) -> report.SimtError:
         from . import source
@@ -178,6 +181,12 @@ def _parameters(text: str) -> list[str]:
     """The names of parameters, "int* count, ev::pair<int, float>* x"."""
     parts = re.split(r",(?![^<>]*>)", text)
     return [re.findall(r"\w+", part)[-1] for part in parts if part.strip()]
+
+
+def _written(arguments: Sequence[Any], memory: Sequence[Memory]) -> list[np.ndarray[Any, Any]]:
+    """The arrays that a kernel may write, one for each piece of memory that is writable."""
+    at = {(a.ctypes.data, a.nbytes): a for a in arguments if isinstance(a, np.ndarray)}
+    return [at[m.pointer, m.nbytes] for m in memory if m.writable]
 
 
 def _arrays(

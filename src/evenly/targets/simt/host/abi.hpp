@@ -83,8 +83,10 @@ EV_API const char* ev_sim_failure_kind();
 EV_API const char* ev_sim_failure();
 
 // Every interleaving of the launch with at most `preemptions` switches away from a thread that could go on (-1: any),
-// ev_more after `limit` of them. The arrays are reset between them.
-EV_API int ev_sim_explore(const ev_launch* launch, int preemptions, uint64_t limit);
+// one after another: ev_more after each but the last one, after `limit` of them, and now and then within a long one. The
+// arrays are reset between them.
+EV_API void ev_sim_explore(const ev_launch* launch, int preemptions);
+EV_API int ev_sim_explore_on(uint64_t limit);
 EV_API uint64_t ev_sim_explored();   // interleavings
 EV_API uint64_t ev_sim_outcomes();   // different final contents of the writable arrays
 EV_API uint64_t ev_sim_outcome_bytes();

@@ -119,7 +119,7 @@ inline void access(std::uintptr_t address, std::size_t size, Access kind, const 
   Machine& m = machine();
   Thread* me = m.current;
   if (!me || me->block->on_stack(*me, address)) return;
-  if (++me->accesses == breath) m.give_way(pc);
+  if (++me->accesses == breath) m.breathe(pc);
   if (m.options.record) return record(m, *me, address, size, kind, m.offset(pc), reads, writes, whole);
   const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole};
   if (me->block->slot.shared.holds(address)) return look.shared();

@@ -23,22 +23,21 @@ void Machine::begin(const ev_launch& given, Order& by) {
   turns = rounds_in_vain = 0;
   stamp_of_launch = ++stamps;
   int resident = options.resident > 0 ? options.resident : std::clamp(8192 / launch.threads, 4, 16);
-  const std::uint32_t all = static_cast<std::uint32_t>(launch.blocks_x) * launch.blocks_y;
-  resident = static_cast<int>(std::min<std::uint32_t>(resident, all));
+  const std::uint64_t all = static_cast<std::uint64_t>(launch.blocks_x) * launch.blocks_y;
+  resident = static_cast<int>(std::min<std::uint64_t>(resident, all));
   if (slot_threads < launch.threads) { slots.clear(); slot_threads = launch.threads; }
   while (static_cast<int>(slots.size()) < resident) slots.push_back(std::make_unique<Slot>(static_cast<int>(slots.size()), slot_threads));
   ready.clear(resident * warps_a_block());
   blocks.resize(resident);
-  to_come.resize(all);
-  for (std::uint32_t i = 0; i < all; ++i) to_come[i] = i;
-  std::reverse(to_come.begin(), to_come.end());  // blocks start in the order of their index, as on every GPU
+  next_block = 0;
+  all_blocks = all;
+  breathing = false;
 }
 
 void Machine::admit() {
-  for (std::size_t i = 0; i < blocks.size() && !to_come.empty(); ++i) {
+  for (std::size_t i = 0; i < blocks.size() && next_block < all_blocks; ++i) {
     if (blocks[i]) continue;
-    const std::uint32_t linear = to_come.back();
-    to_come.pop_back();
+    const auto linear = static_cast<std::uint32_t>(next_block++);
     Slot& slot = *slots[i];
     slot.shared.clear();
     slot.published.clear();
@@ -62,11 +61,11 @@ bool Machine::proceed(std::uint64_t steps) {
   for (admit();; admit()) {
     if (ready.size() == 0) wake_nappers();
     if (ready.size() == 0) {
-      if (to_come.empty() && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
+      if (next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
       throw Failure{"deadlock", "every thread waits\n" + who_waits()};
     }
     if (!naps.empty() && turns % nap == 0) wake_nappers();
-    if (steps-- == 0) return false;
+    if (steps-- == 0 || std::exchange(breathing, false)) return false;
     ++turns;
     current = order->next(ready, current);
     switch_to(scheduler, current->context);
@@ -81,7 +80,7 @@ void Machine::wake_nappers() {
   if (naps.empty()) return;
   rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
   changes_at_wake = changes;
-  if (ready.size() == 0 && rounds_in_vain > vain_rounds)
+  if (ready.size() == 0 && rounds_in_vain > vain_rounds && rounds_in_vain * naps.size() > vain_polls)
     throw Failure{"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()};
   for (Thread* t : naps) wake(*t);
   naps.clear();
@@ -145,7 +144,7 @@ std::string Machine::who_waits() const {
     }
   }
   if (unsaid > 0) all += format("  ... and %d threads more\n", unsaid);
-  if (!to_come.empty()) all += format("  %zu blocks have not started: %zu are resident at once\n", to_come.size(), blocks.size());
+  if (next_block < all_blocks) all += format("  %zu blocks have not started: %zu are resident at once\n", static_cast<std::size_t>(all_blocks - next_block), blocks.size());
   return all;
 }
 

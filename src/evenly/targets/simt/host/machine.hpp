@@ -147,6 +147,7 @@ public:
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // shadow cells of earlier launches are void
+  void breathe(const void* pc) { breathing = true; give_way(pc); }  // the host looks up, then it goes on
   std::uint64_t progress() const { return turns << 21 | (current ? current->accesses : 0); }  // different whenever something has moved
   int warps_a_block() const { return (launch.threads + 31) / 32; }
   int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
@@ -199,15 +200,18 @@ public:
 private:
   static constexpr std::uint32_t full_mask = 0xffffffffu;
   static constexpr int patience = 4;        // atomics in vain before a thread is put aside
-  static constexpr int vain_rounds = 2000;  // rounds of everyone polling in vain before it is a deadlock
+  // Everyone polls in vain: after so many rounds, and so many polls, it is a deadlock. A few threads that try for long,
+  // then give up, stay below; many threads need not be waited for as long.
+  static constexpr std::uint64_t vain_rounds = 2000, vain_polls = 1u << 20;
   static constexpr int nap = 256;           // turns of others after which all are looked at again
 
   std::vector<std::unique_ptr<Slot>> slots;
   int slot_threads = 0;
-  std::vector<std::uint32_t> to_come;  // blocks, the next one last
+  std::uint64_t next_block = 0, all_blocks = 0;  // blocks start in the order of their index, as on every GPU
   std::vector<Thread*> naps;
   std::uint64_t turns = 0, changes_at_wake = 0;
-  int rounds_in_vain = 0;
+  std::uint64_t rounds_in_vain = 0;
+  bool breathing = false;
   std::uint32_t stamps = 0, stamp_of_launch = 0;
   Order* order = nullptr;
   Context scheduler;

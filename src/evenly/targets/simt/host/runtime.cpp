@@ -11,6 +11,12 @@ std::unique_ptr<Order> order;
 Failure failed;
 Watchdog watchdog;
 Explored explored;
+struct {
+  ev_launch launch;
+  std::unique_ptr<Explorer> explorer;
+  std::vector<std::uint8_t> before;
+  bool underway;  // in the midst of an interleaving
+} exploring;
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
   if (o.order == ev_round_robin) return std::make_unique<RoundRobin>();
@@ -57,27 +63,27 @@ void ev_sim_stop() {
 const char* ev_sim_failure_kind() { return failed.kind.c_str(); }
 const char* ev_sim_failure() { return failed.text.c_str(); }
 
-int ev_sim_explore(const ev_launch* launch, int preemptions, uint64_t limit) {
-  Machine& m = machine();
-  Explorer explorer(preemptions);
+void ev_sim_explore(const ev_launch* launch, int preemptions) {
   explored = {};
-  const auto before = Contents::of(m.global);
-  do {
+  exploring = {*launch, std::make_unique<Explorer>(preemptions), Contents::of(machine().global), false};
+}
+
+int ev_sim_explore_on(uint64_t limit) {
+  Machine& m = machine();
+  Explorer& explorer = *exploring.explorer;
+  if (!exploring.underway) {
     if (explored.interleavings == limit) return ev_more;
-    Contents::restore(m.global, before);
-    m.begin(*launch, explorer);
-    while (true) {
-      const int status = ev_sim_continue(1u << 20);
-      if (status == ev_failed) {
-        failed.text += "\n  in the interleaving (block.thread, turn after turn) " + explorer.trace;
-        return ev_failed;
-      }
-      if (status == ev_done) break;
-    }
-    ++explored.interleavings;
-    explored.outcomes.try_emplace(Contents::of(m.global), explorer.trace);
-  } while (explorer.advance());
-  return ev_done;
+    Contents::restore(m.global, exploring.before);
+    m.begin(exploring.launch, explorer);
+    exploring.underway = true;
+  }
+  const int status = ev_sim_continue(1u << 20);
+  if (status == ev_failed) failed.text += "\n  in the interleaving (block.thread, turn after turn) " + explorer.trace;
+  if (status != ev_done) return status;
+  exploring.underway = false;
+  ++explored.interleavings;
+  explored.outcomes.try_emplace(Contents::of(m.global), explorer.trace);
+  return explorer.advance() ? ev_more : ev_done;
 }
 
 uint64_t ev_sim_explored() { return explored.interleavings; }
