@@ -58,13 +58,14 @@ class CudaExecutable:
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
         self._scratch: dict[tuple[int, int], DeviceMemory] = {}
         self._linked: dict[tuple[int, int, Dimensions], DeviceMemory] = {}
-        self._lock = threading.Lock()
+        self._lock, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared:
         """The launches for these arguments on the caller's current stream, to be called again and again."""
         device, stream = self.place(binding)
-        return Prepared(self._launches(binding, stored or {}, device, stream), device, stream)
+        launches = self._launches(binding, stored or {}, device, stream)
+        return Prepared(launches, device, stream, self._turn)
 
     def stream_reader(self, binding: Binding) -> Callable[[], int]:
         """Tells the caller's current stream, for arguments like these."""
@@ -83,7 +84,7 @@ class CudaExecutable:
             path = step.phase.path
             made[path] = DeviceMemory(self.program.partition_bytes(step))
             item = self._launch(step, binding, None, Held(None, None, made), device)
-            Prepared([item], device, stream)()
+            Prepared([item], device, stream, self._turn)()
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,16 +20,18 @@ class Prepared:
     """Launches on one stream, one after another. Calling it launches them; safe from several threads.
 
     It holds the scratch memory that they use, and not the arrays: whoever calls it has those.
+    turn: taken while several are launched, so that another thread's do not come between them:
+    they share the scratch memory of the stream.
     """
 
-    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_stream")
+    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_stream", "_turn")
 
-    def __init__(self, launches: list[Launch], device: Any, stream: Any) -> None:
+    def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
 
         self._only = len(require().Device.get_all_devices()) == 1
         self._launch = driver.cuLaunchKernel
-        self._device = device
+        self._device, self._turn = device, turn
         self._stream = driver.CUstream(int(stream.handle))
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
@@ -38,6 +41,13 @@ class Prepared:
         ]
 
     def __call__(self) -> None:
+        if len(self._items) == 1:
+            self._launch_all()
+        else:
+            with self._turn:
+                self._launch_all()
+
+    def _launch_all(self) -> None:
         if not self._only:
             self._device.set_current()
         launch, stream = self._launch, self._stream
