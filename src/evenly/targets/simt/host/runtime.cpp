@@ -45,9 +45,9 @@ void ev_sim_launch(const ev_launch* launch) { machine().begin(*launch, *order); 
 
 int ev_sim_continue(uint64_t steps) {
   try {
-    const bool done = machine().proceed(steps);
+    if (!machine().proceed(steps)) return ev_more;  // whose turn it was is known to the order when it goes on
     machine().current = nullptr;
-    return done ? ev_done : ev_more;
+    return ev_done;
   } catch (const Failure& f) {
     machine().current = nullptr;
     failed = f;
@@ -57,6 +57,7 @@ int ev_sim_continue(uint64_t steps) {
 
 void ev_sim_stop() {
   watchdog.stop();
+  machine().current = nullptr;
   machine().blocks.clear();
 }
 
@@ -78,7 +79,10 @@ int ev_sim_explore_on(uint64_t limit) {
     exploring.underway = true;
   }
   const int status = ev_sim_continue(1u << 20);
-  if (status == ev_failed) failed.text += "\n  in the interleaving (block.thread, turn after turn) " + explorer.trace;
+  if (status == ev_failed) {
+    if (failed.text.back() != '\n') failed.text += '\n';
+    failed.text += "  in the interleaving (block.thread, turn after turn) " + explorer.trace;
+  }
   if (status != ev_done) return status;
   exploring.underway = false;
   ++explored.interleavings;
