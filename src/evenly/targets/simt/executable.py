@@ -15,6 +15,7 @@ from evenly.language import ir
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import (
     ALIGN,
+    MAX_LANES,
     Addresses,
     Dimensions,
     Program,
@@ -41,7 +42,6 @@ class SimtExecutable:
     program: Program
     options: Options = field(default_factory=Options)
     _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
-    _links: dict[Dimensions, np.ndarray] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def configured(self, given: dict[str, Any]) -> SimtExecutable:
@@ -108,16 +108,8 @@ class SimtExecutable:
         links = {}
         for step in self.program.steps(binding, multiprocessors):
             if step.size.links:
-                links[step.size] = self._links_of(step.size)
+                links[step.size] = left_over(step.size)
         return Room(stored, scratch, aligned(scratch.nbytes), links)
-
-    def _links_of(self, size: Dimensions) -> np.ndarray:
-        """Links outlive a run, as on a GPU: the next one must not take them for its own."""
-        with self._lock:
-            if size not in self._links:
-                self._links[size] = aligned(link_bytes(size))
-                self._links[size][:] = 0
-            return self._links[size]
 
     def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
         machine = self.machine()
@@ -125,7 +117,6 @@ class SimtExecutable:
         try:
             machine.run(launches, self._arrays(binding, room), replace(self.options, seed=seed))
         except Broken as broken:
-            self._links.clear()  # left as they are, half told
             raise self._error(broken, machine, seed) from None
 
     def _launches(self, steps: list[Step], binding: Binding, room: Room) -> list[Launch]:
@@ -214,6 +205,17 @@ class Room:
     memory: np.ndarray | None = None
     links: dict[Dimensions, np.ndarray] = field(default_factory=dict)
     makes_partition: bool = False
+
+
+def left_over(size: Dimensions) -> np.ndarray:
+    """Links as earlier launches of this size leave them on a GPU: what they hold is out of date, and must show."""
+    earlier = 7
+    links = aligned(link_bytes(size))
+    links[:8].view(np.int64)[0] = earlier * size.blocks * min(size.lanes, MAX_LANES)
+    links[ALIGN:].view(np.int64)[:] = (
+        earlier << 32 | 0x7FC0_A5A5
+    )  # a NaN, where it is read as a float
+    return links
 
 
 def address(array: np.ndarray | None) -> int:
