@@ -194,6 +194,16 @@ CASES = {
 
 ROW_LAYOUTS = ("csr", "ell", "dia", "bcsr")
 
+# One of each engine, with its own parameters.
+ENGINES = [
+    ev.ThreadMapped(),
+    ev.GroupMapped(8),
+    ev.GroupMapped(32, flatten=True),
+    ev.WorkOriented(),
+    ev.MergePath(),
+    ev.NonzeroSplit(),
+]
+
 SCHEDULES = {
     "thread": ev.ThreadMapped(),
     "group 8": ev.GroupMapped(8),

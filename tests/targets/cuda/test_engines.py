@@ -16,21 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenly.targets.cuda import headers
 from evenly.targets.simt import compiler
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TARGETS = Path(__file__).resolve().parents[3] / "src" / "evenly" / "targets"
 DEVICE, HOST = TARGETS / "cuda" / "device", TARGETS / "simt" / "host"
-HEADERS = (
-    "gpu.cuh",
-    "group.cuh",
-    "grid.cuh",
-    "carry.cuh",
-    "chain.cuh",
-    "split.cuh",
-    "share.cuh",
-    "flatten.cuh",
-)
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 FASTER = "-DEV_DEVICE=inline"  # not always: no test here asks for lines
 
@@ -190,7 +181,11 @@ def one_string(*files: Path) -> str:
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90", "sm_100"])
 def test_every_engine_compiles_without_spilling(architecture: str) -> None:
     core = pytest.importorskip("cuda.core")
-    files = [*(DEVICE / name for name in HEADERS), FIXTURES / "phases.hpp", FIXTURES / "kernels.cu"]
+    files = [
+        *(DEVICE / name for name in headers.ORDER),
+        FIXTURES / "phases.hpp",
+        FIXTURES / "kernels.cu",
+    ]
     options = core.ProgramOptions(arch=architecture, std="c++17", ptxas_options=["-v"])
     log = io.StringIO()
     cubin = core.Program(one_string(*files), "c++", options).compile("cubin", logs=log)

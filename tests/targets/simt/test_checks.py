@@ -6,20 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.kernels import ENGINES
 
 import evenly as ev
 
 pytestmark = pytest.mark.simt
 
 OFFSETS = np.array([0, 2, 2, 5], np.int32)
-SCHEDULES = [
-    ev.ThreadMapped(),
-    ev.GroupMapped(8),
-    ev.GroupMapped(32, flatten=True),
-    ev.WorkOriented(),
-    ev.MergePath(),
-    ev.NonzeroSplit(),
-]
 
 
 def csr_of(columns: list[int]) -> Any:
@@ -92,7 +85,7 @@ def names_the_line(error: ev.SimtError, line: str) -> bool:
     return error.locations[0].text.rstrip().endswith(f"# {line}") and f"# {line}" in str(error)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
 def test_reads_out_of_bounds(schedule: Any) -> None:
     A = csr_of([0, 1, 2, 3, 0])
     error = failing(gather, schedule, A, np.ones(4, np.float32), np.zeros(3, np.float32))
@@ -102,7 +95,7 @@ def test_reads_out_of_bounds(schedule: Any) -> None:
 
 
 @pytest.mark.parametrize("kernel", [scatter, stores])
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
 def test_writes_below_zero(kernel: Any, schedule: Any) -> None:
     error = failing(kernel, schedule, csr_of([1, 2, 3, 3, 0]), np.ones(1), np.zeros(3))
     assert error.kind == "bounds"

@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.batteries import matrices
+from tests.kernels import ENGINES
 
 import evenly as ev
 
 pytestmark = pytest.mark.simt
-SCHEDULES = [
-    ev.ThreadMapped(),
-    ev.GroupMapped(8),
-    ev.GroupMapped(32, flatten=True),
-    ev.WorkOriented(),
-    ev.MergePath(),
-    ev.NonzeroSplit(),
-]
 
 
 @ev.kernel
@@ -32,7 +25,7 @@ def awkward(A, new, bound, state, value, team, begin, grid, live, found, part, s
     whole[0] = total
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
 def test_any_name_will_do(schedule: Any) -> None:
     matrix = matrices()["power law"]
     A, n, m = ev.csr(matrix), matrix.nnz, matrix.shape[0]

@@ -242,7 +242,3 @@ def _compare_width(a: ir.Expr, b: ir.Expr) -> Scalar:
         if isinstance(x, ir.Const) and x.type.weak and -(2**31) <= x.value < 2**31:
             return y.type
     return WEAK_INT
-
-
-def is_finite_constant(e: ir.Expr) -> bool:
-    return isinstance(e, ir.Const) and math.isfinite(e.value)

@@ -70,7 +70,8 @@ class SimtExecutable:
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
         steps = self.program.steps(binding, MULTIPROCESSORS)
-        self._execute(steps, binding, self._room(binding, stored, MULTIPROCESSORS), seed)
+        room = self._room(steps, binding, stored, MULTIPROCESSORS)
+        self._execute(steps, binding, room, seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one a layout."""
@@ -96,19 +97,18 @@ class SimtExecutable:
         The launches are those that the GPU gets whose numbers evenly is tuned by.
         """
         multiprocessors = int(numbers()["multiprocessors"])
-        room = self._room(binding, stored or {}, multiprocessors)
         steps = self.program.steps(binding, multiprocessors)
+        room = self._room(steps, binding, stored or {}, multiprocessors)
         launches = self._launches(steps, binding, room)
         return self.machine(traced=True).count(launches, self._arrays(binding, room))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _room(self, binding: Binding, stored: Stored, multiprocessors: int) -> Room:
+    def _room(
+        self, steps: list[Step], binding: Binding, stored: Stored, multiprocessors: int
+    ) -> Room:
         """The memory of one run."""
         scratch = self.program.scratch(binding, multiprocessors)
-        links = {}
-        for step in self.program.steps(binding, multiprocessors):
-            if step.size.links:
-                links[step.size] = left_over(step.size)
+        links = {step.size: left_over(step.size) for step in steps if step.size.links}
         return Room(stored, scratch, aligned(scratch.nbytes), links)
 
     def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
@@ -209,12 +209,10 @@ class Room:
 
 def left_over(size: Dimensions) -> np.ndarray:
     """Links as earlier launches of this size leave them on a GPU: what they hold is out of date, and must show."""
-    earlier = 7
+    earlier, nan = 7, 0x7FC0_A5A5  # launches; what is read as a float
     links = aligned(link_bytes(size))
     links[:8].view(np.int64)[0] = earlier * size.blocks * min(size.lanes, MAX_LANES)
-    links[ALIGN:].view(np.int64)[:] = (
-        earlier << 32 | 0x7FC0_A5A5
-    )  # a NaN, where it is read as a float
+    links[ALIGN:].view(np.int64)[:] = earlier << 32 | nan
     return links
 
 

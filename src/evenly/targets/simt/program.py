@@ -18,7 +18,6 @@ from .machine import Broken, Launch, Machine, Memory
 from .options import Options, count, options_of
 
 KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*\)\s+(\w+)\s*\(([^)]*)\)")
-
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

@@ -4,7 +4,7 @@
 // which those that can run do run is the order's (order.hpp). Several blocks are in flight at once, so that blocks may
 // wait for each other.
 //
-// What CUDA leaves undefined is a failure here, and ends the run: see collectives.hpp, access.hpp and undefined.hpp.
+// What CUDA leaves undefined is a failure here, and ends the run: see collectives.hpp, access.hpp and hooks.cpp.
 #pragma once
 #include <algorithm>
 #include <cstdio>
