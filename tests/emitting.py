@@ -20,8 +20,5 @@ def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCod
     layouts = layouts_of(dict(zip(named, specs, strict=True)))
     unit = Unit(phases.name, schedule, layouts, phases.outputs, is_wide(Binding(named)))
     return [
-        k
-        for code in emit(phases, unit)
-        for k in (*code.kernels, code.partition, code.chained)
-        if k is not None
+        k for code in emit(phases, unit) for k in (*code.kernels, code.partition) if k is not None
     ]

@@ -55,7 +55,7 @@ def test_profile_prints_a_table_a_launch(evenly, small):
     ran = evenly("spmv", small, "--schedule", "merge_path", "--target", "simt", "--profile")
     assert (ran.status, ran.err) == (0, "")
     assert ran.lines[2] == "Dimensions: 40 x 30 (117)"
-    assert ran.lines[3:5] == ["", "spmv_rows_0_chain under merge_path"]
+    assert ran.lines[3:5] == ["", "spmv_rows_0 under merge_path"]
     labels = [line.split("  ")[0] for line in ran.lines[5:] if not line.startswith("  ")]
     assert labels[:4] == ["warps", "idle lanes", "divergent branches", "global loads"]
     assert any(re.fullmatch(r"  sectors read +\d+  of 32 bytes, .*", x) for x in ran.lines)
@@ -72,7 +72,7 @@ def test_profile_of_all_schedules(evenly, small):
     ran = evenly("spmv", small, "--schedule", "all", "--target", "simt", "--profile")
     titles = [line for line in ran.lines if " under " in line]
     assert "spmv_rows_0 under thread_mapped" in titles
-    assert "spmv_rows_0_chain under merge_path" in titles
+    assert "spmv_rows_0 under merge_path" in titles
 
 
 @pytest.mark.parametrize(

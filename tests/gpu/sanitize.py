@@ -14,7 +14,6 @@ import cupy
 import numpy as np
 
 from evenly.layouts import convert
-from evenly.targets.cuda import launching
 from tests.batteries import matrices
 from tests.kernels import CASES, SCHEDULES, reference, tolerance
 
@@ -23,12 +22,8 @@ KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "spmv_dot", "softmax")
 
 
 def main() -> None:
-    """As launches of this size are made, then as large ones are: with a finish kernel."""
     cupy.cuda.set_allocator(None)
-    given = launching.numbers()
-    for blocks in (given["chained_blocks"], 0):
-        launching.numbers = lambda blocks=blocks: {**given, "chained_blocks": blocks}
-        run(matrices(np.float32))
+    run(matrices(np.float32))
 
 
 def run(battery: dict[str, Any]) -> None:

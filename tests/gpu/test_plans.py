@@ -10,17 +10,12 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.interop.generators import rmat
-from evenly.targets.cuda import launching
 from tests.batteries import matrices, vector
 from tests.kernels import (
-    CASES,
     SCHEDULES,
-    inputs,
-    reference,
     softmax_rows,
     spmm,
     spmv,
-    tolerance,
 )
 
 pytestmark = pytest.mark.gpu
@@ -139,7 +134,6 @@ def test_launches_say_what_is_launched() -> None:
     _, A, x, y = arguments(matrix)
     plan = spmv.plan(A, x, y, schedule=ev.MergePath(block=64, items=2))
     (main,) = plan.launches
-    assert main.name.endswith("_chain")
     assert main.block == (64, 1, 1)
     assert main.grid == (-(-(matrix.shape[0] + matrix.nnz) // 128), 1, 1)
     assert "ev::split_block" in main.source
@@ -148,31 +142,8 @@ def test_launches_say_what_is_launched() -> None:
     assert spmv.plan(A, x, y, schedule=ev.ThreadMapped()).workspace == 0
 
 
-@pytest.mark.parametrize("schedule", ["merge", "merge 7", "nonzero"])
-@pytest.mark.parametrize("kernel", ["spmv", "row_extremes", "spmv_dot", "spmm", "softmax"])
-def test_a_finish_kernel_joins_what_blocks_share(
-    kernel: str, schedule: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What large launches do, on small ones: these join the tiles on the way."""
-    given = launching.numbers()
-    monkeypatch.setattr(launching, "numbers", lambda: {**given, "chained_blocks": 0})
-    cupy, case = pytest.importorskip("cupy"), CASES[kernel]
-    for name, matrix in inputs(case, "csr", np.float32).items():
-        host = ev.csr(matrix)
-        args = [cupy.asarray(a) for a in case.arguments(host, matrix, np.float32)[1:]]
-        args.insert(0, host.to("cuda"))
-        case.kernel[SCHEDULES[schedule]].on("cuda")(*args)
-        for place, want in zip(
-            case.outputs, reference(case, name, matrix, "csr", np.float32), strict=True
-        ):
-            found = args[place].get()
-            np.testing.assert_allclose(found, want, **tolerance(np.float32), err_msg=name)
-
-
-def test_long_runs_of_blocks_are_joined_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One row over thousands of blocks, many times over: the links must not be taken for another launch's."""
-    given = launching.numbers()
-    monkeypatch.setattr(launching, "numbers", lambda: {**given, "chained_blocks": 10**6})
+def test_long_runs_of_blocks_meet() -> None:
+    """One row over tens of thousands of blocks, many times over: a meeting must not see another launch's parts."""
     lengths = np.full(3000, 2)
     lengths[1000], lengths[2000] = 900_000, 70
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -181,7 +152,7 @@ def test_long_runs_of_blocks_are_joined_on_the_way(monkeypatch: pytest.MonkeyPat
     values = rng.integers(-2, 3, offsets[-1])
     for dtype in (np.float32, np.float64):
         matrix = scipy.sparse.csr_array((values.astype(dtype), columns, offsets), shape=(3000, 500))
-        for schedule in (ev.MergePath(64, 3), ev.NonzeroSplit(32, 4)):
+        for schedule in (ev.MergePath(32, 1), ev.NonzeroSplit(32, 4)):
             cupy, A, x, y = arguments(matrix)
             x, y = x.astype(dtype), y.astype(dtype)
             plan = spmv.plan(A, x, y, schedule=schedule)

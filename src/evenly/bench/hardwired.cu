@@ -26,11 +26,11 @@ extern "C" __global__ void __launch_bounds__(256) warp_mapped(const int* __restr
   if (lane == 0) y[row] = sum;
 }
 
-// ---- merge-path (MergePath(256, 4)) ------------------------------------------------------------------------------------
+// ---- merge-path (MergePath(256, 3)) ------------------------------------------------------------------------------------
 // Merrill and Garland, "Merge-Based Parallel SpMV" (SC 2016): row ends and nonzeros, merged, are one line, and each block
 // takes the same length of it. A block stages its products in shared memory; a thread adds up ITEMS consecutive ones; a
 // segmented scan joins threads; the sums that cross blocks are joined by a second kernel.
-constexpr int THREADS = 256, ITEMS = 4, SHARE = THREADS * ITEMS, WARPS = THREADS / 32, BATCH = 8;
+constexpr int THREADS = 256, ITEMS = 3, SHARE = THREADS * ITEMS, WARPS = THREADS / 32, BATCH = 8;
 constexpr unsigned ALL = 0xffffffffu;
 
 // first_row[b] for b in 0 .. blocks: how many rows have ended at place b * SHARE of the line.

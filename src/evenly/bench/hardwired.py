@@ -15,7 +15,7 @@ from evenly.schedules import MergePath, ThreadMapped, WarpMapped
 from .contender import HAND, KERNELS, Contender, LeftOut, prepared
 from .place import Live
 
-BLOCK, ITEMS = 256, 4  # as in the file
+BLOCK, ITEMS = 256, 3  # as in the file
 PREFIX = "hand: "
 C_TYPES = {"float32": "float", "float64": "double"}
 
@@ -26,7 +26,7 @@ def source() -> str:
 
 
 def contenders(live: Live) -> Iterator[Contender | LeftOut]:
-    """One a schedule; each is named after the schedule, "hand: MergePath(block=256, items=4)"."""
+    """One a schedule; each is named after the schedule, "hand: MergePath(block=256, items=3)"."""
     makers: tuple[tuple[Any, Callable[[Live], Any]], ...] = (
         (ThreadMapped(BLOCK), partial(by_rows, "thread_mapped", 1)),
         (WarpMapped(BLOCK), partial(by_rows, "warp_mapped", 32)),

@@ -19,7 +19,7 @@ class MergePath(WorkOriented):
     """
 
     block: int = 256
-    items: int = 4
+    items: int = 3
 
     owner = "share"
     engine = "merge"

@@ -15,7 +15,7 @@ from evenly import schedules as s
 
 from .statistics import Statistics
 
-LANES = (1, 2, 4, 8, 16, 32, 64)
+LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 Numbers = Mapping[str, float]
 
 
@@ -33,12 +33,12 @@ def owned(lanes: int) -> Any:
 
 
 def split(st: Statistics, numbers: Mapping[str, Any]) -> Any:
-    """MergePath, with more items a thread where that keeps it at one launch; by atoms alone where tiles are empty."""
+    """MergePath; in larger shares where there are many atoms, in few tiles; by atoms where most tiles are empty."""
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
-    few = s.MergePath(items=5)
-    blocks = numbers["chained_blocks"] * numbers["multiprocessors"]
-    return few if st.tiles + st.atoms <= blocks * few.block * few.items else s.MergePath()
+    own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
+    streams = st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms
+    return s.MergePath(128, 7) if streams else s.MergePath()
 
 
 def group_time(st: Statistics, lanes: int, n: Numbers) -> float:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenly.interop.transfer import to_numpy
-
-SAMPLE = 1 << 16  # tiles looked at, where a layout has more
-
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles.
-
-    Of a layout with many tiles, the last two are those of an evenly spaced sample; the greatest is
-    the greatest of all: one long tile among millions decides how long a schedule takes.
-    """
+    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles."""
 
     tiles: int
     atoms: int
@@ -50,27 +43,13 @@ def statistics(layout: Any) -> Statistics:
 
 
 def _measure(layout: Any) -> Statistics:
+    from .lengths import sums  # a kernel, which this is asked for by
+
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
     if tiles == 0:
         return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)
-    offsets = _offsets(layout)
-    if offsets is None:
-        return Statistics(tiles, atoms, atoms / tiles, 0, 0.0, 0.0)
-    lengths = offsets[1:] - offsets[:-1]
-    sample = np.asarray(to_numpy(lengths[:: max(1, tiles // SAMPLE)]), np.int64)
-    return Statistics(
-        tiles,
-        atoms,
-        atoms / tiles,
-        int(lengths.max()),
-        float(sample.std()),
-        float((sample == 0).mean()),
-    )
-
-
-def _offsets(layout: Any) -> Any:
-    """Where tiles begin, as an array that computes, wherever it lies; None where no field says so."""
-    offsets = getattr(layout, "offsets", None)
-    if offsets is None or getattr(offsets, "ndim", 1) != 1:
-        return None
-    return offsets if hasattr(offsets, "__getitem__") else to_numpy(offsets)
+    mean, found = atoms / tiles, sums(layout)
+    if found is None:
+        return Statistics(tiles, atoms, mean, 0, 0.0, 0.0)
+    deviation = math.sqrt(max(0.0, found.squares / tiles - mean * mean))
+    return Statistics(tiles, atoms, mean, found.greatest, deviation, found.empty / tiles)

@@ -169,7 +169,7 @@ def test_atomics_return_the_old_value(scalars: ctypes.CDLL, dtype: str) -> None:
 # ---- NVRTC ------------------------------------------------------------------------------------
 
 
-SPILLS = {"spmv_nonzero_double": 8, "spmv_merge_chained": 8}
+SPILLS = {"spmv_nonzero_double": 8, "spmv_merge_meeting": 8}
 
 
 def one_string(*files: Path) -> str:

@@ -15,6 +15,7 @@ from tests.kernels import CASES
 
 import evenly as ev
 from evenly.targets.cuda import headers
+from evenly.targets.cuda.launching import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER
@@ -220,29 +221,27 @@ struct Phase {
   EV_DEVICE void leave(pos tile, const Value& v, Grid&) const { y[tile] = v.s; }
   static EV_DEVICE Grid grid_identity() { return {}; }
 };
-EV_KERNEL(64) join(const int* offsets, const float* x, float* y, int tiles, long long* blocks_begun, long long* links) {
-  const long long begun = ev::read_begun(blocks_begun);
-  ev::split_block<Phase, 64, 1, ev::merge_rule>({offsets, x, y, tiles}, ev::Chain<Phase>{begun, links}, nullptr);
-  ev::count_block(blocks_begun);
+EV_KERNEL(64) join(const int* offsets, const float* x, float* y, int tiles, long long* cells) {
+  ev::split_block<Phase, 64, 1, ev::merge_rule>({offsets, x, y, tiles}, ev::Meeting<Phase>{cells}, nullptr);
 }
 """
 
 
-def chain(launches: int = 1) -> None:
-    """Blocks that join a tile over 96 of them: two groups, a rest of 31 and its last part.
+def meeting(launches: int = 1) -> None:
+    """Blocks that join a tile of two of them, and one of 161: a group of 128, and one of 33.
 
-    Every launch has other atoms and another order, and the links of the one before.
+    Every launch has other atoms and another order, and the cells as the one before left them.
     """
-    sizes = [70, 96 * 64 - 30, 3, 0, 40]
+    sizes = [70, 160 * 64 - 30, 3, 0, 40]
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     blocks = -(-(len(sizes) + int(offsets[-1])) // 64)
-    begun, links = np.zeros(1, np.int64), np.zeros(2 * blocks, np.int64)
+    made = np.zeros(3 * cells(blocks), np.int64)
     program = SimtProgram(JOIN)
     for launch in range(launches):
         x = (np.arange(offsets[-1]) % 7 + launch).astype(np.float32)
         y = np.full(len(sizes), -1, np.float32)
-        arrays = offsets, x, y, len(sizes), begun, links
-        program.launch("join", blocks, 64, *arrays, seed=launch)
+        program.launch("join", blocks, 64, offsets, x, y, len(sizes), made, seed=launch)
+        np.testing.assert_array_equal(made, 0)
         sums = np.diff(np.concatenate([[0], np.cumsum(x)])[offsets])
         np.testing.assert_array_equal(y, sums)
 

@@ -1,8 +1,8 @@
 """Each synchronisation, shared array and many a line of the engines, changed: target simt says what is wrong.
 
 A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for. Those of
-chain.cuh that nothing but the result shows are in a table of their own: blocks that take the wrong part, all by
-atomics, or one that an earlier launch left (a call on target simt starts with clear links, so `seeds` has none).
+meet.cuh that nothing but the result shows are in a table of their own: blocks that take the wrong part, all by
+atomics, or leave a part for the next launch (a call on target simt starts with clear cells, so `seeds` has none).
 Missing fences are planted in test_planted.py. Not in the table, because it changes nothing that could be seen:
 flatten.cuh, tile_of, `high = G - 1` to `G` (the last tile ends after every atom: the search never gets beyond it).
 """
@@ -40,16 +40,16 @@ reductions: Run = programs.reductions
 totals: Run = programs.totals
 long_run: Run = programs.long_run
 scan: Run = programs.scan
-chain: Run = programs.chain
-chain_again: Run = functools.partial(programs.chain, 8)
-merge_in_any_order: Run = functools.partial(programs.merge, seeds=range(8))
+meeting: Run = programs.meeting
+meeting_again: Run = functools.partial(programs.meeting, 8)
+words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
     "merge": merge, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
-    "chain": chain, "chain again": chain_again, "chain in any order": merge_in_any_order,
+    "meeting": meeting, "meeting again": meeting_again, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
@@ -205,40 +205,41 @@ TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
 ]  # fmt: skip
-CHAIN = [  # blocks that wait for each other
-    Mutant("chain.cuh", "const unsigned long long epoch = (unsigned long long)(unsigned)chain.epoch() << 32;", "chain.epoch()", "(chain.epoch() + 1)", chain, "deadlock"),
-    Mutant("chain.cuh", "if (thread_rank() == block_threads() - 1) atomic_add(blocks_begun, 1LL);", "thread_rank() == block_threads() - 1", "true", chain, "deadlock"),
-    Mutant("chain.cuh", "if (lane == 31) publish(2 * block, part);", *GONE, chain, "deadlock"),
-    Mutant("chain.cuh", "if (lane == 0) publish(2 * block + 1, v);", *GONE, chain, "deadlock"),
-    Mutant("chain.cuh", "const int lane = lane_rank(), block = block_rank();", "block_rank()", "block_rank() + 1", chain, "deadlock"),
-    Mutant("chain.cuh", "if (from < stop) leave_open(from, open_tile, part);", "leave_open(from", "leave_open(stop", chain, "deadlock"),
-    Mutant("chain.cuh", "if ((block - first_block(from, open_tile)) % 32 != 31) return;", "!= 31", "!= 30", chain, "deadlock"),
-    Mutant("chain.cuh", "const int groups = run / 32, rest = run % 32, share = ceil_div(groups, 32);", "run / 32", "run / 31", chain, "deadlock"),
-    Mutant("chain.cuh", "total = Phase::combine(total, await(2 * (first + 32 * g + 31) + 1));", "+ 31", "+ 30", chain, "deadlock"),
-    Mutant("chain.cuh", "if (lane < rest) part = await(2 * (first + 32 * groups + lane));", "<", "<=", chain, "deadlock"),
-    Mutant("chain.cuh", "do link = (unsigned long long)atomic_load(chain.links + at * words + w);", "atomic_load(chain.links + at * words + w)", "chain.links[at * words + w]", chain, "race"),
-    Mutant("chain.cuh", "for (int w = 0; w < words; ++w) atomic_store(chain.links + at * words + w, (long long)(epoch | b.word[w]));", "atomic_store(chain.links + at * words + w, ", "chain.links[at * words + w] = (", chain, "race"),
-    Mutant("chain.cuh", "if (thread_rank() == 0) phase.leave(tile, Phase::combine(earlier, head), grid);", *ALL_THREADS, chain, "race"),
-    Mutant("chain.cuh", "const pos tile = shuffle_from(full_warp, head_tile, 0);", *HALF, chain, "mask"),
-    Mutant("chain.cuh", "return lanes_fold<32>(full_warp, lane_rank(), v, [](const Value& a, const Value& b) { return Phase::combine(a, b); });", *HALF, chain, "mask"),
+MEETING = [  # blocks that meet
+    Mutant("meet.cuh", "if (found[0] == 0) return false;", *GONE, meeting, "deadlock"),
+    Mutant("meet.cuh", "if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);", *GONE, meeting, "deadlock"),
+    Mutant("meet.cuh", "if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);", "me == count - 1", "false", meeting, "deadlock"),
+    Mutant("meet.cuh", "if (lane_rank() == source) before = atomic_add(place, 1LL);", "atomic_add(place, 1LL)", "(*place)++", meeting, "race"),
+    Mutant("meet.cuh", "if (shuffle_from(full_warp, before, source) != members - 1) return false;", "members - 1", "members - 2", meeting, "deadlock"),
+    Mutant("meet.cuh", "if (shuffle_from(full_warp, before, source) != members - 1) return false;", *HALF, meeting, "mask"),
+    Mutant("meet.cuh", "part = take(place, members, group + members == count);", "members,", "members - 1,", meeting, "deadlock"),
+    Mutant("meet.cuh", "part = take(place, members, group + members == count);", "group + members == count", "true", meeting, "deadlock"),
+    Mutant("meet.cuh", "if (count <= fan) return true;", *GONE, meeting, "bounds"),
+    Mutant("meet.cuh", "if (count <= fan) return true;", "fan", "fan + 40", meeting, "race"),
+    Mutant("meet.cuh", "me /= fan;", *GONE, meeting, "bounds"),
+    Mutant("meet.cuh", "for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));", "atomic_store(at + 1 + last * words + w, ", "at[1 + last * words + w] = (", meeting, "race"),
+    Mutant("meet.cuh", "found[i][w] = i < mine ? (link)atomic_load(at(i, w)) : there;", "atomic_load(at(i, w))", "*at(i, w)", meeting, "race"),
+    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", "(from, tile)", "(stop, tile)", meeting, "deadlock"),
+    Mutant("meet.cuh", "const pos tile = shuffle_from(full_warp, head_tile, 0);", *HALF, meeting, "mask"),
+    Mutant("meet.cuh", "part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });", *HALF, meeting, "mask"),
 ]  # fmt: skip
-MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *CHAIN]
+MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING]
 
-CHAIN_BY_SEEDS = [  # whoever comes late finds the right part
-    Mutant("chain.cuh", "while ((int)(link >> 32) != epoch);", "(int)(link >> 32) != epoch", "false", merge_in_any_order, "seed"),
-    Mutant("chain.cuh", "EV_DEVICE int epoch() const { return (int)(begun / (block_count() * block_y_count())) + 1; }", " + 1", "", merge_in_any_order, "seed"),
+MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
+    Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
+    Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~sign", "", words_in_any_order, "seed"),
 ]  # fmt: skip
-CHAIN_BY_RESULT = [
-    Mutant("chain.cuh", "if ((warp_rank() == 0 || warp_rank() == T / 32 - 1) && tile < phase.num_tiles()) begin = phase.begin(tile);", *GONE, chain, ""),
-    Mutant("chain.cuh", "if (thread_rank() == block_threads() - 1) atomic_add(blocks_begun, 1LL);", *GONE, chain_again, ""),
-    Mutant("chain.cuh", "while ((int)(link >> 32) != epoch);", "!= epoch", "== 0", chain_again, ""),
-    Mutant("chain.cuh", "if (lane == 31) publish(2 * block, part);", "31", "30", chain, ""),
-    Mutant("chain.cuh", "if (lane < 31) v = await(2 * (block - 31 + lane));", *GONE, chain, ""),
-    Mutant("chain.cuh", "if (lane < 31) v = await(2 * (block - 31 + lane));", "lane < 31", "lane < 30", chain, ""),
-    Mutant("chain.cuh", "if (lane < 31) v = await(2 * (block - 31 + lane));", "block - 31", "block - 30", chain, ""),
-    Mutant("chain.cuh", "if (groups > 0) total = fold(total);", *GONE, chain, ""),
-    Mutant("chain.cuh", "if (lane < rest) part = await(2 * (first + 32 * groups + lane));", *GONE, chain, ""),
-    Mutant("chain.cuh", "if (lane < rest) part = await(2 * (first + 32 * groups + lane));", "< rest", "< rest - 1", chain, ""),
+MEETING_BY_RESULT = [
+    Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
+    Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (lane_rank() == 0) atomic_store(place, 0LL);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (lane_rank() == source) before = atomic_add(place, 1LL);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "source = 0;", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (i < mine) atomic_store(at(i, w), 0LL);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (i < mine) total = Phase::combine(total, b.value);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", "(to, tile)", "(to + 64, tile)", meeting, ""),
+    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", ", 31,", ", 30,", meeting, ""),
+    Mutant("meet.cuh", "part = second ? Phase::combine(other.value, part) : Phase::combine(part, other.value);", "other.value, part", "part, part", meeting, ""),
 ]  # fmt: skip
 
 
@@ -261,14 +262,14 @@ def test_a_changed_line_is_found(tmp_path: Path, mutant: Mutant) -> None:
     assert error.kind in mutant.kind.split("|"), error
 
 
-@pytest.mark.parametrize("mutant", CHAIN_BY_SEEDS, ids=named)
+@pytest.mark.parametrize("mutant", MEETING_BY_SEEDS, ids=named)
 def test_a_changed_line_is_found_by_another_order(tmp_path: Path, mutant: Mutant) -> None:
     with planted(*changed_by(tmp_path, mutant)), pytest.raises(SimtError) as caught:
         mutant.run()
     assert caught.value.kind == mutant.kind
 
 
-@pytest.mark.parametrize("mutant", CHAIN_BY_RESULT, ids=named)
+@pytest.mark.parametrize("mutant", MEETING_BY_RESULT, ids=named)
 def test_a_changed_line_is_found_by_the_result_only(tmp_path: Path, mutant: Mutant) -> None:
     with planted(*changed_by(tmp_path, mutant)), pytest.raises(AssertionError, match="not equal"):
         mutant.run()

@@ -16,11 +16,10 @@ from evenly.language.specs import LayoutSpec
 from . import headers
 from .compile import cubin, require
 from .emit.code import KernelCode
-from .launching import Addresses, Dimensions, Program, Scratch, Step, link_bytes
+from .launching import Addresses, Program, Scratch, Step
 from .memory import DeviceMemory
 from .prepared import Prepared
 
-MOST_SIZES = 64  # of launches whose links are kept
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
 
 
@@ -56,8 +55,7 @@ class CudaExecutable:
     ) -> None:
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
-        self._scratch: dict[tuple[int, int], DeviceMemory] = {}
-        self._linked: dict[tuple[int, int, Dimensions], DeviceMemory] = {}
+        self._owned: dict[tuple[str, int, int], DeviceMemory] = {}
         self._lock, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
@@ -113,11 +111,11 @@ class CudaExecutable:
     def _launches(self, binding: Binding, stored: Stored, device: Any, stream: Any) -> list[Launch]:
         count = multiprocessors(device)
         scratch = self.program.scratch(binding, count)
-        memory = self._memory(scratch.nbytes, device, stream)
+        memory = self._memory("scratch", scratch.nbytes, device, stream)
+        cells = self._memory("cells", self.program.cell_bytes(binding, count), device, stream)
         return [
-            self._launch(step, binding, scratch, Held(memory, links, stored), device)
+            self._launch(step, binding, scratch, Held(memory, cells, stored), device)
             for step in self.program.steps(binding, count)
-            for links in [self._links(step.size, device, stream)]
         ]
 
     def _launch(
@@ -125,9 +123,9 @@ class CudaExecutable:
     ) -> Launch:
         kernel, partition = step.kernel, held.stored.get(step.phase.path)
         loaded, code = self._load(kernel, device)
-        at = Addresses(address(held.scratch), address(held.links), address(partition))
+        at = Addresses(address(held.scratch), address(held.cells), address(partition))
         arguments = self.program.arguments(step, binding, scratch, at)
-        memory = (held.scratch, held.links, partition)
+        memory = (held.scratch, held.cells, partition)
         kept = (memory, [v.owner for v in binding.views.values()])
         source = headers.text() + kernel.source
         return Launch(
@@ -146,28 +144,17 @@ class CudaExecutable:
                 self._loaded[key] = module.get_kernel(kernel.name), code, module
             return self._loaded[key][:2]
 
-    def _memory(self, total: int, device: Any, stream: Any) -> DeviceMemory | None:
-        """Scratch memory of at least `total` bytes that belongs to this stream; it only grows."""
+    def _memory(self, what: str, total: int, device: Any, stream: Any) -> DeviceMemory | None:
+        """Memory of at least `total` bytes, zero at first, that belongs to this stream; it only grows."""
         if total == 0:
             return None
-        key = device.device_id, int(stream.handle)
+        key = what, device.device_id, int(stream.handle)
         with self._lock:
-            held = self._scratch.get(key)
+            held = self._owned.get(key)
             if held is None or held.size < total:
-                held = self._scratch[key] = DeviceMemory(total)
+                # Launches that are prepared keep what they had.
+                held = self._owned[key] = DeviceMemory(total, zero=what == "cells")
             return held
-
-    def _links(self, size: Dimensions, device: Any, stream: Any) -> DeviceMemory | None:
-        """The links of launches of this size on this stream."""
-        if not size.links:
-            return None
-        key = device.device_id, int(stream.handle), size
-        with self._lock:
-            if key not in self._linked:
-                if len(self._linked) >= MOST_SIZES:
-                    self._linked.clear()  # launches that are prepared keep theirs
-                self._linked[key] = DeviceMemory(link_bytes(size), zero=True)
-            return self._linked[key]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +162,7 @@ class Held:
     """The memory that launches use beside the arguments'."""
 
     scratch: DeviceMemory | None
-    links: DeviceMemory | None
+    cells: DeviceMemory | None
     stored: Stored
 
 

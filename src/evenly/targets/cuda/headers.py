@@ -12,7 +12,7 @@ ORDER = (
     "ops.cuh",
     "grid.cuh",
     "carry.cuh",
-    "chain.cuh",
+    "meet.cuh",
     "split.cuh",
     "share.cuh",
     "flatten.cuh",

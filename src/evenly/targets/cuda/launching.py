@@ -16,7 +16,6 @@ from evenly.language import ir
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
-from evenly.tuning.numbers import numbers
 
 from .emit.code import FINISH_BLOCK, KernelCode, PhaseCode
 from .emit.kernels import emit
@@ -25,21 +24,18 @@ from .emit.unit import Unit
 
 ALIGN = 256
 MAX_LANES = 65_535  # of a grid's y axis; kernels walk the rest
+MEETING_FAN = 128  # `ev::meeting_fan`
 PERSISTENT_BLOCKS = 8  # a multiprocessor, where only the device knows how much work there is
 Grid = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """How one phase is launched on the arguments at hand.
-
-    links: of a block, where they join the tiles that they share without a finish kernel; else 0.
-    """
+    """How one phase is launched on the arguments at hand. finish: blocks of the finish kernel."""
 
     blocks: int
     lanes: int
     finish: int
-    links: int = 0
 
     @property
     def all(self) -> int:
@@ -84,7 +80,7 @@ class Addresses:
     """Where a launch finds memory that is no argument of the user's: 0 where it needs none."""
 
     scratch: int = 0
-    links: int = 0
+    cells: int = 0
     partition: int = 0
 
 
@@ -143,7 +139,7 @@ class Program:
         for number, code in enumerate(self.codes):
             size = dimensions(code, binding, multiprocessors)
             carried = size.blocks * size.lanes
-            if code.value_fields and not size.links:
+            if code.value_fields and not code.meets:
                 for name in ("out_tile", "head_tile"):
                     take((number, name), name, carried * self.position, self.position)
                 for name in ("out_value", "head_value"):
@@ -155,19 +151,20 @@ class Program:
 
     def workspace_bytes(self, binding: Binding, multiprocessors: int) -> int:
         """All memory that launches need beside their arguments."""
-        sizes = {dimensions(code, binding, multiprocessors) for code in self.codes}
-        return self.scratch(binding, multiprocessors).nbytes + sum(map(link_bytes, sizes))
+        cells = self.cell_bytes(binding, multiprocessors)
+        return self.scratch(binding, multiprocessors).nbytes + cells
+
+    def cell_bytes(self, binding: Binding, multiprocessors: int) -> int:
+        """The size of the cells where blocks meet (device/meet.cuh), all zero between launches."""
+        sizes = [(c, dimensions(c, binding, multiprocessors)) for c in self.codes if c.meets]
+        return max((cells(s.blocks) * s.lanes * cell_size(c) for c, s in sizes), default=0)
 
     # ---- arguments ------------------------------------------------------------------------------
     def arguments(
         self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
         """The arguments of a step's kernel."""
-        known = {
-            "first_tile": at.partition,
-            "blocks_begun": at.links,
-            "links": at.links + ALIGN,
-        }
+        known = {"first_tile": at.partition, "cells": at.cells}
         pieces = scratch.pieces if scratch else {}
         return tuple(
             known[p.name]
@@ -205,21 +202,14 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
-    # Blocks that wait for others pay as long as all of them run at once.
-    few = multiprocessors * numbers()["chained_blocks"]
-    if code.chained is not None and blocks * lanes <= few:
-        # A link carries 4 bytes; a block has its own part, and its group's.
-        return Dimensions(blocks, lanes, 0, links=4 * code.value_fields)
-    finish = ceil_div(blocks, FINISH_BLOCK) if code.value_fields and blocks > 1 else 0
-    return Dimensions(blocks, lanes, finish)
+    finishes = code.value_fields and not code.meets and blocks > 1
+    return Dimensions(blocks, lanes, ceil_div(blocks, FINISH_BLOCK) if finishes else 0)
 
 
 def kernels_of(code: PhaseCode, size: Dimensions) -> Iterator[KernelCode]:
     """The kernels that a phase launches, in order."""
     for kernel in code.kernels:
-        if size.links and kernel is code.kernels[0] and code.chained is not None:
-            yield code.chained
-        elif kernel.grid != "finish" or size.finish > 0:
+        if kernel.grid != "finish" or size.finish > 0:
             yield kernel
 
 
@@ -242,12 +232,18 @@ def entries(w: Workspace, binding: Binding) -> int:
     return tiles if w.extent == "tile" else tiles * int(evaluate(w.lanes, binding))
 
 
-def link_bytes(size: Dimensions) -> int:
-    """The size of the links (device/chain.cuh) of a launch, 0 where it has none.
+def cells(blocks: int) -> int:
+    """`ev::cells_of`: the cells where so many blocks meet; none where there is nobody to meet."""
+    total = blocks if blocks > 1 else 0
+    while blocks > MEETING_FAN:
+        blocks = blocks // MEETING_FAN + 2
+        total += blocks
+    return total
 
-    They are zero before the first launch, and belong to launches of one size on one stream.
-    """
-    return ALIGN + size.blocks * size.lanes * size.links * 8 if size.links else 0
+
+def cell_size(code: PhaseCode) -> int:
+    """The most bytes of a cell: a link of 8 to meet, and one for every 4 bytes of two parts."""
+    return 8 + 2 * 2 * code.value_fields * 8
 
 
 # ---- values ----------------------------------------------------------------------------------------

@@ -14,14 +14,10 @@ from evenly.arguments import Binding
 from evenly.language import ir
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import (
-    ALIGN,
-    MAX_LANES,
     Addresses,
-    Dimensions,
     Program,
     Scratch,
     Step,
-    link_bytes,
 )
 from evenly.tuning.numbers import numbers
 
@@ -70,7 +66,7 @@ class SimtExecutable:
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
         steps = self.program.steps(binding, MULTIPROCESSORS)
-        room = self._room(steps, binding, stored, MULTIPROCESSORS)
+        room = self._room(binding, stored, MULTIPROCESSORS)
         self._execute(steps, binding, room, seed)
 
     def store(self, binding: Binding) -> Stored:
@@ -98,18 +94,16 @@ class SimtExecutable:
         """
         multiprocessors = int(numbers()["multiprocessors"])
         steps = self.program.steps(binding, multiprocessors)
-        room = self._room(steps, binding, stored or {}, multiprocessors)
+        room = self._room(binding, stored or {}, multiprocessors)
         launches = self._launches(steps, binding, room)
         return self.machine(traced=True).count(launches, self._arrays(binding, room))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _room(
-        self, steps: list[Step], binding: Binding, stored: Stored, multiprocessors: int
-    ) -> Room:
+    def _room(self, binding: Binding, stored: Stored, multiprocessors: int) -> Room:
         """The memory of one run."""
         scratch = self.program.scratch(binding, multiprocessors)
-        links = {step.size: left_over(step.size) for step in steps if step.size.links}
-        return Room(stored, scratch, aligned(scratch.nbytes), links)
+        cells = aligned(self.program.cell_bytes(binding, multiprocessors), fill=0)
+        return Room(stored, scratch, aligned(scratch.nbytes), cells)
 
     def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
         machine = self.machine()
@@ -123,8 +117,7 @@ class SimtExecutable:
         made = []
         for step in steps:
             partition = room.stored.get(step.phase.path)
-            links = room.links.get(step.size)
-            at = Addresses(address(room.memory), address(links), address(partition))
+            at = Addresses(address(room.memory), address(room.cells), address(partition))
             arguments = self.program.arguments(step, binding, room.scratch, at)
             grid = step.grid[0], step.grid[1]
             made.append(Launch(step.kernel.name, grid, step.kernel.block, arguments))
@@ -141,10 +134,8 @@ class SimtExecutable:
         for piece in room.scratch.pieces.values() if room.scratch else ():
             at = base + piece.offset
             arrays.append(Memory(piece.name, at, piece.nbytes, piece.item, True, initialised=False))
-        for links in room.links.values():
-            at, rest = address(links), len(links) - ALIGN
-            arrays.append(Memory("blocks_begun", at, 8, 8, True))
-            arrays.append(Memory("links", at + ALIGN, rest, 8, True))
+        if room.cells is not None and len(room.cells):
+            arrays.append(Memory("cells", address(room.cells), room.cells.nbytes, 8, True))
         for path, buffer in room.stored.items():
             name, item = f"partition({'.'.join(path)})", self.program.position
             new = room.makes_partition
@@ -157,7 +148,7 @@ class SimtExecutable:
         return tuple(
             k
             for code in self.program.codes
-            for k in (*code.kernels, code.partition, code.chained)
+            for k in (*code.kernels, code.partition)
             if k is not None
         )
 
@@ -203,25 +194,16 @@ class Room:
     stored: Stored
     scratch: Scratch | None = None
     memory: np.ndarray | None = None
-    links: dict[Dimensions, np.ndarray] = field(default_factory=dict)
+    cells: np.ndarray | None = None
     makes_partition: bool = False
-
-
-def left_over(size: Dimensions) -> np.ndarray:
-    """Links as earlier launches of this size leave them on a GPU: what they hold is out of date, and must show."""
-    earlier, nan = 7, 0x7FC0_A5A5  # launches; what is read as a float
-    links = aligned(link_bytes(size))
-    links[:8].view(np.int64)[0] = earlier * size.blocks * min(size.lanes, MAX_LANES)
-    links[ALIGN:].view(np.int64)[:] = earlier << 32 | nan
-    return links
 
 
 def address(array: np.ndarray | None) -> int:
     return 0 if array is None else int(array.ctypes.data)
 
 
-def aligned(nbytes: int, to: int = 256) -> np.ndarray:
+def aligned(nbytes: int, to: int = 256, fill: int = 0xA5) -> np.ndarray:
     """Bytes at an address that a GPU's allocator would give, filled with what is easily noticed."""
-    raw = np.full(nbytes + to, 0xA5, np.uint8)
+    raw = np.full(nbytes + to, fill, np.uint8)
     start = -raw.ctypes.data % to
     return raw[start : start + nbytes]

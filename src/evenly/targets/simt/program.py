@@ -17,7 +17,7 @@ from .counters import Counters
 from .machine import Broken, Launch, Machine, Memory
 from .options import Options, count, options_of
 
-KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*\)\s+(\w+)\s*\(([^)]*)\)")
+KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*(?:,[^)]*)?\)\s+(\w+)\s*\(([^)]*)\)")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

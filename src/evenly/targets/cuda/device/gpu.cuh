@@ -11,7 +11,8 @@
 #ifndef EV_HOST
 
 #define EV_DEVICE __device__ __forceinline__
-#define EV_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+// threads of a block, and how many blocks a multiprocessor must be able to hold, where that is said
+#define EV_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 #define EV_SHARED(T, name, N) __shared__ __align__(16) T name[N]  // aligned for wide loads of consecutive elements
 
 namespace ev {

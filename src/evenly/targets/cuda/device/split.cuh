@@ -3,8 +3,8 @@
 //     split_block<Phase, T, I, Rule>(phase, joint, grid_partials, first_tile = nullptr)
 //         A block takes T * I items and stages its atoms' values through shared memory. Rule: merge_rule (tiles + atoms
 //         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
-//         evenly: Baxter, moderngpu). joint: Chain, for one wave of blocks that join their tiles on the way, in one kernel,
-//         or Carries, for more, since a block that waits takes the place of another. Blocks, S = T * I:
+//         evenly: Baxter, moderngpu). joint: Meeting, and the blocks join the tiles that they share in this one kernel, or
+//         Carries, which a finish kernel joins: for phases with totals of the grid. Blocks, S = T * I:
 //           merge_rule    at least ceil((tiles + atoms) / S)
 //           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
@@ -26,18 +26,18 @@
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
 // step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
-// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, chain, split, share, flatten.
+// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, meet, split, share, flatten.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
 #include "grid.cuh"
 #include "carry.cuh"
-#include "chain.cuh"
+#include "meet.cuh"
 
 namespace ev {
 
 // What becomes of a tile that the block shares with others: a finish kernel joins it (carry.cuh), or the block itself
-// does (chain.cuh), or, without a value, nobody.
+// does (meet.cuh), or, without a value, nobody.
 template <class Phase> struct carry_link {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -47,7 +47,7 @@ template <class Phase> struct carry_link {
   }
   template <int T> EV_DEVICE void located(const Phase&, pos, pos) const {}
   EV_DEVICE void found_head(pos tile, const Value& part) const { carry_head(carries, tile, part); }
-  template <int T> EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part) const {
+  template <int T, class Grid> EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part, Grid&) const {
     if (thread_rank() == T - 1) carry_out(carries, tile, part);
   }
   template <int T, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
@@ -55,14 +55,14 @@ template <class Phase> struct carry_link {
 // The same of a block of several chunks: what is open at the end of one goes on in the next.
 template <class Phase> struct persistent_link : carry_link<Phase> {
   using carry_link<Phase>::carry_link;
-  template <int T> EV_DEVICE void found_open(const Phase&, typename Phase::pos, typename Phase::pos, const typename Phase::Value&) const {}
+  template <int T, class... More> EV_DEVICE void found_open(const More&...) const {}
 };
 struct no_link {
   template <class C> EV_DEVICE no_link(const C&) {}
   template <int T, class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
   template <int T, class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };
-template <class Phase, int S, class Rule> EV_DEVICE chain_link<Phase, S, Rule> link_for(const Chain<Phase>& c) { return {c}; }
+template <class Phase, int S, class Rule> EV_DEVICE meeting_link<Phase, S, Rule> link_for(const Meeting<Phase>& m) { return {m}; }
 template <class Phase, int S, class Rule> EV_DEVICE carry_link<Phase> link_for(const Carries<Phase>& c) { return {c}; }
 
 // ---- rules: how the items of all tiles are laid on one line, and cut -------------------------------------------------------
@@ -74,6 +74,7 @@ struct merge_rule {
   template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
   template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
   template <class P> static EV_DEVICE P place(P atom, P tile) { return atom + tile; }  // of an atom of the tile
+  template <class P> static EV_DEVICE P last_place(P end, P tile) { return end + tile; }  // of the tile: where it ends
   template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
   template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
   template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
@@ -84,6 +85,7 @@ struct nonzero_rule {
   template <class P> static EV_DEVICE P total(P, P atoms) { return atoms; }
   template <class P> static EV_DEVICE P atom(P d, P) { return d; }
   template <class P> static EV_DEVICE P place(P atom, P) { return atom; }
+  template <class P> static EV_DEVICE P last_place(P end, P) { return end - 1; }
   template <class P> static EV_DEVICE bool ended(P end, P, P d) { return end <= d; }
   template <class P> static EV_DEVICE P least(P, P) { return 0; }
   template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
@@ -381,8 +383,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
       if (b.t0 < b.t1 && phase.end(b.t0) <= b.z0) into = Phase::identity();
       rest = fold(b, into);
       barrier();
-      links.template found_open<T>(phase, b.t1, b.z1, rest);
       leave_tiles(b, carried, block_z0, links, grid);
+      links.template found_open<T>(phase, b.t1, b.z1, rest, grid);
     } else if constexpr (Phase::has_leave && Rule::bounded) {
       for (int i = thread_rank(); i < b.t1 - b.t0; i += T) phase.leave(b.t0 + i, rest, grid);
     }
@@ -425,7 +427,7 @@ EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_t
   EV_SHARED(pos, found, 4);                                         \
   const engine split{phase, slots, (unsigned char*)last, found}
 
-// joint: Chain or Carries, which a finish kernel joins.
+// joint: Meeting, or Carries, which a finish kernel joins.
 template <class Phase, int T, int I, class Rule, class Joint>
 EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phase::Grid* grid_partials,
                            const typename Phase::pos* first_tile = nullptr) {

@@ -35,7 +35,7 @@ class PhaseCode:
     """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
 
     partition: makes the partition that a plan may store, where the main kernel can take one.
-    chained: the main kernel for few blocks, which join the tiles that they share without a finish kernel.
+    meets: the main kernel joins the tiles that its blocks share (device/meet.cuh); else a finish kernel does.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -46,4 +46,4 @@ class PhaseCode:
     value_fields: int = 0
     grid_fields: int = 0
     partition: KernelCode | None = None
-    chained: KernelCode | None = None
+    meets: bool = False

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
+from evenly.tuning.numbers import numbers
 
 from .code import FINISH_BLOCK, KernelCode, PhaseCode
 from .expressions import Text
@@ -25,14 +26,12 @@ CARRIES = (
     ("", "head_tile"),
     ("(Phase::Value*)", "head_value"),
 )
-# Where blocks join the tiles that they share on the way, in one kernel.
-CHAIN = (("long long*", "blocks_begun"), ("long long*", "links"))
 RULES = {"merge": "merge_rule", "nonzero": "nonzero_rule"}
 
 
 def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
     made = SplitKernels(unit, phase, name)
-    finish = [made.finish()] if made.folds else []
+    finish = [made.finish()] if made.folds and not made.meets else []
     return PhaseCode(
         (made.main(), *finish, *made.totals.final(unit, name, FINISH_BLOCK)),
         unit.schedule,
@@ -42,17 +41,17 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         sum(len(a.fields) for a in phase.pass_.accumulators) if made.folds else 0,
         made.totals.fields,
         made.partition() if made.rule else None,
-        made.chained() if made.folds and made.rule else None,
+        made.meets,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """How tiles that cross blocks are joined: not at all, by a finish kernel, or on the way."""
+    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel."""
 
     folds: bool
     persistent: bool
-    chained: bool
+    meets: bool
 
 
 class SplitKernels:
@@ -69,6 +68,8 @@ class SplitKernels:
         has_value = bool(phase.pass_.accumulators) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"
         self.rule = None if self.persistent else RULES.get(schedule.engine)
+        # Of the blocks that share a tile the last to come leaves it; totals of the grid depend on who leaves what.
+        self.meets = self.folds and self.rule is not None and not phase.grid
 
     def structs(self) -> list[str]:
         """What the engines take: the phase, and a user's schedule."""
@@ -86,13 +87,10 @@ class SplitKernels:
         return [*source, "struct Sched {", *members, *sched, "};"] if sched else source
 
     def main(self) -> KernelCode:
-        body = self.main_body(Joint(self.folds, self.persistent, chained=False))
-        return self.kernel("", "tiles", body, [*self.carries(), *self.more(), *self.stored()])
-
-    def chained(self) -> KernelCode:
-        body = self.main_body(Joint(self.folds, self.persistent, chained=True))
-        chain = [Parameter("buffer", t, name=n) for t, n in CHAIN]
-        return self.kernel("_chain", "tiles", body, [*chain, *self.more(), *self.stored()])
+        joint = Joint(self.folds, self.persistent, self.meets)
+        body = main_body(self.text, self.schedule, self.phase, joint, self.totals, self.lanes)
+        joins = [Parameter("buffer", "long long*", name="cells")] if self.meets else self.carries()
+        return self.kernel("", "tiles", body, [*joins, *self.more(), *self.stored()])
 
     def finish(self) -> KernelCode:
         body = finish_body(self.text, self.phase, self.totals, self.lanes)
@@ -106,9 +104,6 @@ class SplitKernels:
         return self.kernel("_partition", "partition", body, [made, count])
 
     # ---- parts -----------------------------------------------------------------------------------
-    def main_body(self, joint: Joint) -> list[str]:
-        return main_body(self.text, self.schedule, self.phase, joint, self.totals, self.lanes)
-
     def carries(self) -> list[Parameter]:
         found = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
         return found if self.folds else []
@@ -125,11 +120,19 @@ class SplitKernels:
     def kernel(
         self, suffix: str, grid: str, body: list[str], parameters: list[Parameter]
     ) -> KernelCode:
-        block = self.schedule.block if grid == "tiles" else FINISH_BLOCK
+        main = grid == "tiles"
+        block = self.schedule.block if main else FINISH_BLOCK
         name, references = f"{self.name}{suffix}", self.text.references
         return self.unit.kernel(
-            name, block, grid, references, self.source, body, parameters, views=False
-        )
+            name, block, grid, references, self.source, body, parameters, views=False,
+            resident=resident(self.schedule) if main else 0,
+        )  # fmt: skip
+
+
+def resident(schedule: Any) -> int:
+    """The blocks that a multiprocessor must hold: few, where threads want registers for all their loads at once."""
+    threads = numbers()["resident_threads"].get(schedule.engine)
+    return max(1, threads // schedule.block) if threads else 0
 
 
 # ---- the bodies ----------------------------------------------------------------------------
@@ -149,7 +152,7 @@ def main_body(
     block = schedule.block
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks" if lane else "")
-    join = joint_value(joint, "lane * (pos)ev::block_count()" if lane else "")
+    join = joint_value(joint, "ev::block_count()" if lane else "")
     if schedule.engine in RULES:
         kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}"
         call = (
@@ -164,17 +167,13 @@ def main_body(
     lines = [f"const Phase phase{{{struct_values(text.references, lane)}}};"]
     if schedule.engine == "share":
         lines.append(f"const Sched sched{{{struct_values(text.references, lane)}}};")
-    body = over_lanes([*lines, call], lanes)
-    if not joint.chained:
-        return body
-    head = "  const long long begun = ev::read_begun(blocks_begun);"
-    return [head, *body, "  ev::count_block(blocks_begun);"]
+    return over_lanes([*lines, call], lanes)
 
 
 def finish_body(text: Text, phase: Split, totals: Totals, lanes: str) -> list[str]:
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks + main_blocks" if lane else "main_blocks")
-    carries = joint_value(Joint(True, False, False), "lane * (pos)main_blocks" if lane else "")
+    carries = joint_value(Joint(True, False, False), "main_blocks" if lane else "")
     lines = [
         f"const Phase phase{{{struct_values(text.references, lane)}}};",
         f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {carries}, main_blocks, {partials});",
@@ -194,13 +193,13 @@ def over_lanes(lines: list[str], lanes: str) -> list[str]:
     ]
 
 
-def joint_value(joint: Joint, offset: str) -> str:
-    """What the engine joins tiles with. offset: of a lane's, in blocks."""
+def joint_value(joint: Joint, blocks: str) -> str:
+    """What the engine joins tiles with. blocks: of each lane of a dense axis, where there is one."""
     if not joint.folds:
         return "ev::Carries<Phase>{}"
-    if joint.chained:
-        words = "2 * ev::words_of<Phase::Value>()"  # of a block
-        return f"ev::Chain<Phase>{{begun, links{f' + {words} * {offset}' if offset else ''}}}"
-    add = f" + {offset}" if offset else ""
+    if joint.meets:
+        add = f" + lane * ev::cells_of({blocks}) * ev::cell_links<Phase::Value>()" if blocks else ""
+        return f"ev::Meeting<Phase>{{cells{add}}}"
+    add = f" + lane * (pos){blocks}" if blocks else ""
     values = [f"{cast}{name}{add}" for cast, name in CARRIES]
     return f"ev::Carries<Phase>{{{', '.join(values)}}}"

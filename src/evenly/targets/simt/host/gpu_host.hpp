@@ -16,9 +16,9 @@
 #define EV_DEVICE inline __attribute__((always_inline))
 #endif
 #ifdef EV_TRACE  // for the counters: a place in the code must be a place in the kernel
-#define EV_KERNEL(threads) extern "C" __attribute__((flatten)) void
+#define EV_KERNEL(...) extern "C" __attribute__((flatten)) void
 #else
-#define EV_KERNEL(threads) extern "C" void
+#define EV_KERNEL(...) extern "C" void
 #endif
 // A block's own memory: the static is only a key, one for each place (and each instantiation) as on the GPU.
 #define EV_SHARED(T, name, N)          \

@@ -1,0 +1,179 @@
+// Tiles that cross blocks, joined inside the kernel by whoever comes last: each block brings its part of the tile to a
+// place that the tile's blocks have in common, and the one that finds all the others there combines the parts, in their
+// order, and leaves the tile. Nobody waits for work that is still to be done, so any number of blocks may be launched.
+//
+// Which blocks those are follows from where the tile begins and ends, so nobody searches; the order of every combination
+// follows from the partition alone, whoever does it: equal bits on every run. Where two blocks share a tile, one atomic
+// exchange each is all. More of them meet in groups of 128, then the groups' last ones, and so on: what is done at the
+// end, when nothing else is left to hide it, grows with the logarithm of the tile.
+//
+// Only for phases without totals of the grid: those depend on which block leaves a tile.
+#pragma once
+#include "carry.cuh"
+
+namespace ev {
+
+// A cell, of a block: how many have come to meet there, the block's part of the tile that is open at its end, and its part
+// of the tile that ends in it. Parts travel in links, each 4 bytes and a sign that they are there, written whole: nothing
+// has to be fenced. Who takes a link clears it, so that between launches all are zero, as they were before the first.
+//
+// cells: cells_of(blocks) of cell_links<Value>() links each.
+template <class Phase> struct Meeting {
+  long long* cells;
+};
+template <class Value> EV_DEVICE constexpr int words_of() { return ceil_div((int)sizeof(Value), 4); }
+template <class Value> EV_DEVICE constexpr int cell_links() { return 1 + 2 * words_of<Value>(); }
+// Every 128 blocks of a tile have a cell of the next level, until a tile of all blocks has one.
+static constexpr int meeting_fan = 128;
+EV_DEVICE long long cells_of(long long blocks) {
+  long long total = blocks;
+  while (blocks > meeting_fan) total += blocks = blocks / meeting_fan + 2;  // 2: a tile's groups begin where it does
+  return total;
+}
+
+template <class Phase, int S, class Rule> struct meeting_link {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  using link = unsigned long long;
+  static_assert(!Phase::has_grid, "totals would depend on who comes last");
+  static constexpr int words = words_of<Value>(), cell = cell_links<Value>();
+  static constexpr int each = 4, fan = meeting_fan;  // parts that a lane takes; that a warp does
+  static constexpr link there = 1ULL << 32, there_too = 1ULL << 33;
+  union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // perhaps not all its own
+
+  long long* cells;
+  pos head_tile = -1;  // of thread 0: the tile that began before this block and ends in it, with the block's part
+  Value head;
+  pos begin = 0, end = 0;  // of the block's first tile, in warp 0, or of the one open at its end, in the last warp
+
+  EV_DEVICE meeting_link(const Meeting<Phase>& m) : cells(m.cells) {}
+
+  // Asked for here, long before they are needed.
+  template <int T> EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile) {
+    const pos tile = warp_rank() == 0 ? first_tile : open_tile;
+    if ((warp_rank() == 0 || warp_rank() == T / 32 - 1) && tile < phase.num_tiles()) {
+      begin = phase.begin(tile);
+      end = phase.end(tile);
+    }
+  }
+
+  EV_DEVICE void found_head(pos tile, const Value& part) {
+    head_tile = tile;
+    head = part;
+  }
+  // Thread T - 1 has the part of the tile that is open at `stop`, the block's end.
+  template <int T, class Grid>
+  EV_DEVICE void found_open(const Phase& phase, pos tile, pos stop, const Value& part, Grid& grid) const {
+    if (warp_rank() != T / 32 - 1 || tile >= phase.num_tiles()) return;
+    const pos from = T > 32 ? begin : phase.begin(tile), to = T > 32 ? end : phase.end(tile);
+    if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);
+  }
+  // Every thread.
+  template <int T, class Grid> EV_DEVICE void join(const Phase& phase, Grid& grid) const {
+    if (warp_rank() != 0) return;
+    const pos tile = shuffle_from(full_warp, head_tile, 0);
+    if (tile >= 0) bring(phase, tile, Rule::place(begin, tile) / S, block_rank(), 0, head, grid);
+  }
+
+private:
+  // A whole warp, whose lane `source` has the block's part of a tile that lies in blocks first..last.
+  template <class Grid>
+  EV_DEVICE void bring(const Phase& phase, pos tile, pos first, pos last, int source, const Value& part, Grid& grid) const {
+    Value total = part;
+    bool complete;
+    if (last - first == 1) complete = lane_rank() == source && meet_one((int)first, total);
+    else complete = meet_many((int)first, (int)(last - first) + 1, source, total) && lane_rank() == 0;
+    if (complete) phase.leave(tile, total, grid);
+  }
+
+  // One thread. Who comes first leaves its part where the other one's will be, and the other finds it there. A part of
+  // several words: who finds the first one has come second, though other words may have passed each other on the way.
+  EV_DEVICE bool meet_one(int first, Value& part) const {
+    const bool second = block_rank() != first;
+    long long* place = cells + (long long)first * cell + 1;
+    const link sign = second ? there_too : there;
+    link found[words];
+    bits own, other;
+    own.value = part;
+    #pragma unroll
+    for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));
+    if (found[0] == 0) return false;
+    #pragma unroll
+    for (int w = 0; w < words; ++w) {
+      while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);
+      atomic_store(place + w, 0LL);
+      other.word[w] = (unsigned)found[w];
+    }
+    part = second ? Phase::combine(other.value, part) : Phase::combine(part, other.value);
+    return true;
+  }
+
+  // A whole warp: true where all `count` parts have come, and lane 0 has them together. This block's is number `me` of
+  // its level; those that meet become one of the next.
+  EV_DEVICE bool meet_many(int first, int count, int source, Value& part) const {
+    long long* level = cells;
+    int me = block_rank() - first, size = block_count();
+    #pragma unroll 1
+    for (;;) {
+      const int group = me / fan * fan, members = count - group < fan ? count - group : fan;
+      long long* place = level + (long long)(first + group) * cell;
+      if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);
+      if (members > 1) {  // a last group of one has no place of its own: another tile begins there
+        long long before = 0;
+        if (lane_rank() == source) before = atomic_add(place, 1LL);
+        if (shuffle_from(full_warp, before, source) != members - 1) return false;
+        if (lane_rank() == 0) atomic_store(place, 0LL);
+      }
+      part = take(place, members, group + members == count);
+      part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });
+      if (count <= fan) return true;
+      level += (long long)size * cell;
+      size = size / fan + 2;
+      count = ceil_div(count, fan);
+      me /= fan;
+      first /= fan;
+      source = 0;
+    }
+  }
+
+  // A block's part of the tile that ends there (`last`), or of the one that goes on.
+  EV_DEVICE void put(long long* at, bool last, const Value& part) const {
+    bits b;
+    b.value = part;
+    #pragma unroll
+    for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));
+  }
+  // This lane's share of the members' parts, together. They have been put, or will be visible in a moment: whoever put
+  // them came before. All are asked for at once.
+  EV_DEVICE Value take(long long* place, int members, bool has_last) const {
+    const int share = ceil_div(members, 32), from = lane_rank() * share;
+    const int mine = members - from < share ? members - from : share;
+    auto at = [&](int i, int w) { return place + (from + i) * cell + 1 + (has_last && from + i == members - 1) * words + w; };
+    link found[each][words];
+    bool missing = true;
+    while (missing) {
+      missing = false;
+      #pragma unroll
+      for (int i = 0; i < each; ++i)
+        #pragma unroll
+        for (int w = 0; w < words; ++w) {
+          found[i][w] = i < mine ? (link)atomic_load(at(i, w)) : there;
+          missing = missing || found[i][w] == 0;
+        }
+    }
+    Value total = Phase::identity();
+    #pragma unroll
+    for (int i = 0; i < each; ++i) {
+      bits b;
+      #pragma unroll
+      for (int w = 0; w < words; ++w) {
+        b.word[w] = (unsigned)found[i][w];
+        if (i < mine) atomic_store(at(i, w), 0LL);
+      }
+      if (i < mine) total = Phase::combine(total, b.value);
+    }
+    return total;
+  }
+};
+
+}  // namespace ev
