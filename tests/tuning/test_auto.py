@@ -31,7 +31,7 @@ def test_regular_tiles_get_threads_or_groups() -> None:
 
 
 def test_a_power_law_is_divided_evenly() -> None:
-    assert chosen(ev.csr(rmat(16))) == ev.MergePath()
+    assert chosen(ev.csr(rmat(16))) == ev.MergePath(min_blocks=4)
     assert chosen(ev.csr(rmat(16)), target="cpu") == ev.MergePath()
 
 
@@ -86,7 +86,7 @@ def test_it_is_a_pure_function_of_the_statistics() -> None:
 def test_explain_says_what_it_saw_and_why() -> None:
     report = str(ev.explain(rmat(14), target="cuda"))
     assert "tiles 16,384, atoms" in report
-    assert "chosen: MergePath(block=256, items=3)" in report
+    assert "chosen: MergePath(block=256, items=3, min_blocks=4)" in report
     assert "because tile lengths vary" in report
     assert re.search(r"ThreadMapped\(block=256\): \d+\.\d us predicted", report)
 

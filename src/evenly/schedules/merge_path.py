@@ -7,19 +7,29 @@ Baxter's moderngpu.
 
 from __future__ import annotations
 
-from .contract import schedule
+from .contract import check_count, schedule
 from .work_oriented import WorkOriented
+
+MOST_THREADS = 2048  # of a multiprocessor
 
 
 @schedule
 class MergePath(WorkOriented):
     """`items` tiles and atoms a thread, `block` threads a block that work together.
 
+    min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
+    thread registers for all its loads at once. 0: the compiler decides.
+
     Where there are no blocks (the CPU) it is WorkOriented.
     """
 
     block: int = 256
     items: int = 3
+    min_blocks: int = 0
 
     owner = "share"
     engine = "merge"
+
+    def __post_init__(self):
+        WorkOriented.__post_init__(self)
+        check_count("MergePath", "min_blocks", self.min_blocks, 0, MOST_THREADS // self.block)

@@ -18,6 +18,7 @@ class ThreadMapped:
     block: int = 256
 
     owner = "thread"
+    covers = True
 
     def __post_init__(self):
         check_block("ThreadMapped", self.block)

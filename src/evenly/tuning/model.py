@@ -38,7 +38,7 @@ def split(st: Statistics, numbers: Mapping[str, Any]) -> Any:
         return s.NonzeroSplit()
     own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
     streams = st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms
-    return s.MergePath(128, 7) if streams else s.MergePath()
+    return s.MergePath(128, 7) if streams else s.MergePath(min_blocks=numbers["merge_min_blocks"])
 
 
 def group_time(st: Statistics, lanes: int, n: Numbers) -> float:

@@ -31,7 +31,8 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     writer.declared.update(totals.names)
     define_processor(writer, code, size, schedule.block)
     totals.start(writer)
-    _tile_loop(unit, writer, phase, code, size)
+    alone = schedule.covers and not device_counts(phase.layout)
+    _tile_loop(writer, phase, code, size, alone)
     totals.reduce(writer, schedule.block)
     kernel = unit.kernel(
         name,
@@ -46,7 +47,8 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     return PhaseCode((kernel, *finals), schedule, phase.path, grid_fields=totals.fields)
 
 
-def _tile_loop(unit: Unit, writer: Owner, phase: Owned, code: ScheduleCode, size: int) -> None:
+def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone: bool) -> None:
+    """alone: a thread or group has one tile at most."""
     text = writer.text
     writer.at = phase.at
     if size > 1:
@@ -59,7 +61,6 @@ def _tile_loop(unit: Unit, writer: Owner, phase: Owned, code: ScheduleCode, size
     writer.tile = phase.tile
     name = text.var(phase.tile)
     writer.declared.add(phase.tile)
-    alone = writer.converged and unit.schedule.covers and not device_counts(phase.layout)
     with _tiles(writer, name, (start, stop, step), alone, reads_at_tile(phase.body)):
         writer.block(phase.body)
     if size > 1:
@@ -75,12 +76,14 @@ def _tiles(
     """The loop over tiles.
 
     Converged: a warp's groups go round together, the last ones with no tile of their own;
-    these stand in for the last tile where the body `reads` at tile level. `alone`: each group
-    has one tile at most, so it is no loop (for whole warps that made ptxas unroll for worse).
+    these stand in for the last tile where the body `reads` at tile level. `alone`: it is no
+    loop (around the loops over atoms it made ptxas unroll these for worse).
     """
     start, stop, step = (writer.text.expr(e) for e in over)
     if not writer.converged:
-        with writer.braces(range_head("pos", name, start, stop, step, over[2])):
+        loop = range_head("pos", name, start, stop, step, over[2])
+        one = f"if (const pos {name} = {start}; {name} < {stop})"
+        with writer.braces(one if alone and writer.size == 1 else loop):
             yield
         return
     first = writer.text.unique("first")

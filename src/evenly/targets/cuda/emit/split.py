@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
-from evenly.tuning.numbers import numbers
 
 from .code import FINISH_BLOCK, KernelCode, PhaseCode
 from .expressions import Text
@@ -125,14 +124,8 @@ class SplitKernels:
         name, references = f"{self.name}{suffix}", self.text.references
         return self.unit.kernel(
             name, block, grid, references, self.source, body, parameters, views=False,
-            resident=resident(self.schedule) if main else 0,
+            min_blocks=getattr(self.schedule, "min_blocks", 0) if main else 0,
         )  # fmt: skip
-
-
-def resident(schedule: Any) -> int:
-    """The blocks that a multiprocessor must hold: few, where threads want registers for all their loads at once."""
-    threads = numbers()["resident_threads"].get(schedule.engine)
-    return max(1, threads // schedule.block) if threads else 0
 
 
 # ---- the bodies ----------------------------------------------------------------------------

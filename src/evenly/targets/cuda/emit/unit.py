@@ -45,9 +45,9 @@ class Unit:
         body: list[str],
         extra: list[Parameter],
         views: bool = True,
-        resident: int = 0,
+        min_blocks: int = 0,
     ) -> KernelCode:
-        """resident: blocks that a multiprocessor must hold, 0: for the compiler to decide."""
+        """min_blocks: that a multiprocessor must hold; 0: for the compiler to decide."""
         parameters = [*parameters_of(references, self.written), *extra]
         declared = [f"{p.type} {parameter_name(p)}" for p in parameters]
         shown = view_lines(references, self.written) if views else []
@@ -55,7 +55,7 @@ class Unit:
             *self.head,
             *before,
             "",
-            f"EV_KERNEL({block}{f', {resident}' if resident else ''}) {name}({_wrapped(declared)}) {{",
+            f"EV_KERNEL({block}{f', {min_blocks}' if min_blocks else ''}) {name}({_wrapped(declared)}) {{",
             *shown,
             *body,
             "}",
