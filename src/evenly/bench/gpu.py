@@ -15,6 +15,8 @@ import numpy as np
 
 from evenly.errors import UnavailableError
 from evenly.layouts import csr
+from evenly.timing.calls import CallClock
+from evenly.timing.rounds import Clock, runs_for
 
 from . import hardwired
 from .case import Case
@@ -22,7 +24,6 @@ from .contender import CALL, KERNELS, Contender, LeftOut
 from .cpu import versions_of
 from .peers import gpu_peers
 from .place import Live, Rates
-from .timing import CallClock, Clock, runs_for
 
 FLUSHING = 1 << 28  # bytes read to empty the L2 cache: several times its size on any GPU
 COPIED = 1 << 30  # bytes copied to measure the memory's rate

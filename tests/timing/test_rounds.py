@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from evenly.bench.timing import FEWEST, ROUNDS, CallClock, Sample, measure, not_slow, runs_for
+from evenly.timing.rounds import FEWEST, ROUNDS, Sample, measure, not_slow, runs_for
 
 
 class Fake:
@@ -66,12 +66,14 @@ def test_runs():
     assert [runs_for(t, 300, 100) for t in (0.0, 2.0, 30.0, 200.0, 1e6)] == [100, 100, 10, 2, 1]
 
 
-def test_calls_are_waited_for_one_by_one():
-    seen = []
-    clock = CallClock(lambda: seen.append("call"), lambda: seen.append("wait"))
-    clock.warm()
-    assert seen == ["call", "wait"] * (len(seen) // 2)
-    assert 0 < clock.estimate < 1000
+def test_the_callers_own_bounds():
+    """Who tunes keeps to the few that may win, and to one round where time is short."""
+    clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 1.9, []), "slow": Fake("s", 2.1, [])}
+    found = measure(clocks, fewest=1, slow=2)
+    rounds = {name: len(found[name, "warm"].times) for name in clocks}
+    assert rounds == {"fast": ROUNDS, "near": ROUNDS, "slow": 1}
+    found = measure(clocks, deadline=time.monotonic() - 1, fewest=1)
+    assert {len(sample.times) for sample in found.values()} == {1}
 
 
 def test_nobody_left():

@@ -1,0 +1,30 @@
+"""The schedules that are tried where something is measured: by `plan.tune()`, and as the oracle of the bench."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly import schedules as s
+
+# Parameters on a GPU, beside those that a schedule has by itself.
+GRID: tuple[Any, ...] = (
+    s.ThreadMapped(128),
+    *(s.GroupMapped(n) for n in (2, 4, 8, 16)),
+    s.GroupMapped(8, flatten=True),
+    s.GroupMapped(64),
+    s.MergePath(128, 4),
+    s.MergePath(128, 7),
+    s.MergePath(128, 9),
+    s.MergePath(256, 5),
+    s.MergePath(256, 7),
+    s.MergePath(512, 4),
+    s.NonzeroSplit(128, 7),
+    s.NonzeroSplit(256, 7),
+    s.NonzeroSplit(512, 4),
+)
+
+
+def candidates(target: str) -> tuple[Any, ...]:
+    """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
+    own = [entry.make() for entry in s.TABLE.values()]
+    return tuple(dict.fromkeys([*own, *(GRID if target == "cuda" else ())]))
