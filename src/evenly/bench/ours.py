@@ -15,9 +15,12 @@ from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 
 def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Contender | LeftOut]:
     """All of ours, on the arrays of a place."""
-    # By the rule: what tune() has measured here before would be another contender.
-    rule = choose(A, target, False)
-    yield prepared("auto", lambda: planned("auto", AUTO, rule, A, x, y, target, clock))
+
+    def by_rule() -> Contender:
+        # What tune() has measured here before would be another contender.
+        return planned("auto", AUTO, choose(A, target, False), A, x, y, target, clock)
+
+    yield prepared("auto", by_rule)
     for schedule in candidates(target):
         make = partial(planned, str(schedule), OURS, schedule, A, x, y, target, clock)
         yield prepared(str(schedule), make)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evenly import schedules as s
+from evenly.language.ir import Program
+from evenly.language.phases import needs_whole_tiles
 
 # Parameters on a GPU, beside those that a schedule has by itself.
 GRID: tuple[Any, ...] = (
@@ -28,3 +30,8 @@ def candidates(target: str) -> tuple[Any, ...]:
     """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if target == "cuda" else ())]))
+
+
+def can_run(schedule: Any, program: Program) -> bool:
+    """Whether a program runs under a schedule: some need one that owns whole tiles."""
+    return schedule.owns_tiles or needs_whole_tiles(program) is None

@@ -18,6 +18,7 @@ from .compile import cubin, require
 from .emit.code import KernelCode
 from .launching import Addresses, Dimensions, Program, Scratch, Step, link_bytes
 from .memory import DeviceMemory
+from .place import device_at
 from .prepared import Prepared
 
 MOST_SIZES = 64  # of launches whose links are kept
@@ -98,12 +99,10 @@ class CudaExecutable:
 
     def place(self, binding: Binding) -> tuple[Any, Any]:
         """The device that the arguments are on, made current, and the caller's stream there."""
-        core = require()
+        device = device_at(binding)
         views = [binding.view(path) for _, path in binding.array_paths()]
-        device = core.Device(views[0].device_id if views else None)
-        device.set_current()
         handle = current([v.owner for v in views], device.device_id)
-        return device, core.Stream.from_handle(handle) if handle else device.default_stream
+        return device, require().Stream.from_handle(handle) if handle else device.default_stream
 
     def workspace_bytes(self, binding: Binding) -> int:
         device, _ = self.place(binding)
