@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from evenly.timing.rounds import FEWEST, ROUNDS, Sample, measure, not_slow, runs_for
+from evenly.timing.rounds import FEWEST, ROUNDS, Sample, best, measure, not_slow, runs_for
 
 
 class Fake:
@@ -49,7 +49,19 @@ def test_calls_are_slow_only_beside_other_calls():
         "call": Other("c", 50.0, []),
         "slow": Other("s", 501, []),
     }
-    assert not_slow(clocks) == ["kernel", "call"]
+    assert not_slow(clocks, best(clocks, {}), 10) == ["kernel", "call"]
+
+
+def test_one_disturbed_reading_counts_nobody_out():
+    class Disturbed(Fake):
+        """Its first look was at a bad time."""
+
+        def warm(self):
+            return 1.0
+
+    clocks = {"fast": Fake("f", 1.1, []), "disturbed": Disturbed("d", 40.0, [])}
+    found = measure(clocks, fewest=1, slow=1.5)
+    assert len(found["disturbed", "warm"].times) == ROUNDS
 
 
 def test_a_deadline_leaves_the_fewest_rounds():

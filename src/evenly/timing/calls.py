@@ -8,6 +8,7 @@ from collections.abc import Callable
 from .rounds import runs_for
 
 WANTED, MOST = 2000.0, 20  # microseconds of calls that a reading takes together, calls in it
+LOOKS = 3  # calls at first: the best of them is the estimate, since the first warms up, and any may be disturbed
 
 
 def nothing() -> None:
@@ -27,9 +28,7 @@ class CallClock:
         before: Callable[[], object] = nothing,
     ) -> None:
         self.call, self.wait, self.before = call, wait, before
-        self.runs = 1
-        self.once()
-        self.estimate = self.warm()
+        self.estimate = min(self.once() for _ in range(LOOKS)) * 1e6
         self.runs = runs_for(self.estimate, WANTED, MOST)
 
     def once(self) -> float:

@@ -59,7 +59,7 @@ def measure(
     seen: dict[tuple[str, str], list[float]] = {}
     for turn in range(ROUNDS if clocks else 0):
         if turn == fewest:
-            names = not_slow(clocks, slow)
+            names = not_slow(clocks, best(clocks, seen), slow)
         if turn >= fewest and deadline is not None and time.monotonic() > deadline:
             break
         first = turn % len(names)
@@ -72,13 +72,20 @@ def measure(
     return {key: Sample(tuple(times)) for key, times in seen.items()}
 
 
-def not_slow(clocks: Mapping[str, Clock], slow: float = SLOW) -> list[str]:
-    """Those that are not `slow` times behind the fastest with a clock of their kind."""
+def best(
+    clocks: Mapping[str, Clock], seen: Mapping[tuple[str, str], list[float]]
+) -> dict[str, float]:
+    """The least that each was seen to take, its estimate included: any one reading may be disturbed."""
+    return {name: min([c.estimate, *seen.get((name, WARM), [])]) for name, c in clocks.items()}
+
+
+def not_slow(clocks: Mapping[str, Clock], least: Mapping[str, float], slow: float) -> list[str]:
+    """Those whose least time is not `slow` times that of the fastest with a clock of their kind."""
     fastest: dict[type, float] = {}
-    for clock in clocks.values():
+    for name, clock in clocks.items():
         kind = type(clock)
-        fastest[kind] = min(fastest.get(kind, clock.estimate), clock.estimate)
-    return [name for name, c in clocks.items() if c.estimate <= slow * fastest[type(c)]]
+        fastest[kind] = min(fastest.get(kind, least[name]), least[name])
+    return [name for name, c in clocks.items() if least[name] <= slow * fastest[type(c)]]
 
 
 def runs_for(estimate: float, wanted: float, most: int) -> int:
