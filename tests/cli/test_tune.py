@@ -27,7 +27,7 @@ def test_tune_prints_the_times_and_remembers(evenly, small, winners_file) -> Non
     assert ran.lines[:2] == ["Matrix: small.mtx", "Dimensions: 40 x 30 (117)"]
     assert ran.lines[2].startswith("spmv_rows ")
     assert ran.lines[3].startswith("  40 tiles, 117 atoms, longest ")
-    assert {line.split("(")[0].strip() for line in ran.lines[5:7]} == {"ThreadMapped", "MergePath"}
+    assert {line[4:].split("(")[0] for line in ran.lines[5:7]} == {"ThreadMapped", "MergePath"}
     assert ran.lines[-1] == f"  remembered in {winners_file}"
 
 

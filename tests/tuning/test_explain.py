@@ -27,11 +27,11 @@ def test_times_stand_beside_the_choice(tuned) -> None:
     report = str(found)
     assert "  chosen: MergePath(block=256, items=4)\n" in report  # by the rule
     assert (
-        f"  measured for {plan.tuning.kernel} on {plan.tuning.device}, whose plans take the first:"
+        f"  measured for {plan.tuning.kernel} on {plan.tuning.device}, which its plans follow:"
         in report
     )
     assert "    (A: Csr(offsets=int32[513], " in report
-    assert f"      {plan.schedule}" in report
+    assert f"    > {plan.schedule}" in report
 
 
 def test_only_of_this_kernel_structure_and_target(tuned) -> None:

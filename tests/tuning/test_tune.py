@@ -75,18 +75,32 @@ def test_the_fastest_wins(paced) -> None:
         "ThreadMapped(block=256)": 5.0,
     }
     assert list(tuned.tuning.times) == sorted(tuned.tuning.times, key=tuned.tuning.times.get)
-    # who is far behind gets one reading, and the near ones ten, in turn
+    # who is far behind gets one reading, and the near ones all, in turn
     counts = {name: readings.count(name) for name in tuned.tuning.times}
-    assert sorted(counts.values()) == [1, 10, 10]
+    assert sorted(counts.values()) == [1, tune.ROUNDS, tune.ROUNDS]
     tuned(A, x, y)
     np.testing.assert_array_equal(y, matrix @ x)
     assert plan.tuning is None  # the plan itself is as it was
 
 
+def test_noise_alone_changes_no_choice(paced) -> None:
+    """Of those as fast as can be told, the plan's own schedule stays."""
+    *_, plan = planned(schedule=ev.ThreadMapped())
+    paced({ev.ThreadMapped: 1.01, ev.MergePath: 1.0, ev.WorkOriented: 1.3})
+    few = [ev.MergePath(), ev.WorkOriented(), ev.ThreadMapped()]
+    assert (
+        plan.tune(candidates=few).schedule == ev.MergePath()
+    )  # the first of those that were asked for
+    assert plan.tune(candidates=few[::-1]).schedule == ev.ThreadMapped()
+    paced({ev.ThreadMapped: 1.03, ev.MergePath: 1.0, ev.WorkOriented: 1.3})
+    assert plan.tune(candidates=few[::-1]).schedule == ev.MergePath()
+
+
 def test_for_real() -> None:
     matrix, A, x, y, plan = planned(rmat(12))
     tuned = plan.tune(seconds=0.2)
-    assert str(tuned.schedule) == next(iter(tuned.tuning.times))
+    least = min(tuned.tuning.times.values())
+    assert tuned.tuning.times[str(tuned.schedule)] <= tune.TIE * least
     assert {str(s) for s in candidates("cpu")} <= set(tuned.tuning.times) | set(
         tuned.tuning.left_out
     )
@@ -111,8 +125,9 @@ def test_the_report() -> None:
     report = str(plan.tune(candidates=FEW, seconds=0.02).tuning).splitlines()
     assert report[0].startswith("spmv ") and " on cpu (" in report[0]
     assert report[1].startswith("  400 tiles, ")
-    assert report[2] == "  microseconds of a call:"
-    assert {line.split("(")[0].strip() for line in report[3:5]} == {"ThreadMapped", "MergePath"}
+    assert report[2] == "  microseconds of a call, > the choice:"
+    assert {line[4:].split("(")[0] for line in report[3:5]} == {"ThreadMapped", "MergePath"}
+    assert sorted(line[:4] for line in report[3:5]) == ["    ", "  > "]
     assert report[3].endswith("   1.00x")
     assert report[-1] == "  not remembered"
 

@@ -48,8 +48,9 @@ def measure(
     deadline: float | None = None,
     fewest: int = FEWEST,
     slow: float = SLOW,
+    rounds: int = ROUNDS,
 ) -> dict[tuple[str, str], Sample]:
-    """By (name, "warm" or "flushed"): the samples of up to ROUNDS rounds, each begun by another name.
+    """By (name, "warm" or "flushed"): the samples of up to `rounds` rounds, each begun by another name.
 
     rewrite: gives the live arrays other contents, before every timed run. deadline: of
     time.monotonic(), after which no round is begun beyond the `fewest`. slow: times the fastest,
@@ -57,7 +58,7 @@ def measure(
     """
     names = list(clocks)
     seen: dict[tuple[str, str], list[float]] = {}
-    for turn in range(ROUNDS if clocks else 0):
+    for turn in range(rounds if clocks else 0):
         if turn == fewest:
             names = not_slow(clocks, best(clocks, seen), slow)
         if turn >= fewest and deadline is not None and time.monotonic() > deadline:

@@ -14,7 +14,7 @@ from evenly.version import __version__
 from . import winners
 from .auto import Choice, consider
 from .key import structure_of
-from .tuned import CLOCKS, Tuning, table
+from .tuned import Tuning
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,9 @@ class Explanation:
         ]
         for tuning in self.measured:
             lines += [
-                f"  measured for {tuning.kernel} on {tuning.device}, whose plans take the first:",
+                f"  measured for {tuning.kernel} on {tuning.device}, which its plans follow:",
                 f"    ({tuning.arguments})",
-                f"    microseconds of {CLOCKS[tuning.target]}:",
-                *(f"      {line}" for line in table(tuning.times)),
+                *(f"    {line}" for line in tuning.table()),
             ]
         return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SECONDS = {"cuda": 2.0, "cpu": 5.0}
 HOPELESS = 3.0  # times the fastest so far: such a candidate is not measured again
 NEAR = 1.5  # the same, once all were measured
+TIE = 1.02  # times the fastest: who is that near may have been the fastest but for noise
+ROUNDS = 30
 WHOLE = "the kernel needs schedules that own whole tiles"
 LATE = "no time was left (seconds=)"
 
@@ -63,7 +65,7 @@ def tune(plan: Subject, candidates: Any, seconds: float | None, save: bool) -> T
         given = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError("candidates", expected="a schedule that runs the kernel", given=given)
     about = key.key_of(plan.program, plan.binding, plan.target)
-    won = winners.Winner(about, able[next(iter(times))], times, now())
+    won = winners.Winner(about, able[taken(times, able)], times, now())
     kept = winners.keep([won]) if save and winners.can_be_kept(won.schedule) else ""
     return won.tuning(kept, left_out)
 
@@ -100,6 +102,12 @@ def schedules(plan: Subject, given: Any) -> list[Any]:
     return made
 
 
+def taken(times: Mapping[str, float], order: Iterable[str]) -> str:
+    """The fastest; of those that noise cannot tell from it, the first in order, lest choices change for nothing."""
+    least = min(times.values())
+    return next(name for name in order if times.get(name, math.inf) <= TIE * least)
+
+
 def measured(
     plan: Subject,
     copies: Copies,
@@ -112,7 +120,8 @@ def measured(
     Half of the time is for a first look at each, the rest for rounds of those that may win.
     """
     clocks, estimates = looked_at(plan, copies, tried, seconds / 2, left_out)
-    samples = measure(clocks, deadline=time.monotonic() + seconds / 2, fewest=1, slow=NEAR)
+    deadline = time.monotonic() + seconds / 2
+    samples = measure(clocks, deadline=deadline, fewest=1, slow=NEAR, rounds=ROUNDS)
     times = {**estimates, **{name: sample.median for (name, _), sample in samples.items()}}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 

@@ -13,8 +13,8 @@ CLOCKS = {"cuda": "a run's kernels, by the GPU's clock", "cpu": "a call"}
 class Tuning:
     """What `plan.tune()` measured, now or before; `str()` is the report.
 
-    schedule: the fastest. times: microseconds of each schedule that was measured, medians, by
-      its text ("MergePath(block=256, items=4)"), the fastest first.
+    schedule: the fastest; of those within 2% of it, the first candidate. times: microseconds of each
+      schedule that was measured, medians, by its text ("MergePath(block=256, items=4)"), the fastest first.
     kernel: its name. arguments: their types and shapes. structure: of the layout's tiles. target;
       device: what it ran on.
     left_out: why others were not measured, by their text.
@@ -37,18 +37,17 @@ class Tuning:
     def _lines(self) -> Iterator[str]:
         yield f"{self.kernel} on {self.target} ({self.device})"
         yield f"  {self.structure}"
-        yield f"  microseconds of {CLOCKS[self.target]}:"
-        yield from (f"    {line}" for line in table(self.times))
+        yield from (f"  {line}" for line in self.table())
         if self.left_out:
             yield "  left out:"
         yield from (f"    {name}: {why}" for name, why in self.left_out.items())
         yield f"  remembered in {self.kept}" if self.kept else "  not remembered"
 
-
-def table(times: Mapping[str, float]) -> Iterator[str]:
-    """A line a schedule: its time, and how many times the fastest's that is."""
-    wide = max(map(len, times), default=0)
-    least = min(times.values(), default=0.0)
-    for name, us in times.items():
-        ratio = f"  {us / least:6.2f}x" if least else ""
-        yield f"{name:{wide}}  {us:10.2f}{ratio}"
+    def table(self) -> Iterator[str]:
+        """A title, and a line a schedule: its time, and how many times the fastest's that is."""
+        yield f"microseconds of {CLOCKS[self.target]}, > the choice:"
+        wide = max(map(len, self.times), default=0)
+        least = min(self.times.values(), default=0.0)
+        for name, us in self.times.items():
+            ratio = f"  {us / least:6.2f}x" if least else ""
+            yield f"{'>' if name == str(self.schedule) else ' '} {name:{wide}}  {us:10.2f}{ratio}"
