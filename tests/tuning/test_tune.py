@@ -305,13 +305,15 @@ def test_what_is_refused() -> None:
     )
     with pytest.raises(ev.InputError, match="plan.tune: expected a plan without debug=True"):
         spmv.on("cpu", debug=True).plan(A, x, y).tune()
-    for seconds in (0, -1.0, float("nan"), float("inf")):
+    for seconds in (0, -1.0, float("nan"), float("inf"), "2"):
         with pytest.raises(ev.InputError, match="seconds: expected a positive number, got"):
             plan.tune(seconds=seconds)
     with pytest.raises(
         ev.InputError, match="schedule: expected one of .*did you mean 'merge_path'"
     ):
         plan.tune(candidates=["merge"])
+    with pytest.raises(ev.InputError, match="schedule: expected a schedule such as .*, got 5"):
+        plan.tune(candidates=5)
     with pytest.raises(ev.InputError, match="candidates: expected at least one schedule, got none"):
         plan.tune(candidates=[])
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import evenly as ev
-from evenly.tuning import winners
+from evenly.tuning import winner, winners
 from evenly.tuning.key import Key
-from evenly.tuning.winners import NewerFormat, Winner
+from evenly.tuning.winner import NewerFormat, Winner
 
 KEY = Key("4 tiles, 9 atoms, longest 3, 0", "spmv 12ab", "A: Csr(), x: float32[4]", "cpu", "a CPU")
 
@@ -85,7 +85,7 @@ def test_any_other_key_is_another_winner(winners_file: Path) -> None:
 
 
 def test_the_oldest_go_when_there_are_too_many(winners_file: Path, monkeypatch) -> None:
-    monkeypatch.setattr(winners, "MOST", 3)
+    monkeypatch.setattr(winner, "MOST", 3)
     for day in (3, 1, 4, 2, 5):
         winners.keep([won(day, date=f"2026-01-0{day}")])
     assert sorted(w.date for w in held()) == ["2026-01-03", "2026-01-04", "2026-01-05"]
@@ -106,8 +106,8 @@ def test_schedules_of_ones_own_are_not_kept() -> None:
         def atoms(self, layout, tile):
             return range(layout.begin(tile), layout.end(tile))
 
-    assert winners.can_be_kept(ev.MergePath())
-    assert not winners.can_be_kept(MergePath())
+    assert winner.can_be_kept(ev.MergePath())
+    assert not winner.can_be_kept(MergePath())
 
 
 # ---- what may be wrong with a file ---------------------------------------------------------------------
@@ -131,7 +131,7 @@ CHANGES = {
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_line_is_left_out_with_one_warning_and_written_no_more(winners_file, name) -> None:
     winners.keep([won(1), won(2)])
-    bad = BROKEN[name] or json.dumps({**json.loads(winners.line(won(3))), **CHANGES[name]})
+    bad = BROKEN[name] or json.dumps({**json.loads(winner.line(won(3))), **CHANGES[name]})
     header, first, second = winners_file.read_text().splitlines()
     winners_file.write_text("\n".join([header, first, bad, second, ""]))
     with pytest.warns(RuntimeWarning) as caught:
@@ -169,7 +169,9 @@ def test_a_newer_format_is_neither_used_nor_overwritten(winners_file: Path) -> N
     winners.keep([won(1)])
     newer = winners_file.read_text().replace('format": 1', 'format": 2')
     winners_file.write_text(newer)
-    with pytest.warns(RuntimeWarning, match="format 2, and this evenly knows 1; it is not used"):
+    with pytest.warns(
+        RuntimeWarning, match="winners.jsonl: format 2, and this evenly knows 1; it is not used"
+    ):
         assert held() == []
     assert winners.keep([won(2)]) == ""
     assert winners_file.read_text() == newer
@@ -247,7 +249,7 @@ def test_writers_at_the_same_time_lose_nothing(winners_file: Path) -> None:
 def test_what_another_process_has_measured_is_seen(winners_file: Path) -> None:
     winners.keep([won(1)])
     assert len(held()) == 1
-    content = winners_file.read_text() + winners.line(won(2)) + "\n"
+    content = winners_file.read_text() + winner.line(won(2)) + "\n"
     winners_file.write_text(content)
     assert len(held()) == 2
 
@@ -278,7 +280,7 @@ def test_only_such_files_are_taken_in(winners_file: Path, tmp_path: Path, conten
 
 def test_taking_in_says_where_nothing_can_be_written(tmp_path: Path, monkeypatch) -> None:
     source = tmp_path / "shared.jsonl"
-    source.write_bytes(winners.written({KEY: won(1)}))
+    source.write_bytes(winner.written({KEY: won(1)}))
     monkeypatch.setenv("EVENLY_TUNING", str(source / "below"))
     with pytest.raises(ev.InputError, match="expected a file that can be written"):
         winners.copied_from(source)

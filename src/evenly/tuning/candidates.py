@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from evenly import schedules as s
@@ -35,3 +36,12 @@ def candidates(target: str) -> tuple[Any, ...]:
 def can_run(schedule: Any, program: Program) -> bool:
     """Whether a program runs under a schedule: some need one that owns whole tiles."""
     return schedule.owns_tiles or needs_whole_tiles(program) is None
+
+
+def several(given: Any) -> list[Any]:
+    """Schedules by name, class or as they are: one, or any number of them.
+
+    Raises InputError for what is none.
+    """
+    one = isinstance(given, str | type | s.Schedule) or not isinstance(given, Iterable)
+    return [s.by_name(item) for item in ([given] if one else given)]

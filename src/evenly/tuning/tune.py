@@ -11,21 +11,22 @@ import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from evenly.arguments import Binding
 from evenly.errors import InputError, one_line
 from evenly.language.ir import Program
 from evenly.language.phases import needs_whole_tiles
-from evenly.schedules import Schedule, by_name
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
 from .auto import choose
-from .candidates import can_run
+from .candidates import can_run, several
 from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
 from .tuned import CLOCKS, Tuning
+from .winner import Winner, can_be_kept
 
 if TYPE_CHECKING:
     from evenly.runtime.kernel import Kernel
@@ -65,8 +66,8 @@ def tune(plan: Subject, candidates: Any, seconds: float | None, save: bool) -> T
         given = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError("candidates", expected="a schedule that runs the kernel", given=given)
     about = key.key_of(plan.program, plan.binding, plan.target)
-    won = winners.Winner(about, able[taken(times, able)], times, now())
-    kept = winners.keep([won]) if save and winners.can_be_kept(won.schedule) else ""
+    won = Winner(about, able[taken(times, able)], times, now())
+    kept = winners.keep([won]) if save and can_be_kept(won.schedule) else ""
     return won.tuning(kept, left_out)
 
 
@@ -82,7 +83,7 @@ def check(plan: Subject, seconds: float | None) -> None:
     if plan.debug:
         expected = "a plan without debug=True, whose times mean something"
         raise InputError("plan.tune", expected=expected, given="one with it")
-    if seconds is not None and not 0 < seconds < math.inf:
+    if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < math.inf):
         raise InputError("seconds", expected="a positive number", given=repr(seconds))
 
 
@@ -95,8 +96,7 @@ def schedules(plan: Subject, given: Any) -> list[Any]:
         whole = needs_whole_tiles(plan.program) is not None
         rule = choose(plan.binding.first_layout(), plan.target, whole)
         return list(dict.fromkeys([plan.schedule, rule, *all_candidates(plan.target)]))
-    one = isinstance(given, str | type | Schedule)
-    made = list(dict.fromkeys(by_name(s) for s in ([given] if one else given)))
+    made = list(dict.fromkeys(several(given)))
     if not made:
         raise InputError("candidates", expected="at least one schedule", given="none")
     return made
