@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 
@@ -99,7 +100,7 @@ def test_list_export_clear_import(evenly, small, winners_file, tmp_path) -> None
     evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
     ran = evenly("tuning", "list")
     assert re.fullmatch(
-        r"spmv_rows \w+ on cpu: MergePath\(block=256, items=4\) \([\d.,]+ us, \d{4}-\d\d-\d\d\)",
+        rf"spmv_rows \w+ on cpu: {re.escape(str(ev.MergePath()))} \([\d.,]+ us, \d{{4}}-\d\d-\d\d\)",
         ran.lines[0],
     )
     assert ran.lines[1].startswith("  40 tiles, 117 atoms, longest ")
@@ -108,7 +109,7 @@ def test_list_export_clear_import(evenly, small, winners_file, tmp_path) -> None
     shared = tmp_path / "shared.jsonl"
     assert evenly("tuning", "export", shared).out == f"1 written to {shared}\n"
     assert json.loads(shared.read_text().splitlines()[1])["schedule"] == {
-        "MergePath": {"block": 256, "items": 4}
+        "MergePath": dataclasses.asdict(ev.MergePath())
     }
     assert evenly("tuning", "clear").out == "1 forgotten\n"
     assert not winners_file.exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -63,14 +63,12 @@ def test_no_layout_no_tiles() -> None:
     assert key.structure(Binding({"x": np.ones(3)})) == "no tiles"
 
 
-def test_it_costs_little_once_the_statistics_are_known() -> None:
-    L = ev.ragged(np.arange(3_000_001))
-    st = statistics(L)
-    assert len(st.lengths) <= 8 * 4096
-    start = time.perf_counter()
-    for _ in range(100):
-        key.structure_of(st)
-    assert (time.perf_counter() - start) / 100 < 1e-3
+def test_the_last_digits_of_sums_do_not_matter() -> None:
+    st = statistics(ev.csr(rmat(10)))
+    assert st.moment
+    near = replace(st, moment=st.moment * (1 + 1e-15), deviation=st.deviation * (1 - 1e-15))
+    assert key.structure_of(near) == key.structure_of(st)
+    assert key.structure_of(replace(st, moment=st.moment * (1 + 1e-9))) != key.structure_of(st)
 
 
 # ---- kernels ------------------------------------------------------------------------------------------

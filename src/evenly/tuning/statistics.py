@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from evenly.interop.transfer import to_numpy
 
 SAMPLE = 1 << 16  # tiles looked at, where a layout has more
-KEPT = 1 << 12  # of these, evenly spaced: as many tell two structures apart (tuning/key.py)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class Statistics:
 
     Of a layout with many tiles, the last two are those of an evenly spaced sample; the greatest is
     the greatest of all: one long tile among millions decides how long a schedule takes.
-    lengths: of some of the tiles, in order, as bytes of int64.
+    moment: the sum of the lengths, each times its place: the same lengths in another order have another.
     """
 
     tiles: int
@@ -29,7 +28,7 @@ class Statistics:
     greatest: int
     deviation: float
     empty: float
-    lengths: bytes = field(default=b"", repr=False)
+    moment: float = 0.0
 
     @property
     def spread(self) -> float:
@@ -68,7 +67,7 @@ def _measure(layout: Any) -> Statistics:
         int(lengths.max()),
         float(sample.std()),
         float((sample == 0).mean()),
-        sample[:: -(-len(sample) // KEPT)].tobytes(),
+        float(sample @ np.arange(len(sample))),
     )
 
 
