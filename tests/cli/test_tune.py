@@ -11,6 +11,17 @@ import pytest
 import evenly as ev
 
 
+@pytest.fixture(autouse=True)
+def quiet_machine(monkeypatch) -> None:
+    monkeypatch.setattr("evenly.cli.tune.busy_machine", lambda: "")
+
+
+def test_a_busy_machine_is_told(evenly, small, monkeypatch) -> None:
+    monkeypatch.setattr("evenly.cli.tune.busy_machine", lambda: "This machine was busy.")
+    ran = evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
+    assert ran.lines[-2:] == ["  not remembered", "This machine was busy."]
+
+
 def test_tune_prints_the_times_and_remembers(evenly, small, winners_file) -> None:
     ran = evenly(
         "tune",
@@ -116,6 +127,18 @@ def test_list_export_clear_import(evenly, small, winners_file, tmp_path) -> None
     assert evenly("tuning", "clear").out == "0 forgotten\n"
     assert evenly("tuning", "import", shared).out == f"1 read from {shared}\n"
     assert evenly("tuning", "list").lines[-1] == f"1 in {winners_file}"
+
+
+def test_a_broken_line_is_one_warning(evenly, small, winners_file) -> None:
+    evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
+    with winners_file.open("a") as file:
+        file.write("junk\n")
+    ran = evenly("tuning", "list")
+    assert (ran.status, ran.lines[-1]) == (0, f"1 in {winners_file}")
+    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    ran = evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
+    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    assert evenly("tuning", "list").err == ""
 
 
 def test_what_cannot_be_read_or_written(evenly, winners_file, tmp_path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from evenly import targets
+from evenly.cli.demo import busy_machine
 from evenly.cli.failures import RIGHT, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
@@ -26,6 +27,7 @@ def run(options: Options, schedules: list[str], seconds: int | None, save: bool)
         by_name(name)
     if seconds is not None:
         check_range("--seconds", seconds, 1)
+    busy = busy_machine()
     with Progress(f"reading {options.file}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
@@ -38,4 +40,6 @@ def run(options: Options, schedules: list[str], seconds: int | None, save: bool)
     print(f"Matrix: {Path(options.file).name}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     print(tuned.tuning)
+    if busy and target == "cpu":
+        print(busy)
     return RIGHT

@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from evenly.runtime.kernel import Kernel
 
 SECONDS = {"cuda": 2.0, "cpu": 5.0}
-HOPELESS = 3.0  # times the fastest so far: such a candidate is not measured again
-NEAR = 1.5  # the same, once all were measured
+HOPELESS = (
+    3.0  # times the fastest so far: such a candidate is not measured again, where that takes long:
+)
+LONG = 0.01  # of the time
+NEAR = 1.5  # times the fastest: who is not that near after a few rounds is measured no more
+FEW = 10  # rounds, where there is time for them: on a busy machine any three may be disturbed
+READING = 2000.0  # microseconds: about the least that one takes
 TIE = 1.02  # times the fastest: who is that near may have been the fastest but for noise
 ROUNDS = 30
 WHOLE = "the kernel needs schedules that own whole tiles"
@@ -119,9 +124,12 @@ def measured(
 
     Half of the time is for a first look at each, the rest for rounds of those that may win.
     """
-    clocks, estimates = looked_at(plan, copies, tried, seconds / 2, left_out)
+    clocks, estimates = looked_at(plan, copies, tried, seconds, left_out)
+    # A run warms up, and one or more are timed.
+    round_of_all = sum(READING + 2 * clock.estimate for clock in clocks.values()) * 1e-6
+    few = max(1, min(FEW, int(seconds / 2 / round_of_all))) if clocks else 0
     deadline = time.monotonic() + seconds / 2
-    samples = measure(clocks, deadline=deadline, fewest=1, slow=NEAR, rounds=ROUNDS)
+    samples = measure(clocks, deadline=deadline, fewest=few, slow=NEAR, rounds=ROUNDS)
     times = {**estimates, **{name: sample.median for (name, _), sample in samples.items()}}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 
@@ -135,14 +143,14 @@ def looked_at(
 ) -> tuple[dict[str, Clock], dict[str, float]]:
     """The clocks of those that may win, and the first estimates of all that run.
 
-    seconds: of measuring, after which no further one is begun; compiling comes on top.
+    seconds: of measuring in all; after half of them no further one is begun. Compiling comes on top.
     """
     kernel = plan.kernel.apart()
     clocks: dict[str, Clock] = {}
     estimates: dict[str, float] = {}
     spent = 0.0
     for name, schedule in tried.items():
-        if clocks and spent > seconds:
+        if clocks and spent > seconds / 2:
             left_out[name] = LATE
             continue
         try:
@@ -154,7 +162,8 @@ def looked_at(
             left_out[name] = one_line(f"{type(error).__name__}: {error}")
             continue
         estimates[name] = clock.estimate
-        if clock.estimate <= HOPELESS * min(estimates.values()):
+        behind = clock.estimate > HOPELESS * min(estimates.values())
+        if not (behind and clock.estimate * 1e-6 > LONG * seconds):
             clocks[name] = clock
     return clocks, estimates
 

@@ -87,7 +87,7 @@ def _known(file: Path) -> Winners:
     found, broken = parsed(text, str(file))
     if broken:
         said = f"{file}: {broken} line{'s' * (broken > 1)} left out, which cannot be read"
-        warnings.warn(said, RuntimeWarning, stacklevel=3)
+        warnings.warn(said, RuntimeWarning, stacklevel=1)  # always from here: so it is said once
     return found
 
 
@@ -96,7 +96,7 @@ def _by_structure(file: Path) -> dict[str, Winners]:
     try:
         found = _known(file)
     except NewerFormat as error:
-        warnings.warn(f"{error}; it is not used", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"{error}; it is not used", RuntimeWarning, stacklevel=1)
         return out
     for key, winner in found.items():
         out.setdefault(key.structure, {})[key] = winner
