@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 from evenly import targets
 from evenly.errors import UnavailableError
 
+# What somebody measured here before must not decide what tests see.
+os.environ["EVENLY_TUNING"] = "off"
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # No deadline: the first example of a property may compile. Derandomised: a red
@@ -67,3 +70,11 @@ def matrices_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no matrices in {folder} (set EVENLY_MATRICES)")
     return folder
+
+
+@pytest.fixture
+def winners_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty place for what `plan.tune()` remembers."""
+    file = tmp_path / "cache" / "winners.jsonl"
+    monkeypatch.setenv("EVENLY_TUNING", str(file))
+    return file

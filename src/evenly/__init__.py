@@ -70,6 +70,7 @@ from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
 from evenly.targets.simt.report import SimtError
 from evenly.tuning.balance import Balance
 from evenly.tuning.explain import explain
+from evenly.tuning.tuned import Tuning
 from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
@@ -97,6 +98,7 @@ __all__ = [
     "SimtProgram",
     "Static",
     "ThreadMapped",
+    "Tuning",
     "UnavailableError",
     "VerificationError",
     "Verified",

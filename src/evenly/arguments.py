@@ -139,6 +139,10 @@ class Binding:
     def layout(self, path: tuple[str, ...]) -> Any:
         return self.value(path)
 
+    def first_layout(self) -> Any:
+        """The layout that a schedule is chosen by; None where there is none."""
+        return next((v for v in self.arguments.values() if is_layout(v)), None)
+
     def device(self) -> str:
         """Where the arrays are. Raises InputError where they are not all in one place."""
         places: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Compiled code on disk, in the user's cache directory. Writers never see half a file of another's."""
+"""Compiled code and measured winners on disk, in the user's cache directory. Nobody sees half a file of another's."""
 
 from __future__ import annotations
 
@@ -32,18 +32,23 @@ def read_file(kind: str, name: str) -> bytes | None:
 
 def write_file(kind: str, name: str, content: bytes) -> Path | None:
     """Keep a file; it appears whole or not at all. None where the cache cannot be written."""
-    folder = directory(kind)
+    path = directory(kind) / name
+    return path if replace_file(path, content) else None
+
+
+def replace_file(path: Path, content: bytes) -> bool:
+    """Write a file, which others see as it was or as it is, never between. Whether it could be written."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError:
-        return None
+        return False
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.replace(temporary, folder / name)
+        os.replace(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        return None
-    return folder / name
+        return False
+    return True

@@ -17,6 +17,7 @@ NAMES = (
     "targets",
     pytest.param("simt", marks=pytest.mark.simt),
     "plans",
+    "tuning",
     "balance",
     "benchmarks",
     "errors",

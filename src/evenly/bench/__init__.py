@@ -7,7 +7,6 @@ ours         `auto`, and every schedule with a grid of parameters
 peers        other libraries, one class each; cusparse: the C interface of one of them
 hardwired    SpMV by hand in CUDA C++ (hardwired.cu), to see what the abstraction costs
 gpu, cpu     a place to run: memory, clocks, rates
-timing       interleaved rounds within a budget
 floors       the least time that a matrix can take
 record       the rows of the CSV file
 summary      geometric means by size of matrix

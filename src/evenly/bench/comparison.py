@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly.interop.transfer import to_numpy
+from evenly.timing.rounds import Clock, Sample, measure
 
 from . import ours
 from .case import Case, case_of
@@ -14,7 +15,6 @@ from .floors import floor, moved
 from .matrices import Source
 from .place import Live, Place, Rates
 from .record import Row, size_of
-from .timing import Clock, Sample, measure
 
 
 class Comparison:

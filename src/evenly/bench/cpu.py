@@ -15,13 +15,13 @@ import numpy as np
 
 from evenly.cli.problem import described
 from evenly.layouts import csr
+from evenly.timing.calls import CallClock
 from evenly.version import __version__
 
 from .case import Case
 from .contender import CALL, Contender, LeftOut
 from .peers import cpu_peers
 from .place import Live, Rates
-from .timing import CallClock
 
 COPIED = 1 << 28  # bytes: more than any cache holds
 
@@ -63,7 +63,7 @@ class Cpu:
         return cpu_peers(live)
 
     def clock_of(self, contender: Contender) -> CallClock:
-        return CallClock(contender.launch, lambda: None)
+        return CallClock(contender.launch)
 
 
 def versions_of(*packages: str) -> str:

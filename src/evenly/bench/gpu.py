@@ -15,6 +15,9 @@ import numpy as np
 
 from evenly.errors import UnavailableError
 from evenly.layouts import csr
+from evenly.timing.calls import CallClock
+from evenly.timing.graphs import MOST, RESOLVED, WANTED
+from evenly.timing.rounds import Clock, runs_for
 
 from . import hardwired
 from .case import Case
@@ -22,15 +25,12 @@ from .contender import CALL, KERNELS, Contender, LeftOut
 from .cpu import versions_of
 from .peers import gpu_peers
 from .place import Live, Rates
-from .timing import CallClock, Clock, runs_for
 
 FLUSHING = 1 << 28  # bytes read to empty the L2 cache: several times its size on any GPU
 COPIED = 1 << 30  # bytes copied to measure the memory's rate
 GATHERED_BITS = 21  # 2**21 floats are gathered from: 8 MiB, in any L2 and in no L1
 HELD = 100_000  # nanoseconds that the GPU is kept busy for, while the host launches ahead
-WANTED, MOST = 300.0, 100  # microseconds in a graph, launches in a graph
 FLUSHED_RUNS = 4
-RESOLVED = 0.5  # microseconds that events tell apart: no difference of times is less
 
 
 class Gpu:

@@ -1,4 +1,4 @@
-"""Our own side: what `auto` takes, and every schedule with a grid of parameters, the oracle's."""
+"""Our own side: what `auto` takes by its rule, and every schedule with a grid of parameters, the oracle's."""
 
 from __future__ import annotations
 
@@ -6,38 +6,21 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from evenly import schedules as s
 from evenly.algorithms.linalg.spmv import spmv, spmv_rows
+from evenly.tuning.auto import choose
+from evenly.tuning.candidates import candidates
 
 from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
-
-# Parameters on a GPU, beside those that a schedule has by itself.
-GRID: tuple[Any, ...] = (
-    s.ThreadMapped(128),
-    *(s.GroupMapped(n) for n in (2, 4, 8, 16)),
-    s.GroupMapped(8, flatten=True),
-    s.GroupMapped(64),
-    s.MergePath(128, 4),
-    s.MergePath(128, 7),
-    s.MergePath(128, 9),
-    s.MergePath(256, 5),
-    s.MergePath(256, 7),
-    s.MergePath(512, 4),
-    s.NonzeroSplit(128, 7),
-    s.NonzeroSplit(256, 7),
-    s.NonzeroSplit(512, 4),
-)
-
-
-def candidates(target: str) -> tuple[Any, ...]:
-    """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
-    own = [entry.make() for entry in s.TABLE.values()]
-    return tuple(dict.fromkeys([*own, *(GRID if target == "cuda" else ())]))
 
 
 def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Contender | LeftOut]:
     """All of ours, on the arrays of a place."""
-    yield prepared("auto", lambda: planned("auto", AUTO, "auto", A, x, y, target, clock))
+
+    def by_rule() -> Contender:
+        # What tune() has measured here before would be another contender.
+        return planned("auto", AUTO, choose(A, target, False), A, x, y, target, clock)
+
+    yield prepared("auto", by_rule)
     for schedule in candidates(target):
         make = partial(planned, str(schedule), OURS, schedule, A, x, y, target, clock)
         yield prepared(str(schedule), make)

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from evenly.timing.rounds import Clock
+
 from .case import Case
 from .contender import Contender, LeftOut
-from .timing import Clock
 
 
 @dataclass(frozen=True, slots=True)

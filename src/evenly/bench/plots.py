@@ -16,12 +16,12 @@ from typing import Any
 
 from evenly.errors import InputError, UnavailableError
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.timing.rounds import WARM
 from evenly.tuning.pictures import available
 
 from .contender import AUTO, OURS
 from .record import Row
 from .summary import Ratio, Sides, family, geomean, overheads, ratios, rivals
-from .timing import WARM
 
 # Told apart in grey and by every eye (Okabe, Ito 2008).
 MINE, OTHER, LINE, TEXT, FAINT = "#0072b2", "#e69f00", "#b3261e", "#1a1a1a", "#c8c8c8"

@@ -6,10 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from evenly.timing.rounds import FLUSHED, WARM
+
 from . import hardwired
 from .contender import AUTO, COO, CSR, HAND, LIBRARY, ONE_CALL, OURS
 from .record import LARGEST, SIZES, Row
-from .timing import FLUSHED, WARM
 
 ALL = "all"
 CLASSES = (*(name for _, name in SIZES), LARGEST)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from evenly.cli.bench import bench
+from evenly.cli.tuning import tuning
 
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
@@ -16,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(bench, name="bench")
+app.add_typer(tuning, name="tuning")
 
 
 @app.callback(invoke_without_command=True)
@@ -128,6 +130,47 @@ def spmv(
 
     options = (file, schedule, layout, target, dtype, repeat, csv, validate, balance, picture)
     return run(Options(*options, seed, profile))
+
+
+TUNE = (
+    "Measure every schedule on the matrix in FILE, and remember the fastest.\n\n"
+    "Plans of the same kernel for the same structure, types and device take it from then on: "
+    "`evenly spmv FILE` does. `evenly tuning` lists what is remembered.\n\n"
+    "Example: evenly tune chesapeake.mtx --seconds 10"
+)
+
+
+@app.command(help=TUNE)
+def tune(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2.")],
+    schedule: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this schedule; may be given several times."),
+    ] = None,
+    layout: Annotated[
+        str, typer.Option(metavar="NAME", help="csr, csc, coo, ell, bcsr or dia.")
+    ] = "csr",
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
+    ] = "auto",
+    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
+    seconds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="S",
+            show_default="2 on cuda, 5 on cpu",
+            help="About how long to measure; compiling comes on top.",
+        ),
+    ] = None,
+    no_save: Annotated[
+        bool, typer.Option("--no-save", metavar="", help="Measure, and remember nothing.")
+    ] = False,
+) -> int:
+    from evenly.cli.spmv import Options
+    from evenly.cli.tune import run
+
+    options = Options(file, layout=layout, target=target, dtype=dtype)
+    return run(options, schedule or [], seconds, not no_save)
 
 
 @app.command()

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,9 @@ def guarded(arguments: Sequence[str] | None) -> int:
     try:
         from evenly.cli.app import app
 
-        status = app(args=arguments, prog_name="evenly", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = in_one_line
+            status = app(args=arguments, prog_name="evenly", standalone_mode=False)
         sys.stdout.flush()
         return status if isinstance(status, int) else RIGHT
     except KeyboardInterrupt:
@@ -34,6 +37,11 @@ def guarded(arguments: Sequence[str] | None) -> int:
         if status == OUR_MISTAKE and os.environ.get("EVENLY_TRACEBACK"):
             traceback.print_exc()
         return status
+
+
+def in_one_line(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a user of the command line sees it."""
+    print(f"evenly: {one_line(str(message))}", file=sys.stderr)
 
 
 def check_range(option: str, given: int, least: int, most: int | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenly import targets
 from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows, tiles_are_rows
-from evenly.cli.timing import Clock, DeviceClock, host_clock
+from evenly.cli.timing import Clock, device_clock, host_clock
 from evenly.cli.validation import Reference
 from evenly.errors import UnavailableError
 
@@ -47,7 +47,7 @@ class Problem:
     def clock(self, plan: Any) -> Clock:
         """A clock of the plan: on a GPU its kernels, elsewhere the whole call."""
         if self.target == "cuda":
-            return DeviceClock(plan)
+            return device_clock(plan)
         y = self._output()
         return host_clock(lambda: plan(self.A, self.x_there, y))
 

@@ -191,7 +191,10 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
 
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
-    why = consider(problem.A, problem.target, False).why
+    if plan.tuning is None:
+        why = consider(problem.A, problem.target, False).why
+    else:
+        why = f"the fastest that `evenly tune` measured, as {plan.schedule}"
     return name, f"auto chose {name} on {problem.target}: {why}"
 
 

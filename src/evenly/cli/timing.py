@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Clock = Callable[[], float]  # does one run and returns its milliseconds
+from evenly.timing.graphs import GraphClock
 
-IN_A_GRAPH = 10  # runs measured together on a GPU, whose events resolve half a microsecond
+Clock = Callable[[], float]  # does one run and returns its milliseconds
 
 
 def medians(clocks: Mapping[str, Clock], repeat: int) -> dict[str, float]:
@@ -40,33 +40,7 @@ def host_clock(run: Callable[[], object]) -> Clock:
     return clock
 
 
-class DeviceClock:
-    """The GPU's own clock around the launches of a plan, replayed as a CUDA graph.
-
-    So the time is that of the kernels, not of Python, which launches them. The plan's own
-    output is written over and over.
-    """
-
-    def __init__(self, plan: Any) -> None:
-        import cuda.core as core
-
-        launches = plan.launches
-        device = core.Device()
-        device.sync()
-        self.keep = plan, launches
-        self.stream = device.create_stream()
-        self.timed = core.EventOptions(timing_enabled=True)
-        builder = self.stream.create_graph_builder().begin_building()
-        for _ in range(IN_A_GRAPH):
-            for item in launches:
-                core.launch(builder, item.config, item.kernel, *item.arguments)
-        self.graph = builder.end_building().complete() if launches else None
-
-    def __call__(self) -> float:
-        if self.graph is None:  # a matrix without rows
-            return 0.0
-        start = self.stream.record(options=self.timed)
-        self.graph.launch(self.stream)
-        stop = self.stream.record(options=self.timed)
-        stop.sync()
-        return float(stop - start) / IN_A_GRAPH
+def device_clock(plan: Any) -> Clock:
+    """The GPU's own clock around the launches of a plan, whose own output is written over and over."""
+    clock = GraphClock(plan.launches)
+    return lambda: clock.warm() / 1e3

@@ -65,6 +65,15 @@ class DeviceArray:
                 self._memory(Buffer).fill(0, stream=device.default_stream)
                 device.default_stream.sync()
 
+    def copy_from(self, other: DeviceArray, stream: Any) -> None:
+        """Copy the bytes of another array of this size, in the order of a stream of cuda.core's.
+
+        stream: or the builder of a graph, which copies whenever it is launched; keep both arrays for it.
+        """
+        if self.nbytes:
+            with _on(self.device_id) as (_, Buffer):
+                self._memory(Buffer).copy_from(other._memory(Buffer), stream=stream)
+
     def view(self) -> ArrayView:
         """The description that `evenly.interop.arrays.view` gives of it."""
         found = self._view

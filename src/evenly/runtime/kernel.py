@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
@@ -20,11 +20,13 @@ from evenly.language.phases import Phases
 from evenly.language.source import Source, captures, constants, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
-from evenly.layouts.contract import is_layout
 from evenly.schedules import by_name
 
 from .plan import Plan
 from .recent import Recent
+
+if TYPE_CHECKING:
+    from evenly.tuning.tuned import Tuning
 
 MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
 
@@ -80,6 +82,10 @@ class Kernel:
     def plan(self, *args: Any, schedule: Any = "auto", target: str = "auto") -> Plan:
         """Decide and compile for these arguments; see `Plan`."""
         return Bound(self, schedule).on(target).plan(*args)
+
+    def apart(self) -> Kernel:
+        """The same kernel with nothing compiled: its plans share no scratch memory with this one's."""
+        return Kernel(self.function, self._source)
 
     # ---- pieces that Bound and Plan share --------------------------------------------------------
     def named(self, args: tuple[Any, ...]) -> dict[str, Any]:
@@ -213,16 +219,18 @@ class Bound:
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""
-        plan = self._prepare(args)
+        plan = self._prepare(args, recalled=True)
         plan.check_arguments(plan._binding)
         return plan.store()
 
-    def _prepare(self, args: tuple[Any, ...]) -> Plan:
+    def _prepare(self, args: tuple[Any, ...], recalled: bool = False) -> Plan:
+        """A plan that stores nothing yet. recalled: "auto" takes what tune() has measured, where it has."""
         kernel = self.kernel
         binding = Binding({name: accept(value, name) for name, value in kernel.named(args).items()})
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
-        schedule = self._schedule(binding, specs, target)
+        tuning = self._tuning(binding, specs, target) if recalled else None
+        schedule = tuning.schedule if tuning else self._schedule(binding, specs, target)
         if target == "python":
             phases = cutting.cut(kernel.program(specs), whole=True)
             return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
@@ -231,7 +239,8 @@ class Bound:
         )
         if self.options:
             executable = self._configured(executable, target)
-        return Plan(kernel, schedule, target, executable, phases, binding, specs)
+        made = kernel, schedule, target, executable, phases, binding, specs
+        return Plan(*made, self.debug, tuning)
 
     def _configured(self, executable: Any, target: str) -> Any:
         if not hasattr(executable, "configured"):
@@ -255,9 +264,16 @@ class Bound:
             return by_name(self.schedule)
         from evenly.tuning.auto import choose
 
-        layout = next((v for v in binding.arguments.values() if is_layout(v)), None)
         whole = cutting.needs_whole_tiles(self.kernel.program(specs)) is not None
-        return choose(layout, target, whole)
+        return choose(binding.first_layout(), target, whole)
+
+    def _tuning(self, binding: Binding, specs: tuple[Spec, ...], target: str) -> Tuning | None:
+        """What tune() has measured for such a plan."""
+        if self.schedule != "auto":
+            return None
+        from evenly.tuning.recall import recall
+
+        return recall(self.kernel.program(specs), binding, target)
 
 
 def kernel(function: Callable[..., Any] | None = None, *, source: str | None = None) -> Any:

@@ -13,6 +13,7 @@ from .recent import Recent
 
 if TYPE_CHECKING:
     from evenly.tuning.balance import Balance
+    from evenly.tuning.tuned import Tuning
 
 
 class Plan:
@@ -24,6 +25,7 @@ class Plan:
     launches: for each kernel launch its source, configuration and arguments (target "cuda").
     workspace: bytes of scratch memory that it needs, stored partitions included.
     deterministic: False only where the kernel itself uses floating-point atomics whose order matters.
+    tuning: what `tune()` measured, now or before; None where the schedule was not chosen by measuring.
     """
 
     def __init__(
@@ -35,8 +37,11 @@ class Plan:
         phases: Phases,
         binding: Binding,
         specs: tuple[Any, ...],
+        debug: bool = False,
+        tuning: Tuning | None = None,
     ) -> None:
         self.kernel, self.schedule, self.target = kernel, schedule, target
+        self.debug, self.tuning = debug, tuning
         self._executable, self._phases, self._outputs = executable, phases, phases.outputs
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
         self._requirements = kernel.program(specs).requirements
@@ -145,6 +150,32 @@ class Plan:
         if path is not None:
             balance.save(path)
         return balance
+
+    def tune(
+        self, *, candidates: Any = None, seconds: float | None = None, save: bool = True
+    ) -> Plan:
+        """A plan under the fastest of several schedules, measured now on this plan's own arguments.
+
+        The arguments are only read: copies stand for the arrays that the kernel stores into. `plan.tuning` of
+        the new plan has the times (an `ev.Tuning`). Targets "cuda" and "cpu".
+
+        candidates: schedules or their names; default: this plan's, and the built-in ones with several
+          parameters. Those that cannot run the kernel are left out.
+        seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu"; compiling comes on top.
+        save: remember the winner, for plans under "auto" to come, where it is a built-in schedule.
+
+        Raises InputError for a plan on another target, for names that are not schedules, and where no
+        candidate runs.
+        """
+        from evenly.tuning.tune import Subject, tune
+
+        kernel, binding, target = self.kernel, self._binding, self.target
+        program, outputs = kernel.program(self._specs), sorted(path[0] for path in self._outputs)
+        subject = Subject(kernel, program, binding, outputs, self.schedule, target, self.debug)
+        found = tune(subject, candidates, seconds, save)
+        plan: Plan = kernel[found.schedule].on(target).plan(*binding.arguments.values())
+        plan.tuning = found
+        return plan
 
     def counters(self) -> list[Any]:
         """What a profiler of a GPU would count, for each launch on the plan's own arguments (target "simt" only).

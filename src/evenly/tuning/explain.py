@@ -1,4 +1,4 @@
-"""`ev.explain`: what `auto` saw and why it chose."""
+"""`ev.explain`: what `auto` saw and why it chose, and what tune() has measured."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from evenly.arguments import accept
 from evenly.errors import InputError, unknown
 from evenly.layouts.contract import is_layout
 from evenly.targets import TABLE
+from evenly.version import __version__
 
+from . import winners
 from .auto import Choice, consider
+from .key import structure_of
+from .tuned import Tuning
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The statistics, the choice and what was rejected; `str()` is the report."""
+    """The statistics, the choice and what was rejected; `str()` is the report.
+
+    measured: what `plan.tune()` remembers of this structure on this target, one a kernel and device.
+    """
 
     layout: str
     target: str
     choice: Choice
+    measured: tuple[Tuning, ...] = ()
 
     def __str__(self) -> str:
         st = self.choice.statistics
@@ -33,13 +41,21 @@ class Explanation:
             "  rejected:",
             *(f"    {name}: {reason}" for name, reason in self.choice.rejected),
         ]
+        for tuning in self.measured:
+            lines += [
+                f"  measured for {tuning.kernel} on {tuning.device}, which its plans follow:",
+                f"    ({tuning.arguments})",
+                *(f"    {line}" for line in tuning.table()),
+            ]
         return "\n".join(lines)
 
 
-def explain(A: Any, target: str = "auto") -> Explanation:
+def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     """What `auto` sees in a layout or sparse matrix, the schedule that it chooses, and why.
 
-    Prints nothing itself: `print(ev.explain(A))`.
+    kernel: show of what `plan.tune()` has measured for this structure only what is this kernel's (by its name).
+
+    Prints nothing itself: `print(ev.explain(A))`. Raises InputError for what is no layout, target or kernel.
     """
     layout = accept(A, "A")
     if not is_layout(layout):
@@ -50,4 +66,20 @@ def explain(A: Any, target: str = "auto") -> Explanation:
         from evenly.layouts.moving import device_of
 
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
-    return Explanation(repr(layout), target, consider(layout, target, False))
+    choice = consider(layout, target, False)
+    measured = remembered(structure_of(choice.statistics), target, kernel)
+    return Explanation(repr(layout), target, choice, measured)
+
+
+def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:
+    """What was measured of a structure on a target, by this version; of one kernel, or of all."""
+    from evenly.runtime.kernel import Kernel
+
+    if kernel is not None and not isinstance(kernel, Kernel):
+        raise InputError("kernel", expected="a function with @ev.kernel", given=repr(kernel))
+    return tuple(
+        winner.tuning(str(winners.path()))
+        for key, winner in winners.remembered().get(structure, {}).items()
+        if (key.target, key.evenly) == (target, __version__)
+        and (kernel is None or key.kernel.split()[0] == kernel.name)
+    )

@@ -11,10 +11,11 @@ from evenly.errors import InputError
 from evenly.language.phases import Once, Owned, Phases
 from evenly.layouts.contract import is_layout
 from evenly.layouts.moving import move
-from evenly.schedules import TABLE, Schedule, by_name
+from evenly.schedules import TABLE
 from evenly.schedules.contract import Sizes
 
 from .balance import WARP, Balance, Level, Load, Numbers
+from .candidates import several
 from .shares import MOST_STEPS, Shares, shares
 
 # Instead of a default that only repeats another one: a group of 32 is a warp.
@@ -61,8 +62,7 @@ def beside(chosen: Any, against: Any, whole_tiles: bool) -> list[Any]:
         made = [entry.make(**BESIDE.get(name, {})) for name, entry in TABLE.items()]
         others = [s for s in made if s.owns_tiles or not whole_tiles]
     else:
-        one = isinstance(against, str | type | Schedule)
-        others = [by_name(s) for s in ([against] if one else against)]
+        others = several(against)
     return list(dict.fromkeys([chosen, *others]))
 
 

@@ -12,7 +12,10 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles."""
+    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles.
+
+    moment: the sum of the lengths, each times its place: the same lengths in another order have another.
+    """
 
     tiles: int
     atoms: int
@@ -20,6 +23,7 @@ class Statistics:
     greatest: int
     deviation: float
     empty: float
+    moment: float = 0.0
 
     @property
     def spread(self) -> float:
@@ -52,4 +56,5 @@ def _measure(layout: Any) -> Statistics:
     if found is None:
         return Statistics(tiles, atoms, mean, 0, 0.0, 0.0)
     deviation = math.sqrt(max(0.0, found.squares / tiles - mean * mean))
-    return Statistics(tiles, atoms, mean, found.greatest, deviation, found.empty / tiles)
+    empty = found.empty / tiles
+    return Statistics(tiles, atoms, mean, found.greatest, deviation, empty, found.moment)

@@ -18,6 +18,7 @@ from .compile import cubin, require
 from .emit.code import KernelCode
 from .launching import Addresses, Program, Scratch, Step
 from .memory import DeviceMemory
+from .place import device_at
 from .prepared import Prepared
 
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
@@ -96,12 +97,10 @@ class CudaExecutable:
 
     def place(self, binding: Binding) -> tuple[Any, Any]:
         """The device that the arguments are on, made current, and the caller's stream there."""
-        core = require()
+        device = device_at(binding)
         views = [binding.view(path) for _, path in binding.array_paths()]
-        device = core.Device(views[0].device_id if views else None)
-        device.set_current()
         handle = current([v.owner for v in views], device.device_id)
-        return device, core.Stream.from_handle(handle) if handle else device.default_stream
+        return device, require().Stream.from_handle(handle) if handle else device.default_stream
 
     def workspace_bytes(self, binding: Binding) -> int:
         device, _ = self.place(binding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from evenly.bench.timing import FEWEST, ROUNDS, CallClock, Sample, measure, not_slow, runs_for
+from evenly.timing.rounds import FEWEST, ROUNDS, Sample, best, measure, not_slow, runs_for
 
 
 class Fake:
@@ -49,7 +49,19 @@ def test_calls_are_slow_only_beside_other_calls():
         "call": Other("c", 50.0, []),
         "slow": Other("s", 501, []),
     }
-    assert not_slow(clocks) == ["kernel", "call"]
+    assert not_slow(clocks, best(clocks, {}), 10) == ["kernel", "call"]
+
+
+def test_one_disturbed_reading_counts_nobody_out():
+    class Disturbed(Fake):
+        """Its first look was at a bad time."""
+
+        def warm(self):
+            return 1.0
+
+    clocks = {"fast": Fake("f", 1.1, []), "disturbed": Disturbed("d", 40.0, [])}
+    found = measure(clocks, fewest=1, slow=1.5)
+    assert len(found["disturbed", "warm"].times) == ROUNDS
 
 
 def test_a_deadline_leaves_the_fewest_rounds():
@@ -66,12 +78,14 @@ def test_runs():
     assert [runs_for(t, 300, 100) for t in (0.0, 2.0, 30.0, 200.0, 1e6)] == [100, 100, 10, 2, 1]
 
 
-def test_calls_are_waited_for_one_by_one():
-    seen = []
-    clock = CallClock(lambda: seen.append("call"), lambda: seen.append("wait"))
-    clock.warm()
-    assert seen == ["call", "wait"] * (len(seen) // 2)
-    assert 0 < clock.estimate < 1000
+def test_the_callers_own_bounds():
+    """Who tunes keeps to the few that may win, and to one round where time is short."""
+    clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 1.9, []), "slow": Fake("s", 2.1, [])}
+    found = measure(clocks, fewest=1, slow=2)
+    rounds = {name: len(found[name, "warm"].times) for name in clocks}
+    assert rounds == {"fast": ROUNDS, "near": ROUNDS, "slow": 1}
+    found = measure(clocks, deadline=time.monotonic() - 1, fewest=1)
+    assert {len(sample.times) for sample in found.values()} == {1}
 
 
 def test_nobody_left():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 ROUNDS, FEWEST = 10, 3
-SLOW = 10  # times the fastest, from which on a contender is measured in the fewest rounds only
+SLOW = 10.0  # times the fastest, from which on a contender is measured in the fewest rounds only
 WARM, FLUSHED = "warm", "flushed"
 
 
@@ -38,20 +38,30 @@ class Sample:
         return statistics.median(self.times)
 
 
+def as_they_are(turn: int) -> None:
+    """What is done to live arrays that keep their contents."""
+
+
 def measure(
-    clocks: Mapping[str, Clock], rewrite: Callable[[int], None], deadline: float | None = None
+    clocks: Mapping[str, Clock],
+    rewrite: Callable[[int], None] = as_they_are,
+    deadline: float | None = None,
+    fewest: int = FEWEST,
+    slow: float = SLOW,
+    rounds: int = ROUNDS,
 ) -> dict[tuple[str, str], Sample]:
-    """By (name, "warm" or "flushed"): the samples of up to ROUNDS rounds, each begun by another name.
+    """By (name, "warm" or "flushed"): the samples of up to `rounds` rounds, each begun by another name.
 
     rewrite: gives the live arrays other contents, before every timed run. deadline: of
-    time.monotonic(), after which no round is begun beyond the FEWEST.
+    time.monotonic(), after which no round is begun beyond the `fewest`. slow: times the fastest,
+    from which on a contender gets no more than these, either.
     """
     names = list(clocks)
     seen: dict[tuple[str, str], list[float]] = {}
-    for turn in range(ROUNDS if clocks else 0):
-        if turn == FEWEST:
-            names = not_slow(clocks)
-        if turn >= FEWEST and deadline is not None and time.monotonic() > deadline:
+    for turn in range(rounds if clocks else 0):
+        if turn == fewest:
+            names = not_slow(clocks, best(clocks, seen), slow)
+        if turn >= fewest and deadline is not None and time.monotonic() > deadline:
             break
         first = turn % len(names)
         for name in [*names[first:], *names[:first]]:
@@ -63,42 +73,22 @@ def measure(
     return {key: Sample(tuple(times)) for key, times in seen.items()}
 
 
-def not_slow(clocks: Mapping[str, Clock]) -> list[str]:
-    """Those that are not SLOW times behind the fastest with a clock of their kind."""
+def best(
+    clocks: Mapping[str, Clock], seen: Mapping[tuple[str, str], list[float]]
+) -> dict[str, float]:
+    """The least that each was seen to take, its estimate included: any one reading may be disturbed."""
+    return {name: min([c.estimate, *seen.get((name, WARM), [])]) for name, c in clocks.items()}
+
+
+def not_slow(clocks: Mapping[str, Clock], least: Mapping[str, float], slow: float) -> list[str]:
+    """Those whose least time is not `slow` times that of the fastest with a clock of their kind."""
     fastest: dict[type, float] = {}
-    for clock in clocks.values():
+    for name, clock in clocks.items():
         kind = type(clock)
-        fastest[kind] = min(fastest.get(kind, clock.estimate), clock.estimate)
-    return [name for name, c in clocks.items() if c.estimate <= SLOW * fastest[type(c)]]
+        fastest[kind] = min(fastest.get(kind, least[name]), least[name])
+    return [name for name, c in clocks.items() if least[name] <= slow * fastest[type(c)]]
 
 
 def runs_for(estimate: float, wanted: float, most: int) -> int:
     """How many launches of `estimate` microseconds make up `wanted`: 1 to `most`."""
     return max(1, min(most, round(wanted / max(estimate, 1e-3))))
-
-
-class CallClock:
-    """The wall clock around whole calls, each one waited for."""
-
-    WANTED, MOST = 2000.0, 20
-
-    def __init__(self, call: Callable[[], object], wait: Callable[[], None]) -> None:
-        self.call, self.wait = call, wait
-        self.runs = 1
-        self.warm()
-        self.estimate = self.warm()
-        self.runs = runs_for(self.estimate, self.WANTED, self.MOST)
-
-    def warm(self) -> float:
-        """Microseconds of a call."""
-        self.call()
-        self.wait()
-        start = time.perf_counter()
-        for _ in range(self.runs):
-            self.call()
-            self.wait()
-        return (time.perf_counter() - start) * 1e6 / self.runs
-
-    def flushed(self) -> None:
-        """Not measured: the caches of a host are not ours to empty."""
-        return

@@ -1,0 +1,45 @@
+"""`evenly tune FILE`: every schedule measured on one matrix, the fastest remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evenly import targets
+from evenly.cli.demo import busy_machine
+from evenly.cli.failures import RIGHT, check_range
+from evenly.cli.problem import Problem, best_target
+from evenly.cli.progress import Progress
+from evenly.cli.spmv import Options, build, check, read
+from evenly.errors import unknown
+from evenly.schedules import by_name
+from evenly.tuning.tuned import CLOCKS
+
+
+def run(options: Options, schedules: list[str], seconds: int | None, save: bool) -> int:
+    """Measure, print the times, and return the exit status. Raises InputError for bad input.
+
+    schedules: names; none: all of them, with several parameters.
+    """
+    check(options)
+    if options.target not in (known := ["auto", *CLOCKS]):
+        raise unknown("--target", options.target, known)
+    for name in schedules:
+        by_name(name)
+    if seconds is not None:
+        check_range("--seconds", seconds, 1)
+    busy = busy_machine()
+    with Progress(f"reading {options.file}") as progress:
+        target = best_target()[0] if options.target == "auto" else options.target
+        targets.get(target)
+        matrix = read(options.file, options.dtype)
+        problem = Problem(matrix, build(matrix, options), target)
+        progress.say("compiling and measuring")
+        plan = problem.plan("auto")
+        tuned = plan.tune(candidates=schedules or None, seconds=seconds, save=save)
+    rows, columns = matrix.shape
+    print(f"Matrix: {Path(options.file).name}")
+    print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
+    print(tuned.tuning)
+    if busy and target == "cpu":
+        print(busy)
+    return RIGHT

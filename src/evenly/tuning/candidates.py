@@ -1,0 +1,48 @@
+"""The schedules that are tried where something is measured: by `plan.tune()`, and as the oracle of the bench."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from evenly import schedules as s
+from evenly.language.ir import Program
+from evenly.language.phases import needs_whole_tiles
+
+# Parameters on a GPU, beside those that a schedule has by itself.
+GRID: tuple[Any, ...] = (
+    s.ThreadMapped(128),
+    *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64, 128, 256)),
+    s.GroupMapped(8, flatten=True),
+    s.MergePath(min_blocks=4),
+    s.MergePath(128, 4),
+    s.MergePath(128, 5, min_blocks=8),
+    s.MergePath(128, 7),
+    s.MergePath(128, 9),
+    s.MergePath(256, 4),
+    s.MergePath(256, 5),
+    s.MergePath(512, 3),
+    s.NonzeroSplit(128, 7),
+    s.NonzeroSplit(256, 7),
+    s.NonzeroSplit(512, 4),
+)
+
+
+def candidates(target: str) -> tuple[Any, ...]:
+    """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
+    own = [entry.make() for entry in s.TABLE.values()]
+    return tuple(dict.fromkeys([*own, *(GRID if target == "cuda" else ())]))
+
+
+def can_run(schedule: Any, program: Program) -> bool:
+    """Whether a program runs under a schedule: some need one that owns whole tiles."""
+    return schedule.owns_tiles or needs_whole_tiles(program) is None
+
+
+def several(given: Any) -> list[Any]:
+    """Schedules by name, class or as they are: one, or any number of them.
+
+    Raises InputError for what is none.
+    """
+    one = isinstance(given, str | type | s.Schedule) or not isinstance(given, Iterable)
+    return [s.by_name(item) for item in ([given] if one else given)]

@@ -1,0 +1,136 @@
+"""What a measured winner is remembered by: text that a reader understands, with digests of the rest.
+
+All of it is known when a plan is made, and nothing is read back from a device for it. Two
+structures that only differ where nobody looked have the same key: then a winner may be slow
+for one of them. It is never wrong, since every schedule is right for every structure.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from evenly.arguments import Binding, spec_of
+from evenly.interop.arrays import is_array, view
+from evenly.language import ir
+from evenly.language.specs import ScalarSpec
+from evenly.layouts.contract import is_layout
+from evenly.targets.cuda.place import device_at
+from evenly.version import __version__
+
+from .statistics import Statistics, statistics
+
+LETTERS = 12  # of a digest
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """structure: of the layout that `auto` looks at. kernel: its name, and a digest of its typed program.
+
+    arguments: their types and shapes. target; device: what it ran on. evenly: the version that measured.
+    """
+
+    structure: str
+    kernel: str
+    arguments: str
+    target: str
+    device: str
+    evenly: str = __version__
+
+
+def key_of(program: ir.Program, binding: Binding, target: str) -> Key:
+    """The key of a kernel with these arguments on a target."""
+    arguments, device = arguments_of(binding.arguments), device_of(target, binding)
+    return Key(structure(binding), kernel_of(program), arguments, target, device)
+
+
+def structure(binding: Binding) -> str:
+    """The structure of the layout that a schedule is chosen by."""
+    layout = binding.first_layout()
+    return "no tiles" if layout is None else structure_of(statistics(layout))
+
+
+def structure_of(st: Statistics) -> str:
+    """Counts, and a digest of what else is known of the tiles.
+
+    Of 12 digits: the last ones of a sum depend on who adds it up.
+    """
+    rest = " ".join(f"{number:.12g}" for number in (st.deviation, st.empty, st.moment))
+    return f"{st.tiles} tiles, {st.atoms} atoms, longest {st.greatest}, {_digest(rest)}"
+
+
+def kernel_of(program: ir.Program) -> str:
+    """The name of a kernel, and a digest of what it does with arguments of its types."""
+    written: list[str] = []
+    _write(program.steps, written)
+    return f"{program.name} {_digest(' '.join(written))}"
+
+
+def arguments_of(arguments: dict[str, Any]) -> str:
+    """ "A: Csr(offsets=int32[5], num_columns=4), x: float32[4], n: int": types, and the shapes of arrays."""
+    return ", ".join(f"{name}: {_described(value, name)}" for name, value in arguments.items())
+
+
+def device_of(target: str, binding: Binding) -> str:
+    """What runs these arguments on a target."""
+    if target == "cuda":
+        device = device_at(binding)
+        major, minor = device.compute_capability
+        return f"{device.name} (sm_{major}{minor})"
+    import numba
+
+    threads = numba.get_num_threads()
+    return f"{_processor()}, {threads} thread{'s' * (threads != 1)}"
+
+
+@functools.cache
+def _processor() -> str:
+    """The name of the CPU; where the system does not say, its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
+def _described(value: Any, name: str) -> str:
+    if is_layout(value):
+        parts = (
+            f"{field.name}={_described(getattr(value, field.name), field.name)}"
+            if field.kind == "layout" or "array" in field.kind
+            else f"{field.name}={int(getattr(value, field.name))}"
+            for field in type(value).__fields__.values()
+        )
+        return f"{type(value).__name__}({', '.join(parts)})"
+    if is_array(value):
+        found = view(value, name)
+        return f"{found.dtype}{list(found.shape)}"
+    spec = spec_of(value, name)
+    return str(spec.type) if isinstance(spec, ScalarSpec) else repr(value)
+
+
+def _write(node: Any, out: list[str]) -> None:
+    """A typed program as words, the same in every process: all of it but where the source stood."""
+    if isinstance(node, ir.Var):
+        out += (node.name, node.type.name)
+    elif isinstance(node, tuple):
+        out.append("(")
+        for item in node:
+            _write(item, out)
+        out.append(")")
+    elif is_dataclass(node):
+        out.append(type(node).__name__)
+        for field in fields(node):
+            if field.name != "at":
+                _write(getattr(node, field.name), out)
+    else:
+        out.append(repr(node))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:LETTERS]

@@ -1,0 +1,172 @@
+"""`plan.tune()`: candidates measured on a plan's own arguments, and the fastest of them remembered.
+
+Nothing of the plan is shared with what is measured: copies stand for its outputs, and the kernel
+is compiled apart, with scratch memory of its own, so calls of the plan may go on meanwhile.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from evenly.arguments import Binding
+from evenly.errors import InputError, one_line
+from evenly.language.ir import Program
+from evenly.language.phases import needs_whole_tiles
+from evenly.timing.rounds import Clock, measure
+
+from . import key, winners
+from .auto import choose
+from .candidates import can_run, several
+from .candidates import candidates as all_candidates
+from .copies import PLACES, Copies, reads_what_it_writes
+from .tuned import CLOCKS, Tuning
+from .winner import Winner, can_be_kept
+
+if TYPE_CHECKING:
+    from evenly.runtime.kernel import Kernel
+
+SECONDS = {"cuda": 2.0, "cpu": 5.0}
+HOPELESS = (
+    3.0  # times the fastest so far: such a candidate is not measured again, where that takes long:
+)
+LONG = 0.01  # of the time
+NEAR = 1.5  # times the fastest: who is not that near after a few rounds is measured no more
+FEW = 10  # rounds, where there is time for them: on a busy machine any three may be disturbed
+READING = 2000.0  # microseconds: about the least that one takes
+TIE = 1.02  # times the fastest: who is that near may have been the fastest but for noise
+ROUNDS = 30
+WHOLE = "the kernel needs schedules that own whole tiles"
+LATE = "no time was left (seconds=)"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a plan has decided. outputs: the names of the arguments that it writes."""
+
+    kernel: Kernel
+    program: Program
+    binding: Binding
+    outputs: list[str]
+    schedule: Any
+    target: str
+    debug: bool
+
+
+def tune(plan: Subject, candidates: Any, seconds: float | None, save: bool) -> Tuning:
+    """What `Plan.tune` says; the winner is kept if `save`."""
+    check(plan, seconds)
+    tried = schedules(plan, candidates)
+    left_out = {str(s): WHOLE for s in tried if not can_run(s, plan.program)}
+    able = {str(s): s for s in tried if str(s) not in left_out}
+    restored = reads_what_it_writes(plan.program, plan.outputs)
+    copies = PLACES[plan.target](plan.binding, plan.outputs, restored)
+    times = measured(plan, copies, able, seconds or SECONDS[plan.target], left_out)
+    if not times:
+        given = "; ".join(f"{name}: {why}" for name, why in left_out.items())
+        raise InputError("candidates", expected="a schedule that runs the kernel", given=given)
+    about = key.key_of(plan.program, plan.binding, plan.target)
+    won = Winner(about, able[taken(times, able)], times, now())
+    kept = winners.keep([won]) if save and can_be_kept(won.schedule) else ""
+    return won.tuning(kept, left_out)
+
+
+def check(plan: Subject, seconds: float | None) -> None:
+    """Raise InputError for a plan whose times say nothing, and for no time at all."""
+    if plan.target not in CLOCKS:
+        raise InputError(
+            "plan.tune",
+            expected="a plan on target 'cuda' or 'cpu', whose times mean something",
+            given=f"one on {plan.target!r}",
+            hint='kernel.plan(..., target="cpu").tune()',
+        )
+    if plan.debug:
+        expected = "a plan without debug=True, whose times mean something"
+        raise InputError("plan.tune", expected=expected, given="one with it")
+    if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < math.inf):
+        raise InputError("seconds", expected="a positive number", given=repr(seconds))
+
+
+def schedules(plan: Subject, given: Any) -> list[Any]:
+    """Those to be tried, each once; by default the plan's own, what the rule of `auto` takes, and all built-in ones.
+
+    Raises InputError for names that are not schedules, and for none at all.
+    """
+    if given is None:
+        whole = needs_whole_tiles(plan.program) is not None
+        rule = choose(plan.binding.first_layout(), plan.target, whole)
+        return list(dict.fromkeys([plan.schedule, rule, *all_candidates(plan.target)]))
+    made = list(dict.fromkeys(several(given)))
+    if not made:
+        raise InputError("candidates", expected="at least one schedule", given="none")
+    return made
+
+
+def taken(times: Mapping[str, float], order: Iterable[str]) -> str:
+    """The fastest; of those that noise cannot tell from it, the first in order, lest choices change for nothing."""
+    least = min(times.values())
+    return next(name for name in order if times.get(name, math.inf) <= TIE * least)
+
+
+def measured(
+    plan: Subject,
+    copies: Copies,
+    tried: Mapping[str, Any],
+    seconds: float,
+    left_out: dict[str, str],
+) -> dict[str, float]:
+    """Microseconds of each schedule by its text, the fastest first; those without go to left_out, with why.
+
+    Half of the time is for a first look at each, the rest for rounds of those that may win.
+    """
+    clocks, estimates = looked_at(plan, copies, tried, seconds, left_out)
+    # A run warms up, and one or more are timed.
+    round_of_all = sum(READING + 2 * clock.estimate for clock in clocks.values()) * 1e-6
+    few = max(1, min(FEW, int(seconds / 2 / round_of_all))) if clocks else 0
+    deadline = time.monotonic() + seconds / 2
+    samples = measure(clocks, deadline=deadline, fewest=few, slow=NEAR, rounds=ROUNDS)
+    times = {**estimates, **{name: sample.median for (name, _), sample in samples.items()}}
+    return dict(sorted(times.items(), key=lambda item: item[1]))
+
+
+def looked_at(
+    plan: Subject,
+    copies: Copies,
+    tried: Mapping[str, Any],
+    seconds: float,
+    left_out: dict[str, str],
+) -> tuple[dict[str, Clock], dict[str, float]]:
+    """The clocks of those that may win, and the first estimates of all that run.
+
+    seconds: of measuring in all; after half of them no further one is begun. Compiling comes on top.
+    """
+    kernel = plan.kernel.apart()
+    clocks: dict[str, Clock] = {}
+    estimates: dict[str, float] = {}
+    spent = 0.0
+    for name, schedule in tried.items():
+        if clocks and spent > seconds / 2:
+            left_out[name] = LATE
+            continue
+        try:
+            trial = kernel[schedule].on(plan.target).plan(*copies.arguments.values())
+            start = time.monotonic()
+            clock = copies.clock(trial)
+            spent += time.monotonic() - start
+        except Exception as error:  # whatever a compiler or a device has against one of them
+            left_out[name] = one_line(f"{type(error).__name__}: {error}")
+            continue
+        estimates[name] = clock.estimate
+        behind = clock.estimate > HOPELESS * min(estimates.values())
+        if not (behind and clock.estimate * 1e-6 > LONG * seconds):
+            clocks[name] = clock
+    return clocks, estimates
+
+
+def now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

@@ -1,0 +1,53 @@
+"""What `plan.tune()` measured: the numbers, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+CLOCKS = {"cuda": "a run's kernels, by the GPU's clock", "cpu": "a call"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What `plan.tune()` measured, now or before; `str()` is the report.
+
+    schedule: the fastest; of those within 2% of it, the first candidate. times: microseconds of each
+      schedule that was measured, medians, by its text ("MergePath(block=256, items=4)"), the fastest first.
+    kernel: its name. arguments: their types and shapes. structure: of the layout's tiles. target;
+      device: what it ran on.
+    left_out: why others were not measured, by their text.
+    kept: the file that remembers the winner; "" where none does.
+    """
+
+    schedule: Any
+    times: Mapping[str, float]
+    kernel: str
+    arguments: str
+    structure: str
+    target: str
+    device: str
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    kept: str = ""
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"{self.kernel} on {self.target} ({self.device})"
+        yield f"  {self.structure}"
+        yield from (f"  {line}" for line in self.table())
+        if self.left_out:
+            yield "  left out:"
+        yield from (f"    {name}: {why}" for name, why in self.left_out.items())
+        yield f"  remembered in {self.kept}" if self.kept else "  not remembered"
+
+    def table(self) -> Iterator[str]:
+        """A title, and a line a schedule: its time, and how many times the fastest's that is."""
+        yield f"microseconds of {CLOCKS[self.target]}, > the choice:"
+        wide = max(map(len, self.times), default=0)
+        least = min(self.times.values(), default=0.0)
+        for name, us in self.times.items():
+            ratio = f"  {us / least:6.2f}x" if least else ""
+            yield f"{'>' if name == str(self.schedule) else ' '} {name:{wide}}  {us:10.2f}{ratio}"

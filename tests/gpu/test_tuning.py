@@ -1,0 +1,257 @@
+"""`plan.tune()` on a GPU: the clock over graphs, copies that are restored, what is remembered. cuda.core alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.arrays import view
+from evenly.interop.generators import rmat
+from evenly.timing.graphs import GraphClock
+from evenly.tuning.candidates import candidates
+from evenly.tuning.copies import CudaCopies
+from tests.batteries import matrices, names, vector
+from tests.kernels import column_counts, softmax_rows, spmv
+
+pytestmark = pytest.mark.gpu
+FEW = [ev.ThreadMapped(), ev.WarpMapped(), ev.MergePath(), ev.NonzeroSplit(128, 7)]
+
+
+@ev.kernel
+def added(A, x, y):
+    for row in A.tiles():
+        y[row] += sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def halved(A, y):
+    for row in A.tiles():
+        scale = 1.0
+        total = sum(A.value(k) for k in A.atoms(row))
+        while total > 10.0:
+            scale = scale * 0.5
+            total = sum(A.value(k) * scale for k in A.atoms(row))
+        y[row] = total
+
+
+def put(array):
+    return ev.DeviceArray.from_numpy(array)
+
+
+def arguments(matrix):
+    x, y = vector(matrix.shape[1]), np.full(matrix.shape[0], -7, np.float32)
+    return ev.csr(matrix).to("cuda"), put(x), put(y)
+
+
+# ---- the clock -----------------------------------------------------------------------------------------
+def test_the_clock_agrees_with_the_hosts_over_many_launches() -> None:
+    """A thousand launches of a product of half a millisecond, on the host's clock, cost little but the GPU's time."""
+    A, x, y = arguments(rmat(20, dtype=np.float32))
+    plan = spmv.plan(A, x, y, schedule=ev.ThreadMapped())
+    clock = GraphClock(plan.launches)
+    import cuda.core as core
+
+    device = core.Device()
+    plan(A, x, y)
+    device.sync()
+    start = time.perf_counter()
+    for _ in range(50):
+        plan(A, x, y)
+    device.sync()
+    host = (time.perf_counter() - start) / 50 * 1e6
+    assert 0.8 * host < clock.warm() < 1.1 * host
+
+
+def test_readings_repeat() -> None:
+    A, x, y = arguments(rmat(16, dtype=np.float32))
+    clock = GraphClock(spmv.plan(A, x, y, schedule=ev.MergePath()).launches)
+    readings = [clock.warm() for _ in range(9)]
+    assert max(readings) < 1.5 * min(readings)
+    assert 1 < min(readings) < 1000
+
+
+def test_restoring_is_not_counted() -> None:
+    A, x, y = arguments(rmat(16, dtype=np.float32))
+    plan = spmv.plan(A, x, y, schedule=ev.MergePath())
+    fresh = put(y.to_numpy())
+    without = GraphClock(plan.launches)
+    restoring = GraphClock(plan.launches, lambda stream: y.copy_from(fresh, stream))
+    plain, restored = (np.median([c.warm() for _ in range(9)]) for c in (without, restoring))
+    assert abs(restored - plain) < 2 + 0.3 * plain
+
+
+def test_each_launch_finds_what_the_first_one_found() -> None:
+    """After all the runs of a clock, the copies hold the result of one."""
+    matrix = matrices()["power law"]
+    A, x, y = arguments(matrix)
+    plan = added.plan(A, x, y)
+    copies = CudaCopies(plan._binding, ["y"], restored=True)
+    clock = copies.clock(added.plan(*copies.arguments.values()))
+    clock.warm()
+    # the last graph that ran restored, and launched nothing
+    np.testing.assert_array_equal(copies.copies["y"].to_numpy(), y.to_numpy())
+    clock._replay(clock._both)
+    np.testing.assert_array_equal(copies.copies["y"].to_numpy(), -7 + matrix @ x.to_numpy())
+
+
+# ---- tuning ----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", names())
+def test_nasty_matrices(name: str) -> None:
+    matrix = matrices()[name]
+    A, x, y = arguments(matrix)
+    before = y.to_numpy().tobytes()
+    tuned = spmv.plan(A, x, y).tune(candidates=FEW, seconds=0.05)
+    assert y.to_numpy().tobytes() == before
+    tuned(A, x, y)
+    np.testing.assert_array_equal(y.to_numpy(), matrix @ x.to_numpy())
+
+
+def test_all_candidates_are_measured_within_the_time() -> None:
+    matrix = rmat(16, dtype=np.float32)
+    A, x, y = arguments(matrix)
+    tuned = spmv.plan(A, x, y).tune(seconds=5)
+    assert tuned.tuning.left_out == {}
+    assert {str(s) for s in candidates("cuda")} <= set(tuned.tuning.times)
+    assert all(0.5 < us < 1e5 for us in tuned.tuning.times.values())
+    start = time.monotonic()
+    spmv.plan(A, x, y).tune()  # compiled by now, on disk
+    assert time.monotonic() - start < 8
+    report = str(tuned.tuning)
+    assert "a run's kernels, by the GPU's clock" in report
+    assert " on cuda (NVIDIA " in report
+
+
+def test_kernels_that_update_what_they_find() -> None:
+    matrix = matrices()["power law"]
+    A, x, y = arguments(matrix)
+    tuned = added.plan(A, x, y).tune(candidates=FEW, seconds=0.05)
+    tuned(A, x, y)
+    np.testing.assert_array_equal(y.to_numpy(), -7 + matrix @ x.to_numpy())
+    counts, longest = put(np.zeros(matrix.shape[1], np.int32)), put(np.zeros(1, np.int64))
+    tuned = column_counts.plan(A, counts, longest).tune(candidates=FEW, seconds=0.05)
+    assert not counts.to_numpy().any()
+    tuned(A, counts, longest)
+    np.testing.assert_array_equal(
+        counts.to_numpy(), np.bincount(matrix.indices, minlength=matrix.shape[1])
+    )
+
+
+def test_kernels_that_need_whole_tiles() -> None:
+    matrix = matrices()["power law"]
+    A, y = ev.csr(matrix).to("cuda"), put(np.zeros(matrix.shape[0], np.float32))
+    tuned = halved.plan(A, y).tune(seconds=0.2)
+    assert tuned.schedule.owns_tiles
+    assert str(ev.MergePath()) in tuned.tuning.left_out
+
+
+def test_plans_to_come_take_the_winner(winners_file) -> None:
+    matrix = matrices()["power law"]
+    A, x, y = arguments(matrix)
+    tuned = softmax_rows.plan(A, x, y).tune(candidates=[ev.GroupMapped(4)], seconds=0.05)
+    assert tuned.tuning.kept == str(winners_file)
+    later = softmax_rows.plan(*arguments(matrix))
+    assert later.schedule == ev.GroupMapped(4)
+    assert later.tuning.device.startswith("NVIDIA ")
+    (found,) = ev.explain(A).measured
+    assert found.times == tuned.tuning.times
+
+
+def test_a_matrix_that_changed_in_place(winners_file) -> None:
+    first, second = matrices()["tall"], matrices()["tall"].copy()
+    second.indptr[1:-1] = np.sort(np.random.default_rng(3).integers(0, second.nnz, 1999))
+    A, x, y = arguments(first)
+    spmv.plan(A, x, y).tune(candidates=[ev.NonzeroSplit(128, 7)], seconds=0.05)
+    import cuda.core as core
+
+    there = ev.DeviceArray(view(A.offsets))
+    there.copy_from(put(second.indptr.astype(there.dtype)), core.Device().default_stream)
+    core.Device().sync()
+    plan = spmv.plan(A, x, y)
+    assert plan.schedule == ev.NonzeroSplit(128, 7)
+    plan(A, x, y)
+    np.testing.assert_array_equal(y.to_numpy(), second @ x.to_numpy())
+
+
+def test_calls_go_on_meanwhile() -> None:
+    """Another thread calls the plan, under a schedule that uses scratch memory, while it is tuned."""
+    matrix = rmat(14, dtype=np.float32)
+    matrix.data[:] = 1
+    A, x, y = arguments(matrix)
+    schedule = ev.MergePath(128, 4)
+    plan, out = spmv.plan(A, x, y, schedule=schedule), put(y.to_numpy())
+    expected, wrong, done = matrix @ x.to_numpy(), [], threading.Event()
+
+    def work() -> None:
+        while not done.is_set():
+            plan(A, x, out)
+            wrong.append(int((out.to_numpy() != expected).sum()))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        plan.tune(candidates=[schedule, ev.NonzeroSplit(128, 7)], seconds=0.3)
+    finally:
+        done.set()
+        thread.join()
+    assert len(wrong) > 10
+    assert not any(wrong)
+
+
+WITHOUT_CUPY = """
+import sys
+sys.modules["cupy"] = None
+import numpy as np
+import evenly as ev
+from evenly.interop.generators import rmat
+from tests.kernels import spmv
+matrix = rmat(10, dtype=np.float32)
+A, x = ev.csr(matrix).to("cuda"), ev.DeviceArray.from_numpy(np.ones(1024, np.float32))
+y = ev.device_empty(1024, np.float32)
+plan = spmv.plan(A, x, y).tune(candidates=["thread_mapped", "merge_path"], seconds=0.1)
+plan(A, x, y)
+np.testing.assert_allclose(y.to_numpy(), matrix @ np.ones(1024, np.float32), rtol=1e-4)
+assert "torch" not in sys.modules
+"""
+
+
+def test_nothing_but_cuda_core_is_needed() -> None:
+    environment = {**os.environ, "EVENLY_TUNING": "off"}
+    run = [sys.executable, "-c", WITHOUT_CUPY]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_arrays_of_cupy() -> None:
+    cupy = pytest.importorskip("cupy")
+    matrix = matrices()["power law"]
+    A = ev.csr(matrix).to("cuda")
+    x, y = cupy.asarray(vector(matrix.shape[1])), cupy.full(matrix.shape[0], -7, np.float32)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        y[:] = -5  # on the caller's stream, right before
+        tuned = added.plan(A, x, y).tune(candidates=FEW, seconds=0.05)
+        assert (y.get() == -5).all()
+        tuned(A, x, y)
+        stream.synchronize()
+    np.testing.assert_array_equal(y.get(), -5 + matrix @ x.get())
+
+
+def test_from_a_shell(tmp_path, winners_file, capsys) -> None:
+    import scipy.io
+
+    from evenly.cli import main
+
+    path = tmp_path / "power.mtx"
+    scipy.io.mmwrite(path, matrices()["power law"])
+    assert main(["tune", str(path), "--target", "cuda", "--seconds", "1"]) == 0
+    assert f"remembered in {winners_file}" in capsys.readouterr().out
+    assert main(["spmv", str(path), "--target", "cuda", "--validate"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1] == "Errors: 0"
+    assert "the fastest that `evenly tune` measured" in err

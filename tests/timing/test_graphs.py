@@ -1,0 +1,66 @@
+"""The GPU's clock, on a stand-in for cuda.core; tests/gpu/test_tuning.py has it on a GPU."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenly.cli.timing import device_clock
+from evenly.timing import graphs
+from evenly.timing.graphs import MOST, RESOLVED, WANTED, GraphClock
+from tests.timing.fake_core import Gpu, kernel
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    made = Gpu()
+    monkeypatch.setattr(graphs, "require", lambda: made)
+    return made
+
+
+def test_launches_of_a_plan_are_timed_together(gpu):
+    clock = GraphClock([kernel("main", 7.0), kernel("finish", 3.0)])
+    assert clock.warm() == pytest.approx(10.0)
+    assert clock.estimate == pytest.approx(10.0)
+    assert clock.runs == WANTED / 10
+    assert gpu.seen == ["main", "finish"] * (len(gpu.seen) // 2)
+    assert gpu.synced == 1
+
+
+@pytest.mark.parametrize(("us", "runs"), [(0.5, MOST), (1e5, 1)])
+def test_short_launches_share_a_graph_and_long_ones_do_not(gpu, us, runs):
+    clock = GraphClock([kernel("main", us)])
+    assert clock.runs == runs
+    assert clock.warm() == pytest.approx(us)
+
+
+def test_each_reading_finds_the_gpu_busy(gpu):
+    clock = GraphClock([kernel("main", 100.0)])
+    del gpu.seen[:]
+    clock.warm()
+    assert gpu.seen == ["main"] * 2 * clock.runs
+
+
+def test_what_is_restored_is_restored_before_each_launch_and_not_counted(gpu):
+    copy = kernel("copy", 40.0).kernel
+    clock = GraphClock([kernel("main", 10.0)], restore=lambda builder: builder.add(copy))
+    del gpu.seen[:]
+    assert clock.warm() == pytest.approx(10.0)
+    assert gpu.seen == ["copy", "main"] * 2 * clock.runs + ["copy"] * 2 * clock.runs
+
+
+def test_no_difference_is_less_than_events_tell_apart(gpu):
+    """Noise may make the copies alone seem slower than the copies and the launch."""
+    clock = GraphClock([kernel("main", 0.0)], restore=lambda b: b.add(kernel("copy", 5.0).kernel))
+    assert clock.warm() == RESOLVED / clock.runs
+
+
+def test_nothing_to_launch(gpu):
+    clock = GraphClock([], restore=lambda builder: None)
+    assert (clock.warm(), clock.estimate, gpu.seen) == (0.0, 0.0, [])
+
+
+def test_the_command_line_counts_milliseconds(gpu):
+    class Plan:
+        launches = (kernel("main", 2000.0),)
+
+    assert device_clock(Plan())() == pytest.approx(2.0)

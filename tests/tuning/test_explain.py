@@ -1,0 +1,58 @@
+"""`ev.explain` shows what tune() has measured, beside what the rule would do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from tests.kernels import row_norms, spmv
+
+FEW = [ev.ThreadMapped(), ev.MergePath()]
+
+
+@pytest.fixture
+def tuned(winners_file):
+    A = ev.csr(rmat(9))
+    x, y = np.ones(512, np.float32), np.empty(512, np.float32)
+    return A, spmv.plan(A, x, y).tune(candidates=FEW, seconds=0.02)
+
+
+def test_times_stand_beside_the_choice(tuned) -> None:
+    A, plan = tuned
+    found = ev.explain(A)
+    (measured,) = found.measured
+    assert measured.times == plan.tuning.times
+    report = str(found)
+    assert f"  chosen: {ev.MergePath()}\n" in report  # by the rule
+    assert (
+        f"  measured for {plan.tuning.kernel} on {plan.tuning.device}, which its plans follow:"
+        in report
+    )
+    assert "    (A: Csr(offsets=int32[513], " in report
+    assert f"    > {plan.schedule}" in report
+
+
+def test_only_of_this_kernel_structure_and_target(tuned) -> None:
+    A, _ = tuned
+    assert len(ev.explain(A, kernel=spmv).measured) == 1
+    assert ev.explain(A, kernel=row_norms).measured == ()
+    assert ev.explain(A, target="cuda").measured == ()
+    assert ev.explain(rmat(10)).measured == ()
+    row_norms.plan(A, np.empty(512, np.float32)).tune(candidates=FEW, seconds=0.02)
+    assert len(ev.explain(A).measured) == 2
+
+
+def test_what_another_version_measured_is_not_shown(tuned, winners_file) -> None:
+    A, _ = tuned
+    text = winners_file.read_text()
+    winners_file.write_text(text.replace(f'"evenly": "{ev.__version__}"', '"evenly": "0.0.1"'))
+    assert ev.explain(A).measured == ()
+
+
+def test_a_kernel_is_wanted() -> None:
+    with pytest.raises(
+        ev.InputError, match="kernel: expected a function with @ev.kernel, got 'spmv'"
+    ):
+        ev.explain(rmat(6), kernel="spmv")

@@ -1,0 +1,286 @@
+"""The file of measured winners: shared, edited, broken, forbidden."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import evenly as ev
+from evenly.tuning import winner, winners
+from evenly.tuning.key import Key
+from evenly.tuning.winner import NewerFormat, Winner
+
+KEY = Key("4 tiles, 9 atoms, longest 3, 0", "spmv 12ab", "A: Csr(), x: float32[4]", "cpu", "a CPU")
+
+
+def won(number=0, schedule=None, date="2026-01-01T00:00:00+00:00", **changes) -> Winner:
+    found = replace(KEY, **{"structure": f"{number} tiles", **changes})
+    schedule = schedule or ev.MergePath(items=5)
+    return Winner(found, schedule, {str(schedule): 1.5, "Mine(size=3)": 2.25}, date)
+
+
+def held() -> list[Winner]:
+    return [w for alike in winners.remembered().values() for w in alike.values()]
+
+
+# ---- round trips ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        ev.ThreadMapped(128),
+        ev.GroupMapped(8, flatten=True),
+        ev.BlockMapped(),
+        ev.NonzeroSplit(items=7),
+    ],
+    ids=str,
+)
+def test_what_is_kept_is_remembered(winners_file: Path, schedule) -> None:
+    assert winners.keep([won(1, schedule), won(2)]) == str(winners_file)
+    assert held() == [won(1, schedule), won(2)]
+
+
+def test_the_file_is_for_readers_too(winners_file: Path) -> None:
+    winners.keep([won(1)])
+    header, line = winners_file.read_text().splitlines()
+    assert json.loads(header) == {"evenly tuning, format": 1}
+    item = json.loads(line)
+    assert item["schedule"] == {"MergePath": {"block": 256, "items": 5}}
+    assert item["times"] == {"MergePath(block=256, items=5)": 1.5, "Mine(size=3)": 2.25}
+    assert (item["structure"], item["kernel"], item["device"]) == ("1 tiles", "spmv 12ab", "a CPU")
+
+
+def test_nothing_is_remembered_at_first(winners_file: Path) -> None:
+    assert held() == []
+    assert not winners_file.exists()
+
+
+def test_the_later_one_of_two_for_the_same_counts(winners_file: Path) -> None:
+    old, new = won(1, date="2026-01-01"), won(1, ev.WarpMapped(), date="2026-01-02")
+    winners.keep([new])
+    winners.keep([old])
+    assert held() == [new]
+
+
+def test_any_other_key_is_another_winner(winners_file: Path) -> None:
+    """Another GPU's, another version's, another type's: none stands for another."""
+    others = [
+        won(1, device="NVIDIA H200 (sm_90)"),
+        won(1, device="NVIDIA B200 (sm_100)"),
+        won(1, evenly="0.0.1"),
+        won(1, arguments="A: Csr(), x: float64[4]"),
+        won(1, kernel="spmv 34cd"),
+        won(1, target="cuda"),
+    ]
+    winners.keep(others)
+    found = winners.remembered()["1 tiles"]
+    assert len(found) == len(others)
+    assert won(1).key not in found
+
+
+def test_the_oldest_go_when_there_are_too_many(winners_file: Path, monkeypatch) -> None:
+    monkeypatch.setattr(winner, "MOST", 3)
+    for day in (3, 1, 4, 2, 5):
+        winners.keep([won(day, date=f"2026-01-0{day}")])
+    assert sorted(w.date for w in held()) == ["2026-01-03", "2026-01-04", "2026-01-05"]
+
+
+def test_schedules_of_ones_own_are_not_kept() -> None:
+    @ev.schedule
+    class MergePath:  # a name is not enough
+        block: int = 256
+        owner = "thread"
+
+        def launch(self, layout):
+            return 1, self.block
+
+        def tiles(self, layout):
+            return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+        def atoms(self, layout, tile):
+            return range(layout.begin(tile), layout.end(tile))
+
+    assert winner.can_be_kept(ev.MergePath())
+    assert not winner.can_be_kept(MergePath())
+
+
+# ---- what may be wrong with a file ---------------------------------------------------------------------
+BROKEN = {
+    "not JSON": "{",
+    "no object": "[1, 2]",
+    "a part is missing": '{"kernel": "k"}',
+    "an unknown schedule": None,
+    "parameters that it does not have": None,
+    "parameters that no GPU has": None,
+    "bytes": "\x00\xff\x1b",
+    "deep": "[" * 100_000,
+}
+CHANGES = {
+    "an unknown schedule": {"schedule": {"Fast": {}}},
+    "parameters that it does not have": {"schedule": {"MergePath": {"size": 3}}},
+    "parameters that no GPU has": {"schedule": {"MergePath": {"block": 100_000}}},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_line_is_left_out_with_one_warning_and_written_no_more(winners_file, name) -> None:
+    winners.keep([won(1), won(2)])
+    bad = BROKEN[name] or json.dumps({**json.loads(winner.line(won(3))), **CHANGES[name]})
+    header, first, second = winners_file.read_text().splitlines()
+    winners_file.write_text("\n".join([header, first, bad, second, ""]))
+    with pytest.warns(RuntimeWarning) as caught:
+        found = held(), held()  # the second time it is not said again
+    assert found == ([won(1), won(2)], [won(1), won(2)])
+    assert [str(w.message) for w in caught] == [
+        f"{winners_file}: 1 line left out, which cannot be read"
+    ]
+    with pytest.warns(RuntimeWarning):
+        winners.keep([won(4)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert held() == [won(1), won(2), won(4)]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x89PNG\r\n", bytes(range(256)) * 9, b"{}\n"])
+def test_a_file_of_something_else_is_no_error(winners_file: Path, content: bytes) -> None:
+    winners_file.parent.mkdir()
+    winners_file.write_bytes(content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert held() == []
+        assert winners.keep([won(1)])
+    assert held() == [won(1)]
+
+
+def test_a_file_that_was_cut_off_keeps_its_whole_lines(winners_file: Path) -> None:
+    winners.keep([won(1), won(2)])
+    winners_file.write_bytes(winners_file.read_bytes()[:-20])
+    with pytest.warns(RuntimeWarning, match="1 line left out"):
+        assert held() == [won(1)]
+
+
+def test_a_newer_format_is_neither_used_nor_overwritten(winners_file: Path) -> None:
+    winners.keep([won(1)])
+    newer = winners_file.read_text().replace('format": 1', 'format": 2')
+    winners_file.write_text(newer)
+    with pytest.warns(
+        RuntimeWarning, match="winners.jsonl: format 2, and this evenly knows 1; it is not used"
+    ):
+        assert held() == []
+    assert winners.keep([won(2)]) == ""
+    assert winners_file.read_text() == newer
+    with pytest.raises(NewerFormat):
+        winners.everything()
+
+
+def test_a_directory_in_the_place_of_the_file(winners_file: Path) -> None:
+    winners_file.mkdir(parents=True)
+    assert held() == []
+    assert winners.keep([won(1)]) == ""
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(winners_file: Path) -> None:
+    winners.keep([won(1)])
+    winners_file.parent.chmod(0o500)
+    try:
+        assert winners.keep([won(2)]) == ""
+        assert held() == [won(1)]
+    finally:
+        winners_file.parent.chmod(0o700)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("EVENLY_TUNING", str(tmp_path / "file" / "winners.jsonl"))
+    assert winners.keep([won(1)]) == ""
+    assert held() == []
+
+
+def test_the_default_is_in_evenlys_cache(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EVENLY_TUNING", "")
+    monkeypatch.setenv("EVENLY_CACHE_DIR", str(tmp_path))
+    assert winners.path() == tmp_path / ev.__version__ / "tuning" / "winners.jsonl"
+
+
+def test_switched_off(monkeypatch) -> None:
+    monkeypatch.setenv("EVENLY_TUNING", "off")
+    assert winners.keep([won(1)]) == ""
+    assert held() == []
+    for use in (winners.everything, winners.forget, winners.switched_on):
+        with pytest.raises(
+            ev.InputError, match="EVENLY_TUNING: expected a file of measured winners, got 'off'"
+        ):
+            use()
+
+
+# ---- several processes -----------------------------------------------------------------------------------
+WRITER = """
+import sys
+from tests.tuning.test_winners import won, winners
+for i in range(25):
+    assert winners.keep([won(f"{sys.argv[1]}.{i}")])
+    assert f"{sys.argv[1]}.{i} tiles" in winners.remembered()
+"""
+
+
+def test_writers_at_the_same_time_lose_nothing(winners_file: Path) -> None:
+    environment = {**os.environ, "EVENLY_TUNING": str(winners_file)}
+    running = [
+        subprocess.Popen([sys.executable, "-W", "error", "-c", WRITER, str(n)], env=environment)
+        for n in range(3)
+    ]
+    assert [process.wait(120) for process in running] == [0, 0, 0]
+    assert {w.key.structure for w in held()} == {
+        f"{n}.{i} tiles" for n in range(3) for i in range(25)
+    }
+    assert sorted(p.name for p in winners_file.parent.iterdir()) == [
+        ".winners.jsonl.lock",
+        "winners.jsonl",
+    ]
+
+
+def test_what_another_process_has_measured_is_seen(winners_file: Path) -> None:
+    winners.keep([won(1)])
+    assert len(held()) == 1
+    content = winners_file.read_text() + winner.line(won(2)) + "\n"
+    winners_file.write_text(content)
+    assert len(held()) == 2
+
+
+# ---- other files --------------------------------------------------------------------------------------------
+def test_to_another_machine_and_back(winners_file: Path, tmp_path: Path) -> None:
+    winners.keep([won(1), won(2, ev.WarpMapped(), date="2026-02-02")])
+    there = tmp_path / "shared.jsonl"
+    assert winners.copied_to(there) == 2
+    assert winners.forget() == 2
+    assert held() == []
+    winners.keep([won(3), won(2, date="2026-03-03")])
+    assert winners.copied_from(there) == 2
+    found = sorted(held(), key=lambda w: w.key.structure)
+    assert found == [won(1), won(2, date="2026-03-03"), won(3)]
+
+
+@pytest.mark.parametrize("content", ["", "hello\n", "\xff", '{"evenly tuning, format": 1}\n'])
+def test_only_such_files_are_taken_in(winners_file: Path, tmp_path: Path, content: str) -> None:
+    source = tmp_path / "other"
+    source.write_text(content, encoding="latin1")
+    with pytest.raises(
+        ev.InputError, match="expected measured winners, got .*; hint: `evenly tuning export"
+    ):
+        winners.copied_from(source)
+    assert not winners_file.exists()
+
+
+def test_taking_in_says_where_nothing_can_be_written(tmp_path: Path, monkeypatch) -> None:
+    source = tmp_path / "shared.jsonl"
+    source.write_bytes(winner.written({KEY: won(1)}))
+    monkeypatch.setenv("EVENLY_TUNING", str(source / "below"))
+    with pytest.raises(ev.InputError, match="expected a file that can be written"):
+        winners.copied_from(source)
