@@ -56,6 +56,7 @@ from evenly.runtime.kernel import Kernel, kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import (
     BlockMapped,
+    DynamicChunks,
     GroupMapped,
     MergePath,
     NonzeroSplit,
@@ -78,6 +79,7 @@ __all__ = [
     "Balance",
     "BlockMapped",
     "DeviceArray",
+    "DynamicChunks",
     "EvenlyError",
     "Exploration",
     "GroupMapped",

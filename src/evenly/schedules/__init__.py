@@ -12,6 +12,7 @@ from typing import Any
 from evenly.errors import InputError, unknown
 
 from .contract import Schedule, Sizes, schedule
+from .dynamic_chunks import DynamicChunks
 from .group_mapped import BlockMapped, GroupMapped, WarpMapped
 from .merge_path import MergePath
 from .nonzero_split import NonzeroSplit
@@ -22,6 +23,7 @@ from .work_oriented import WorkOriented
 __all__ = [
     "TABLE",
     "BlockMapped",
+    "DynamicChunks",
     "Entry",
     "GroupMapped",
     "MergePath",
@@ -65,6 +67,12 @@ TABLE: dict[str, Entry] = {
     ),
     "block_mapped": Entry(
         BlockMapped, "a tile a block", "few, very long tiles", "Osama et al. 2023, 5.2"
+    ),
+    "dynamic_chunks": Entry(
+        DynamicChunks,
+        "chunks of tiles, taken by whoever is free",
+        "work that nobody can tell beforehand",
+        "Kruskal, Weiss 1985",
     ),
     "work_oriented": Entry(
         WorkOriented,

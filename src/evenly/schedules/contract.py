@@ -25,6 +25,11 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
     empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
     tiles, and that thread leaves it. `setup` may return the layout in its state.
 
+engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner. "dynamic": takers
+    take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
+    `size`, all of `block` (parameters of these names). Then `tiles` and `atoms` speak for
+    the other targets only.
+
 `evenly.verify(schedule, layout)` proves it by a counting run.
 
 Source: the schedule API of Osama, Porumbescu, Owens, "A Programming Model for GPU Load

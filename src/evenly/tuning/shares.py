@@ -9,6 +9,7 @@ Held against `Partition` and against plain loops in tests/tuning/test_shares.py.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,12 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.schedules import BlockMapped, GroupMapped, ThreadMapped, WarpMapped, WorkOriented
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.dynamic_chunks import resident_blocks, takers_in_block
 from evenly.schedules.group_mapped import groups_in_block
 from evenly.schedules.partition import Partition
 
-from .balance import Numbers
+from .balance import WARP, Numbers
+from .numbers import numbers
 
 MOST_STEPS = 200_000  # that Python walks in a few seconds
 
@@ -50,6 +53,8 @@ def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares
     Raises InputError for a schedule of the user's on more than MOST_STEPS tiles and threads.
     """
     blocks, block = (int(n) for n in schedule.launch(sizes))
+    if schedule.engine == "dynamic":  # blocks that stay
+        blocks = min(blocks, int(numbers()["multiprocessors"]) * resident_blocks(block))
     divide = _BY_ENGINE.get(schedule.engine) or _BY_CLASS.get(type(schedule))
     if divide is None:
         return Shares(_walked(schedule, layout, blocks, block), 1, blocks, block)
@@ -97,8 +102,37 @@ def _nonzero(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers
     return schedule.block, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1]))
 
 
+def _dynamic(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
+    """Each chunk goes to the taker that is free first, the earlier one of several."""
+    size, takers = schedule.size, blocks * takers_in_block(schedule.size, schedule.block)
+    groups = 1 if size > WARP else WARP // size
+    work = _of_groups(np.diff(offsets), schedule.chunk, groups)
+    times = (-(-work // size)).max(axis=2).sum(axis=1)
+    atoms = np.zeros((takers, groups), np.int64)
+    free = [(0, taker) for taker in range(takers)]  # a heap: equal times in order
+    for time, done in zip(times.tolist(), work.sum(axis=1), strict=True):
+        since, taker = free[0]
+        atoms[taker] += done
+        heapq.heapreplace(free, (since + time, taker))
+    return size, atoms.reshape(-1)
+
+
+def _of_groups(sizes: Numbers, chunk: int, groups: int) -> Numbers:
+    """What the groups of a taker get in each round of each chunk: (chunks, rounds, groups) int64."""
+    chunks, rounds = ceil_div(len(sizes), chunk), ceil_div(chunk, groups)
+    whole = np.zeros((chunks, rounds * groups), np.int64)
+    place = np.arange(len(sizes))
+    whole[place // chunk, place % chunk] = sizes
+    return whole.reshape(chunks, rounds, groups)
+
+
 _Divide = Callable[[Any, Numbers, int], tuple[int, Numbers]]
-_BY_ENGINE: dict[str, _Divide] = {"merge": _merge, "nonzero": _nonzero, "flatten": _flat}
+_BY_ENGINE: dict[str, _Divide] = {
+    "merge": _merge,
+    "nonzero": _nonzero,
+    "flatten": _flat,
+    "dynamic": _dynamic,
+}
 _BY_CLASS: dict[type, _Divide] = {
     ThreadMapped: _a_tile_each,
     GroupMapped: _a_tile_each,

@@ -287,3 +287,30 @@ def scan(n: int = 20_000) -> None:
     program.launch("of_totals", 1, 64, before, blocks)
     program.launch("rest", blocks, 64, n, sums, before)
     np.testing.assert_array_equal(sums, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+TAKE = """
+EV_KERNEL(128) by_warp(int* left, int tiles, long long* taken) {
+  auto tile = [&](const auto& team, const int which, const bool live) { if (team.leader() && live) left[which] += 1; };
+  ev::chunks<int, 8, 128, 5, true> chunks(taken, tiles);
+  while (chunks.take()) chunks.each(tile);
+}
+EV_KERNEL(128) by_group(int* left, int tiles, long long* taken) {
+  auto tile = [&](const auto& team, const int which, bool) { if (team.leader()) left[which] += 1; };
+  ev::chunks<int, 48, 128, 5, false> chunks(taken, tiles);
+  while (chunks.take()) chunks.each(tile);
+}
+"""
+
+
+def chunks(kernel: str = "by_warp") -> None:
+    """Chunks of tiles, twice: the second launch finds the counter as the first one leaves it."""
+    program, taken, tiles = SimtProgram(TAKE), np.zeros(1, np.int64), 100
+    for seed in range(2):
+        left = np.zeros(tiles, np.int32)
+        program.launch(kernel, 3, 128, left, tiles, taken, seed=seed)
+        np.testing.assert_array_equal(left, 1)
+
+
+def dynamic(size: int) -> None:
+    run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)

@@ -1,8 +1,9 @@
 """Each synchronisation, shared array and many a line of the engines, changed: target simt says what is wrong.
 
-A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for. Those of
-meet.cuh that nothing but the result shows are in a table of their own: blocks that take the wrong part, all by
-atomics, or leave a part for the next launch (a call on target simt starts with clear cells, so `seeds` has none).
+A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for. Those that
+nothing but the result shows are in a table of their own: blocks of meet.cuh that take the wrong part, all by
+atomics, or leave a part for the next launch (a call on target simt starts with clear cells, so `seeds` has none), and
+a counter of dynamic.cuh that is not put back.
 Missing fences are planted in test_planted.py. Not in the table, because it changes nothing that could be seen:
 flatten.cuh, tile_of, `high = G - 1` to `G` (the last tile ends after every atom: the search never gets beyond it).
 """
@@ -42,6 +43,10 @@ long_run: Run = programs.long_run
 scan: Run = programs.scan
 meeting: Run = programs.meeting
 meeting_again: Run = functools.partial(programs.meeting, 8)
+chunks_by_warp: Run = programs.chunks
+chunks_by_group: Run = functools.partial(programs.chunks, "by_group")
+dynamic_3: Run = functools.partial(programs.dynamic, 3)
+dynamic_48: Run = functools.partial(programs.dynamic, 48)
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
@@ -49,12 +54,15 @@ PROGRAMS = {
     "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
+    "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
+    "dynamic 48": dynamic_48,
     "meeting": meeting, "meeting again": meeting_again, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
 SYNCS: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
+    "dynamic.cuh": (chunks_by_group,),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
     "group.cuh": (flat_8, group_48, group_48),
@@ -66,6 +74,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
+    "dynamic.cuh": (chunks_by_group,),
     "flatten.cuh": (flat_64, flat_64),
     "grid.cuh": (totals,),
     "group.cuh": (group_48,),
@@ -223,13 +232,26 @@ MEETING = [  # blocks that meet
     Mutant("meet.cuh", "const pos tile = shuffle_from(full_warp, head_tile, 0);", *HALF, meeting, "mask"),
     Mutant("meet.cuh", "part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });", *HALF, meeting, "mask"),
 ]  # fmt: skip
-MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING]
+DYNAMIC = [  # whoever is free
+    Mutant("dynamic.cuh", "if (which < count) return true;", "<", "<=", dynamic_3, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "- 1", "- 2", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "atomic_store(taken, 0LL)", "*taken = 0", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "tile(mine, own < end ? own : end - 1, own < end);", ", own < end)", ", true)", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "for (pos own = begin + mine.in_warp_rank(); own < end; own += groups) tile(mine, own, true);", "<", "<=", chunks_by_group, "bounds"),
+    Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", *GONE, dynamic_3, "uninitialised"),
+    Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", "leads()", "true", dynamic_48, "race"),
+    Mutant("dynamic.cuh", "return shuffle_from(lanes_through(lanes - 1), number, 0);", "lanes - 1", "lanes - 2", dynamic_3, "mask"),
+    Mutant("dynamic.cuh", "if (leads()) *place = atomic_add(taken, 1LL);", "leads()", "true", chunks_by_group, "race"),
+    Mutant("dynamic.cuh", "turn ^= 1;", *GONE, chunks_by_group, "race"),
+]  # fmt: skip
+MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC]
 
 MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
     Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
     Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~sign", "", words_in_any_order, "seed"),
 ]  # fmt: skip
-MEETING_BY_RESULT = [
+BY_RESULT = [
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
     Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (lane_rank() == 0) atomic_store(place, 0LL);", *GONE, meeting, ""),
@@ -269,7 +291,7 @@ def test_a_changed_line_is_found_by_another_order(tmp_path: Path, mutant: Mutant
     assert caught.value.kind == mutant.kind
 
 
-@pytest.mark.parametrize("mutant", MEETING_BY_RESULT, ids=named)
+@pytest.mark.parametrize("mutant", BY_RESULT, ids=named)
 def test_a_changed_line_is_found_by_the_result_only(tmp_path: Path, mutant: Mutant) -> None:
     with planted(*changed_by(tmp_path, mutant)), pytest.raises(AssertionError, match="not equal"):
         mutant.run()

@@ -17,6 +17,7 @@ ORDER = (
     "share.cuh",
     "flatten.cuh",
     "scan.cuh",
+    "dynamic.cuh",
 )
 
 

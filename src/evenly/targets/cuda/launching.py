@@ -16,6 +16,7 @@ from evenly.language import ir
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.dynamic_chunks import resident_blocks
 
 from .emit.code import FINISH_BLOCK, KernelCode, PhaseCode
 from .emit.kernels import emit
@@ -24,6 +25,7 @@ from .emit.unit import Unit
 
 ALIGN = 256
 MAX_LANES = 65_535  # of a grid's y axis; kernels walk the rest
+COUNTER = 8  # bytes (device/dynamic.cuh)
 MEETING_FAN = 128  # `ev::meeting_fan`
 PERSISTENT_BLOCKS = 8  # a multiprocessor, where only the device knows how much work there is
 Grid = tuple[int, int, int]
@@ -31,15 +33,25 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """How one phase is launched on the arguments at hand. finish: blocks of the finish kernel."""
+    """How one phase is launched on the arguments at hand.
+
+    finish: blocks of the finish kernel.
+    chunks: that there are at most, where blocks take chunks of tiles from a counter; else 0.
+    """
 
     blocks: int
     lanes: int
     finish: int
+    chunks: int = 0
 
     @property
     def all(self) -> int:
         return self.blocks + self.finish
+
+    @property
+    def partials(self) -> int:
+        """How many partial results an accumulator of the grid has."""
+        return self.chunks or self.all * self.lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +157,7 @@ class Program:
                 for name in ("out_value", "head_value"):
                     take((number, name), name, carried * code.value_fields * 8)
             if code.grid_fields:
-                nbytes = size.all * size.lanes * code.grid_fields * 8
+                nbytes = size.partials * code.grid_fields * 8
                 take((number, "grid_partials"), "grid_partials", nbytes)
         return Scratch(pieces, total)
 
@@ -155,16 +167,17 @@ class Program:
         return self.scratch(binding, multiprocessors).nbytes + cells
 
     def cell_bytes(self, binding: Binding, multiprocessors: int) -> int:
-        """The size of the cells where blocks meet (device/meet.cuh), all zero between launches."""
+        """The size of what is all zero between launches: cells where blocks meet (device/meet.cuh), or a counter."""
         sizes = [(c, dimensions(c, binding, multiprocessors)) for c in self.codes if c.meets]
-        return max((cells(s.blocks) * s.lanes * cell_size(c) for c, s in sizes), default=0)
+        counter = COUNTER if any(c.chunk for c in self.codes) else 0
+        return max((cells(s.blocks) * s.lanes * cell_size(c) for c, s in sizes), default=counter)
 
     # ---- arguments ------------------------------------------------------------------------------
     def arguments(
         self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
         """The arguments of a step's kernel."""
-        known = {"first_tile": at.partition, "cells": at.cells}
+        known = {"first_tile": at.partition, "cells": at.cells, "chunks_taken": at.cells}
         pieces = scratch.pieces if scratch else {}
         return tuple(
             known[p.name]
@@ -199,6 +212,9 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
         return Dimensions(1, 1, 0)
     layout = binding.layout(code.path)
     blocks = int(code.schedule.launch(Sizes(int(layout.max_tiles), int(layout.max_atoms)))[0])
+    if code.chunk:
+        blocks = min(blocks, multiprocessors * resident_blocks(code.schedule.block))
+        return Dimensions(blocks, 1, 0, chunks=ceil_div(int(layout.max_tiles), code.chunk))
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))

@@ -145,12 +145,7 @@ class SimtExecutable:
     # ---- code ----------------------------------------------------------------------------------
     @functools.cached_property
     def kernels(self) -> tuple[KernelCode, ...]:
-        return tuple(
-            k
-            for code in self.program.codes
-            for k in (*code.kernels, code.partition)
-            if k is not None
-        )
+        return tuple(k for code in self.program.codes for k in code.all_kernels)
 
     def machine(self, traced: bool = False) -> Machine:
         """The loaded library, compiled the first time. traced: the one for the counters."""

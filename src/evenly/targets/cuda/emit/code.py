@@ -36,6 +36,7 @@ class PhaseCode:
 
     partition: makes the partition that a plan may store, where the main kernel can take one.
     meets: the main kernel joins the tiles that its blocks share (device/meet.cuh); else a finish kernel does.
+    chunk: the tiles of a chunk, where blocks stay and take chunks from a counter; else 0.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -47,3 +48,9 @@ class PhaseCode:
     grid_fields: int = 0
     partition: KernelCode | None = None
     meets: bool = False
+    chunk: int = 0
+
+    @property
+    def all_kernels(self) -> tuple[KernelCode, ...]:
+        """Every kernel that some launch may need."""
+        return tuple(k for k in (*self.kernels, self.partition) if k is not None)
