@@ -14,6 +14,7 @@ from evenly.errors import InputError, unknown
 from .contract import Schedule, Sizes, schedule
 from .dynamic_chunks import DynamicChunks
 from .group_mapped import BlockMapped, GroupMapped, WarpMapped
+from .lrb import Lrb
 from .merge_path import MergePath
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
@@ -26,6 +27,7 @@ __all__ = [
     "DynamicChunks",
     "Entry",
     "GroupMapped",
+    "Lrb",
     "MergePath",
     "NonzeroSplit",
     "Partition",
@@ -73,6 +75,12 @@ TABLE: dict[str, Entry] = {
         "chunks of tiles, taken by whoever is free",
         "work that nobody can tell beforehand",
         "Kruskal, Weiss 1985",
+    ),
+    "lrb": Entry(
+        Lrb,
+        "tiles binned by length, groups of four widths",
+        "tiles of many lengths, a plan for many calls",
+        "Fox, Tripathy, Green 2019",
     ),
     "work_oriented": Entry(
         WorkOriented,

@@ -11,8 +11,6 @@ from .contract import ceil_div, check_block, check_count, schedule
 from .group_mapped import groups_in_block
 from .handed_out import HandedOut
 
-RESIDENT_THREADS = 2048  # that a multiprocessor holds at most, from sm_80 on
-
 
 @schedule
 class DynamicChunks(HandedOut):
@@ -51,8 +49,3 @@ class DynamicChunks(HandedOut):
 def takers_in_block(size: int, block: int) -> int:
     """How many of a block take chunks: its warps, or its groups of several warps."""
     return block // 32 if size <= 32 else groups_in_block(size, block)
-
-
-def resident_blocks(block: int) -> int:
-    """How many blocks of so many threads a multiprocessor runs at once, at most."""
-    return RESIDENT_THREADS // block

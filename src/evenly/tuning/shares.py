@@ -19,8 +19,9 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.schedules import BlockMapped, GroupMapped, ThreadMapped, WarpMapped, WorkOriented
 from evenly.schedules.contract import Sizes, ceil_div
-from evenly.schedules.dynamic_chunks import resident_blocks, takers_in_block
+from evenly.schedules.dynamic_chunks import takers_in_block
 from evenly.schedules.group_mapped import groups_in_block
+from evenly.schedules.handed_out import ROUNDS, most_blocks
 from evenly.schedules.partition import Partition
 
 from .balance import WARP, Numbers
@@ -53,8 +54,8 @@ def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares
     Raises InputError for a schedule of the user's on more than MOST_STEPS tiles and threads.
     """
     blocks, block = (int(n) for n in schedule.launch(sizes))
-    if schedule.engine == "dynamic":  # blocks that stay
-        blocks = min(blocks, int(numbers()["multiprocessors"]) * resident_blocks(block))
+    if schedule.engine in ROUNDS:
+        blocks = min(blocks, most_blocks(schedule, int(numbers()["multiprocessors"])))
     divide = _BY_ENGINE.get(schedule.engine) or _BY_CLASS.get(type(schedule))
     if divide is None:
         return Shares(_walked(schedule, layout, blocks, block), 1, blocks, block)
@@ -126,12 +127,31 @@ def _of_groups(sizes: Numbers, chunk: int, groups: int) -> Numbers:
     return whole.reshape(chunks, rounds, groups)
 
 
+def _binned(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
+    """A block's threads take a tile, or a tile a team; the longest first, to the blocks in turn (device/bins.cuh)."""
+    sizes = np.diff(offsets)
+    bits = np.frexp(sizes)[1]
+    order = np.argsort(-bits, kind="stable")
+    longest = [-n.bit_length() for n in (schedule.warp, schedule.group, schedule.thread)]
+    classes = np.split(sizes[order], np.searchsorted(-bits[order], longest, "right"))
+    out = np.zeros((blocks, schedule.block), np.int64)
+    first = 0
+    for size, tiles in zip((schedule.block, WARP, schedule.lanes, 1), classes, strict=True):
+        turn, team = np.divmod(np.arange(len(tiles)), schedule.block // size)
+        each, more = np.divmod(tiles, size)
+        for rank in range(size if len(tiles) else 0):
+            np.add.at(out, ((first + turn) % blocks, team * size + rank), each + (rank < more))
+        first += ceil_div(len(tiles), schedule.block // size)
+    return 1, out.reshape(-1)
+
+
 _Divide = Callable[[Any, Numbers, int], tuple[int, Numbers]]
 _BY_ENGINE: dict[str, _Divide] = {
     "merge": _merge,
     "nonzero": _nonzero,
     "flatten": _flat,
     "dynamic": _dynamic,
+    "lrb": _binned,
 }
 _BY_CLASS: dict[type, _Divide] = {
     ThreadMapped: _a_tile_each,

@@ -314,3 +314,57 @@ def chunks(kernel: str = "by_warp") -> None:
 
 def dynamic(size: int) -> None:
     run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)
+
+
+BINS = """
+struct Tiles {
+  using pos = int;
+  const int* offsets;
+  int count;
+  EV_DEVICE pos num_tiles() const { return count; }
+  EV_DEVICE pos begin(pos tile) const { return offsets[tile]; }
+  EV_DEVICE pos end(pos tile) const { return offsets[tile + 1]; }
+};
+EV_KERNEL(64) count(const int* offsets, int tiles, int* memory) { ev::bins_count(Tiles{offsets, tiles}, memory); }
+EV_KERNEL(1024) scan(const int* offsets, int tiles, int* memory, int warps) {
+  ev::bins_scan(Tiles{offsets, tiles}, memory, warps);
+}
+EV_KERNEL(64) place(const int* offsets, int tiles, int* memory) { ev::bins_place(Tiles{offsets, tiles}, memory); }
+EV_KERNEL(32) bins(const long long* sizes, int n, int* found) {
+  if (ev::thread_rank() < n) found[ev::thread_rank()] = ev::bin_of(sizes[ev::thread_rank()]);
+}
+"""
+
+
+def sorted_tiles(offsets: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many tiles each bin has, and the tiles in their order, as so many blocks of two warps make them."""
+    tiles, warps, program = len(offsets) - 1, 2 * blocks, SimtProgram(BINS)
+    memory = np.full(32 + tiles + 32 * warps, -1, np.int32)
+    program.launch("count", blocks, 64, offsets, tiles, memory)
+    program.launch("scan", 1, 1024, offsets, tiles, memory, warps)
+    program.launch("place", blocks, 64, offsets, tiles, memory)
+    return memory[:32], memory[32 : 32 + tiles]
+
+
+def binned_in_place() -> None:
+    """A tile whose result was there to read before."""
+
+    @ev.kernel
+    def added(A, y):
+        for row in A.tiles():
+            old = y[row]
+            y[row] = old + sum(A.value(k) for k in A.atoms(row))
+
+    y = np.zeros(6, np.float32)
+    schedule = ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=64)
+    added[schedule].on("simt")(ev.csr(rows([150, 5, 0, 20, 9, 3])), y)
+
+
+def sorting() -> None:
+    """By a kernel whose memory is the emulator's, so that what nobody wrote shows."""
+    run_kernel("spmv", ev.Lrb(), rows([3, 0, 70, 1] * 100))
+
+
+def binned(case: str = "spmv_dot", matrix: Any = LONG, **how: Any) -> None:
+    """Several units a block, of every class."""
+    run_kernel(case, ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=64), matrix, **how)

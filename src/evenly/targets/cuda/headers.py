@@ -18,6 +18,7 @@ ORDER = (
     "flatten.cuh",
     "scan.cuh",
     "dynamic.cuh",
+    "bins.cuh",
 )
 
 

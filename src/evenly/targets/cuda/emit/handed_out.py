@@ -8,6 +8,7 @@ from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.types import POS
 
+from .bins import bins_of
 from .code import KernelCode, PhaseCode
 from .parameters import Parameter
 from .statements import Owner
@@ -38,6 +39,29 @@ def emit_dynamic(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         grid_fields=made.totals.fields,
         chunk=schedule.chunk,
     )
+
+
+def emit_lrb(unit: Unit, phase: Owned, name: str) -> PhaseCode:
+    """Tiles are binned by the logarithm of their size, and teams of four widths have them (device/bins.cuh)."""
+    schedule, block = unit.schedule, unit.schedule.block
+    made = HandedOut(unit, phase, schedule.lanes, WIDTH)
+    bins = (first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread))
+    kind = ", ".join(map(str, (block, schedule.lanes, *bins, made.converged, "pos")))
+    made.writer.line(f"ev::walk_bins<{kind}>(tile_bins, tile);")
+    made.totals.reduce(made.writer, block)
+    sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
+    return PhaseCode(
+        (made.kernel(name, [sorted_tiles]), *made.totals.final(unit, name, block)),
+        schedule,
+        phase.path,
+        grid_fields=made.totals.fields,
+        partition=bins_of(unit, phase, name),
+    )
+
+
+def first_bin(atoms: int) -> int:
+    """The first bin of tiles of fewer atoms; `atoms` is a power of two."""
+    return 32 - atoms.bit_length()
 
 
 class HandedOut:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from evenly.language.phases import Once, Owned, Phases
 
 from .code import PhaseCode
-from .handed_out import emit_dynamic
+from .handed_out import emit_dynamic, emit_lrb
 from .owned import emit_owned
 from .split import emit_split
 from .statements import Writer
 from .unit import Unit
 
-HANDED_OUT = {"dynamic": emit_dynamic}
+HANDED_OUT = {"dynamic": emit_dynamic, "lrb": emit_lrb}
 
 
 def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
