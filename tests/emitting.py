@@ -19,6 +19,4 @@ def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCod
     phases = cut(kernel.program(specs), whole=schedule.owns_tiles)
     layouts = layouts_of(dict(zip(named, specs, strict=True)))
     unit = Unit(phases.name, schedule, layouts, phases.outputs, is_wide(Binding(named)))
-    return [
-        k for code in emit(phases, unit) for k in (*code.kernels, code.partition) if k is not None
-    ]
+    return [k for code in emit(phases, unit) for k in code.all_kernels]

@@ -56,7 +56,9 @@ from evenly.runtime.kernel import Kernel, kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import (
     BlockMapped,
+    DynamicChunks,
     GroupMapped,
+    Lrb,
     MergePath,
     NonzeroSplit,
     Partition,
@@ -79,6 +81,7 @@ __all__ = [
     "Balance",
     "BlockMapped",
     "DeviceArray",
+    "DynamicChunks",
     "EvenlyError",
     "Exploration",
     "GroupMapped",
@@ -88,6 +91,7 @@ __all__ = [
     "KernelError",
     "LanguageError",
     "Layout",
+    "Lrb",
     "MergePath",
     "NonzeroSplit",
     "Outcome",

@@ -73,7 +73,7 @@ def test_a_file_that_may_not_be_read(evenly, small, tmp_path):
 
 
 OPTIONS = {
-    "--schedule merge": "--schedule: expected one of all, auto, block_mapped, group_mapped, merge_path, nonzero_split, thread_mapped, warp_mapped, work_oriented, got 'merge'; hint: did you mean 'merge_path'?",
+    "--schedule merge": "--schedule: expected one of all, auto, block_mapped, dynamic_chunks, group_mapped, lrb, merge_path, nonzero_split, thread_mapped, warp_mapped, work_oriented, got 'merge'; hint: did you mean 'merge_path'?",
     "--layout crs": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'crs'; hint: did you mean 'csr'?",
     "--layout ragged": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'ragged'",
     "--target cdua": "--target: expected one of auto, cpu, cuda, python, simt, got 'cdua'; hint: did you mean 'cuda'?",

@@ -77,6 +77,6 @@ def test_padded_layouts(evenly, matrices_dir, layout):
 
 def test_the_names_that_users_type():
     assert list(SCHEDULES) == [
-        "thread_mapped", "group_mapped", "warp_mapped", "block_mapped",
+        "thread_mapped", "group_mapped", "warp_mapped", "block_mapped", "dynamic_chunks", "lrb",
         "work_oriented", "merge_path", "nonzero_split",
     ]  # fmt: skip

@@ -39,6 +39,8 @@ SCHEDULES = {
     "warp_mapped": ev.WarpMapped(),
     "block_mapped": ev.BlockMapped(64),
     "flattened": ev.GroupMapped(32, flatten=True),
+    "dynamic_chunks": ev.DynamicChunks(chunk=10, size=4),
+    "lrb": ev.Lrb(),
     "work_oriented": ev.WorkOriented(items=3),
     "merge_path": ev.MergePath(),
     "nonzero_split": ev.NonzeroSplit(),

@@ -16,6 +16,7 @@ from tests.kernels import (
     softmax_rows,
     spmm,
     spmv,
+    spmv_dot,
 )
 
 pytestmark = pytest.mark.gpu
@@ -45,10 +46,11 @@ def test_a_plan_runs_on_its_own_and_on_other_arguments(schedule: str) -> None:
     plan.check()
 
 
-def test_check_sees_a_changed_structure() -> None:
+@pytest.mark.parametrize("schedule", [ev.MergePath(block=64, items=3), ev.Lrb()])
+def test_check_sees_a_changed_structure(schedule) -> None:
     matrix = matrices()["power law"]
     cupy, A, x, y = arguments(matrix)
-    plan = spmv.plan(A, x, y, schedule=ev.MergePath(block=64, items=3))
+    plan = spmv.plan(A, x, y, schedule=schedule)
     plan.check()
     offsets = cupy.asarray(A.offsets)
     changed = matrix.indptr.copy()
@@ -107,7 +109,9 @@ def test_calls_on_other_arrays_of_the_same_place_and_size() -> None:
         spmv(A, memory[:3], y)
 
 
-@pytest.mark.parametrize("schedule", ["warp", "merge", "nonzero", "work", "flat 32"])
+@pytest.mark.parametrize(
+    "schedule", ["warp", "merge", "nonzero", "dynamic", "dynamic 48", "lrb", "work", "flat 32"]
+)
 @pytest.mark.parametrize("kernel", [spmv, softmax_rows])
 def test_a_plan_in_a_graph(kernel, schedule: str) -> None:
     matrix = matrices()["power law"]
@@ -127,6 +131,30 @@ def test_a_plan_in_a_graph(kernel, schedule: str) -> None:
     stream.synchronize()
     assert y.get().tobytes() == expected.tobytes()
     assert plan.deterministic
+
+
+@pytest.mark.parametrize(
+    "schedule", [ev.DynamicChunks(), ev.DynamicChunks(4, 1), ev.Lrb()], ids=str
+)
+def test_who_takes_what_does_not_show(schedule) -> None:
+    """Equal bits of sums that round, over many launches: those of chunks find their counter as it was."""
+    matrix = rmat(14)
+    cupy, A, x, y = arguments(matrix)
+    random = np.random.default_rng(0)
+    x[:] = cupy.asarray(random.standard_normal(len(x)).astype(np.float32))
+    w, out = (
+        cupy.asarray(random.standard_normal(len(y)).astype(np.float32)),
+        cupy.zeros(1, np.float32),
+    )
+    plan = spmv_dot.plan(A, x, w, y, out, schedule=schedule)
+    plan(A, x, w, y, out)
+    first = out.get().tobytes(), y.get().tobytes()
+    for _ in range(200):
+        out.fill(0)
+        y.fill(0)
+        plan(A, x, w, y, out)
+        assert (out.get().tobytes(), y.get().tobytes()) == first
+    np.testing.assert_allclose(y.get(), matrix @ x.get(), rtol=1e-4, atol=1e-3)
 
 
 def test_launches_say_what_is_launched() -> None:

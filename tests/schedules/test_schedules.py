@@ -183,6 +183,14 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
         (lambda: ev.GroupMapped(1), "an integer from 2 to 256, got 1"),
         (lambda: ev.GroupMapped(300), "an integer from 2 to 256, got 300"),
         (lambda: ev.WorkOriented(items=0), "an integer from 1 to 1024, got 0"),
+        (lambda: ev.DynamicChunks(chunk=0), "an integer from 1 to 1048576, got 0"),
+        (lambda: ev.DynamicChunks(size=300), "an integer from 1 to 256, got 300"),
+        (lambda: ev.Lrb(lanes=64), "Lrb(lanes=...): expected an integer from 2 to 32, got 64"),
+        (lambda: ev.Lrb(group=48), "Lrb(group=...): expected a power of two, got 48"),
+        (
+            lambda: ev.Lrb(thread=128),
+            "Lrb(thread=..., group=..., warp=...): expected ascending lengths, got 128, 64, 1024",
+        ),
         (lambda: schedules.by_name("merge_pth"), "hint: did you mean 'merge_path'?"),
     ],
 )
@@ -215,12 +223,74 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         class Owner:
             owner = "warp"
 
+    with pytest.raises(
+        ev.InputError, match=r"Engine.engine: expected one of owned, share.*, got 'dynamical'"
+    ):
+
+        @ev.schedule
+        class Engine(ev.ThreadMapped):
+            engine = "dynamical"
+
+    with pytest.raises(
+        ev.InputError,
+        match=r"Chunk.chunk: expected a parameter `chunk: int = ...`, since the engine is 'dynamic'",
+    ):
+
+        @ev.schedule
+        class Chunk(ev.ThreadMapped):
+            engine = "dynamic"
+
+
+# ---- tiles that engines hand out ----------------------------------------------------------------------
+@ev.schedule
+class TakesPairs:
+    """Takes chunks on a GPU; elsewhere a tile a group."""
+
+    chunk: int = 2
+    size: int = 4
+    block: int = 64
+    owner = "group"
+    engine = "dynamic"
+
+    def launch(self, layout):
+        return -(-layout.num_tiles // 4), self.block
+
+    def tiles(self, layout):
+        return range(ev.group(self.size).index, layout.num_tiles, ev.group(self.size).count)
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile) + ev.group(self.size).rank, layout.end(tile), self.size)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_one_of_ones_own_takes_chunks(target: str) -> None:
+    for offsets in layout_batteries().values():
+        ev.verify(TakesPairs(), ev.ragged(offsets), target=target)
+
+
+@pytest.mark.parametrize("name", layout_batteries())
+@pytest.mark.parametrize(
+    "schedule", [ev.Lrb(), ev.Lrb(64, 4, 2, 16, 128), ev.Lrb(32, 2, 1, 1, 1)], ids=str
+)
+def test_bins_have_enough_blocks(schedule, name: str) -> None:
+    """What a block takes at once: a tile of the longest class, one a warp, one a group of lanes, one a thread."""
+    sizes = np.diff(layout_batteries()[name])
+    cuts = np.digitize(sizes, [schedule.thread, schedule.group, schedule.warp])
+    tiles = np.bincount(cuts, minlength=4)
+    teams = schedule.block, schedule.block // schedule.lanes, schedule.block // 32, 1
+    units = sum(-(-int(n) // each) for n, each in zip(tiles, teams, strict=True))
+    blocks, _ = schedule.launch(schedules.Sizes(len(sizes), int(sizes.sum())))
+    assert units <= blocks <= len(sizes)
+
 
 @pytest.mark.parametrize("n", [1, 2, 3, 8, 100])
 @pytest.mark.parametrize(
     "schedule",
-    [ev.WorkOriented(), ev.MergePath(), ev.NonzeroSplit(), ev.ThreadMapped(), ev.GroupMapped(4)],
-)
+    [
+        ev.WorkOriented(), ev.MergePath(), ev.NonzeroSplit(), ev.ThreadMapped(), ev.GroupMapped(4),
+        ev.DynamicChunks(), ev.Lrb(),
+    ],
+)  # fmt: skip
 def test_a_partition_for_any_number_of_processors(schedule, n: int) -> None:
     A = ev.ragged(layout_batteries()["power law"])
     work = schedule.partition(A, n).work()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.schedules.contract import Sizes
+from evenly.tuning.numbers import numbers
 from evenly.tuning.profile import load, offsets_of
 from evenly.tuning.shares import shares
 from tests.batteries import layout_batteries
@@ -18,6 +19,7 @@ SCHEDULES = (
     ev.ThreadMapped(64), ev.GroupMapped(3, 64), ev.GroupMapped(8, 96), ev.WarpMapped(64),
     ev.GroupMapped(40, 160), ev.GroupMapped(64, 1024), ev.BlockMapped(64),
     ev.GroupMapped(5, 64, flatten=True), ev.GroupMapped(64, 128, flatten=True),
+    ev.Lrb(64, 4, 2, 16, 128), ev.DynamicChunks(3, 1, 64), ev.DynamicChunks(5, 8, 64), ev.DynamicChunks(2, 40, 128),
     ev.WorkOriented(32, 3), ev.MergePath(32, 2), ev.MergePath(96, 4), ev.NonzeroSplit(64, 1),
 )  # fmt: skip
 
@@ -106,6 +108,34 @@ def test_shares_of_the_engines_are_cuts_of_a_line(schedule, offsets) -> None:
         pieces = [line[i : i + share].count("o") for i in range(0, len(line), share)]
     assert shared.atoms[: len(pieces)].tolist() == pieces
     assert not shared.atoms[len(pieces) :].any()
+
+
+def test_chunks_go_to_whoever_is_free_first(monkeypatch) -> None:
+    """One multiprocessor, 64 warps, 200 chunks: the warp with the long tile gets no other."""
+    monkeypatch.setattr("evenly.tuning.shares.numbers", lambda: {"multiprocessors": 1})
+    sizes = [5000, *[32] * 199]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    _, shared, _ = made(ev.DynamicChunks(chunk=1, size=32, block=1024), offsets)
+    assert shared.atoms.tolist() == [5000, *[128] * 10, *[96] * 53]
+
+
+def test_blocks_that_take_chunks_are_as_many_as_run_at_once() -> None:
+    _, shared, _ = made(ev.DynamicChunks(chunk=1, size=1, block=1024), np.arange(20_001))
+    assert shared.blocks == 2 * int(numbers()["multiprocessors"])
+
+
+def test_binned_tiles_are_where_the_engine_has_them() -> None:
+    """One block: units of a block, of two warps, of 16 teams of 4 and of threads, after each other."""
+    sizes = [1, 40, 5, 700, 0, 3, 20, 1]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    _, shared, found = made(ev.Lrb(block=64, lanes=4, thread=2, group=16, warp=128), offsets)
+    assert shared.blocks == 8
+    threads = shared.atoms.reshape(8, 64)
+    assert threads[0].tolist() == [11] * 60 + [10] * 4
+    assert threads[1].tolist() == [2] * 8 + [1] * 24 + [1] * 20 + [0] * 12
+    assert threads[2].tolist() == [2, 1, 1, 1, 1, 1, 1] + [0] * 57
+    assert threads[3].tolist() == [1, 1] + [0] * 62
+    assert found.blocks.time.tolist() == [11, 2, 2, 1, 0, 0, 0, 0]
 
 
 @ev.schedule

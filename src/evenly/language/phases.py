@@ -333,7 +333,8 @@ class _TileCutter:
             refuse(
                 looped.at,
                 "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
-                "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped or BlockMapped",
+                "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, "
+                "DynamicChunks or Lrb",
             )
         self.past = list(self.cutter.past)
         items = _flat(self.loop.body, None, self.cutter.namer)

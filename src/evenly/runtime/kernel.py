@@ -155,7 +155,7 @@ class _Reference:
     def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
         return lambda: targets.get("python").run_kernel(self.kernel, binding.arguments)
 
-    def workspace_bytes(self, binding: Binding) -> int:
+    def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         return 0
 
 

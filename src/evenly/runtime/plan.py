@@ -204,7 +204,7 @@ class Plan:
     def workspace(self) -> int:
         """Bytes of scratch memory that the plan's own arguments need."""
         kept = sum(buffer.size for buffer in self._stored.values()) if self._stored else 0
-        return int(self._executable.workspace_bytes(self._binding)) + kept
+        return int(self._executable.workspace_bytes(self._binding, self._stored)) + kept
 
     @property
     def deterministic(self) -> bool:

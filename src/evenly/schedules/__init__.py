@@ -12,7 +12,9 @@ from typing import Any
 from evenly.errors import InputError, unknown
 
 from .contract import Schedule, Sizes, schedule
+from .dynamic_chunks import DynamicChunks
 from .group_mapped import BlockMapped, GroupMapped, WarpMapped
+from .lrb import Lrb
 from .merge_path import MergePath
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
@@ -22,8 +24,10 @@ from .work_oriented import WorkOriented
 __all__ = [
     "TABLE",
     "BlockMapped",
+    "DynamicChunks",
     "Entry",
     "GroupMapped",
+    "Lrb",
     "MergePath",
     "NonzeroSplit",
     "Partition",
@@ -65,6 +69,18 @@ TABLE: dict[str, Entry] = {
     ),
     "block_mapped": Entry(
         BlockMapped, "a tile a block", "few, very long tiles", "Osama et al. 2023, 5.2"
+    ),
+    "dynamic_chunks": Entry(
+        DynamicChunks,
+        "chunks of tiles, taken by whoever is free",
+        "work that nobody can tell beforehand",
+        "Kruskal, Weiss 1985",
+    ),
+    "lrb": Entry(
+        Lrb,
+        "tiles binned by length, groups of four widths",
+        "tiles of many lengths, a plan for many calls",
+        "Fox, Tripathy, Green 2019",
     ),
     "work_oriented": Entry(
         WorkOriented,

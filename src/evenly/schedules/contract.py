@@ -25,6 +25,12 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
     empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
     tiles, and that thread leaves it. `setup` may return the layout in its state.
 
+engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner. "dynamic": takers
+    take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
+    `size`, all of `block` (parameters of these names). "lrb": tiles are sorted by length, for
+    threads, groups of `lanes`, warps and blocks, as the parameters of Lrb say. With either,
+    `tiles` and `atoms` speak for the other targets only.
+
 `evenly.verify(schedule, layout)` proves it by a counting run.
 
 Source: the schedule API of Osama, Porumbescu, Owens, "A Programming Model for GPU Load
@@ -40,6 +46,16 @@ from typing import Any, ClassVar, dataclass_transform
 from evenly.errors import InputError
 
 OWNERS = ("thread", "group", "share")
+# What runs a schedule on a GPU, and the parameters that it asks for.
+ENGINES: dict[str, tuple[str, ...]] = {
+    "owned": (),
+    "share": (),
+    "flatten": ("size", "block"),
+    "merge": ("block", "items"),
+    "nonzero": ("block", "items"),
+    "dynamic": ("chunk", "size", "block"),
+    "lrb": ("block", "lanes", "thread", "group", "warp"),
+}
 MAX_BLOCK = 1024
 
 
@@ -83,6 +99,7 @@ def schedule(cls: type) -> Any:
     _check(cls)
     made: Any = dataclasses.dataclass(frozen=True)(cls)
     _check_parameters(made)
+    _check_engine(made)
     if made.owner == "share" and made.engine == "owned":
         made.engine = "share"  # what runs a schedule that says no more than who shares
     if not hasattr(made, "block"):
@@ -141,6 +158,24 @@ def _check_parameters(cls: Any) -> None:
             expected="a parameter `size: int = ...`, the threads of a group",
             given="nothing",
         )
+
+
+def _check_engine(cls: Any) -> None:
+    if isinstance(cls.engine, property):
+        return
+    if cls.engine not in ENGINES:
+        raise InputError(
+            f"{cls.__name__}.engine",
+            expected=f"one of {', '.join(ENGINES)}",
+            given=repr(cls.engine),
+        )
+    for name in ENGINES[cls.engine]:
+        if not hasattr(cls, name):
+            raise InputError(
+                f"{cls.__name__}.{name}",
+                expected=f"a parameter `{name}: int = ...`, since the engine is {cls.engine!r}",
+                given="nothing",
+            )
 
 
 def check_block(name: str, block: Any, least: int = 32) -> None:

@@ -9,6 +9,7 @@ Held against `Partition` and against plain loops in tests/tuning/test_shares.py.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,13 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.schedules import BlockMapped, GroupMapped, ThreadMapped, WarpMapped, WorkOriented
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.dynamic_chunks import takers_in_block
 from evenly.schedules.group_mapped import groups_in_block
+from evenly.schedules.handed_out import ROUNDS, most_blocks
 from evenly.schedules.partition import Partition
 
-from .balance import Numbers
+from .balance import WARP, Numbers
+from .numbers import numbers
 
 MOST_STEPS = 200_000  # that Python walks in a few seconds
 
@@ -50,6 +54,8 @@ def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares
     Raises InputError for a schedule of the user's on more than MOST_STEPS tiles and threads.
     """
     blocks, block = (int(n) for n in schedule.launch(sizes))
+    if schedule.engine in ROUNDS:
+        blocks = min(blocks, most_blocks(schedule, int(numbers()["multiprocessors"])))
     divide = _BY_ENGINE.get(schedule.engine) or _BY_CLASS.get(type(schedule))
     if divide is None:
         return Shares(_walked(schedule, layout, blocks, block), 1, blocks, block)
@@ -97,8 +103,56 @@ def _nonzero(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers
     return schedule.block, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1]))
 
 
+def _dynamic(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
+    """Each chunk goes to the taker that is free first, the earlier one of several."""
+    size, takers = schedule.size, blocks * takers_in_block(schedule.size, schedule.block)
+    groups = 1 if size > WARP else WARP // size
+    work = _of_groups(np.diff(offsets), schedule.chunk, groups)
+    times = (-(-work // size)).max(axis=2).sum(axis=1)
+    atoms = np.zeros((takers, groups), np.int64)
+    free = [(0, taker) for taker in range(takers)]  # a heap: equal times in order
+    for time, done in zip(times.tolist(), work.sum(axis=1), strict=True):
+        since, taker = free[0]
+        atoms[taker] += done
+        heapq.heapreplace(free, (since + time, taker))
+    return size, atoms.reshape(-1)
+
+
+def _of_groups(sizes: Numbers, chunk: int, groups: int) -> Numbers:
+    """What the groups of a taker get in each round of each chunk: (chunks, rounds, groups) int64."""
+    chunks, rounds = ceil_div(len(sizes), chunk), ceil_div(chunk, groups)
+    whole = np.zeros((chunks, rounds * groups), np.int64)
+    place = np.arange(len(sizes))
+    whole[place // chunk, place % chunk] = sizes
+    return whole.reshape(chunks, rounds, groups)
+
+
+def _binned(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
+    """A block's threads take a tile, or a tile a team; the longest first, to the blocks in turn (device/bins.cuh)."""
+    sizes = np.diff(offsets)
+    bits = np.frexp(sizes)[1]
+    order = np.argsort(-bits, kind="stable")
+    longest = [-n.bit_length() for n in (schedule.warp, schedule.group, schedule.thread)]
+    classes = np.split(sizes[order], np.searchsorted(-bits[order], longest, "right"))
+    out = np.zeros((blocks, schedule.block), np.int64)
+    first = 0
+    for size, tiles in zip((schedule.block, WARP, schedule.lanes, 1), classes, strict=True):
+        turn, team = np.divmod(np.arange(len(tiles)), schedule.block // size)
+        each, more = np.divmod(tiles, size)
+        for rank in range(size if len(tiles) else 0):
+            np.add.at(out, ((first + turn) % blocks, team * size + rank), each + (rank < more))
+        first += ceil_div(len(tiles), schedule.block // size)
+    return 1, out.reshape(-1)
+
+
 _Divide = Callable[[Any, Numbers, int], tuple[int, Numbers]]
-_BY_ENGINE: dict[str, _Divide] = {"merge": _merge, "nonzero": _nonzero, "flatten": _flat}
+_BY_ENGINE: dict[str, _Divide] = {
+    "merge": _merge,
+    "nonzero": _nonzero,
+    "flatten": _flat,
+    "dynamic": _dynamic,
+    "lrb": _binned,
+}
 _BY_CLASS: dict[type, _Divide] = {
     ThreadMapped: _a_tile_each,
     GroupMapped: _a_tile_each,

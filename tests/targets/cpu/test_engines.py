@@ -65,6 +65,7 @@ SCHEDULES: dict[str, Any] = {
     "nonzero": ev.NonzeroSplit(),
     "work": ev.WorkOriented(),
     "flat": ev.GroupMapped(4, flatten=True),
+    "handed out": ev.DynamicChunks(),
 }
 
 

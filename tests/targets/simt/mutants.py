@@ -287,3 +287,84 @@ def scan(n: int = 20_000) -> None:
     program.launch("of_totals", 1, 64, before, blocks)
     program.launch("rest", blocks, 64, n, sums, before)
     np.testing.assert_array_equal(sums, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+TAKE = """
+EV_KERNEL(128) by_warp(int* left, int tiles, long long* taken) {
+  auto tile = [&](const auto& team, const int which, const bool live) { if (team.leader() && live) left[which] += 1; };
+  ev::chunks<int, 8, 128, 5, true> chunks(taken, tiles);
+  while (chunks.take()) chunks.each(tile);
+}
+EV_KERNEL(128) by_group(int* left, int tiles, long long* taken) {
+  auto tile = [&](const auto& team, const int which, bool) { if (team.leader()) left[which] += 1; };
+  ev::chunks<int, 48, 128, 5, false> chunks(taken, tiles);
+  while (chunks.take()) chunks.each(tile);
+}
+"""
+
+
+def chunks(kernel: str = "by_warp") -> None:
+    """Chunks of tiles, twice: the second launch finds the counter as the first one leaves it."""
+    program, taken, tiles = SimtProgram(TAKE), np.zeros(1, np.int64), 100
+    for seed in range(2):
+        left = np.zeros(tiles, np.int32)
+        program.launch(kernel, 3, 128, left, tiles, taken, seed=seed)
+        np.testing.assert_array_equal(left, 1)
+
+
+def dynamic(size: int) -> None:
+    run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)
+
+
+BINS = """
+struct Tiles {
+  using pos = int;
+  const int* offsets;
+  int count;
+  EV_DEVICE pos num_tiles() const { return count; }
+  EV_DEVICE pos begin(pos tile) const { return offsets[tile]; }
+  EV_DEVICE pos end(pos tile) const { return offsets[tile + 1]; }
+};
+EV_KERNEL(64) count(const int* offsets, int tiles, int* memory) { ev::bins_count(Tiles{offsets, tiles}, memory); }
+EV_KERNEL(1024) scan(const int* offsets, int tiles, int* memory, int warps) {
+  ev::bins_scan(Tiles{offsets, tiles}, memory, warps);
+}
+EV_KERNEL(64) place(const int* offsets, int tiles, int* memory) { ev::bins_place(Tiles{offsets, tiles}, memory); }
+EV_KERNEL(32) bins(const long long* sizes, int n, int* found) {
+  if (ev::thread_rank() < n) found[ev::thread_rank()] = ev::bin_of(sizes[ev::thread_rank()]);
+}
+"""
+
+
+def sorted_tiles(offsets: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many tiles each bin has, and the tiles in their order, as so many blocks of two warps make them."""
+    tiles, warps, program = len(offsets) - 1, 2 * blocks, SimtProgram(BINS)
+    memory = np.full(32 + tiles + 32 * warps, -1, np.int32)
+    program.launch("count", blocks, 64, offsets, tiles, memory)
+    program.launch("scan", 1, 1024, offsets, tiles, memory, warps)
+    program.launch("place", blocks, 64, offsets, tiles, memory)
+    return memory[:32], memory[32 : 32 + tiles]
+
+
+def binned_in_place() -> None:
+    """A tile whose result was there to read before."""
+
+    @ev.kernel
+    def added(A, y):
+        for row in A.tiles():
+            old = y[row]
+            y[row] = old + sum(A.value(k) for k in A.atoms(row))
+
+    y = np.zeros(6, np.float32)
+    schedule = ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=64)
+    added[schedule].on("simt")(ev.csr(rows([150, 5, 0, 20, 9, 3])), y)
+
+
+def sorting() -> None:
+    """By a kernel whose memory is the emulator's, so that what nobody wrote shows."""
+    run_kernel("spmv", ev.Lrb(), rows([3, 0, 70, 1] * 100))
+
+
+def binned(case: str = "spmv_dot", matrix: Any = LONG, **how: Any) -> None:
+    """Several units a block, of every class."""
+    run_kernel(case, ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=64), matrix, **how)

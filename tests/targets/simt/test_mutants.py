@@ -1,8 +1,9 @@
 """Each synchronisation, shared array and many a line of the engines, changed: target simt says what is wrong.
 
-A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for. Those of
-meet.cuh that nothing but the result shows are in a table of their own: blocks that take the wrong part, all by
-atomics, or leave a part for the next launch (a call on target simt starts with clear cells, so `seeds` has none).
+A mutant counts as killed by a SimtError only, not by a wrong result: that is what the detectors are for. Those that
+nothing but the result shows are in a table of their own: blocks of meet.cuh that take the wrong part, all by
+atomics, or leave a part for the next launch (a call on target simt starts with clear cells, so `seeds` has none), and
+a counter of dynamic.cuh that is not put back.
 Missing fences are planted in test_planted.py. Not in the table, because it changes nothing that could be seen:
 flatten.cuh, tile_of, `high = G - 1` to `G` (the last tile ends after every atom: the search never gets beyond it).
 """
@@ -42,6 +43,14 @@ long_run: Run = programs.long_run
 scan: Run = programs.scan
 meeting: Run = programs.meeting
 meeting_again: Run = functools.partial(programs.meeting, 8)
+chunks_by_warp: Run = programs.chunks
+chunks_by_group: Run = functools.partial(programs.chunks, "by_group")
+dynamic_3: Run = functools.partial(programs.dynamic, 3)
+dynamic_48: Run = functools.partial(programs.dynamic, 48)
+binned: Run = programs.binned
+binned_short: Run = functools.partial(programs.binned, "softmax", programs.SHORT)
+binned_in_place: Run = programs.binned_in_place
+sorting: Run = programs.sorting
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
@@ -49,12 +58,16 @@ PROGRAMS = {
     "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
+    "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
+    "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "sorting": sorting,
+    "binned in place": binned_in_place,
     "meeting": meeting, "meeting again": meeting_again, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
 SYNCS: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
+    "dynamic.cuh": (chunks_by_group,),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
     "group.cuh": (flat_8, group_48, group_48),
@@ -66,6 +79,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
+    "dynamic.cuh": (chunks_by_group,),
     "flatten.cuh": (flat_64, flat_64),
     "grid.cuh": (totals,),
     "group.cuh": (group_48,),
@@ -223,13 +237,42 @@ MEETING = [  # blocks that meet
     Mutant("meet.cuh", "const pos tile = shuffle_from(full_warp, head_tile, 0);", *HALF, meeting, "mask"),
     Mutant("meet.cuh", "part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });", *HALF, meeting, "mask"),
 ]  # fmt: skip
-MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING]
+DYNAMIC = [  # whoever is free
+    Mutant("dynamic.cuh", "if (which < count) return true;", "<", "<=", dynamic_3, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "- 1", "- 2", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "atomic_store(taken, 0LL)", "*taken = 0", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "tile(mine, own < end ? own : end - 1, own < end);", ", own < end)", ", true)", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "for (pos own = begin + mine.in_warp_rank(); own < end; own += groups) tile(mine, own, true);", "<", "<=", chunks_by_group, "bounds"),
+    Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", *GONE, dynamic_3, "uninitialised"),
+    Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", "leads()", "true", dynamic_48, "race"),
+    Mutant("dynamic.cuh", "return shuffle_from(lanes_through(lanes - 1), number, 0);", "lanes - 1", "lanes - 2", dynamic_3, "mask"),
+    Mutant("dynamic.cuh", "if (leads()) *place = atomic_add(taken, 1LL);", "leads()", "true", chunks_by_group, "race"),
+    Mutant("dynamic.cuh", "turn ^= 1;", *GONE, chunks_by_group, "race"),
+]  # fmt: skip
+BINS = [  # tiles are sorted, and teams of four widths take them
+    Mutant("bins.cuh", "stop = first + each < count ? first + each : count;", ": count", ": count + 1", sorting, "bounds"),
+    Mutant("bins.cuh", "*share.counts(memory) = mine;", *GONE, sorting, "uninitialised"),
+    Mutant("bins.cuh", "if (lane_rank() == 0) memory[warp_rank()] = before;", *GONE, binned, "uninitialised"),
+    Mutant("bins.cuh", "if (lane_rank() == 0) memory[warp_rank()] = before;", *ALL_LANES, binned, "race"),
+    Mutant("bins.cuh", "if (at < warps) counts[at] = before + through - own[j];", "at < warps", "true", sorting, "race|bounds"),
+    Mutant("bins.cuh", "if (tile < share.stop) order[place] = (pos)tile;", *GONE, binned, "uninitialised"),
+    Mutant("bins.cuh", "if (tile < share.stop) order[place] = (pos)tile;", "place]", "place + 1]", binned, "uninitialised|race|bounds"),
+    Mutant("bins.cuh", "next += count_bits(votes.lanes_in(lane_rank()));", *GONE, binned_short, "race"),
+    Mutant("bins.cuh", "EV_DEVICE bin_votes(bool is_there, int bin) : there(ballot(full_warp, is_there)) {", *HALF, sorting, "mask"),
+    Mutant("bins.cuh", "const pos place = shuffle_from(full_warp, next, bin) + count_bits(votes.lanes_in(bin) & lanes_below(lane_rank()));", *HALF, sorting, "mask"),
+    Mutant("bins.cuh", "if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);", ", at < end)", ", true)", binned_in_place, "race"),
+    Mutant("bins.cuh", "if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);", "at - team.in_warp_rank() < end", "true", binned_in_place, "race"),
+    Mutant("bins.cuh", "if constexpr (Converged && Team::size() > 1) {", "Team::size() > 1", "true", binned_in_place, "race"),
+    Mutant("bins.cuh", "for (long long unit = block_rank(); unit < one.stop; unit += block_count()) {", "block_count()", "1", binned, "race"),
+]  # fmt: skip
+MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
 
 MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
     Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
     Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~sign", "", words_in_any_order, "seed"),
 ]  # fmt: skip
-MEETING_BY_RESULT = [
+BY_RESULT = [
+    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
     Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (lane_rank() == 0) atomic_store(place, 0LL);", *GONE, meeting, ""),
@@ -269,7 +312,7 @@ def test_a_changed_line_is_found_by_another_order(tmp_path: Path, mutant: Mutant
     assert caught.value.kind == mutant.kind
 
 
-@pytest.mark.parametrize("mutant", MEETING_BY_RESULT, ids=named)
+@pytest.mark.parametrize("mutant", BY_RESULT, ids=named)
 def test_a_changed_line_is_found_by_the_result_only(tmp_path: Path, mutant: Mutant) -> None:
     with planted(*changed_by(tmp_path, mutant)), pytest.raises(AssertionError, match="not equal"):
         mutant.run()

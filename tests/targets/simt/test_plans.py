@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.batteries import matrices, vector
-from tests.kernels import SCHEDULES, softmax_rows, spmv
+from tests.kernels import SCHEDULES, softmax_rows, spmv, two_loops
 
 import evenly as ev
 
 pytestmark = pytest.mark.simt
-SPLITS = ("merge", "nonzero", "work", "flat 32", "thread")
+SPLITS = ("merge", "nonzero", "lrb", "work", "flat 32", "thread")
 
 
 def arguments(name: str) -> tuple[Any, Any, np.ndarray, np.ndarray]:
@@ -36,7 +36,7 @@ def test_a_plan_runs_on_its_own_and_on_other_arguments(schedule: str) -> None:
     plan.check()
 
 
-@pytest.mark.parametrize("schedule", ["merge", "nonzero"])
+@pytest.mark.parametrize("schedule", ["merge", "nonzero", "lrb"])
 def test_every_stored_partition_is_the_searched_one(schedule: str) -> None:
     for name in matrices():
         _, A, x, y = arguments(name)
@@ -49,10 +49,47 @@ def test_every_stored_partition_is_the_searched_one(schedule: str) -> None:
         assert y.tobytes() == searched.tobytes(), name
 
 
-def test_check_sees_a_changed_structure() -> None:
+@pytest.mark.parametrize("schedule", ["merge", "lrb"])
+def test_check_sees_a_changed_structure(schedule: str) -> None:
     _, A, x, y = arguments("power law")
-    plan = spmv[ev.MergePath(block=64, items=3)].on("simt").plan(A, x, y)
+    plan = spmv[SCHEDULES[schedule]].on("simt").plan(A, x, y)
     plan.check()
     A.offsets[1:-1] = A.offsets[-1] // 2
     with pytest.raises(ev.InputError, match="A: expected the structure that the plan was made for"):
         plan.check()
+
+
+# ---- bins: made once a plan, or once a run -----------------------------------------------------------
+def kernels(plan: Any, stored: bool) -> list[str]:
+    """The kernels of a run, as targets with launches have them."""
+    program, binding = plan._executable.program, plan._binding
+    return [s.kernel.name for s in program.steps(binding, 4, plan._stored if stored else ())]
+
+
+def test_a_plan_of_bins_has_the_main_kernel_only() -> None:
+    _, A, x, y = arguments("power law")
+    plan = spmv[ev.Lrb()].on("simt").plan(A, x, y)
+    assert kernels(plan, stored=True) == ["spmv_0"]
+    made = ["spmv_0_bins_count", "spmv_0_bins_scan", "spmv_0_bins_place"]
+    assert kernels(plan, stored=False) == [*made, "spmv_0"]
+    tiles, position = A.num_tiles, 4
+    assert plan.workspace == (32 + tiles + 32 * 8) * position
+
+
+def test_loops_over_one_layout_share_their_bins() -> None:
+    _, A, x, y = arguments("power law")
+    plan = two_loops[ev.Lrb()].on("simt").plan(A, x, y, y.copy())
+    assert kernels(plan, stored=False)[3:] == ["two_loops_0", "two_loops_1"]
+
+
+def test_bins_of_a_frontier_are_made_each_time() -> None:
+    """Only the device knows how many tiles it has."""
+    matrix, A, x, y = arguments("power law")
+    rows = np.arange(matrix.shape[0])
+    frontiers = [ev.subset(A, rows, count=np.array([n])) for n in (30, 0, 400)]
+    plan = spmv[SCHEDULES["lrb"]].on("simt", seeds=range(3)).plan(frontiers[0], x, y)
+    assert plan._stored == {}
+    for frontier, n in zip(frontiers, (30, 0, 400), strict=True):
+        y[:] = -7
+        plan(frontier, x, y)
+        np.testing.assert_array_equal(y, np.where(rows < n, matrix @ x, -7))

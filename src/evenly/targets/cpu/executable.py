@@ -65,7 +65,7 @@ class Executable:
         """What runs all phases on these arguments, when it is called."""
         return lambda: self.run(binding)
 
-    def workspace_bytes(self, binding: Binding) -> int:
+    def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Bytes of the arrays that live from one phase to the next."""
         run = _Run(self, binding, None)
         run.fill(inputs=True)

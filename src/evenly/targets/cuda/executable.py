@@ -81,7 +81,8 @@ class CudaExecutable:
         made: Stored = {}
         for step in self.program.partition_steps(binding, multiprocessors(device)):
             path = step.phase.path
-            made[path] = DeviceMemory(self.program.partition_bytes(step))
+            if path not in made:
+                made[path] = DeviceMemory(self.program.partition_bytes(step))
             item = self._launch(step, binding, None, Held(None, None, made), device)
             Prepared([item], device, stream, self._turn)()
         return made
@@ -102,19 +103,19 @@ class CudaExecutable:
         handle = current([v.owner for v in views], device.device_id)
         return device, require().Stream.from_handle(handle) if handle else device.default_stream
 
-    def workspace_bytes(self, binding: Binding) -> int:
+    def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
         device, _ = self.place(binding)
-        return self.program.workspace_bytes(binding, multiprocessors(device))
+        return self.program.workspace_bytes(binding, multiprocessors(device), stored or {})
 
     # ---- launches --------------------------------------------------------------------------------
     def _launches(self, binding: Binding, stored: Stored, device: Any, stream: Any) -> list[Launch]:
         count = multiprocessors(device)
-        scratch = self.program.scratch(binding, count)
+        scratch = self.program.scratch(binding, count, stored)
         memory = self._memory("scratch", scratch.nbytes, device, stream)
         cells = self._memory("cells", self.program.cell_bytes(binding, count), device, stream)
         return [
             self._launch(step, binding, scratch, Held(memory, cells, stored), device)
-            for step in self.program.steps(binding, count)
+            for step in self.program.steps(binding, count, stored)
         ]
 
     def _launch(

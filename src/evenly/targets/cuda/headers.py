@@ -17,6 +17,8 @@ ORDER = (
     "share.cuh",
     "flatten.cuh",
     "scan.cuh",
+    "dynamic.cuh",
+    "bins.cuh",
 )
 
 

@@ -5,7 +5,7 @@ Nothing here knows a device: `cuda` launches the steps on one, `simt` executes t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,30 +16,62 @@ from evenly.language import ir
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.handed_out import ROUNDS, most_blocks
 
-from .emit.code import FINISH_BLOCK, KernelCode, PhaseCode
+from .emit.code import BIN_BLOCK, FINISH_BLOCK, KernelCode, PhaseCode
 from .emit.kernels import emit
 from .emit.parameters import Parameter
 from .emit.unit import Unit
 
 ALIGN = 256
 MAX_LANES = 65_535  # of a grid's y axis; kernels walk the rest
+BINS, TILES_A_THREAD, MOST_BIN_BLOCKS = 32, 4, 256  # of the kernels that sort tiles into bins
+COUNTER = 8  # bytes (device/dynamic.cuh)
 MEETING_FAN = 128  # `ev::meeting_fan`
 PERSISTENT_BLOCKS = 8  # a multiprocessor, where only the device knows how much work there is
 Grid = tuple[int, int, int]
+Paths = Collection[ir.Path]
 
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """How one phase is launched on the arguments at hand. finish: blocks of the finish kernel."""
+    """How one phase is launched on the arguments at hand.
+
+    finish: blocks of the finish kernel.
+    chunks: that there are at most, where blocks take chunks of tiles from a counter; else 0.
+    binned: tiles that there are at most, where they are sorted into bins; else None.
+    """
 
     blocks: int
     lanes: int
     finish: int
+    chunks: int = 0
+    binned: int | None = None
 
     @property
     def all(self) -> int:
         return self.blocks + self.finish
+
+    @property
+    def partials(self) -> int:
+        """How many partial results an accumulator of the grid has."""
+        return self.chunks or self.all * self.lanes
+
+    @property
+    def bin_blocks(self) -> int:
+        """Of the kernels that count tiles by bin."""
+        return min(ceil_div(self.binned or 0, BIN_BLOCK * TILES_A_THREAD), MOST_BIN_BLOCKS)
+
+    @property
+    def bin_warps(self) -> int:
+        return self.bin_blocks * BIN_BLOCK // 32
+
+    @property
+    def partition(self) -> int:
+        """The positions of a stored partition, or of bins (device/bins.cuh)."""
+        if self.binned is None:
+            return self.blocks + 1
+        return BINS + self.binned + BINS * self.bin_warps
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,28 +126,32 @@ class Program:
         self.codes = emit(phases, Unit(phases.name, schedule, layouts, phases.outputs, wide))
 
     # ---- steps ---------------------------------------------------------------------------------
-    def steps(self, binding: Binding, multiprocessors: int) -> list[Step]:
-        """What is launched for these arguments, in order."""
+    def steps(self, binding: Binding, multiprocessors: int, stored: Paths = ()) -> list[Step]:
+        """What is launched for these arguments, in order. stored: the layouts whose partitions a plan has."""
+        made = set(stored)
         return [
             Step(kernel, code, number, size, grid)
             for number, code in enumerate(self.codes)
             for size in [dimensions(code, binding, multiprocessors)]
-            for kernel in kernels_of(code, size)
+            for kernel in (*making(code, size, made), *kernels_of(code, size))
             for grid in [grid_of(kernel, size)]
             if grid[0] > 0
         ]
 
     def partition_steps(self, binding: Binding, multiprocessors: int) -> Iterator[Step]:
-        """The kernels that make the partitions which a plan may store, one a layout."""
+        """The kernels that make the partitions which a plan may store, one layout after the other."""
         made = set()
         for number, code in enumerate(self.codes):
-            if code.partition is not None and code.path not in made:
+            if code.partition and code.partition.kept and code.path not in made:
                 made.add(code.path)
                 size = dimensions(code, binding, multiprocessors)
-                yield Step(code.partition, code, number, size, grid_of(code.partition, size))
+                for kernel in code.partition.kernels:
+                    grid = grid_of(kernel, size)
+                    if grid[0] > 0:
+                        yield Step(kernel, code, number, size, grid)
 
     def partition_bytes(self, step: Step) -> int:
-        return (step.size.blocks + 1) * self.position
+        return step.size.partition * self.position
 
     @property
     def position(self) -> int:
@@ -123,7 +159,7 @@ class Program:
         return 8 if self.wide else 4
 
     # ---- scratch memory -------------------------------------------------------------------------
-    def scratch(self, binding: Binding, multiprocessors: int) -> Scratch:
+    def scratch(self, binding: Binding, multiprocessors: int, stored: Paths = ()) -> Scratch:
         pieces: dict[Any, Piece] = {}
         total = 0
 
@@ -144,28 +180,38 @@ class Program:
                     take((number, name), name, carried * self.position, self.position)
                 for name in ("out_value", "head_value"):
                     take((number, name), name, carried * code.value_fields * 8)
+            bins = code.path, "tile_bins"
+            if size.binned and code.path not in stored and bins not in pieces:
+                take(bins, "tile_bins", size.partition * self.position, self.position)
             if code.grid_fields:
-                nbytes = size.all * size.lanes * code.grid_fields * 8
+                nbytes = size.partials * code.grid_fields * 8
                 take((number, "grid_partials"), "grid_partials", nbytes)
         return Scratch(pieces, total)
 
-    def workspace_bytes(self, binding: Binding, multiprocessors: int) -> int:
+    def workspace_bytes(self, binding: Binding, multiprocessors: int, stored: Paths = ()) -> int:
         """All memory that launches need beside their arguments."""
         cells = self.cell_bytes(binding, multiprocessors)
-        return self.scratch(binding, multiprocessors).nbytes + cells
+        return self.scratch(binding, multiprocessors, stored).nbytes + cells
 
     def cell_bytes(self, binding: Binding, multiprocessors: int) -> int:
-        """The size of the cells where blocks meet (device/meet.cuh), all zero between launches."""
+        """The size of what is all zero between launches: cells where blocks meet (device/meet.cuh), or a counter."""
         sizes = [(c, dimensions(c, binding, multiprocessors)) for c in self.codes if c.meets]
-        return max((cells(s.blocks) * s.lanes * cell_size(c) for c, s in sizes), default=0)
+        counter = COUNTER if any(c.chunk for c in self.codes) else 0
+        return max((cells(s.blocks) * s.lanes * cell_size(c) for c, s in sizes), default=counter)
 
     # ---- arguments ------------------------------------------------------------------------------
     def arguments(
         self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
         """The arguments of a step's kernel."""
-        known = {"first_tile": at.partition, "cells": at.cells}
         pieces = scratch.pieces if scratch else {}
+        bins = pieces.get((step.phase.path, "tile_bins"))
+        known = {
+            "first_tile": at.partition,
+            "tile_bins": at.scratch + bins.offset if bins else at.partition,
+            "cells": at.cells,
+            "chunks_taken": at.cells,
+        }
         return tuple(
             known[p.name]
             if p.name in known and p.kind == "buffer"
@@ -188,7 +234,12 @@ class Program:
                 return base + pieces[step.number, p.name].offset
             case "blocks":
                 size = step.size
-                counts = {"main": size.blocks, "all": size.all, "all_lanes": size.all * size.lanes}
+                counts = {
+                    "main": size.blocks,
+                    "all": size.all,
+                    "all_lanes": size.all * size.lanes,
+                    "bin_warps": size.bin_warps,
+                }
                 return np.int32(counts[p.name])
         return scalar(binding.scalar(p.path), p.type, self.wide)
 
@@ -199,11 +250,26 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
         return Dimensions(1, 1, 0)
     layout = binding.layout(code.path)
     blocks = int(code.schedule.launch(Sizes(int(layout.max_tiles), int(layout.max_atoms)))[0])
+    if code.schedule.engine in ROUNDS:
+        blocks = min(blocks, most_blocks(code.schedule, multiprocessors))
+    if code.chunk:
+        return Dimensions(blocks, 1, 0, chunks=ceil_div(int(layout.max_tiles), code.chunk))
+    if code.partition and code.partition.needed:
+        return Dimensions(blocks, 1, 0, binned=int(layout.max_tiles))
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
     finishes = code.value_fields and not code.meets and blocks > 1
     return Dimensions(blocks, lanes, ceil_div(blocks, FINISH_BLOCK) if finishes else 0)
+
+
+def making(code: PhaseCode, size: Dimensions, made: set[ir.Path]) -> tuple[KernelCode, ...]:
+    """The kernels that make what the phase cannot do without. made: the layouts of which it is there, and stays."""
+    if not size.binned or code.partition is None or code.path in made:
+        return ()
+    if code.partition.kept:
+        made.add(code.path)
+    return code.partition.kernels
 
 
 def kernels_of(code: PhaseCode, size: Dimensions) -> Iterator[KernelCode]:
@@ -217,6 +283,8 @@ def grid_of(kernel: KernelCode, size: Dimensions) -> Grid:
     lanes = min(size.lanes, MAX_LANES)
     if kernel.grid == "one":
         return 1, 1, 1
+    if kernel.grid == "bins":
+        return size.bin_blocks, 1, 1
     if kernel.grid == "partition":
         return ceil_div(size.blocks + 1, FINISH_BLOCK), 1, 1
     if lanes == 0:

@@ -10,7 +10,6 @@ import numpy as np
 from evenly.arguments import Binding, layout_spec
 from evenly.interop.arrays import empty, view
 from evenly.interop.streams import current
-from evenly.language import ir
 from evenly.language.lower import lower_layout
 from evenly.language.lower.tiles import layout_code
 from evenly.language.specs import LayoutSpec
@@ -18,8 +17,8 @@ from evenly.schedules.contract import ceil_div
 
 from . import compile as compiling
 from .emit.expressions import Text
+from .emit.layout_struct import position_function
 from .emit.parameters import parameter_name, parameters_of, struct_members, struct_values
-from .emit.statements import Writer
 from .launching import scalar
 
 BLOCK, ITEMS = 256, 8
@@ -86,7 +85,10 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
     cx, layout = lower_layout(spec, ("base",))
     code = layout_code(cx, layout)
     text = Text(wide, frozenset())
-    functions = [_function(text, "begin", code.begin), _function(text, "end", code.end)]
+    functions = [
+        *position_function(text, "begin", code.begin),
+        *position_function(text, "end", code.end),
+    ]
     members = struct_members(text.references, frozenset(), False)
     parameters = parameters_of(text.references, frozenset())
     selected, count = (f"const {'long long' if w == 8 else 'int'}* __restrict__" for w in widths)
@@ -126,21 +128,3 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
         "}",
     ]
     return "\n".join(lines) + "\n", parameters
-
-
-def _function(text: Text, name: str, code: ir.Inline) -> str:
-    inner = text.child()
-    inner.names.update(dict.fromkeys(code.params, "tile"))
-    inner.taken.add("tile")
-    writer = Writer(inner)
-    writer.depth = 2
-    writer.block(code.body)
-    result = inner.expr(code.results[0])
-    return "\n".join(
-        [
-            f"  EV_DEVICE pos {name}(pos tile) const {{",
-            *writer.lines,
-            f"    return {result};",
-            "  }",
-        ]
-    )

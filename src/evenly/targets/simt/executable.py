@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -65,18 +66,19 @@ class SimtExecutable:
             self._compare(first, outputs, seed)
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
-        steps = self.program.steps(binding, MULTIPROCESSORS)
+        steps = self.program.steps(binding, MULTIPROCESSORS, stored)
         room = self._room(binding, stored, MULTIPROCESSORS)
         self._execute(steps, binding, room, seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one a layout."""
         made: Stored = {}
-        for step in self.program.partition_steps(binding, MULTIPROCESSORS):
-            path = step.phase.path
-            made[path] = aligned(self.program.partition_bytes(step))
+        steps = self.program.partition_steps(binding, MULTIPROCESSORS)
+        for path, group in itertools.groupby(steps, key=lambda step: step.phase.path):
+            kernels = list(group)
+            made[path] = aligned(self.program.partition_bytes(kernels[0]))
             room = Room({path: made[path]}, makes_partition=True)
-            self._execute([step], binding, room, self.options.seed)
+            self._execute(kernels, binding, room, self.options.seed)
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
@@ -84,8 +86,8 @@ class SimtExecutable:
         made = self.store(binding)
         return next((p for p, b in made.items() if b.tobytes() != stored[p].tobytes()), None)
 
-    def workspace_bytes(self, binding: Binding) -> int:
-        return self.program.workspace_bytes(binding, MULTIPROCESSORS)
+    def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
+        return self.program.workspace_bytes(binding, MULTIPROCESSORS, stored or {})
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute everything, recorded: the counters of each launch. Nothing is checked meanwhile.
@@ -93,7 +95,7 @@ class SimtExecutable:
         The launches are those that the GPU gets whose numbers evenly is tuned by.
         """
         multiprocessors = int(numbers()["multiprocessors"])
-        steps = self.program.steps(binding, multiprocessors)
+        steps = self.program.steps(binding, multiprocessors, stored or {})
         room = self._room(binding, stored or {}, multiprocessors)
         launches = self._launches(steps, binding, room)
         return self.machine(traced=True).count(launches, self._arrays(binding, room))
@@ -101,7 +103,7 @@ class SimtExecutable:
     # ---- one run -------------------------------------------------------------------------------
     def _room(self, binding: Binding, stored: Stored, multiprocessors: int) -> Room:
         """The memory of one run."""
-        scratch = self.program.scratch(binding, multiprocessors)
+        scratch = self.program.scratch(binding, multiprocessors, stored)
         cells = aligned(self.program.cell_bytes(binding, multiprocessors), fill=0)
         return Room(stored, scratch, aligned(scratch.nbytes), cells)
 
@@ -145,12 +147,7 @@ class SimtExecutable:
     # ---- code ----------------------------------------------------------------------------------
     @functools.cached_property
     def kernels(self) -> tuple[KernelCode, ...]:
-        return tuple(
-            k
-            for code in self.program.codes
-            for k in (*code.kernels, code.partition)
-            if k is not None
-        )
+        return tuple(k for code in self.program.codes for k in code.all_kernels)
 
     def machine(self, traced: bool = False) -> Machine:
         """The loaded library, compiled the first time. traced: the one for the counters."""

@@ -76,6 +76,7 @@ template <int G, int T, bool Converged = false> struct group {
   }
   EV_DEVICE bool active() const { return present() && (in_warp || G % 32 == 0 || member < G); }
   EV_DEVICE int rank() const { return member; }
+  static EV_DEVICE constexpr int size() { return G; }
   EV_DEVICE int in_warp_rank() const { return in_warp ? lane_rank() / G : 0; }  // which group of the warp
   EV_DEVICE int local() const { return which; }  // which group of the block
   EV_DEVICE bool leader() const { return member == 0 && present(); }

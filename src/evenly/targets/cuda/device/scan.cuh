@@ -5,13 +5,19 @@
 
 namespace ev {
 
-// Inclusive over the block's threads; `total` is valid in every thread. T is a multiple of 32.
-template <int T, class V> EV_DEVICE V block_scan(V v, V& total) {
-  EV_SHARED(V, of_warp, T / 32);
+// Inclusive over the warp's lanes.
+template <class V> EV_DEVICE V warp_sums(V v) {
   for (int o = 1; o < 32; o <<= 1) {
     V earlier = shuffle_up(full_warp, v, o);
     if (lane_rank() >= o) v += earlier;
   }
+  return v;
+}
+
+// Inclusive over the block's threads; `total` is valid in every thread. T is a multiple of 32.
+template <int T, class V> EV_DEVICE V block_scan(V v, V& total) {
+  EV_SHARED(V, of_warp, T / 32);
+  v = warp_sums(v);
   if (lane_rank() == 31) of_warp[warp_rank()] = v;
   barrier();
   V before = 0;

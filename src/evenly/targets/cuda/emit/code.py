@@ -11,6 +11,7 @@ from evenly.language.diagnostics import Location
 from .parameters import Parameter
 
 FINISH_BLOCK = 256  # threads a block of the kernels that follow a main kernel
+BIN_BLOCK = 256  # and of those that count tiles by bin
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +19,8 @@ class KernelCode:
     """One kernel: its source without the headers, and how it is launched.
 
     grid: "tiles" (the schedule's launch), "finish" and "partition" (one thread a block of the main
-    kernel, and one more), or "one". origins: for each line of the source, the Python that it was made
-    from; None for a line that is all the engine's own.
+    kernel, and one more), "bins" (by the number of tiles), or "one". origins: for each line of the source, the
+    Python that it was made from; None for a line that is all the engine's own.
     """
 
     name: str
@@ -31,11 +32,24 @@ class KernelCode:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionCode:
+    """What a main kernel reads that follows from its layout's structure: the kernels that make it, in order.
+
+    kept: whether a plan may keep it. needed: whether the main kernel cannot do without: then it is
+    made in each run to which no plan gives it.
+    """
+
+    kernels: tuple[KernelCode, ...]
+    kept: bool = True
+    needed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseCode:
     """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
 
-    partition: makes the partition that a plan may store, where the main kernel can take one.
     meets: the main kernel joins the tiles that its blocks share (device/meet.cuh); else a finish kernel does.
+    chunk: the tiles of a chunk, where blocks stay and take chunks from a counter; else 0.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -45,5 +59,11 @@ class PhaseCode:
     persistent: bool = False
     value_fields: int = 0
     grid_fields: int = 0
-    partition: KernelCode | None = None
+    partition: PartitionCode | None = None
     meets: bool = False
+    chunk: int = 0
+
+    @property
+    def all_kernels(self) -> tuple[KernelCode, ...]:
+        """Every kernel that some launch may need."""
+        return (*self.kernels, *(self.partition.kernels if self.partition else ()))

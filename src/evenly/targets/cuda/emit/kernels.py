@@ -5,10 +5,13 @@ from __future__ import annotations
 from evenly.language.phases import Once, Owned, Phases
 
 from .code import PhaseCode
+from .handed_out import emit_dynamic, emit_lrb
 from .owned import emit_owned
 from .split import emit_split
 from .statements import Writer
 from .unit import Unit
+
+HANDED_OUT = {"dynamic": emit_dynamic, "lrb": emit_lrb}
 
 
 def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
@@ -20,7 +23,8 @@ def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
             case Once():
                 out.append(_once(unit, phase, name))
             case Owned():
-                out.append(emit_owned(unit, phase, name))
+                by_engine = HANDED_OUT.get(unit.schedule.engine) if phase.has_pass else None
+                out.append((by_engine or emit_owned)(unit, phase, name))
             case _:
                 out.append(emit_split(unit, phase, name))
     return tuple(out)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenly.language import ir
 from evenly.language.phases import GridResult
 
 from .code import KernelCode
@@ -14,6 +16,14 @@ from .statements import Writer, member, value_struct
 
 if TYPE_CHECKING:
     from .unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Chunked:
+    """A partial result for each chunk of so many tiles, not for each block."""
+
+    layout: ir.LayoutCode
+    tiles: int
 
 
 class Totals:
@@ -57,13 +67,22 @@ class Totals:
                 f"ev::block_reduce_grid<totals, {block}>(grid, (grid_value*)grid_partials);"
             )
 
-    def final(self, unit: Unit, name: str, block: int) -> list[KernelCode]:
+    def final(
+        self, unit: Unit, name: str, block: int, chunked: Chunked | None = None
+    ) -> list[KernelCode]:
         """The last kernel of a grid reduction: partials to results."""
         if not self.grid:
             return []
         text = unit.text()
-        lines: list[str] = [
-            f"  const grid_value grid = ev::final_grid<totals, {block}>((const grid_value*)grid_partials, all_lanes);",
+        lines: list[str] = []
+        count, extra = "all_lanes", [Parameter("blocks", "int", name="all_lanes")]
+        if chunked:
+            writer = Writer(text)
+            writer.block(chunked.layout.num_tiles.body)
+            tiles = text.expr(chunked.layout.num_tiles.results[0])
+            lines, count, extra = writer.lines, f"ev::chunks_of({tiles}, {chunked.tiles})", []
+        lines += [
+            f"  const grid_value grid = ev::final_grid<totals, {block}>((const grid_value*)grid_partials, {count});",
             "  if (ev::thread_rank() == 0) {",
         ]
         for g in self.grid:
@@ -72,7 +91,7 @@ class Totals:
                 for a, v in zip(g.arrays, g.accumulator.fields, strict=True)
             ]
         lines.append("  }")
-        extra = [*self.parameters, Parameter("blocks", "int", name="all_lanes")]
+        given = [*self.parameters, *extra]
         return [
-            unit.kernel(f"{name}_grid", block, "one", text.references, self.structs, lines, extra)
+            unit.kernel(f"{name}_grid", block, "one", text.references, self.structs, lines, given)
         ]

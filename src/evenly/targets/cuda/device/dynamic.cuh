@@ -1,0 +1,90 @@
+// The dynamic engine: tiles are taken in chunks, by whoever is free, from a counter in device memory.
+//
+//     chunks<pos, G, T, C, Converged> chunks(taken, tiles);   // C tiles a chunk; groups of G threads own tiles
+//     while (chunks.take()) {
+//       chunks.each(tile);                                    // tile(team, which, live): see each
+//       chunks.keep<Totals>(grid, partials);                  // where tiles contribute to totals of the whole grid
+//     }
+//
+// A taker is a warp; where G > 32, a group of several. One atomic a chunk, and no barrier of the block.
+//
+// *taken is zero between launches, as cells are (meet.cuh), and nothing has to clear it: a taker stops at the first number that is no chunk,
+// so a launch draws exactly chunks + takers numbers, and whoever draws the last one puts the counter back.
+//
+// Totals: a partial for each chunk, not for each block, so that it does not matter who took it: equal bits on every run.
+#pragma once
+#include "gpu.cuh"
+#include "group.cuh"
+
+namespace ev {
+
+EV_DEVICE long long chunks_of(long long tiles, int chunk) { return (tiles + chunk - 1) / chunk; }
+
+template <class pos, int G, int T, int C, bool Converged> struct chunks {
+  using team = group<G, T, Converged>;
+  static constexpr bool by_warp = team::in_warp;
+  static constexpr int takers = by_warp ? T / 32 : team::per_block;  // a block's
+  static constexpr int groups = by_warp ? team::per_warp : 1;        // a taker's
+  static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that are present
+
+  EV_DEVICE chunks(long long* t, pos n) : taken(t), tiles(n), count(chunks_of(n, C)) {}
+
+  // Every thread, until it is false.
+  EV_DEVICE bool take() {
+    if (!mine.present()) return false;
+    which = draw();
+    if (which < count) return true;
+    if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);
+    return false;
+  }
+
+  // tile(team, which, live) for the chunk's tiles. Converged: the groups of a warp go round together, and those that
+  // have no tile of their own stand in for the last one, with `live` false.
+  template <class Tile> EV_DEVICE void each(const Tile& tile) const {
+    const pos begin = (pos)(which * C), end = C < tiles - begin ? begin + C : tiles;
+    if constexpr (Converged)
+      for (pos first = begin; first < end; first += groups) {
+        const pos own = first + mine.in_warp_rank();
+        tile(mine, own < end ? own : end - 1, own < end);
+      }
+    else
+      for (pos own = begin + mine.in_warp_rank(); own < end; own += groups) tile(mine, own, true);
+  }
+
+  template <class Totals> EV_DEVICE void keep(typename Totals::Grid& grid, typename Totals::Grid* partials) const {
+    using Grid = typename Totals::Grid;
+    if constexpr (by_warp)  // of a group of several warps the leader has it all
+      grid = lanes_fold<lanes>(lanes_through(lanes - 1), lane_rank(), grid,
+                               [](const Grid& a, const Grid& b) { return Totals::grid_combine(a, b); });
+    if (leads()) partials[which] = grid;
+    grid = Totals::grid_identity();
+  }
+
+private:
+  long long* taken;
+  pos tiles;
+  long long count, which = 0;  // chunks there are; the one at hand
+  int turn = 0;                // which half of `drawn` the next number goes through
+  const team mine;
+
+  EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
+
+  // The next number, for all threads of the taker.
+  EV_DEVICE long long draw() {
+    long long number = 0;
+    if constexpr (by_warp) {
+      if (leads()) number = atomic_add(taken, 1LL);
+      return shuffle_from(lanes_through(lanes - 1), number, 0);
+    } else {
+      // Two halves in turn: whoever writes one again has passed the sync of the number between, and all reads are over.
+      EV_SHARED(long long, drawn, 2 * team::per_block);
+      turn ^= 1;
+      long long* place = drawn + turn * team::per_block + mine.local();
+      if (leads()) *place = atomic_add(taken, 1LL);
+      mine.sync();
+      return *place;
+    }
+  }
+};
+
+}  // namespace ev

@@ -1,0 +1,23 @@
+"""What engines ask of a layout, as members of a struct."""
+
+from __future__ import annotations
+
+from evenly.language import ir
+from evenly.language.diagnostics import Location
+
+from .expressions import Text
+from .statements import Writer
+
+
+def position_function(
+    text: Text, name: str, code: ir.Inline, at: Location | None = None
+) -> list[str]:
+    """One of num_tiles, num_atoms, begin and end. at: the Python that asks."""
+    inner = text.child()
+    inner.names.update(dict.fromkeys(code.params, "tile"))
+    inner.taken.add("tile")
+    writer = Writer(inner, at)
+    with writer.braces(f"EV_DEVICE pos {name}({'pos tile' if code.params else ''}) const"):
+        writer.block(code.body)
+        writer.line(f"return {inner.expr(code.results[0])};")
+    return writer.lines
