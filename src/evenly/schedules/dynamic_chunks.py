@@ -23,7 +23,8 @@ class DynamicChunks(HandedOut):
     Who takes what differs from run to run, and no result does: what a kernel accumulates over
     tiles is kept by chunk.
 
-    Where nothing counts (targets `cpu` and `python`) processors have consecutive tiles.
+    On target `cpu` threads take shares of consecutive tiles, of about equal work, as they become
+    free; `chunk` and `size` are a GPU's. On `python`, and in `partition`, processors have consecutive tiles.
     """
 
     chunk: int = 64

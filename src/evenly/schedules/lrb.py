@@ -23,7 +23,8 @@ class Lrb(HandedOut):
     their length reaches, the longest first. On a GPU three light kernels do that before the main one, at every call; a
     plan does it once, and keeps the order.
 
-    Targets `cpu` and `python` sort nothing: there processors have consecutive tiles.
+    Target `cpu` sorts nothing: threads take shares of consecutive tiles, of about equal work. On
+    `python`, and in `partition`, processors have consecutive tiles.
     """
 
     block: int = 256
