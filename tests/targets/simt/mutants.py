@@ -336,14 +336,18 @@ EV_KERNEL(32) bins(const long long* sizes, int n, int* found) {
 """
 
 
-def sorted_tiles(offsets: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray]:
-    """How many tiles each bin has, and the tiles in their order, as so many blocks of two warps make them."""
+def sorted_tiles(offsets: np.ndarray, blocks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tiles in each bin, those with atoms in their order, and the empty ones, as so many blocks of two warps find them."""
     tiles, warps, program = len(offsets) - 1, 2 * blocks, SimtProgram(BINS)
-    memory = np.full(32 + tiles + 32 * warps, -1, np.int32)
+    filled = int((np.diff(offsets) > 0).sum())
+    order = 32 + -(-tiles // 32) + 32 * warps
+    memory = np.full(order + filled, -1, np.int32)
     program.launch("count", blocks, 64, offsets, tiles, memory)
     program.launch("scan", 1, 1024, offsets, tiles, memory, warps)
     program.launch("place", blocks, 64, offsets, tiles, memory)
-    return memory[:32], memory[32 : 32 + tiles]
+    bits = memory[32 : 32 + -(-tiles // 32)].view(np.uint8)
+    empty = np.unpackbits(bits, bitorder="little")[:tiles]
+    return memory[:32], memory[order:], np.flatnonzero(empty)
 
 
 def binned_in_place() -> None:

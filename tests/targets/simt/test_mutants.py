@@ -49,6 +49,9 @@ dynamic_3: Run = functools.partial(programs.dynamic, 3)
 dynamic_48: Run = functools.partial(programs.dynamic, 48)
 binned: Run = programs.binned
 binned_short: Run = functools.partial(programs.binned, "softmax", programs.SHORT)
+binned_mostly_empty: Run = functools.partial(
+    programs.binned, "spmv", programs.rows([0] * 90 + [2] * 20)
+)
 binned_in_place: Run = programs.binned_in_place
 sorting: Run = programs.sorting
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
@@ -59,7 +62,7 @@ PROGRAMS = {
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
-    "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "sorting": sorting,
+    "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
     "meeting": meeting, "meeting again": meeting_again, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
@@ -255,15 +258,17 @@ BINS = [  # tiles are sorted, and teams of four widths take them
     Mutant("bins.cuh", "if (lane_rank() == 0) memory[warp_rank()] = before;", *GONE, binned, "uninitialised"),
     Mutant("bins.cuh", "if (lane_rank() == 0) memory[warp_rank()] = before;", *ALL_LANES, binned, "race"),
     Mutant("bins.cuh", "if (at < warps) counts[at] = before + through - own[j];", "at < warps", "true", sorting, "race|bounds"),
-    Mutant("bins.cuh", "if (tile < share.stop) order[place] = (pos)tile;", *GONE, binned, "uninitialised"),
-    Mutant("bins.cuh", "if (tile < share.stop) order[place] = (pos)tile;", "place]", "place + 1]", binned, "uninitialised|race|bounds"),
+    Mutant("bins.cuh", "if (tile < share.stop && bin != empty_bin) order[place] = (pos)tile;", *GONE, binned, "uninitialised"),
+    Mutant("bins.cuh", "if (tile < share.stop && bin != empty_bin) order[place] = (pos)tile;", "place]", "place + 1]", binned, "uninitialised|race|bounds"),
+    Mutant("bins.cuh", "if (tile < share.stop && bin != empty_bin) order[place] = (pos)tile;", " && bin != empty_bin", "", binned_mostly_empty, "bounds"),
+    Mutant("bins.cuh", "if (lane_rank() == 0) empties[first / bins] = (pos)empty;", *GONE, sorting, "uninitialised"),
     Mutant("bins.cuh", "next += count_bits(votes.lanes_in(lane_rank()));", *GONE, binned_short, "race"),
     Mutant("bins.cuh", "EV_DEVICE bin_votes(bool is_there, int bin) : there(ballot(full_warp, is_there)) {", *HALF, sorting, "mask"),
     Mutant("bins.cuh", "const pos place = shuffle_from(full_warp, next, bin) + count_bits(votes.lanes_in(bin) & lanes_below(lane_rank()));", *HALF, sorting, "mask"),
     Mutant("bins.cuh", "if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);", ", at < end)", ", true)", binned_in_place, "race"),
     Mutant("bins.cuh", "if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);", "at - team.in_warp_rank() < end", "true", binned_in_place, "race"),
     Mutant("bins.cuh", "if constexpr (Converged && Team::size() > 1) {", "Team::size() > 1", "true", binned_in_place, "race"),
-    Mutant("bins.cuh", "for (long long unit = block_rank(); unit < one.stop; unit += block_count()) {", "block_count()", "1", binned, "race"),
+    Mutant("bins.cuh", "for (long long unit = block_rank(); unit < none.stop; unit += block_count()) {", "block_count()", "1", binned, "race"),
 ]  # fmt: skip
 MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
 

@@ -39,7 +39,7 @@ class Dimensions:
 
     finish: blocks of the finish kernel.
     chunks: that there are at most, where blocks take chunks of tiles from a counter; else 0.
-    binned: tiles that there are at most, where they are sorted into bins; else None.
+    binned: tiles that there are at most, where they are sorted into bins; else None. listed: of these with atoms.
     """
 
     blocks: int
@@ -47,6 +47,7 @@ class Dimensions:
     finish: int
     chunks: int = 0
     binned: int | None = None
+    listed: int = 0
 
     @property
     def all(self) -> int:
@@ -71,7 +72,7 @@ class Dimensions:
         """The positions of a stored partition, or of bins (device/bins.cuh)."""
         if self.binned is None:
             return self.blocks + 1
-        return BINS + self.binned + BINS * self.bin_warps
+        return BINS + ceil_div(self.binned, BINS) + BINS * self.bin_warps + self.listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +256,8 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.chunk:
         return Dimensions(blocks, 1, 0, chunks=ceil_div(int(layout.max_tiles), code.chunk))
     if code.partition and code.partition.needed:
-        return Dimensions(blocks, 1, 0, binned=int(layout.max_tiles))
+        tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
+        return Dimensions(blocks, 1, 0, binned=tiles, listed=min(tiles, atoms))
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))

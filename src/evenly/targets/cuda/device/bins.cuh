@@ -12,7 +12,9 @@
 //
 //     struct Tiles { using pos = int;  pos num_tiles() const;  pos begin(pos tile) const;  pos end(pos tile) const; };
 //
-// In memory: how many tiles each bin has [bins]; the tiles in order [tiles]; what counting leaves [bins][warps].
+// In memory: how many tiles each bin has [bins]; which tiles are empty, a bit each, 32 to a position [tiles / 32]; what
+// counting leaves [bins][warps]; the others in order. So a layout of almost nothing but empty tiles takes a 32nd of the
+// memory, and of the time to read it.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -20,7 +22,9 @@
 
 namespace ev {
 
-static constexpr int bins = 32;
+static constexpr int bins = 32, empty_bin = bins - 1;
+EV_DEVICE long long bin_counts(long long tiles) { return bins + (tiles + bins - 1) / bins; }  // where they lie
+EV_DEVICE long long bin_order(long long tiles, int warps) { return bin_counts(tiles) + (long long)bins * warps; }
 
 // Bin 31 has the empty tiles, bin 30 - b those of 2^b atoms to twice as many; the first one whatever is longer.
 template <class pos> EV_DEVICE int bin_of(pos size) {
@@ -41,7 +45,7 @@ template <class Tiles> struct bin_share {
     first = warp * each < count ? warp * each : count;
     stop = first + each < count ? first + each : count;
   }
-  EV_DEVICE pos* counts(pos* memory) const { return memory + bins + count + (long long)lane_rank() * warps + warp; }
+  EV_DEVICE pos* counts(pos* memory) const { return memory + bin_counts(count) + (long long)lane_rank() * warps + warp; }
   EV_DEVICE int bin(long long tile) const {
     return tile < stop ? bin_of(tiles.end((pos)tile) - tiles.begin((pos)tile)) : 0;
   }
@@ -78,7 +82,7 @@ template <class Tiles> EV_DEVICE void bins_count(const Tiles& tiles, typename Ti
 template <class Tiles> EV_DEVICE void bins_scan(const Tiles& tiles, typename Tiles::pos* memory, int warps) {
   using pos = typename Tiles::pos;
   constexpr int batch = 8;  // loads in flight
-  pos* counts = memory + bins + tiles.num_tiles() + (long long)warp_rank() * warps;
+  pos* counts = memory + bin_counts(tiles.num_tiles()) + (long long)warp_rank() * warps;
   pos before = 0;
   for (int from = 0; from < warps; from += 32 * batch) {
     pos own[batch];
@@ -102,7 +106,7 @@ template <class Tiles> EV_DEVICE void bins_place(const Tiles& tiles, typename Ti
   using pos = typename Tiles::pos;
   const bin_share<Tiles> share(tiles);
   const pos size = memory[lane_rank()];
-  pos* order = memory + bins;
+  pos *empties = memory + bins, *order = memory + bin_order(share.count, share.warps);
   pos next = warp_sums(size) - size + *share.counts(memory);  // where the next tile of bin `lane` goes
   #pragma unroll 4
   for (long long first = share.first; first < share.stop; first += bins) {
@@ -110,7 +114,9 @@ template <class Tiles> EV_DEVICE void bins_place(const Tiles& tiles, typename Ti
     const int bin = share.bin(tile);
     const bin_votes votes(tile < share.stop, bin);
     const pos place = shuffle_from(full_warp, next, bin) + count_bits(votes.lanes_in(bin) & lanes_below(lane_rank()));
-    if (tile < share.stop) order[place] = (pos)tile;
+    if (tile < share.stop && bin != empty_bin) order[place] = (pos)tile;
+    const unsigned empty = votes.lanes_in(empty_bin);
+    if (lane_rank() == 0) empties[first / bins] = (pos)empty;
     next += count_bits(votes.lanes_in(lane_rank()));
   }
 }
@@ -138,21 +144,51 @@ template <bool Converged, class Team, class pos> struct bin_class {
   }
 };
 
+// Empty tiles, several a thread, in their own order: neighbours store side by side. Nobody asks where they begin.
+template <int T> struct nobody : group<1, T> {
+  static EV_DEVICE bool walks() { return false; }
+};
+template <int T, class pos> struct empty_class {
+  static constexpr int each = 8;
+  const pos* empties;
+  long long tiles, first, stop;
+
+  EV_DEVICE empty_class(const pos* e, long long n, pos empty, long long f)
+      : empties(e), tiles(n), first(f), stop(empty > 0 ? f + (n + T * each - 1) / (T * each) : f) {}
+
+  template <class Tile> EV_DEVICE void walk(long long unit, const Tile& tile) const {
+    const nobody<T> team;
+    const long long from = (unit - first) * T * each + thread_rank();
+    bool mine[each];
+    #pragma unroll
+    for (int k = 0; k < each; ++k) {
+      const long long at = from + k * T;
+      mine[k] = at < tiles && ((unsigned)empties[at / bins] >> at % bins & 1) != 0;
+    }
+    #pragma unroll
+    for (int k = 0; k < each; ++k)
+      if (mine[k]) tile(team, (pos)(from + k * T), true);
+  }
+};
+
 // Bins before Warp are the blocks', those before Few the warps', those before One for teams of L, the rest for threads.
+// warps: that counted.
 template <int T, int L, int Warp, int Few, int One, bool Converged, class pos, class Tile>
-EV_DEVICE void walk_bins(const pos* memory, const Tile& tile) {
-  const pos* order = memory + bins;
-  const pos through = warp_sums(memory[lane_rank()]);
+EV_DEVICE void walk_bins(const pos* memory, long long tiles, int warps, const Tile& tile) {
+  const pos* order = memory + bin_order(tiles, warps);
+  const pos size = memory[lane_rank()], through = warp_sums(size);
   auto before = [=](int bin) { return shuffle_from(full_warp, through, bin - 1); };
   const bin_class<Converged, group<T, T>, pos> block(order, 0, before(Warp), 0);
   const bin_class<Converged, group<32, T, Converged>, pos> warp(order, block.end, before(Few), block.stop);
   const bin_class<Converged, group<L, T, Converged>, pos> few(order, warp.end, before(One), warp.stop);
-  const bin_class<Converged, group<1, T>, pos> one(order, few.end, before(bins), few.stop);
-  for (long long unit = block_rank(); unit < one.stop; unit += block_count()) {
+  const bin_class<Converged, group<1, T>, pos> one(order, few.end, before(empty_bin), few.stop);
+  const empty_class<T, pos> none(memory + bins, tiles, shuffle_from(full_warp, size, empty_bin), one.stop);
+  for (long long unit = block_rank(); unit < none.stop; unit += block_count()) {
     if (unit < block.stop) block.walk(unit, tile);
     else if (unit < warp.stop) warp.walk(unit, tile);
     else if (unit < few.stop) few.walk(unit, tile);
-    else one.walk(unit, tile);
+    else if (unit < one.stop) one.walk(unit, tile);
+    else none.walk(unit, tile);
   }
 }
 

@@ -79,6 +79,7 @@ template <int G, int T, bool Converged = false> struct group {
   static EV_DEVICE constexpr int size() { return G; }
   EV_DEVICE int in_warp_rank() const { return in_warp ? lane_rank() / G : 0; }  // which group of the warp
   EV_DEVICE int local() const { return which; }  // which group of the block
+  static EV_DEVICE bool walks() { return true; }  // whether its tile has atoms to walk: bins.cuh has teams for empty ones
   EV_DEVICE bool leader() const { return member == 0 && present(); }
   EV_DEVICE long long index() const { return (long long)block_rank() * per_block + which; }  // in the grid
   EV_DEVICE long long count() const { return (long long)block_count() * per_block; }

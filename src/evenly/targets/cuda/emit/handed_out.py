@@ -8,7 +8,7 @@ from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.types import POS
 
-from .bins import bins_of
+from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
 from .parameters import Parameter
 from .statements import Owner
@@ -44,14 +44,17 @@ def emit_dynamic(unit: Unit, phase: Owned, name: str) -> PhaseCode:
 def emit_lrb(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     """Tiles are binned by the logarithm of their size, and teams of four widths have them (device/bins.cuh)."""
     schedule, block = unit.schedule, unit.schedule.block
-    made = HandedOut(unit, phase, schedule.lanes, WIDTH)
+    made = HandedOut(unit, phase, schedule.lanes, WIDTH, walks="team.walks()")
     bins = (first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread))
     kind = ", ".join(map(str, (block, schedule.lanes, *bins, made.converged, "pos")))
-    made.writer.line(f"ev::walk_bins<{kind}>(tile_bins, tile);")
+    made.writer.line(f"ev::walk_bins<{kind}>(tile_bins, {made.num_tiles()}, bin_warps, tile);")
     made.totals.reduce(made.writer, block)
     sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
     return PhaseCode(
-        (made.kernel(name, [sorted_tiles]), *made.totals.final(unit, name, block)),
+        (
+            made.kernel(name, [sorted_tiles, GIVEN["bin_warps"]]),
+            *made.totals.final(unit, name, block),
+        ),
         schedule,
         phase.path,
         grid_fields=made.totals.fields,
@@ -68,10 +71,12 @@ class HandedOut:
     """A kernel that begins with the function `tile`: what a team of threads does with one tile.
 
     size: the threads of a team; where engines have teams of several sizes, one of them that is a warp's or less.
-    width: the step from one of a thread's atoms to the next.
+    width: the step from one of a thread's atoms to the next. walks: the condition on which a team walks atoms at all.
     """
 
-    def __init__(self, unit: Unit, phase: Owned, size: int, width: ir.Expr) -> None:
+    def __init__(
+        self, unit: Unit, phase: Owned, size: int, width: ir.Expr, walks: str = ""
+    ) -> None:
         self.unit, self.phase = unit, phase
         self.text = unit.text(phase)
         self.text.taken |= {"chunks", "live", "team", "tile", "tile_bins"}
@@ -79,6 +84,7 @@ class HandedOut:
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
         self.writer = Owner(self.text, size, atoms, self.totals.names, phase.body, True)
+        self.writer.walks = walks
         self.writer.declared.update(self.totals.names)
         self.tile_function()
 

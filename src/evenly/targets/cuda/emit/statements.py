@@ -224,6 +224,7 @@ class Owner(Writer):
         self.atoms = atoms
         self.grid_names = grid
         self.in_pass = False
+        self.walks = ""  # the condition on which atoms are walked, where an engine has one
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
@@ -289,7 +290,9 @@ class Owner(Writer):
             for v, e in zip(acc.fields, acc.identity, strict=True):
                 self.assign(v, t.expr(e))
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
-        with self.braces("if (live)" if self.converged else ""):
+        conditions = [self.walks] if self.walks else []
+        conditions += ["live"] if self.converged else []
+        with self.braces(f"if ({' && '.join(conditions)})" if conditions else ""):
             self.block(body)
             t.names.pop(s.atom, None)
             name = t.var(s.atom)
