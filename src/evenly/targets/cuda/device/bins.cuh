@@ -144,30 +144,26 @@ template <bool Converged, class Team, class pos> struct bin_class {
   }
 };
 
-// Empty tiles, several a thread, in their own order: neighbours store side by side. Nobody asks where they begin.
+// Empty tiles, in their own order: neighbours store side by side. A lane has the bits of 32 tiles, and hands them round.
+// Nobody asks where they begin.
 template <int T> struct nobody : group<1, T> {
   static EV_DEVICE bool walks() { return false; }
 };
 template <int T, class pos> struct empty_class {
-  static constexpr int each = 8;
   const pos* empties;
-  long long tiles, first, stop;
+  long long words, first, stop;
 
-  EV_DEVICE empty_class(const pos* e, long long n, pos empty, long long f)
-      : empties(e), tiles(n), first(f), stop(empty > 0 ? f + (n + T * each - 1) / (T * each) : f) {}
+  EV_DEVICE empty_class(const pos* e, long long tiles, pos empty, long long f)
+      : empties(e), words((tiles + bins - 1) / bins), first(f), stop(empty > 0 ? f + (words + T - 1) / T : f) {}
 
   template <class Tile> EV_DEVICE void walk(long long unit, const Tile& tile) const {
-    const nobody<T> team;
-    const long long from = (unit - first) * T * each + thread_rank();
-    bool mine[each];
-    #pragma unroll
-    for (int k = 0; k < each; ++k) {
-      const long long at = from + k * T;
-      mine[k] = at < tiles && ((unsigned)empties[at / bins] >> at % bins & 1) != 0;
+    const long long word = (unit - first) * T + thread_rank();
+    const unsigned mine = word < words ? (unsigned)empties[word] : 0;
+    #pragma unroll 4
+    for (int k = 0; k < bins; ++k) {
+      const unsigned bits = shuffle_from(full_warp, mine, k);
+      if (bits >> lane_rank() & 1) tile(nobody<T>(), (pos)((word - lane_rank() + k) * bins + lane_rank()), true);
     }
-    #pragma unroll
-    for (int k = 0; k < each; ++k)
-      if (mine[k]) tile(team, (pos)(from + k * T), true);
   }
 };
 
