@@ -143,13 +143,13 @@ class Program:
         for number, code in enumerate(self.codes):
             size = dimensions(code, binding, multiprocessors)
             carried = size.blocks * size.lanes
-            if code.value_fields and not size.links:
+            if code.value_words and not size.links:
                 for name in ("out_tile", "head_tile"):
                     take((number, name), name, carried * self.position, self.position)
                 for name in ("out_value", "head_value"):
-                    take((number, name), name, carried * code.value_fields * 8)
-            if code.grid_fields:
-                nbytes = size.all * size.lanes * code.grid_fields * 8
+                    take((number, name), name, carried * code.value_words * 8)
+            if code.grid_words:
+                nbytes = size.all * size.lanes * code.grid_words * 8
                 take((number, "grid_partials"), "grid_partials", nbytes)
         return Scratch(pieces, total)
 
@@ -209,8 +209,8 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     few = multiprocessors * numbers()["chained_blocks"]
     if code.chained is not None and blocks * lanes <= few:
         # A link carries 4 bytes; a block has its own part, and its group's.
-        return Dimensions(blocks, lanes, 0, links=4 * code.value_fields)
-    finish = ceil_div(blocks, FINISH_BLOCK) if code.value_fields and blocks > 1 else 0
+        return Dimensions(blocks, lanes, 0, links=4 * code.value_words)
+    finish = ceil_div(blocks, FINISH_BLOCK) if code.value_words and blocks > 1 else 0
     return Dimensions(blocks, lanes, finish)
 
 
@@ -257,6 +257,8 @@ _SCALARS: dict[str, Any] = {
     "long long": np.int64,
     "float": np.float32,
     "double": np.float64,
+    "ev::complex64": np.complex64,
+    "ev::complex128": np.complex128,
 }
 
 

@@ -65,6 +65,8 @@ SCALARS: dict[str, Any] = {
     "m": ctypes.c_uint64,
     "f": ctypes.c_float,
     "d": ctypes.c_double,
+    "F": lambda z: (ctypes.c_float * 2)(z.real, z.imag),
+    "D": lambda z: (ctypes.c_double * 2)(z.real, z.imag),
 }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.language import ir
 from evenly.language.diagnostics import Location
+from evenly.language.types import words_of
 
 from .parameters import Parameter
 
@@ -30,11 +32,17 @@ class KernelCode:
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
 
 
+def words(fields: Sequence[ir.Var]) -> int:
+    """Of 64 bits, that a struct of these fields takes at most: one each, two where one has two."""
+    return len(fields) * max((words_of(v.type) for v in fields), default=1)
+
+
 @dataclass(frozen=True, slots=True)
 class PhaseCode:
     """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
 
     partition: makes the partition that a plan may store, where the main kernel can take one.
+    value_words, grid_words: of 64 bits, that a tile's or the grid's accumulators take at most.
     chained: the main kernel for few blocks, which join the tiles that they share without a finish kernel.
     """
 
@@ -43,7 +51,7 @@ class PhaseCode:
     path: ir.Path
     lanes: ir.Expr | None = None
     persistent: bool = False
-    value_fields: int = 0
-    grid_fields: int = 0
+    value_words: int = 0
+    grid_words: int = 0
     partition: KernelCode | None = None
     chained: KernelCode | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
 
-from .code import FINISH_BLOCK, KernelCode, PhaseCode
+from .code import FINISH_BLOCK, KernelCode, PhaseCode, words
 from .expressions import Text
 from .parameters import Parameter, struct_members, struct_values
 from .phase_struct import PhaseStruct, schedule_struct
@@ -39,8 +39,8 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         phase.path,
         phase.lanes,
         made.persistent,
-        sum(len(a.fields) for a in phase.pass_.accumulators) if made.folds else 0,
-        made.totals.fields,
+        words([v for a in phase.pass_.accumulators for v in a.fields]) if made.folds else 0,
+        made.totals.words,
         made.partition() if made.rule else None,
         made.chained() if made.folds and made.rule else None,
     )
