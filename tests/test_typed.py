@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 
 import pytest
 
-from tests.typed import covering, few, gives_what_the_reference_gives
+from tests.typed import TYPES, covering, few, gives_what_the_reference_gives, several_agree
 
 
 def test_every_pair_is_covered() -> None:
@@ -21,3 +22,9 @@ def test_cpu_gives_what_the_reference_gives(
     kernel: str, schedule: str, layout: str, dtype: str
 ) -> None:
     gives_what_the_reference_gives(kernel, schedule, layout, dtype, "cpu")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("schedule", ["group 3", "merge"])
+def test_accumulators_of_several_widths(schedule: str, dtype: str) -> None:
+    several_agree(schedule, dtype, "cpu", copy.deepcopy)

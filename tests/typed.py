@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+import evenly as ev
+from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import is_layout
-from tests.batteries import array, readable
+from tests.batteries import array, matrices, readable
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case, inputs, laid_out
 
 TYPES = ("complex64", "complex128", "float16", "bfloat16")
@@ -46,7 +49,7 @@ def retyped(value: Any, t: str) -> Any:
     """An argument with the type `t` in place of float32, indices as they are."""
     if is_layout(value):
         return dataclasses.replace(value, values=retyped(value.values, t))
-    if not isinstance(value, np.ndarray) or value.dtype != np.float32:
+    if t == "float32" or not isinstance(value, np.ndarray) or value.dtype != np.float32:
         return value
     return array(t, value * TURNED if t.startswith("complex") else value)
 
@@ -83,3 +86,40 @@ def agree(name: str, got: list[np.ndarray], kernel: str, t: str) -> None:
     """The outputs for one matrix are the reference's."""
     for mine, wanted in zip(got, references(kernel, t)[name], strict=True):
         np.testing.assert_allclose(readable(mine), wanted, **TOLERANCES[t], err_msg=name)
+
+
+@ev.kernel
+def several(A, sums, counts, largest, total):
+    """Accumulators of several widths side by side, of tiles and of the whole grid."""
+    tiles = 0
+    whole = 0
+    for row in A.tiles():
+        count = 0
+        here = 0
+        most = 0
+        for k in A.atoms(row):
+            count += 1
+            here += A.value(k)
+            most = max(most, abs(A.value(k)))
+        sums[row] = here
+        counts[row] = count
+        largest[row] = most
+        tiles += count
+        whole += here
+    total[0] = whole * tiles
+
+
+def several_agree(schedule: str, t: str, target: str, moved: Callable[[Any], Any]) -> None:
+    """moved: brings an argument to where the target runs; NumPy's arrays are read back from there."""
+    for name in ("power law", "a tile longer than a block", "many empty between"):
+        matrix = matrices(np.float32)[name]
+        A = retyped(ev.csr(matrix), t)
+        n, real = matrix.shape[0], "float64" if t == "complex128" else "float32"
+        outputs = [array(t, np.ones(n)), np.ones(n, np.int32), np.ones(n, real), array(t, [1])]
+        there = [moved(value) for value in outputs]
+        several[SCHEDULES[schedule]].on(target)(moved(A), *there)
+        several.on("python")(A, *outputs)
+        for got, wanted in zip(there, outputs, strict=True):
+            np.testing.assert_allclose(
+                readable(to_numpy(got)), readable(wanted), **TOLERANCES[t], err_msg=name
+            )

@@ -13,7 +13,7 @@ from evenly.layouts.contract import is_layout
 from tests.batteries import array, matrices, readable, vector
 from tests.kernels import CASES, SCHEDULES, inputs
 from tests.language import test_numbers as numbers
-from tests.typed import TYPES, agree, arguments, covering
+from tests.typed import TYPES, agree, arguments, covering, several_agree
 
 pytestmark = pytest.mark.gpu
 
@@ -116,3 +116,9 @@ def test_device_arrays(dtype: str) -> None:
     there = ev.DeviceArray.from_numpy(host)
     assert there.dtype == host.dtype
     assert there.to_numpy().tobytes() == host.tobytes()
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_accumulators_of_several_widths(schedule: str, dtype: str) -> None:
+    several_agree(schedule, dtype, "cuda", moved)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
-from tests.typed import few, gives_what_the_reference_gives
+from tests.typed import few, gives_what_the_reference_gives, several_agree
 
 pytestmark = pytest.mark.simt
 
@@ -13,3 +15,9 @@ def test_simt_gives_what_the_reference_gives(
     kernel: str, schedule: str, layout: str, dtype: str
 ) -> None:
     gives_what_the_reference_gives(kernel, schedule, layout, dtype, "simt", seeds=(0, 1))
+
+
+@pytest.mark.parametrize("schedule", ["group 48", "flat 64", "work", "merge 7", "nonzero"])
+def test_accumulators_of_several_widths(schedule: str) -> None:
+    """One of 16 bytes makes room for two words of every other."""
+    several_agree(schedule, "complex128", "simt", copy.deepcopy)
