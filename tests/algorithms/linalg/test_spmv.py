@@ -85,6 +85,7 @@ def test_16_bits_give_16_bits_and_sums_of_32(bits16):
     assert beside.dtype == np.float32
     np.testing.assert_array_equal(beside, exact)
     assert spmv(A, np.ones(3, np.int32)).dtype == np.float64
+    assert name_of(spmv(A, np.ones(3, bool)).dtype) == bits16
 
 
 def test_out_is_filled_and_returned():

@@ -7,7 +7,7 @@ instruction that not every CPU has nor a library's function. (Giesen, "Float->ha
 from __future__ import annotations
 
 from llvmlite import ir as llvm
-from numba import njit, types, uint16, uint32
+from numba import int16, int32, int64, njit, types, uint16, uint32
 from numba.extending import intrinsic
 
 _MOVE = 2.0**112  # the biases of the two exponents are 112 apart
@@ -32,16 +32,19 @@ def bits_float(typing_context, bits):
 @njit(error_model="numpy")
 def half_value(bits):
     """The float32 of a float16's bits. Moving the exponent by a multiplication suits subnormals, too."""
-    magnitude = uint32((bits & 0x7FFF) << 13)
-    moved = float_bits(types.float32(bits_float(magnitude) * types.float32(_MOVE)))
-    special = 0x7F800000 if magnitude >= 0x0F800000 else 0  # inf and nan
-    return bits_float(uint32(moved | special | ((bits & 0x8000) << 16)))
+    widened = uint32(int32(int16(bits)) << 13) & uint32(0x8FFFE000)
+    moved = types.float32(bits_float(uint32(widened)) * types.float32(_MOVE))
+    if abs(moved) < types.float32(65536):
+        return moved
+    return bits_float(uint32(widened | uint32(0x7F800000)))  # inf and nan
 
 
 @njit(error_model="numpy")
 def half_bits(value):
     """The bits of the float16 nearest to a float32, of two equally near ones the even."""
-    bits = float_bits(types.float32(value))
+    bits = int64(
+        float_bits(types.float32(value))
+    )  # signed: with unsigned ones Numba would make floats
     magnitude = bits & 0x7FFFFFFF
     if magnitude > 0x7F800000:
         made = 0x7E00  # nan
@@ -49,7 +52,7 @@ def half_bits(value):
         made = 0x7C00  # from 2**16 on: inf
     elif magnitude < 0x38800000:  # below 2**-14: subnormal
         half = types.float32(bits_float(uint32(magnitude)) + types.float32(0.5))
-        made = float_bits(half) - 0x3F000000
+        made = int64(float_bits(half)) - 0x3F000000
     else:
         made = (magnitude - 0x38000000 + 0xFFF + ((magnitude >> 13) & 1)) >> 13
     return uint16(made | ((bits >> 16) & 0x8000))
@@ -64,7 +67,7 @@ def brain_value(bits):
 @njit(error_model="numpy")
 def brain_bits(value):
     """The bits of the bfloat16 nearest to a float32, of two equally near ones the even."""
-    bits = float_bits(types.float32(value))
+    bits = int64(float_bits(types.float32(value)))
     if value != value:
         return uint16((bits >> 16) | 0x40)  # without what is cut off it might be infinity
     return uint16((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)
