@@ -37,7 +37,7 @@ def accept(value: Any, name: str) -> Any:
         return convert(value, _layout_of(value))
     if is_array(value):
         return value
-    if isinstance(value, bool | np.bool_ | numbers.Complex):
+    if isinstance(value, np.generic | numbers.Complex):
         return value
     if isinstance(value, list | tuple):
         raise InputError(

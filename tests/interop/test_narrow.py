@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import evenly as ev
 from evenly.interop.narrow import narrowed, widened
 from evenly.language.types import BFLOAT16
+from tests.batteries import matrices, vector
 
 ALL = np.arange(2**16, dtype=np.uint16).view(BFLOAT16.dtype)
 
@@ -80,6 +82,27 @@ def test_shapes_stay() -> None:
 def test_ml_dtypes_has_the_same_bits() -> None:
     theirs = pytest.importorskip("ml_dtypes").bfloat16
     with np.errstate(all="ignore"):
-        expected = np.array(hard(), np.float32).astype(theirs)
-    got = narrowed(np.array(hard(), np.float32))
+        numbers = np.array(hard()).astype(np.float32)
+        expected = numbers.astype(theirs)
+    got = narrowed(numbers)
     np.testing.assert_array_equal(got.view(np.uint16), expected.view(np.uint16))
+
+
+@ev.kernel
+def scaled(A, factor, x, y):
+    for row in A.tiles():
+        y[row] = factor * sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_arrays_and_numbers_of_ml_dtypes(target: str) -> None:
+    theirs = pytest.importorskip("ml_dtypes").bfloat16
+    matrix = matrices()["stencil"]
+    x, y = vector(matrix.shape[1]), np.zeros(matrix.shape[0], theirs)
+    A = ev.csr((matrix.data.astype(theirs), matrix.indices, matrix.indptr), shape=matrix.shape)
+    expected = matrix @ x  # small integers: exact in bfloat16
+    assert ev.spmv(A, x.astype(theirs), target=target).dtype == theirs
+    scaled.on(target)(A, theirs(1.5), x.astype(theirs), y)
+    np.testing.assert_array_equal(
+        y.astype(np.float32), (1.5 * expected).astype(theirs).astype(np.float32)
+    )
