@@ -98,6 +98,20 @@ def test_tensors_of_pytorch(dtype: str, schedule: str) -> None:
     np.testing.assert_array_equal(readable(to_numpy(y)), readable(expected))
 
 
+def test_conjugate_views_of_pytorch() -> None:
+    """They share their memory with what they are views of, also where that call is remembered."""
+    torch = pytest.importorskip("torch")
+    matrix = matrices()["power law"].astype(np.complex64)
+    A = ev.csr(matrix).to("cuda")
+    x = torch.tensor(vector(matrix.shape[1], np.complex64) * (1 + 2j)).cuda()
+    for _ in range(2):
+        ev.spmv(A, x)
+        with pytest.raises(ev.InputError, match=r"hint: x\.resolve_conj\(\)"):
+            ev.spmv(A, x.conj())
+    y = ev.spmv(A, x.conj().resolve_conj())
+    np.testing.assert_array_equal(to_numpy(y), matrix @ x.cpu().numpy().conj())
+
+
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_matrices_of_cupy(dtype: str) -> None:
     cupy = pytest.importorskip("cupy")

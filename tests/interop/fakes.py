@@ -79,6 +79,9 @@ class Tensor:
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
 
+    def is_conj(self) -> bool:
+        return False
+
     def detach(self) -> Any:
         return self
 

@@ -171,6 +171,17 @@ def test_bfloat16_of_pytorch(monkeypatch):
     assert widened(as_numpy(made)).tolist() == [0.0] * 3
 
 
+def test_a_conjugate_view_of_pytorch_is_refused():
+    tensor = fakes.tensor(ARRAY)
+    tensor.is_conj = lambda: True
+    with pytest.raises(InputError) as caught:
+        view(tensor, "x")
+    assert str(caught.value) == (
+        "x: expected a tensor whose memory holds its numbers, got a conjugate view; "
+        "hint: x.resolve_conj()"
+    )
+
+
 def test_without_a_gpu_device_arrays_say_what_is_missing():
     from tests.conftest import gpu_count
 

@@ -136,6 +136,9 @@ def _view_torch(obj: Any, name: str) -> ArrayView:
     device = obj.device
     if device.type not in ("cpu", "cuda"):
         raise InputError(name, expected="a tensor on cpu or cuda", given=f"one on {device}")
+    if obj.is_conj():  # the memory holds what it is the conjugate of
+        expected, given = "a tensor whose memory holds its numbers", "a conjugate view"
+        raise InputError(name, expected=expected, given=given, hint=f"{name}.resolve_conj()")
     return ArrayView(
         obj.data_ptr(),
         tuple(obj.shape),
