@@ -138,11 +138,14 @@ def test_a_conjugate_view_is_another_argument() -> None:
     assert held.find(held.read(Tensor(conjugate=True))) is None
 
 
-def test_complex_numbers_are_told_apart() -> None:
-    held = Recent((1j,), "cuda:0")
-    held.keep(held.read(1j), "prepared", "cuda:0")
-    assert held.find(held.read(1j)) == "prepared"
-    assert held.find(held.read(-1j)) is None
+@pytest.mark.parametrize(
+    ("number", "other"), [(1j, -1j), (1.5, 2.5), (0.0, -0.0), (0j, complex(0, -0.0))]
+)
+def test_numbers_are_told_apart(number: complex, other: complex) -> None:
+    held = Recent((number,), "cuda:0")
+    held.keep(held.read(number), "prepared", "cuda:0")
+    assert held.find(held.read(number)) == "prepared"
+    assert held.find(held.read(other)) is None
 
 
 def test_an_array_without_an_address_goes_the_long_way() -> None:

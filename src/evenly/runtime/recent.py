@@ -94,8 +94,10 @@ def _reader(
 def _parts(name: str, argument: Any) -> list[str] | None:
     if is_layout(argument):
         return _layout_parts(name, argument)
-    if argument is None or isinstance(argument, bool | int | float | complex):
+    if argument is None or isinstance(argument, bool | int):
         return [name]
+    if isinstance(argument, float | complex):
+        return [f"repr({name})"]  # 0.0 equals -0.0
     if sparse.is_sparse(argument):
         return None
     table = _VECTORS if getattr(argument, "ndim", 0) == 1 else _ARRAYS
