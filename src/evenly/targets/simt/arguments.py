@@ -16,7 +16,7 @@ MOST_THREADS = 1024  # of a block, on every GPU
 # The letters of Machine.kinds().
 TYPES = {
     "b": "bool", "B": "uint8", "i": "int32", "j": "uint32",
-    "l": "int64", "m": "uint64", "f": "float32", "d": "float64", "F": "complex64", "D": "complex128",
+    "l": "int64", "m": "uint64", "f": "float32", "d": "float64", "e": "float16", "F": "complex64", "D": "complex128",
 }  # fmt: skip
 
 

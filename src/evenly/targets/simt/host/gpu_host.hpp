@@ -27,6 +27,8 @@
 
 namespace ev {
 template <class T> struct complex;
+template <class Format> struct narrow;
+struct half;
 namespace sim {
 template <class T, long long N> using array_of = T[N];
 
@@ -196,6 +198,7 @@ template <class T> constexpr char kind_of() {  // ev_entry::kinds
   if constexpr (std::is_same_v<T, bool>) return 'b';
   else if constexpr (std::is_same_v<T, float>) return 'f';
   else if constexpr (std::is_same_v<T, double>) return 'd';
+  else if constexpr (std::is_same_v<T, narrow<half>>) return 'e';
   else if constexpr (std::is_same_v<T, complex<float>>) return 'F';
   else if constexpr (std::is_same_v<T, complex<double>>) return 'D';
   else if constexpr (!std::is_integral_v<T>) return '?';
