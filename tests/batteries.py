@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from evenly.interop.narrow import narrowed, widened
+from evenly.language.types import BFLOAT16
+
 LONG = 3000  # longer than any block of threads
 
 
@@ -40,6 +43,16 @@ def names() -> list[str]:
 def vector(length: int, dtype: Any = np.float32, seed: int = 1) -> np.ndarray:
     """A vector of small integers."""
     return np.random.default_rng(seed).integers(-4, 5, length).astype(dtype)
+
+
+def array(dtype: str, values: Any) -> np.ndarray:
+    """An array of any type of the language, by name."""
+    return narrowed(values) if dtype == "bfloat16" else np.asarray(values, dtype)
+
+
+def readable(values: np.ndarray) -> np.ndarray:
+    """The array as NumPy can compare it: it has no bfloat16."""
+    return widened(values) if values.dtype == BFLOAT16.dtype else values
 
 
 def _sizes() -> dict[str, list[int]]:

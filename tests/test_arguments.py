@@ -44,12 +44,12 @@ BAD = {
         r"y: expected at least 5 elements, since ids of A index it \(A.num_tiles\), got 4",
     ),
     "type": (
-        lambda A, x, y: (A, x.astype(np.float16), y),
-        r"x: expected an array of float32, .* got float16; hint: x.astype",
+        lambda A, x, y: (A, x.astype(np.uint16), y),
+        r"x: expected an array of float32, .* got uint16; hint: x.astype",
     ),
-    "complex": (
-        lambda A, x, y: (A, x.astype(np.complex64), y),
-        r"x: expected an array of float32, .* got complex64",
+    "alignment": (
+        lambda A, x, y: (A, np.zeros(9, np.float32)[1:].view(np.complex64), y),
+        r"x: expected memory aligned to the 8 bytes of a complex64, got the address 0x.*4; hint: copy",
     ),
     "list": (
         lambda A, x, y: (A, [1.0] * 4, y),

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import numpy as np
 import pytest
 
-import evenly as ev
-from tests.batteries import matrices
 from tests.covering import DTYPES, covering, gives_what_the_reference_gives, parameters
-from tests.kernels import CASES, SCHEDULES
+from tests.kernels import SCHEDULES
 
 
 def test_every_pair_is_covered() -> None:
@@ -23,17 +20,3 @@ def test_cpu_gives_what_the_reference_gives(
     kernel: str, schedule: str, layout: str, dtype: int
 ) -> None:
     gives_what_the_reference_gives(kernel, SCHEDULES[schedule], layout, DTYPES[dtype], "cpu")
-
-
-@pytest.mark.parametrize("indices", [np.int32, np.int64])
-@pytest.mark.parametrize("offsets", [np.int32, np.int64])
-def test_index_types_mix(indices: type, offsets: type) -> None:
-    matrix = matrices()["power law"]
-    A = ev.csr(
-        (matrix.data, matrix.indices.astype(indices), matrix.indptr.astype(offsets)),
-        shape=matrix.shape,
-    )
-    case = CASES["spmv"]
-    args = case.arguments(A, matrix, np.float32)
-    case.kernel[ev.MergePath()].on("cpu")(*args)
-    np.testing.assert_array_equal(args[2], matrix @ args[1])

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.layouts import convert
+from tests import typed
+from tests.batteries import readable
 from tests.kernels import CASES, FILLED, MOST, ROW_LAYOUTS, SCHEDULES, tolerance
 
 KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "softmax", "spmv_dot")
+KINDS = [(kernel, "float32") for kernel in KERNELS] + [
+    (kernel, dtype) for kernel in ("spmv", "spmv_dot") for dtype in typed.TYPES
+]
 # Few compilations, many inputs: the schedules in which most can go wrong.
 CHOSEN = ("group 3", "work", "merge", "nonzero", "flat 64")
 
@@ -35,39 +40,50 @@ def matrices(draw) -> sp.csr_array:
 
 ANYTHING = {
     "matrix": matrices(),
-    "kernel": st.sampled_from(KERNELS),
+    "kind": st.sampled_from(KINDS),
     "schedule": st.sampled_from(CHOSEN),
     "layout": st.sampled_from(ROW_LAYOUTS),
 }
 
 
 @given(**ANYTHING)
-def test_any_matrix(matrix: sp.csr_array, kernel: str, schedule: str, layout: str) -> None:
-    agrees(matrix, kernel, schedule, layout, "cpu")
+def test_any_matrix(
+    matrix: sp.csr_array, kind: tuple[str, str], schedule: str, layout: str
+) -> None:
+    agrees(matrix, kind, schedule, layout, "cpu")
 
 
 @pytest.mark.simt
 @settings(max_examples=20)  # most of them compile
 @given(**ANYTHING, seed=st.integers(0, 2**40))
 def test_any_matrix_and_any_order_of_threads(
-    matrix: sp.csr_array, kernel: str, schedule: str, layout: str, seed: int
+    matrix: sp.csr_array, kind: tuple[str, str], schedule: str, layout: str, seed: int
 ) -> None:
-    agrees(matrix, kernel, schedule, layout, "simt", seed=seed)
+    agrees(matrix, kind, schedule, layout, "simt", seed=seed)
 
 
 def agrees(
-    matrix: sp.csr_array, kernel: str, schedule: str, layout: str, target: str, **options: Any
+    matrix: sp.csr_array,
+    kind: tuple[str, str],
+    schedule: str,
+    layout: str,
+    target: str,
+    **options: Any,
 ) -> None:
-    """The target gives what the reference gives."""
+    """The target gives what the reference gives, for a kernel and a type."""
+    kernel, dtype = kind
     case = CASES[kernel]
     A = convert(matrix, layout)
     if layout in FILLED and case.structural and A.num_atoms > MOST:
         return  # the reference would walk the filling for minutes
-    got, expected = (case.arguments(A, matrix, np.float32) for _ in range(2))
+    got, expected = (
+        [typed.retyped(a, dtype) for a in case.arguments(A, matrix, np.float32)] for _ in range(2)
+    )
     case.kernel[SCHEDULES[schedule]].on(target, **options)(*got)
     case.kernel.on("python")(*expected)
     for place in case.outputs:
-        np.testing.assert_allclose(got[place], expected[place], **tolerance(np.float32))
+        allowed = typed.TOLERANCES.get(dtype, tolerance(np.float32))
+        np.testing.assert_allclose(readable(got[place]), readable(expected[place]), **allowed)
 
 
 @given(matrix=matrices(), schedule=st.sampled_from(sorted(SCHEDULES)), n=st.integers(1, 50))

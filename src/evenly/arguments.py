@@ -13,10 +13,17 @@ from evenly.interop import sparse
 from evenly.interop.arrays import ArrayView, as_numpy, is_array, view
 from evenly.language.ir import Requirement
 from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
-from evenly.language.types import BOOL, POS, WEAK_FLOAT, WEAK_INT, from_dtype
+from evenly.language.types import (
+    BOOL,
+    POS,
+    TYPES,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    from_dtype,
+    read_as,
+)
 from evenly.layouts.contract import is_layout, masks
-
-TYPES = "float32, float64, int32, int64 or bool"
 
 
 def accept(value: Any, name: str) -> Any:
@@ -30,7 +37,7 @@ def accept(value: Any, name: str) -> Any:
         return convert(value, _layout_of(value))
     if is_array(value):
         return value
-    if isinstance(value, bool | np.bool_ | numbers.Real):
+    if isinstance(value, np.generic | numbers.Complex):
         return value
     if isinstance(value, list | tuple):
         raise InputError(
@@ -63,8 +70,9 @@ def spec_of(value: Any, name: str) -> Spec:
         t = from_dtype(value.dtype)
         if t is None:
             raise InputError(name, expected=f"a number of {TYPES}", given=str(value.dtype))
-        return ScalarSpec(t)
-    return ScalarSpec(WEAK_INT if isinstance(value, numbers.Integral) else WEAK_FLOAT)
+        return ScalarSpec(read_as(t))
+    kinds = {numbers.Integral: WEAK_INT, numbers.Real: WEAK_FLOAT, numbers.Complex: WEAK_COMPLEX}
+    return ScalarSpec(next(t for kind, t in kinds.items() if isinstance(value, kind)))
 
 
 def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
@@ -82,6 +90,13 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
             expected="a contiguous array in C order",
             given=f"strides of a view, shape {v.shape}",
             hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch",
+        )
+    if t.is_complex and v.pointer % v.dtype.itemsize:
+        raise InputError(
+            name,
+            expected=f"memory aligned to the {v.dtype.itemsize} bytes of a {t}",
+            given=f"the address {v.pointer:#x}",
+            hint="copy the array: .copy(), or .clone() in PyTorch",
         )
     return ArraySpec(t, len(v.shape), ids)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from evenly.language.types import BFLOAT16, name_of
+
 
 class Foreign:
     """A CPU array that speaks DLPack and nothing else."""
@@ -62,7 +64,7 @@ def _tensor(array: np.ndarray, device: str) -> Any:
     made = Tensor()
     made.array = array
     made.shape = array.shape
-    made.dtype = _DTYPES[array.dtype.name]
+    made.dtype = _DTYPES[name_of(array.dtype)]
     made.layout = STRIDED
     made.device = _Device(type=device, index=None if device == "cpu" else 1)
     return made
@@ -77,15 +79,23 @@ class Tensor:
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
 
+    def is_conj(self) -> bool:
+        return False
+
     def detach(self) -> Any:
         return self
 
     def numpy(self) -> np.ndarray:
         assert self.device.type == "cpu"
+        if self.dtype.name == "bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
         return self.array
 
     def cpu(self) -> Any:
         return _tensor(self.array.copy(), "cpu")
+
+    def view(self, dtype: Any) -> Any:
+        return _tensor(self.array.view(dtype.name), self.device.type)
 
     def zero_(self) -> Any:
         self.array[...] = 0
@@ -96,7 +106,10 @@ class Tensor:
 
 
 Tensor.__module__ = "torch"
-_DTYPES = {n: _Named(n) for n in ("float32", "float64", "int32", "int64", "bool", "float16")}
+_DTYPES = {
+    n: _Named(n)
+    for n in ("float32", "float64", "int16", "int32", "int64", "bool", "float16", "bfloat16", "uint8")
+}  # fmt: skip
 
 
 def tensor(array: np.ndarray, device: str = "cpu") -> Any:
@@ -121,7 +134,7 @@ def torch_module() -> types.ModuleType:
     for name, dtype in _DTYPES.items():
         setattr(module, name, dtype)
     module.empty = lambda shape, dtype, device: _tensor(  # type: ignore[attr-defined]
-        np.empty(shape, dtype.name), device.type
+        np.empty(shape, BFLOAT16.dtype if dtype.name == "bfloat16" else dtype.name), device.type
     )
     return module
 

@@ -13,7 +13,9 @@ from evenly.interop import arrays
 from evenly.interop.arrays import as_numpy, empty, is_array, kind, view, zeros
 from evenly.interop.device_array import DeviceArray
 from evenly.interop.dlpack import is_c_contiguous
+from evenly.interop.narrow import narrowed, widened
 from evenly.interop.transfer import to_numpy
+from evenly.language.types import BFLOAT16
 from evenly.layouts.fields import as_field
 from tests.interop import fakes
 
@@ -104,6 +106,18 @@ def test_what_is_no_array_is_refused(given, message):
     assert "\n" not in str(caught.value)
 
 
+def test_elements_that_numpy_has_no_type_for():
+    class Brain(fakes.Foreign):
+        def __dlpack__(self, **kwargs):
+            raise BufferError("bfloat16 cannot be exported")
+
+    with pytest.raises(InputError) as caught:
+        view(Brain(ARRAY), "x")
+    assert str(caught.value).startswith(
+        "x: expected elements that NumPy has a type for, got bfloat16 cannot be exported; hint: of"
+    )
+
+
 def test_cpu_memory_becomes_numpy_without_a_copy():
     for whose in ("numpy", "torch", "dlpack"):
         assert np.shares_memory(as_numpy(everything()[whose]), ARRAY)
@@ -139,6 +153,33 @@ def test_new_arrays_are_of_the_callers_kind(monkeypatch):
         assert not raw.any()
     assert kind(empty(everything()["dlpack"], 3, "f4")) == "numpy"
     assert kind(empty(fakes.OnCuda(ARRAY), 3, "f4")) == "cupy"
+
+
+def test_bfloat16_of_pytorch(monkeypatch):
+    """NumPy has no such type, and PyTorch makes no NumPy array of it: the bits are what is handed over."""
+    monkeypatch.setitem(sys.modules, "torch", fakes.torch_module())
+    numbers = narrowed([1.5, -2.0])
+    tensor = fakes.tensor(numbers)
+    assert view(tensor).dtype == arrays.dtype_of(tensor) == BFLOAT16.dtype
+    assert view(tensor).nbytes == 4
+    for array in (as_numpy(tensor), as_field(tensor, "x", index=False)):
+        assert np.shares_memory(array, numbers)
+        assert widened(array).tolist() == [1.5, -2.0]
+    assert widened(to_numpy(fakes.tensor(numbers, "cuda"))).tolist() == [1.5, -2.0]
+    made = zeros(tensor, (3,), BFLOAT16.dtype)
+    assert made.dtype.name == "bfloat16"
+    assert widened(as_numpy(made)).tolist() == [0.0] * 3
+
+
+def test_a_conjugate_view_of_pytorch_is_refused():
+    tensor = fakes.tensor(ARRAY)
+    tensor.is_conj = lambda: True
+    with pytest.raises(InputError) as caught:
+        view(tensor, "x")
+    assert str(caught.value) == (
+        "x: expected a tensor whose memory holds its numbers, got a conjugate view; "
+        "hint: x.resolve_conj()"
+    )
 
 
 def test_without_a_gpu_device_arrays_say_what_is_missing():

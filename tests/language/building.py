@@ -37,10 +37,11 @@ def spec_of(value: Any, kind: str = "") -> Spec:
     if isinstance(value, np.generic):
         found = T.from_dtype(value.dtype)
         assert found is not None
-        return ScalarSpec(found)
+        return ScalarSpec(T.read_as(found))
     if isinstance(value, bool):
         return ScalarSpec(T.BOOL)
-    return ScalarSpec(T.WEAK_INT if isinstance(value, int) else T.WEAK_FLOAT)
+    kinds = {int: T.WEAK_INT, float: T.WEAK_FLOAT, complex: T.WEAK_COMPLEX}
+    return ScalarSpec(kinds[type(value)])
 
 
 def lowered(

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from evenly.interop.narrow import narrowed, widened
 from evenly.language import combine, ir
 from evenly.language.phases import Once, Owned, Phases, Split
+from evenly.language.types import BFLOAT16
 
 
 def _minimum(a: Any, b: Any) -> Any:
@@ -34,6 +36,7 @@ _INTRINSICS: dict[str, Callable[..., Any]] = {
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "pow": np.power, "atan2": np.arctan2, "erf": special.erf, "erfc": special.erfc,
     "gamma": special.gamma, "lgamma": special.gammaln, "power_int": np.power, "abs": np.abs,
+    "magnitude": np.abs, "of_parts": complex,
 }  # fmt: skip
 
 
@@ -119,6 +122,10 @@ class Interpreter:
                 return self.value(a if self.value(c) else b)
             case ir.Cast(operand=x):
                 v = self.value(x)
+                if e.type is BFLOAT16:
+                    return narrowed(v)[()]
+                if x.type is BFLOAT16:
+                    v = widened(v)
                 return np.asarray(
                     np.trunc(v) if v.dtype.kind == "f" and e.type.kind == "i" else v
                 ).astype(dtype)[()]

@@ -21,7 +21,7 @@ from evenly.layouts.subset import subset
 from evenly.layouts.uniform import uniform
 
 from . import helpers
-from .cases.table import f32, i32, rows, truths
+from .cases.table import c64, f16, f32, i32, rows, truths
 
 A = rows([1, 2, 3], [], [4])
 ARGUMENTS: dict[str, Any] = {
@@ -37,13 +37,15 @@ ARGUMENTS: dict[str, Any] = {
     "n": 3,
     "s": 2.5,
     "none": None,
+    "cs": c64(1j, 2, 3),
+    "hs": f16(1, 2, 3),
 }
 
 CAPTURED: dict[str, Any] = {
     **{name: thing for name, thing in vars(helpers).items() if not name.startswith("_")},
     "TABLE": np.zeros(3),
     "LAYOUT": A,
-    "HALF": np.float16(0.5),
+    "BYTE": np.uint8(5),
     "PAIR": (1, 2.0),
     "BIG": 2**70,
     "TEXT": "text",
@@ -84,6 +86,7 @@ class Refusal:
         raise AssertionError("no « in the code")
 
 
+REALS = "it takes real numbers: z.real, z.imag or abs(z)"
 NOT = "is not part of the kernel language"
 ONE = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
 INDEX = "index one element: x[i]"
@@ -105,7 +108,6 @@ SYNTAX = [
     R("tile", "q = «b'text'»", f"a string {NOT}", "kernels compute on numbers"),
     R("tile", "«'a docstring in the middle'»", f"a string {NOT}", "kernels compute on numbers"),
     R("tile", "q = «...»", f"a literal of type ellipsis {NOT}"),
-    R("tile", "q = «3j»", f"a literal of type complex {NOT}"),
     R("tile", "«try:»\n    pass\nexcept ValueError:\n    pass", f"try {NOT}", "check the condition with an if"),
     R("tile", "«with x:»\n    pass", f"with {NOT}", "kernels hold no resources"),
     R("tile", "if («q := 3») > 2:\n    pass", f"an assignment inside an expression {NOT}", "assign on a line of its own"),
@@ -148,7 +150,8 @@ NAMES = [
     R("tile", "«fresh»[0] = 1", "fresh is not defined here"),
     R("tile", "q = «TABLE»[0]", "TABLE is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
     R("tile", "for k in «LAYOUT».atoms(row):\n    pass", "LAYOUT is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
-    R("tile", "q = «HALF»", "a constant of type float16", "the types are float32, float64, int32, int64 and bool"),
+    R("tile", "q = «BYTE»", "a constant of type uint8",
+      "the types are float32, float64, int32, int64, bool, complex64, complex128, float16 and bfloat16"),
     R("tile", "q = «BIG»", f"{2**70} does not fit into int64", "floats go further: 2.0 ** 64"),
     R("tile", "q = «TEXT»", f"a captured str {NOT}", "numbers, tuples of numbers and functions may be captured"),
     R("tile", "q = «THING».x", f"a captured object {NOT}", "numbers, tuples of numbers and functions may be captured"),
@@ -197,7 +200,9 @@ VALUES = [
     R("tile", "«p, q = 1»", "a number (int) cannot be unpacked into 2 names"),
     R("tile", "«p, q = x»", "the array x cannot be unpacked into 2 names"),
     R("tile", "«p, q = 1, 2, 3»", "a tuple of 3 cannot be unpacked into 2 names"),
-    R("tile", "q = «n.real»", "a number (int) has no attribute real in the kernel language"),
+    R("tile", "q = «n.denominator»", "a number (int) has no attribute denominator in the kernel language", "real, imag and conjugate()"),
+    R("tile", "q = «b[0].real»", "a number (bool) has no attribute real in the kernel language", "real, imag and conjugate()"),
+    R("tile", "q = «cs[0].conjugate» + 1", "the method conjugate where a number is needed"),
     R("tile", "q = «x.dtype»", "an array has no attribute dtype in the kernel language", "shape, len() and subscripts"),
     R("tile", "q = «x.sum»()", "an array has no attribute sum in the kernel language", "shape, len() and subscripts"),
     R("tile", "q = «m.size»", "an array has no attribute size in the kernel language", "shape, len() and subscripts"),
@@ -221,6 +226,9 @@ SUBSCRIPTS = [
     R("tile", "«z[row] = x[row]»", "a float32 stored into z of int32", "convert it: int(x) truncates"),
     R("tile", "«z[row] += 0.5»", "a float64 stored into z of int32", "convert it: int(x) truncates"),
     R("tile", "«z[row] = 2**40»", f"{2**40} does not fit into int32", "write np.int64(x) for 64 bits"),
+    R("tile", "«x[row] = cs[row]»", "a complex64 stored into x of float32", "store its z.real, z.imag or abs(z)"),
+    R("tile", "«z[row] += 1j»", "a complex128 stored into z of int32", "store its z.real, z.imag or abs(z)"),
+    R("tile", "q = x[«cs[0]»]", "a complex64 as an index", "indices are integers: int(x) truncates"),
     R("tile", "«b[row] = 1»", "an int stored into b of bool", "compare it: x != 0"),
     R("tile", "«b[row] = x[0]»", "a float32 stored into b of bool", "convert it: int(x) truncates"),
 ]
@@ -236,6 +244,14 @@ OPERATORS = [
     R("tile", "q = «x[0] & 1»", "'&' needs integers or truth values, got a float32"),
     R("tile", "q = «x[0] << 1»", "'<<' needs integers or truth values, got a float32"),
     R("tile", "q = «abs(b[0])»", "abs of a truth value"),
+    R("tile", "q = «cs[0] < cs[1]»", "'<' of a complex64", REALS),
+    R("tile", "q = «1.0 >= 1j»", "'>=' of a complex", REALS),
+    R("tile", "q = «0 < cs[0] == 1»", "'<' of a complex64", REALS),
+    R("tile", "q = «cs[0] // 2»", "'//' of a complex64", REALS),
+    R("tile", "q = «2 % cs[0]»", "'%' of a complex64", REALS),
+    R("tile", "q = «cs[0] ** 2»", "'**' of a complex64", REALS),
+    R("tile", "q = «cs[0] & 1»", "'&' needs integers or truth values, got a complex64"),
+    R("tile", "q = «1j / 0»", "division by zero"),
     R("tile", "q = «1 // 0»", "division by zero"),
     R("tile", "q = «n // 0»", "division by zero"),
     R("tile", "q = «z[row] % np.int64(0)»", "division by zero"),
@@ -272,6 +288,14 @@ CALLS = [
     R("tile", "q = «int()»", "int() takes one argument, got 0"),
     R("tile", "q = int(x=«1»)", "no argument x here"),
     R("tile", "q = «int(math.inf)»", "int(inf) has no value"),
+    R("tile", "q = «min(cs[0], 1)»", "min of a complex64", REALS),
+    R("tile", "q = «math.sqrt(cs[0])»", "sqrt of a complex64", REALS),
+    R("tile", "q = «math.isnan(1j)»", "isnan of a complex", REALS),
+    R("tile", "q = «float(cs[0])»", "float() of a complex64", REALS),
+    R("tile", "q = «np.int32(1j)»", "int32() of a complex", REALS),
+    R("tile", "q = complex(1, «1j»)", "a part of a complex", REALS),
+    R("tile", "q = «complex()»", "complex() takes one argument, got 0"),
+    R("tile", "q = «cs[0].conjugate(1)»", "conjugate() takes no argument"),
     R("tile", "q = «len(3)»", "len() takes one array or tuple"),
     R("tile", "q = «len(A)»", "len() takes one array or tuple"),
     R("tile", "q = «square(1, 2)»", "square takes 1 argument, got 2"),
@@ -285,6 +309,12 @@ CALLS = [
     R("atoms", "ev.atomic_add(«A.values», row, 1.0)", "an atomic on the array A.values", "it takes an array argument of the kernel"),
     R("atoms", "ev.atomic_add(«n», row, 1.0)", "an atomic on a number (int)", "it takes an array argument of the kernel"),
     R("atoms", "ev.atomic_add(«b», row, True)", "an atomic on an array of bool", "use int32 flags"),
+    R("atoms", "ev.atomic_add(«hs», row, 1.0)", "an atomic on an array of float16", "accumulate into an array of float32"),
+    R("atoms", "ev.atomic_min(«cs», row, 1.0)", "ev.atomic_min on cs of complex64", "ev.atomic_add is the one that complex numbers have"),
+    R("atoms", "«q = ev.atomic_add(cs, row, 1.0)»", "the old value of an atomic on an array of complex64",
+      "its two parts change one after the other: use atomics on arrays of reals"),
+    R("atoms", "q = 1 + «ev.atomic_add(cs, row, 1.0)»", "the old value of an atomic on an array of complex64",
+      "its two parts change one after the other: use atomics on arrays of reals"),
     R("atoms", "«ev.atomic_add(y, row)»", "ev.atomic_add takes an array, an index and a value"),
     R("atoms", "«ev.atomic_cas(z, row, 1)»", "ev.atomic_cas takes an array, an index and two values"),
     R("atoms", "«ev.atomic_add(z, row, 1.5)»", "a float stored into z of int32", "convert it: int(x) truncates"),
@@ -345,6 +375,9 @@ LOOPS_ = [
 
 STATEMENT = "use it in a statement of the kernel itself"
 REDUCTIONS = [
+    R("tile", "q = min((«cs[0]» for k in A.atoms(row)), default=1.0)", "min of a complex64", REALS),
+    R("tile", "q = «max((A.value(k) for k in A.atoms(row)), default=1j)»", "a default of a complex", REALS),
+    R("tile", "q = ev.argmax((«cs[0]» for k in A.atoms(row)), default=-1)", "ev.argmax of a complex64", REALS),
     R("tile", "q = «min(A.value(k) for k in A.atoms(row))»", "min needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
     R("tile", "q = «max(A.value(k) for k in A.atoms(row))»", "max needs default=: a tile may have no atoms", "default=0.0, or -math.inf"),
     R("tile", "q = «ev.argmin(A.value(k) for k in A.atoms(row))»", "argmin needs default=: a tile may have no atoms", "default=-1"),
@@ -382,6 +415,8 @@ def _accumulate(body: str, start: str = "0.0") -> str:
 READ = "acc is read in the loop over atoms that accumulates it"
 ASSIGNED = "acc is assigned in the loop over atoms: the last one to write would win, and they have no order"
 ACCUMULATION = [
+    R("tile", _accumulate("acc = max(acc, «cs[0]»)"), "max of a complex64", REALS),
+    R("tile", "acc = 1j\nfor k in A.atoms(row):\n    «acc» = min(acc, 1.0)", "min of a complex", REALS),
     R("tile", _accumulate("acc += A.value(k)\nx[k] = «acc»"), READ, ONE),
     R("tile", _accumulate("if «acc» > 0:\n    acc += 1.0"), READ, ONE),
     R("tile", _accumulate("acc += «acc»"), READ, ONE),

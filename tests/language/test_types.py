@@ -11,10 +11,12 @@ from evenly.language import ir
 from evenly.language import types as T
 
 from .building import lowered, made
-from .cases.table import f32, f64, i32, i64, tiles, truths
+from .cases.table import bf16, c64, c128, f16, f32, f64, i32, i64, tiles, truths
 
-TYPED = [T.BOOL, T.INT32, T.INT64, T.FLOAT32, T.FLOAT64]
-WEAK = {T.WEAK_INT: 1, T.WEAK_FLOAT: 1.0}
+REAL = [T.INT32, T.INT64, T.FLOAT32, T.FLOAT64]
+COMPLEX = [T.COMPLEX64, T.COMPLEX128]
+TYPED = [T.BOOL, *REAL, *COMPLEX]
+WEAK = {T.WEAK_INT: 1, T.WEAK_FLOAT: 1.0, T.WEAK_COMPLEX: 1j}
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(TYPED, TYPED)), ids=str)
@@ -42,9 +44,7 @@ def test_promotion_commutes(a: T.Scalar, b: T.Scalar) -> None:
     assert T.promote(a, b) == T.promote(b, a)
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), list(itertools.product([T.INT32, T.INT64, T.FLOAT32, T.FLOAT64], repeat=2)), ids=str
-)
+@pytest.mark.parametrize(("a", "b"), list(itertools.product([*REAL, *COMPLEX], repeat=2)), ids=str)
 def test_quotients(a: T.Scalar, b: T.Scalar) -> None:
     assert T.quotient(a, b).dtype == (a.dtype.type(1) / b.dtype.type(1)).dtype
 
@@ -53,14 +53,16 @@ def test_quotients_of_weak_numbers() -> None:
     assert T.quotient(T.WEAK_INT, T.WEAK_INT) is T.WEAK_FLOAT
     assert T.quotient(T.INT32, T.WEAK_INT) is T.FLOAT64
     assert T.quotient(T.FLOAT32, T.WEAK_INT) is T.FLOAT32
+    assert T.quotient(T.WEAK_INT, T.WEAK_COMPLEX) is T.WEAK_COMPLEX
+    assert T.quotient(T.INT32, T.COMPLEX64) is T.COMPLEX128
 
 
-@pytest.mark.parametrize("t", TYPED, ids=str)
+@pytest.mark.parametrize("t", T.ARRAY_TYPES.values(), ids=str)
 def test_dtypes_and_back(t: T.Scalar) -> None:
     assert T.from_dtype(t.dtype) is t
 
 
-@pytest.mark.parametrize("name", ["float16", "int8", "uint32", "uint64", "complex64"])
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint32", "uint64"])
 def test_types_that_the_language_does_not_have(name: str) -> None:
     assert T.from_dtype(name) is None
 
@@ -76,7 +78,7 @@ def test_types_in_sentences(t: T.Scalar, said: str) -> None:
 
 ARGUMENTS = {
     "A": tiles(2), "i": i32(1, 2), "l": i64(1, 2), "f": f32(1, 2), "d": f64(1, 2), "b": truths(1, 0), "n": 3, "s": 0.5,
-    "h": np.float32(2), "y": f64(0, 0), "z": i64(0, 0), "o": truths(0, 0),
+    "h": np.float32(2), "c": c64(1j, 2), "e": c128(1j, 2), "g": f16(1, 2), "p": bf16(1, 2), "u": np.float16(2), "j": 1j, "y": f64(0, 0), "z": i64(0, 0), "o": truths(0, 0),
 }  # fmt: skip
 
 EXPRESSIONS = {  # an expression -> the type of the variable that holds it
@@ -94,6 +96,13 @@ EXPRESSIONS = {  # an expression -> the type of the variable that holds it
     "min(f[t], 0)": "float32", "max(i[t], 0.5)": "float64", "min(t, 3)": "int", "abs(i[t])": "int32", "len(f)": "int", "f.shape[0]": "int",
     "sum(f[j] for j in range(2))": "float32", "sum(i[j] for j in range(2))": "int32", "sum(b[j] for j in range(2))": "int64",
     "sum(1 for j in range(2))": "int", "sum((f[j] for j in range(2)), 0.0)": "float32",
+    "c[t] * 2": "complex64", "c[t] + f[t]": "complex64", "c[t] + d[t]": "complex128", "c[t] + i[t]": "complex128", "c[t] * j": "complex64",
+    "f[t] * 1j": "complex64", "i[t] * 1j": "complex128", "t * 1j": "complex", "t / 1j": "complex", "abs(c[t])": "float32", "abs(e[t])": "float64",
+    "abs(t * 1j)": "float", "c[t].real": "float32", "e[t].imag": "float64", "(t * 1j).real": "float",
+    "c[t].conjugate()": "complex64", "f[t].conjugate()": "float32", "complex(f[t])": "complex", "complex(f[t], 1)": "complex",
+    "np.complex64(t)": "complex64", "np.complex128(d[t], 1)": "complex128", "c[t] == 1": "bool", "sum(c[k] for k in range(2))": "complex64",
+    "g[t]": "float32", "g[t] * g[t]": "float32", "g[t] + p[t]": "float32", "g[t] * 2": "float32", "p[t] * d[t]": "float64", "g[t] + i[t]": "float64",
+    "u * 2": "float32", "g[t] * 1j": "complex64", "max(g[t], p[t])": "float32", "sum(p[k] for k in range(2))": "float32",
     "max((i[j] for j in range(2)), default=0)": "int32", "max((i[j] for j in range(2)), default=0.5)": "float64",
 }  # fmt: skip
 
@@ -102,8 +111,8 @@ EXPRESSIONS = {  # an expression -> the type of the variable that holds it
 def test_expressions(expression: str) -> None:
     """The type of `held = expression`, read off the program."""
     text = f"def kernel({', '.join(ARGUMENTS)}):\n    for t in A.tiles():\n        held = {expression}\n        again = held\n        y[t] = again\n"
-    if EXPRESSIONS[expression] == "bool":
-        text = text.replace("y[t]", "o[t]")
+    output = {"bool": "o[t]", "complex": "e[t]", "complex64": "e[t]", "complex128": "e[t]"}
+    text = text.replace("y[t]", output.get(EXPRESSIONS[expression], "y[t]"))
     program = lowered(made(text), ARGUMENTS, text)
     loop = program.steps[0]
     assert isinstance(loop, ir.TileLoop)

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from evenly.errors import InputError
+from evenly.language.types import TYPES
 from evenly.layouts import (
     TABLE,
     bcsr,
@@ -161,21 +162,21 @@ def _bad(name, call, message):
             "hint: build it from the matrix, not from another layout",
         ),
         _bad(
-            "float16",
-            lambda: csr((VALUES.astype(np.float16), INDICES, OFFSETS)),
-            "A.values: expected float32, float64, int32, int64 or bool values, got dtype float16; "
+            "int16",
+            lambda: csr((VALUES.astype(np.int16), INDICES, OFFSETS)),
+            f"A.values: expected values of {TYPES}, got dtype int16; "
             "hint: .astype(numpy.float32) or another of these",
         ),
         _bad(
-            "complex",
-            lambda: csr(MATRIX.astype(complex)),
-            "A.values: expected float32, float64, int32, int64 or bool values, "
-            "got dtype complex128; hint: .astype(numpy.float32) or another of these",
+            "uint64",
+            lambda: csr(MATRIX.astype(np.uint64)),
+            f"A.values: expected values of {TYPES}, "
+            "got dtype uint64; hint: .astype(numpy.float32) or another of these",
         ),
         _bad(
             "foreign bytes",
             lambda: csr((VALUES.astype(">f8"), INDICES, OFFSETS)),
-            "A.values: expected float32, float64, int32, int64 or bool values, got dtype >f8; "
+            f"A.values: expected values of {TYPES}, got dtype >f8; "
             "hint: its bytes are in foreign order: .astype(dtype.newbyteorder('='))",
         ),
         _bad(

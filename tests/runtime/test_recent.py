@@ -108,24 +108,48 @@ def test_only_the_last_calls_are_kept() -> None:
     assert held.find(held.read(ndarray(MOST, (5,)))) == MOST
 
 
+class Tensor:
+    """torch.Tensor: sparse ones have no address, and a conjugate view that of what it is a view of."""
+
+    layout, dtype, shape, ndim = "torch.strided", np.complex64, (3,), 1
+
+    def __init__(self, sparse: bool = False, conjugate: bool = False) -> None:
+        self.sparse, self.conjugate = sparse, conjugate
+
+    def data_ptr(self) -> int:
+        if self.sparse:
+            raise RuntimeError("no storage")
+        return 5
+
+    def stride(self) -> tuple[int, ...]:
+        return (1,)
+
+    def is_conj(self) -> bool:
+        return self.conjugate
+
+
+Tensor.__module__ = "torch"
+
+
+def test_a_conjugate_view_is_another_argument() -> None:
+    held = Recent((Tensor(),), "cuda:0")
+    held.keep(held.read(Tensor()), "prepared", "cuda:0")
+    assert held.find(held.read(Tensor())) == "prepared"
+    assert held.find(held.read(Tensor(conjugate=True))) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "other"), [(1j, -1j), (1.5, 2.5), (0.0, -0.0), (0j, complex(0, -0.0))]
+)
+def test_numbers_are_told_apart(number: complex, other: complex) -> None:
+    held = Recent((number,), "cuda:0")
+    held.keep(held.read(number), "prepared", "cuda:0")
+    assert held.find(held.read(number)) == "prepared"
+    assert held.find(held.read(other)) is None
+
+
 def test_an_array_without_an_address_goes_the_long_way() -> None:
     """A sparse tensor has the Python type of a dense one."""
-
-    class Tensor:
-        __module__ = "torch"
-        layout, dtype, shape, ndim = "torch.strided", np.float32, (3,), 1
-
-        def __init__(self, sparse: bool) -> None:
-            self.sparse = sparse
-
-        def data_ptr(self) -> int:
-            if self.sparse:
-                raise RuntimeError("no storage")
-            return 5
-
-        def stride(self) -> tuple[int, ...]:
-            return (1,)
-
     held = Recent((Tensor(False),), "cuda:0")
     assert held.read(Tensor(False)) is not None
     assert held.read(Tensor(True)) is None

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.language.types import BFLOAT16, from_dtype, name_of
 
 FOREIGN_BYTES = "its bytes are in foreign order: .astype(dtype.newbyteorder('='))"
 
@@ -102,14 +103,14 @@ def not_an_array(obj: object, name: str) -> InputError:
         hint = "make an array of it with numpy.asarray(..., dtype=...)"
     elif isinstance(obj, np.ma.MaskedArray):
         hint = "fill the masked array first: .filled(0)"
-    elif isinstance(obj, (int, float, np.generic)):
+    elif isinstance(obj, (int, float, complex, np.generic)):
         hint = "a number is no array: numpy.full(shape, number) makes one"
     return InputError(name, expected="an array", given=type(obj).__name__, hint=hint)
 
 
 def _view_numpy(obj: Any, name: str) -> ArrayView:
     dtype = obj.dtype
-    if dtype.kind not in "biufc" or not dtype.isnative:
+    if not _is_numbers(dtype):
         raise _bad_type(name, dtype)
     flags = obj.flags
     return ArrayView(
@@ -135,6 +136,9 @@ def _view_torch(obj: Any, name: str) -> ArrayView:
     device = obj.device
     if device.type not in ("cpu", "cuda"):
         raise InputError(name, expected="a tensor on cpu or cuda", given=f"one on {device}")
+    if obj.is_conj():  # the memory holds what it is the conjugate of
+        expected, given = "a tensor whose memory holds its numbers", "a conjugate view"
+        raise InputError(name, expected=expected, given=given, hint=f"{name}.resolve_conj()")
     return ArrayView(
         obj.data_ptr(),
         tuple(obj.shape),
@@ -157,7 +161,7 @@ def _view_foreign(obj: Any, name: str) -> ArrayView:
 
     interface = getattr(obj, "__cuda_array_interface__", None)
     found = dlpack.from_dlpack(obj, name) if interface is None else dlpack.from_cuda(obj, name)
-    if found.dtype.kind not in "biufc" or not found.dtype.isnative:
+    if not _is_numbers(found.dtype):
         raise _bad_type(name, found.dtype)
     return found
 
@@ -171,6 +175,11 @@ _READERS = {
 }
 
 
+def _is_numbers(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are numbers, in the order of bytes that the machine has."""
+    return dtype.isnative and (dtype.kind in "biufc" or from_dtype(dtype) is BFLOAT16)
+
+
 def _bad_type(name: str, dtype: np.dtype[Any]) -> InputError:
     hint = "convert it with .astype(numpy.float32)"
     if not dtype.isnative:
@@ -182,12 +191,12 @@ _TORCH_TYPES: dict[Any, np.dtype[Any]] = {}
 
 
 def torch_dtype(obj: Any, name: str = "array") -> np.dtype[Any]:
-    """The NumPy element type of a PyTorch tensor; InputError where there is none."""
+    """The NumPy element type of a PyTorch tensor (see `name_of`); InputError where there is none."""
     found = _TORCH_TYPES.get(obj.dtype)
     if found is None:
         spelled = str(obj.dtype).removeprefix("torch.")
         try:
-            found = np.dtype(spelled)
+            found = BFLOAT16.dtype if spelled == BFLOAT16.name else np.dtype(spelled)
         except TypeError:
             raise InputError(
                 name, expected="an element type NumPy knows", given=f"dtype {spelled}"
@@ -215,8 +224,10 @@ def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
         hint = "copy it with " + hints.get(whose or "", "evenly.interop.transfer.to_numpy(array)")
         raise InputError(name, expected="an array in CPU memory", given="one on cuda", hint=hint)
     if whose == "torch":
-        array: np.ndarray[Any, Any] = obj.detach().numpy()
-        return array
+        array: np.ndarray[Any, Any] = obj.detach()
+        if found.dtype == BFLOAT16.dtype:  # NumPy takes its bits
+            return array.view(sys.modules["torch"].int16).numpy().view(found.dtype)
+        return array.numpy()  # type: ignore[attr-defined]
     return np.from_dlpack(obj)
 
 
@@ -228,7 +239,7 @@ def empty(like: Any, shape: Any, dtype: Any) -> Any:
             return sys.modules["cupy"].empty(shape, dtype=dtype)
     if whose == "torch":
         torch = sys.modules["torch"]
-        return torch.empty(shape, dtype=getattr(torch, np.dtype(dtype).name), device=like.device)
+        return torch.empty(shape, dtype=getattr(torch, name_of(dtype)), device=like.device)
     found = None if whose == "numpy" else view(like)
     if found is None or found.device == "cpu":
         return np.empty(shape, dtype)

@@ -22,6 +22,8 @@ from evenly.interop.arrays import ArrayView
 class DeviceArray:
     """A C-contiguous array in GPU memory, of any shape and of NumPy's element types.
 
+    Of bfloat16, too: its dtype is then ml_dtypes', or one that only evenly knows.
+
     Made by :meth:`from_numpy` or :func:`device_empty`; `DeviceArray(view)` wraps
     GPU memory that something else owns, and keeps that alive.
     """

@@ -8,6 +8,7 @@ Sources: DLPack (data-apis.org/array-api), Numba's CUDA array interface, version
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ def from_dlpack(obj: Any, name: str) -> ArrayView:
         hint = "an object with __dlpack__ needs __dlpack_device__ too"
         raise InputError(name, expected="an array", given=type(obj).__name__, hint=hint) from None
     if int(device_type) in CPU_DEVICES:
-        array = np.from_dlpack(obj)
+        array = _taken(lambda: np.from_dlpack(obj), name)
         pointer = array.__array_interface__["data"][0]
         flags = array.flags
         return ArrayView(
@@ -52,19 +53,31 @@ def from_dlpack(obj: Any, name: str) -> ArrayView:
             "pip install 'evenly[cu13]'",
         ) from None
     found = StridedMemoryView.from_dlpack(obj, stream_ptr=-1)
+    dtype = np.dtype(_taken(lambda: found.dtype, name))
     strides = found.strides
     if strides is not None:
-        strides = tuple(s * found.dtype.itemsize for s in strides)
+        strides = tuple(s * dtype.itemsize for s in strides)
     return ArrayView(
         int(found.ptr),
         tuple(found.shape),
-        np.dtype(found.dtype),
+        dtype,
         "cuda",
         int(found.device_id),
         bool(found.readonly),
-        is_c_contiguous(tuple(found.shape), strides, found.dtype.itemsize),
+        is_c_contiguous(tuple(found.shape), strides, dtype.itemsize),
         found,
     )
+
+
+def _taken(take: Callable[[], Any], name: str) -> Any:
+    """What `take` gives. InputError where DLPack has an element type that NumPy has not."""
+    try:
+        return take()
+    except (BufferError, RuntimeError, TypeError) as error:  # which, is each library's own choice
+        given = (str(error).splitlines() or [type(error).__name__])[0]
+        hint = "of bfloat16, PyTorch's tensors and arrays of ml_dtypes.bfloat16 are known"
+        expected = "elements that NumPy has a type for"
+        raise InputError(name, expected=expected, given=given, hint=hint) from None
 
 
 def from_cuda(obj: Any, name: str) -> ArrayView:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenly.interop import arrays
 from evenly.interop.device_array import DeviceArray
+from evenly.language.types import BFLOAT16, from_dtype
 
 
 def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
@@ -17,7 +18,7 @@ def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     if whose == "cupy":
         return array.get()
     if whose == "torch":
-        return array.detach().cpu().numpy()
+        return arrays.as_numpy(array.detach().cpu(), name)
     found = arrays.view(array, name)
     if found.device == "cpu":
         return arrays.as_numpy(array, name)
@@ -32,7 +33,7 @@ def to_cuda(array: Any, name: str = "array") -> Any:
     if arrays.kind(array) == "torch":
         return array.cuda()
     host = arrays.as_numpy(array, name)
-    if importlib.util.find_spec("cupy") is not None:
+    if from_dtype(host.dtype) is not BFLOAT16 and importlib.util.find_spec("cupy") is not None:
         import cupy
 
         return cupy.asarray(host)

@@ -12,6 +12,8 @@ import numpy as np
 from . import ir, walk
 from .types import BOOL, POS, Scalar
 
+_ZERO = {"f": -0.0, "c": complex(-0.0, -0.0)}
+_ONE = {"f": 1.0, "c": complex(1.0, 0.0)}
 OPERATORS = {"sum": "+", "product": "*", "&": "&", "|": "|", "^": "^"}
 
 
@@ -20,9 +22,9 @@ def identity(op: str, t: Scalar) -> ir.Const:
     match op:
         case "sum":
             # -0.0 + x is x for every x, also for -0.0, and compilers fold it; 0.0 + x is neither.
-            return ir.Const(-0.0 if t.is_float else 0, t)
+            return ir.Const(_ZERO.get(t.kind, 0), t)
         case "product":
-            return ir.Const(1.0 if t.is_float else 1, t)
+            return ir.Const(_ONE.get(t.kind, 1), t)
         case "any":
             return ir.Const(False, BOOL)
         case "all":

@@ -5,6 +5,8 @@
   test       a float to bool
   to_int     a float to int64 (a weak integer)
   same       numbers to their common type
+  part       a complex number to a float: one of its parts, or its magnitude
+  complex    two floats to the complex number of these parts
 """
 
 from __future__ import annotations
@@ -74,6 +76,11 @@ _TABLE = [
     Intrinsic("minimum", "same", 2, "ev::minimum", "_minimum"),
     Intrinsic("maximum", "same", 2, "ev::maximum", "_maximum"),
     Intrinsic("abs", "same", 1, "ev::absolute", "abs"),
+    Intrinsic("real", "part", 1, "ev::real_part", "real_part"),
+    Intrinsic("imag", "part", 1, "ev::imaginary_part", "imaginary_part"),
+    Intrinsic("magnitude", "part", 1, "ev::absolute", "magnitude"),
+    Intrinsic("conjugate", "same", 1, "ev::conjugate", "conjugate"),
+    Intrinsic("of_parts", "complex", 2, "ev::of_parts", "of_parts"),
     Intrinsic("power_int", "same", 2, "ev::power_int", "_power_int"),
 ]
 
@@ -85,14 +92,17 @@ BY_FUNCTION: dict[Any, str] = {
 }
 BY_FUNCTION[abs] = "abs"
 
-# Functions that convert: what they give. Python's own int() and float() give weak numbers.
+# Functions that convert: what they give. Python's own int(), float() and complex() give weak numbers.
 CONVERSIONS: dict[Any, str] = {
     int: "int",
     float: "float",
+    complex: "complex",
     bool: "bool",
     np.int32: "int32",
     np.int64: "int64",
     np.float32: "float32",
     np.float64: "float64",
+    np.complex64: "complex64",
+    np.complex128: "complex128",
     np.bool_: "bool",
 }

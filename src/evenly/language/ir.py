@@ -8,6 +8,7 @@ target has little to know. Nodes are frozen; `Var` is compared by identity.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from .diagnostics import Location
 from .types import BOOL, POS, WEAK_INT, Scalar
@@ -37,7 +38,7 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Const(Expr):
-    value: bool | int | float
+    value: Any  # a bool, an int, a float or a complex, as `type` says
     type: Scalar
 
 

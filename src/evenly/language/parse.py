@@ -261,7 +261,7 @@ class _Parser:
         self.unsupported(node)
 
     def constant(self, node: ast.Constant) -> s.Expr:
-        if node.value is None or isinstance(node.value, bool | int | float):
+        if node.value is None or isinstance(node.value, bool | int | float | complex):
             return s.Constant(self.at(node), node.value)
         if isinstance(node.value, str | bytes):
             refuse(

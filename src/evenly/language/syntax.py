@@ -31,7 +31,7 @@ class Name(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Expr):
-    value: bool | int | float | None
+    value: bool | int | float | complex | None
 
 
 @dataclass(frozen=True, slots=True)

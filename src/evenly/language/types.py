@@ -4,6 +4,10 @@ The rules are NumPy's (NEP 50): literals, tile and atom ids, range variables and
 lengths are *weak*: next to a typed value they take its type. Typed values combine as
 `numpy.result_type` says, so `int32 + float32` is `float64`, as it is in NumPy.
 
+Elements of float16 and bfloat16 are held in 16 bits and computed with in 32: one that is
+read is a float32 at once, and a number that is stored is rounded to the nearest, of two
+equally near ones to the even. So the two are types of arrays, never of values.
+
 `POS` is the type of a position or id as the engines hold it: a weak integer whose
 machine width (32 or 64 bits) is chosen for the whole program from the sizes at hand.
 """
@@ -11,6 +15,7 @@ machine width (32 or 64 bits) is chosen for the whole program from the sizes at 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +23,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar type: its name, its kind ('b', 'i' or 'f') and whether it is weak."""
+    """A scalar type: its name, its kind ('b', 'i', 'f' or 'c') and whether it is weak."""
 
     name: str
     kind: str
@@ -35,7 +40,7 @@ class Scalar:
 
     @property
     def dtype(self) -> np.dtype:
-        """The NumPy dtype that holds it (weak ones: int64 and float64)."""
+        """The NumPy dtype that holds it (weak ones: int64, float64 and complex128)."""
         return np.dtype(_HELD_AS.get(self.name, self.name))
 
     @property
@@ -47,6 +52,15 @@ class Scalar:
         return self.kind == "f"
 
     @property
+    def is_complex(self) -> bool:
+        return self.kind == "c"
+
+    @property
+    def is_inexact(self) -> bool:
+        """Whether it is a float or complex."""
+        return self.kind in "fc"
+
+    @property
     def is_bool(self) -> bool:
         return self.kind == "b"
 
@@ -56,17 +70,51 @@ INT32 = Scalar("int32", "i")
 INT64 = Scalar("int64", "i")
 FLOAT32 = Scalar("float32", "f")
 FLOAT64 = Scalar("float64", "f")
+COMPLEX64 = Scalar("complex64", "c")
+COMPLEX128 = Scalar("complex128", "c")
+FLOAT16 = Scalar("float16", "f")
+BFLOAT16 = Scalar("bfloat16", "f")
 WEAK_INT = Scalar("int", "i", weak=True)
 WEAK_FLOAT = Scalar("float", "f", weak=True)
+WEAK_COMPLEX = Scalar("complex", "c", weak=True)
 POS = Scalar("index", "i", weak=True)
 
-_HELD_AS = {"int": "int64", "float": "float64", "index": "int64"}
-DATA_TYPES = {t.name: t for t in (BOOL, INT32, INT64, FLOAT32, FLOAT64)}
+# NumPy has no bfloat16. Where ml_dtypes gives it one, that is known by its name; where
+# nobody does, arrays of it have this dtype.
+_BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+_HELD_AS: dict[str, Any] = {
+    "int": "int64", "float": "float64", "complex": "complex128", "index": "int64",
+    "bfloat16": _BFLOAT16,
+}  # fmt: skip
+DATA_TYPES = {t.name: t for t in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128)}
+ARRAY_TYPES = DATA_TYPES | {t.name: t for t in (FLOAT16, BFLOAT16)}
+TYPES = "float32, float64, int32, int64, bool, complex64, complex128, float16 or bfloat16"
+
+_READ_AS = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
+_REAL = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT}
+_WEAK_BY_KIND = {"i": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
+_LIKE: dict[str, Any] = {"i": 1, "f": 1.0, "c": 1j}  # Python's own number of a kind
+
+
+def name_of(dtype: npt.DTypeLike) -> str:
+    """The name of an array's element type, as the language and PyTorch have it."""
+    found = np.dtype(dtype)
+    return "bfloat16" if found == _BFLOAT16 else found.name
 
 
 def from_dtype(dtype: npt.DTypeLike) -> Scalar | None:
-    """The scalar type of a NumPy dtype; None where the language has no such type."""
-    return DATA_TYPES.get(np.dtype(dtype).name)
+    """The type of the elements of a NumPy dtype; None where the language has no such type."""
+    return ARRAY_TYPES.get(name_of(dtype))
+
+
+def read_as(t: Scalar) -> Scalar:
+    """The type of an element that is read: of 16 bits, float32."""
+    return _READ_AS.get(t, t)
+
+
+def real_of(t: Scalar) -> Scalar:
+    """The type of the parts of a complex number; `t` itself of others."""
+    return _REAL.get(t, t)
 
 
 def strong(t: Scalar) -> Scalar:
@@ -74,23 +122,26 @@ def strong(t: Scalar) -> Scalar:
     return DATA_TYPES[t.dtype.name] if t.weak else t
 
 
+def words_of(t: Scalar) -> int:
+    """How many words of 64 bits hold a value."""
+    return -(-t.dtype.itemsize // 8)
+
+
 def promote(a: Scalar, b: Scalar) -> Scalar:
     """The type of `a op b` for +, -, *, //, % and of values that meet in one variable."""
     if a == b:
         return a
     if a.weak and b.weak:
-        return WEAK_FLOAT if "f" in (a.kind, b.kind) else WEAK_INT
+        return _WEAK_BY_KIND[max(a.kind, b.kind, key="ifc".index)]
     if a.weak or b.weak:
         weak, typed = (a, b) if a.weak else (b, a)
-        if typed.kind == "b":
-            return strong(weak)
-        return FLOAT64 if weak.is_float and typed.is_integer else typed
+        return DATA_TYPES[np.result_type(typed.dtype, _LIKE[weak.kind]).name]
     return DATA_TYPES[np.result_type(a.dtype, b.dtype).name]
 
 
 def quotient(a: Scalar, b: Scalar) -> Scalar:
     """The type of the true division `a / b`: integers give floats."""
     t = promote(a, b)
-    if t.is_float:
+    if t.is_inexact:
         return t
     return WEAK_FLOAT if t.weak else FLOAT64

@@ -64,8 +64,8 @@ def csr(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "
 
     matrix: scipy.sparse, cupyx.scipy.sparse or a torch.sparse tensor (what is not
       CSR is converted by its own library), or a tuple in SciPy's order of three
-      arrays of one axis on one device; values float32, float64, int32, int64 or
-      bool; indices and offsets int32 or int64 in any mix. Nothing is copied.
+      arrays of one axis on one device; values of any type of the language (see
+      docs/language.md); indices and offsets int32 or int64 in any mix. Nothing is copied.
     shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
     validate: check every entry, and name the one that is wrong.
 

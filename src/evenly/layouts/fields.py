@@ -11,11 +11,11 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
+from evenly.language.types import TYPES, from_dtype
 
 T = TypeVar("T")
 
 INDEX_TYPES = frozenset(np.dtype(t) for t in ("int32", "int64"))
-VALUE_TYPES = frozenset(np.dtype(t) for t in ("float32", "float64", "int32", "int64", "bool"))
 
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def as_field(obj: Any, name: str, *, index: bool) -> Any:
         dtype, contiguous = found.dtype, found.contiguous
     else:
         dtype, contiguous = obj.dtype, obj.flags.c_contiguous
-    if dtype not in (INDEX_TYPES if index else VALUE_TYPES):
+    if dtype not in INDEX_TYPES and (index or not dtype.isnative or from_dtype(dtype) is None):
         raise _bad_field_type(name, dtype, index)
     if not contiguous:
         hint = "numpy.ascontiguousarray(...) copies it"
@@ -143,7 +143,7 @@ def _bad_field_type(name: str, dtype: np.dtype[Any], index: bool) -> InputError:
     if index:
         expected, hint = "int32 or int64 indices", ".astype(numpy.int32) or numpy.int64"
     else:
-        expected = "float32, float64, int32, int64 or bool values"
+        expected = f"values of {TYPES}"
         hint = ".astype(numpy.float32) or another of these"
     if not dtype.isnative:
         hint = arrays.FOREIGN_BYTES

@@ -25,14 +25,14 @@ MOST = 8  # calls remembered
 # a shape; what a layout holds is contiguous, too.
 _ARRAYS = {
     "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
-    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.stride()", "{a}.dtype"),
+    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.stride()", "{a}.dtype", "{a}.is_conj()"),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
 _HELD = {
     **_ARRAYS,
     "cupy": ("{a}.data.ptr", "{a}.size", "{a}.dtype"),
-    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.dtype"),
+    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.dtype", "{a}.is_conj()"),
 }
 
 
@@ -94,8 +94,10 @@ def _reader(
 def _parts(name: str, argument: Any) -> list[str] | None:
     if is_layout(argument):
         return _layout_parts(name, argument)
-    if argument is None or isinstance(argument, bool | int | float):
+    if argument is None or isinstance(argument, bool | int):
         return [name]
+    if isinstance(argument, float | complex):
+        return [f"repr({name})"]  # 0.0 equals -0.0
     if sparse.is_sparse(argument):
         return None
     table = _VECTORS if getattr(argument, "ndim", 0) == 1 else _ARRAYS

@@ -10,9 +10,10 @@ import evenly as ev
 from evenly.algorithms.linalg import spmv
 from evenly.algorithms.linalg.grouping import by_row
 from evenly.algorithms.linalg.spmv import tiles_are_rows
+from evenly.language.types import name_of
 from evenly.layouts import check, convert
 from evenly.schedules import TABLE as SCHEDULES
-from tests.batteries import matrices, names, vector
+from tests.batteries import array, matrices, names, readable, vector
 
 LAYOUTS = ("csr", "csc", "coo", "ell", "bcsr", "dia")
 
@@ -52,6 +53,39 @@ def test_types_are_numpys(matrix_type, vector_type):
     y = spmv(matrix, x)
     assert y.dtype == (matrix @ x).dtype
     np.testing.assert_array_equal(y, matrix @ x)
+
+
+@pytest.mark.parametrize(
+    ("matrix_type", "vector_type"),
+    [("complex64", "float32"), ("float32", "complex128"), ("complex64", "int32"), ("bool", "complex64")],
+)  # fmt: skip
+def test_complex_types_are_numpys(matrix_type, vector_type):
+    matrix = matrices()["unsorted columns"].astype(matrix_type)
+    matrix.data *= 2 - 1j if matrix_type[0] == "c" else True
+    x = vector(matrix.shape[1], np.int64).astype(vector_type)
+    x *= 1 + 3j if vector_type[0] == "c" else 1
+    for given in (matrix, matrix.tocsc()):
+        y = spmv(given, x)
+        assert y.dtype == (matrix @ x).dtype
+        np.testing.assert_array_equal(y, matrix @ x)
+
+
+@pytest.mark.parametrize("bits16", ["float16", "bfloat16"])
+def test_16_bits_give_16_bits_and_sums_of_32(bits16):
+    """What PyTorch's users expect; another type beside it, or an `out`, keeps the sums as they are."""
+    values = np.float32([256, 1, 2.0**-8])
+    offsets, columns = np.int32([0, 3]), np.int32([0, 1, 2])
+    A, x = (array(bits16, part) for part in (values, np.ones(3)))
+    A = ev.csr((A, columns, offsets), shape=(1, 3))
+    assert name_of(spmv(A, x).dtype) == bits16
+    assert readable(spmv(A, x)) == {"float16": 257, "bfloat16": 258}[bits16]
+    exact = np.float32([257 + 2.0**-8])
+    np.testing.assert_array_equal(spmv(A, x, out=np.empty(1, np.float32)), exact)
+    beside = spmv(A, np.ones(3, np.float32))
+    assert beside.dtype == np.float32
+    np.testing.assert_array_equal(beside, exact)
+    assert spmv(A, np.ones(3, np.int32)).dtype == np.float64
+    assert name_of(spmv(A, np.ones(3, bool)).dtype) == bits16
 
 
 def test_out_is_filled_and_returned():
@@ -160,7 +194,7 @@ MISTAKES = {
     ),
     "list x": ((MATRIX, [1, 1, 1, 1]), "x: expected an array, got list; hint: make an array"),
     "strided x": ((MATRIX, np.ones(8, np.float32)[::2]), "x: expected a contiguous array"),
-    "complex x": ((MATRIX, np.ones(4, complex)), "x: expected an array of float32"),
+    "bytes": ((MATRIX, np.ones(4, np.uint8)), "x: expected an array of float32"),
     "short out": (
         (MATRIX, X, np.empty(2)),
         "out: expected a vector of 3, the rows of A, got shape (2,)",

@@ -1,6 +1,17 @@
 """Importing the package fills the table."""
 
-from . import arithmetic, control, effects, functions, passes, reductions
+from . import arithmetic, complexes, control, effects, functions, narrow, passes, reductions
 from .table import CASES, Case
 
-__all__ = ["CASES", "Case", "arithmetic", "control", "effects", "functions", "passes", "reductions"]
+__all__ = [
+    "CASES",
+    "Case",
+    "arithmetic",
+    "complexes",
+    "control",
+    "effects",
+    "functions",
+    "narrow",
+    "passes",
+    "reductions",
+]

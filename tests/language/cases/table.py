@@ -18,6 +18,7 @@ import numpy as np
 
 from evenly.layouts.contract import is_layout
 from evenly.layouts.csr import Csr
+from tests.batteries import array, readable
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,11 @@ class Case:
                 got = arguments[name]
                 assert got.dtype == value.expected.dtype
                 np.testing.assert_allclose(
-                    got, value.expected, rtol=self.tolerance, atol=0, err_msg=name
+                    readable(got),
+                    readable(value.expected),
+                    rtol=self.tolerance,
+                    atol=0,
+                    err_msg=name,
                 )
             elif isinstance(value, np.ndarray):
                 np.testing.assert_array_equal(arguments[name], value, err_msg=f"{name} was changed")
@@ -79,8 +84,16 @@ def _fresh(value: Any) -> Any:
 
 
 def out(dtype: str, expected: Sequence[Any], start: Any = 0) -> Out:
-    values = np.asarray(expected, dtype)
-    return Out(values, np.broadcast_to(np.asarray(start, dtype), values.shape).copy())
+    values = array(dtype, expected)
+    return Out(values, np.broadcast_to(array(dtype, start), values.shape).copy())
+
+
+def f16(*values: float) -> np.ndarray:
+    return np.asarray(values, np.float16)
+
+
+def bf16(*values: float) -> np.ndarray:
+    return array("bfloat16", values)
 
 
 def f32(*values: float) -> np.ndarray:
@@ -89,6 +102,14 @@ def f32(*values: float) -> np.ndarray:
 
 def f64(*values: float) -> np.ndarray:
     return np.asarray(values, np.float64)
+
+
+def c64(*values: complex) -> np.ndarray:
+    return np.asarray(values, np.complex64)
+
+
+def c128(*values: complex) -> np.ndarray:
+    return np.asarray(values, np.complex128)
 
 
 def i32(*values: int) -> np.ndarray:

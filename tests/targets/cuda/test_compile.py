@@ -6,17 +6,19 @@ costs either shows here.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
+from tests import typed
 from tests.batteries import matrices
 from tests.emitting import emitted
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
 
 import evenly as ev
 from evenly.layouts import convert
-from evenly.targets.cuda import CudaTarget
+from evenly.targets.cuda import CudaTarget, headers
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda.emit.code import KernelCode
 
@@ -65,6 +67,50 @@ def test_nvrtc_compiles_within_the_ceiling(
         ceiling = EXCEPT.get((kernel, schedule, arch), HELD.get(kernel, SPILLS))
         assert found["spills"] <= ceiling, code.name
         assert found["stack"] <= ceiling, code.name
+
+
+@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), typed.few(1))
+def test_other_types_compile_within_the_ceiling(
+    kernel: str, schedule: str, layout: str, dtype: str
+) -> None:
+    case = CASES[kernel]
+    args = typed.arguments(case, matrices(np.float32)["power law"], layout, dtype)
+    arch = ("sm_80", "sm_90", "sm_100")[typed.TYPES.index(dtype) % 3]
+    for code in emitted(case.kernel, tuple(args), SCHEDULES[schedule]):
+        found = compiling.resources(code.source, code.name, arch)
+        assert found["code"] > 0
+        assert found["registers"] <= REGISTERS, code.name
+        assert max(found["spills"], found["stack"]) <= SPILLS, code.name
+
+
+INSTRUCTIONS = {  # what loads a value that is read once, and one that is gathered
+    "float32": ("ld.global.cs.f32", "ld.global.nc.f32"),
+    "float16": ("ld.global.cs.u16", "ld.global.nc.u16"),
+    "bfloat16": ("ld.global.cs.u16", "ld.global.nc.u16"),
+    "complex64": ("ld.global.cs.v2.f32", "ld.global.nc.v2.f32"),
+    "complex128": ("ld.global.cs.v2.f64", "ld.global.nc.v2.f64"),
+}
+
+
+@pytest.mark.parametrize("dtype", INSTRUCTIONS)
+def test_an_element_is_one_load_of_its_own_size(dtype: str) -> None:
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    args = typed.arguments(CASES["spmv"], matrices(np.float32)["power law"], "csr", dtype)
+    (main, *_) = emitted(CASES["spmv"].kernel, tuple(args), ev.MergePath())
+    _, program = nvrtc.nvrtcCreateProgram((headers.text() + main.source).encode(), b"", 0, [], [])
+    options = [
+        b"--gpu-architecture=compute_90",
+        b"--std=c++17",
+        b"--device-as-default-execution-space",
+    ]
+    (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
+    assert status == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    text = bytearray(nvrtc.nvrtcGetPTXSize(program)[1])
+    nvrtc.nvrtcGetPTX(program, text)
+    loads = set(re.findall(r"ld\.global[\w.]*", text.decode()))
+    assert set(INSTRUCTIONS[dtype]) <= loads
+    of_other_sizes = {x for both in INSTRUCTIONS.values() for x in both} - set(INSTRUCTIONS[dtype])
+    assert not loads & of_other_sizes
 
 
 def test_read_only_loads_and_streaming_loads_are_codes() -> None:

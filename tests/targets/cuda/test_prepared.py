@@ -68,12 +68,13 @@ def test_nothing_comes_between_launches_that_share_memory(launched: Launched) ->
 
 def test_arguments_stand_where_the_driver_looks() -> None:
     values, addresses, start = prepared.packed(
-        (2**40 + 1, np.float32(1.5), np.int32(-3), np.bool_(True))
+        (2**40 + 1, np.float32(1.5), np.int32(-3), np.complex128(1 - 2j), np.bool_(True))
     )
     assert ctypes.addressof(addresses) == start
-    at = [ctypes.c_void_p.from_address(start + 8 * i).value for i in range(4)]
-    assert at == [ctypes.addressof(values) + 8 * i for i in range(4)]
+    at = [ctypes.c_void_p.from_address(start + 8 * i).value for i in range(5)]
+    assert at == [ctypes.addressof(values) + 16 * i for i in range(5)]
     assert ctypes.c_int64.from_address(at[0]).value == 2**40 + 1
     assert ctypes.c_float.from_address(at[1]).value == 1.5
     assert ctypes.c_int32.from_address(at[2]).value == -3
-    assert ctypes.c_bool.from_address(at[3]).value is True
+    assert list((ctypes.c_double * 2).from_address(at[3])) == [1, -2]
+    assert ctypes.c_bool.from_address(at[4]).value is True

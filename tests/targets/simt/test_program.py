@@ -167,7 +167,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "beyond": (("bump", 1, 1, N, 2**31), {}, f"n: expected a number (int32), got {2**31}"),
     "text": (("scale", 1, 1, X, Y, "2", 4, True), {}, "by: expected a number (float64), got '2'"),
     "no bool": (("scale", 1, 1, X, Y, 2.0, 4, 1), {}, "twice: expected a number (bool), got 1"),
-    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, uint8, int32, uint32, int64, uint64, float32, float64), got a parameter of another type"),
+    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, uint8, int32, uint32, int64, uint64, float32, float64, float16, complex64, complex128), got a parameter of another type"),
     "names in angle brackets": (("pairs", 1, 1, 3), {}, "p: expected a NumPy array, got int"),
     "option": (("bump", 1, 1, N, 1), {"sed": 3}, "option of target 'simt': expected one of"),
     "seeds": (("bump", 1, 1, N, 1), {"seeds": (1, 2)}, "seeds: expected one seed a launch, got (1, 2); hint: seed=7"),
@@ -327,3 +327,23 @@ def test_counters_of_a_stream() -> None:
     totals = program().counters("scale", 1, 64, x, y, 2.0, 64, False).totals
     assert (totals["global_load_requests"], totals["global_load_sectors"]) == (2, 8)
     assert (totals["global_store_requests"], totals["global_store_bytes"]) == (2, 256)
+
+
+def test_complex_numbers_and_halves() -> None:
+    text = """
+    EV_KERNEL(32) turn(const ev::complex128* a, ev::complex64 z, ev::float16 h, ev::complex64* turned, ev::float16* real) {
+      int i = ev::thread_rank();
+      turned[i] = ev::complex64(a[i]) * z;
+      real[i] = (ev::float16)(turned[i].re * (float)h);
+    }
+    """
+    a = np.arange(32) + 1j
+    turned, real = np.zeros(32, np.complex64), np.zeros(32, np.float16)
+    program = ev.SimtProgram(text)
+    program.launch("turn", 1, 32, a, 2 - 1j, 0.5, turned, real)
+    np.testing.assert_array_equal(turned, a * (2 - 1j))
+    np.testing.assert_array_equal(real, turned.real / 2)
+    with pytest.raises(ev.InputError, match="real: expected an array of float16, got float32"):
+        program.launch("turn", 1, 32, a, 2 - 1j, 0.5, turned, real.astype(np.float32))
+    with pytest.raises(ev.InputError, match=r"z: expected a number \(complex64\), got 'i'"):
+        program.launch("turn", 1, 32, a, "i", 0.5, turned, real)

@@ -16,6 +16,7 @@ from evenly.arguments import accept
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.language.names import atomic_add
+from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
 from evenly.layouts.contract import accessors
 from evenly.runtime.kernel import Bound, kernel
@@ -43,8 +44,9 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
       your own whose tiles are rows).
     x: (n,), contiguous, beside A.
     out: (m,) where the result goes, beside them and apart from them; default: a new array
-      of NumPy's result type of A and x. Rows that a subset leaves out stay as they are
-      (in a new array: 0).
+      of NumPy's result type of A and x, and of float16 or bfloat16 where both are (the sums
+      are float32 all the same: an `out` of float32 keeps them). Rows that a subset leaves
+      out stay as they are (in a new array: 0).
     schedule: "auto", a name such as "merge_path", or a schedule such as `ev.MergePath()`.
     target: "auto" (where the arrays are), "cuda", "cpu" or "python".
 
@@ -99,8 +101,16 @@ def _shape(A: Any) -> tuple[int, int]:
 
 
 def _result_type(A: Any, x: Any) -> np.dtype[Any]:
-    """NumPy's type of a product of A and x; A's own is that of its arrays of values."""
-    found = np.result_type(arrays.dtype_of(x, "x"), *_value_types(A))
+    """NumPy's type of a product of A and x; of 16 bits where no other numbers stand beside those.
+
+    A's own type is that of its arrays of values.
+    """
+    given = [arrays.dtype_of(x, "x"), *_value_types(A)]
+    types = {dtype: from_dtype(dtype) for dtype in given if dtype.kind != "b"}
+    if len(set(types.values())) == 1:
+        found = next(iter(types))
+    else:
+        found = np.result_type(*(read_as(t).dtype for t in types.values() if t), np.bool_)
     if found.kind == "b":
         hint = "x.astype(numpy.int32) counts"
         raise InputError("x", expected="numbers, in x or in A", given="bool in both", hint=hint)

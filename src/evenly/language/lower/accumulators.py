@@ -15,7 +15,7 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import INT64, Scalar, promote
 from . import expressions
-from .arithmetic import cast, unary
+from .arithmetic import cast, real, unary
 from .context import Context, leaves
 from .values import Forbidden, describe
 
@@ -149,10 +149,12 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
     for value_node in step.values:
         with cx.without_effects(why):
             v = expressions.number(cx, value_node)
-        if state.op in ("&", "|", "^") and v.type.is_float:
+        if state.op in ("&", "|", "^") and v.type.is_inexact:
             refuse(
                 value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}"
             )
+        if state.op in ("min", "max"):
+            real(v, state.op, value_node.at)
         if word and not v.type.is_bool:
             v = expressions.condition(cx, value_node, operand_of=word)
         if step.negated:
@@ -192,11 +194,13 @@ def accumulating(
         op = operation(cx, name, body)
         if op is None:
             misuse(name, body, at, where)
-        if op in ("&", "|", "^") and bound.type.is_float:
+        if op in ("&", "|", "^") and bound.type.is_inexact:
             refuse(
                 at,
                 f"'{op}' needs integers or truth values, and {name} starts as {bound.type.spoken}",
             )
+        if op in ("min", "max"):
+            real(bound, op, at)
         if op in ("any", "all") and not bound.type.is_bool:
             refuse(
                 at,

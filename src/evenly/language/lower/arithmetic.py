@@ -16,11 +16,13 @@ from ..types import (
     INT32,
     INT64,
     POS,
+    WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
     Scalar,
     promote,
     quotient,
+    read_as,
     strong,
 )
 
@@ -46,17 +48,20 @@ _FOLD: dict[str, Any] = {
 }
 
 
-def constant(value: bool | int | float) -> ir.Const:
+_LITERALS = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX}
+
+
+def constant(value: bool | int | float | complex) -> ir.Const:
     """A literal: weak."""
-    if isinstance(value, bool):
-        return ir.Const(value, BOOL)
-    return ir.Const(value, WEAK_INT if isinstance(value, int) else WEAK_FLOAT)
+    return ir.Const(value, next(t for cls, t in _LITERALS.items() if isinstance(value, cls)))
 
 
 def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
     """`e` as a `to`; constants are converted here and now."""
     if e.type == to:
         return e
+    if read_as(to) != to:  # held in 16 bits: floats alone are rounded to that
+        return ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
     endless = (
         e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
     )
@@ -65,17 +70,17 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
             bool(e.value)
             if to.is_bool
             else _rounded(e.value, to)
-            if to.is_float
+            if to.is_inexact
             else _wrapped(int(e.value), to)
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
 
 
-def _rounded(value: bool | int | float, to: Scalar) -> float:
-    """The nearest number that a float type has: rounded once."""
+def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex:
+    """The nearest number that a float or complex type has: rounded once."""
     with np.errstate(over="ignore"):
-        return float(np.array(value).astype(to.dtype))
+        return np.array(value).astype(to.dtype).item()
 
 
 def _wrapped(value: int, to: Scalar) -> int:
@@ -133,6 +138,9 @@ def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
 
 def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = False) -> ir.Expr:
     """`a op b` with Python's meaning and NumPy's types."""
+    if op in ("//", "%", "**"):
+        real(a, f"'{op}'", at)
+        real(b, f"'{op}'", at)
     folded = _fold(op, a, b, at)
     if folded is not None:
         return folded
@@ -171,12 +179,12 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
         refuse(at, "division by zero")
     except (OverflowError, ValueError, TypeError) as error:
         refuse(at, f"this cannot be computed: {error}")
-    if not isinstance(value, bool | int | float):
+    if op == "**" and isinstance(value, complex):
         return None
     return in_range(constant(value), INT64, at)
 
 
-def _is_huge(op: str, a: int | float, b: int | float) -> bool:
+def _is_huge(op: str, a: int | float | complex, b: int | float | complex) -> bool:
     """Whether an integer result is so large that it must not even be computed."""
     grows = (op == "<<" and a != 0) or (op == "**" and abs(a) > 1)
     return grows and isinstance(a, int) and isinstance(b, int) and b > 63
@@ -184,7 +192,7 @@ def _is_huge(op: str, a: int | float, b: int | float) -> bool:
 
 def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
     for x in (a, b):
-        if x.type.is_float:
+        if x.type.is_inexact:
             refuse(at, f"'{op}' needs integers or truth values, got {x.type.spoken}")
     if a.type.is_bool and b.type.is_bool:
         if op in ("<<", ">>"):
@@ -217,9 +225,19 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
     return ir.Call("power_int", (cast(a, t), cast(b, t)), t)
 
 
-def compare(op: str, a: ir.Expr, b: ir.Expr) -> ir.Expr:
+def real(e: ir.Expr, what: str, at: Location) -> ir.Expr:
+    """`e`, which must not be complex, for what is asked of it."""
+    if e.type.is_complex:
+        refuse(at, f"{what} of {e.type.spoken}", "it takes real numbers: z.real, z.imag or abs(z)")
+    return e
+
+
+def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
+    if op not in ("==", "!="):
+        real(a, f"'{op}'", at)
+        real(b, f"'{op}'", at)
     if isinstance(a, ir.Const) and isinstance(b, ir.Const):
-        if not (a.type.weak and b.type.weak) and (a.type.is_float or b.type.is_float):
+        if not (a.type.weak and b.type.weak) and (a.type.is_inexact or b.type.is_inexact):
             t = promote(a.type, b.type)
             left, right = cast(a, t), cast(b, t)
             assert isinstance(left, ir.Const) and isinstance(right, ir.Const)

@@ -14,13 +14,25 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import Func
 from ..intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS
-from ..types import BOOL, DATA_TYPES, FLOAT64, POS, WEAK_FLOAT, WEAK_INT, promote
+from ..types import (
+    BOOL,
+    DATA_TYPES,
+    FLOAT64,
+    POS,
+    WEAK_COMPLEX,
+    WEAK_FLOAT,
+    WEAK_INT,
+    Scalar,
+    promote,
+    read_as,
+    real_of,
+)
 from . import expressions, functions, methods, reductions, statements
-from .arithmetic import cast, constant, truth
+from .arithmetic import cast, constant, real, truth
 from .context import Context
-from .values import Group, Iterable, Method, Static, Value, describe
+from .values import Conjugate, Forbidden, Group, Iterable, Method, Static, Value, describe, spoken
 
-_WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT}
+_WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT, "complex": WEAK_COMPLEX}
 
 
 def call(cx: Context, node: s.Call) -> Value:
@@ -30,6 +42,8 @@ def call(cx: Context, node: s.Call) -> Value:
         return methods.call_method(
             cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at
         )
+    if isinstance(callee, Conjugate):
+        return _conjugate(callee.of, node)
     if not isinstance(callee, Static):
         refuse(node.function.at, f"{describe(callee)} cannot be called")
     function = callee.object
@@ -83,17 +97,38 @@ def _function(cx: Context, function: Func, node: s.Call) -> Value:
     return functions.inline(cx, function.source, function.tree, arguments, keywords, node.at)
 
 
+def _conjugate(e: ir.Expr, node: s.Call) -> ir.Expr:
+    _no_keywords(node)
+    if node.arguments:
+        refuse(node.at, "conjugate() takes no argument")
+    return intrinsic("conjugate", [e], node.at) if e.type.is_complex else e
+
+
 def _conversion(cx: Context, node: s.Call, name: str) -> ir.Expr:
     _no_keywords(node)
+    t = _WEAK.get(name) or DATA_TYPES[name]
+    if t.is_complex and len(node.arguments) == 2:
+        return _of_parts(t, expressions.numbers(cx, node.arguments), node)
     if len(node.arguments) != 1:
         refuse(node.at, f"{name}() takes one argument, got {len(node.arguments)}")
     e = expressions.number(cx, node.arguments[0])
     if name == "bool":
         return truth(e)
-    t = _WEAK.get(name) or DATA_TYPES[name]
+    if not t.is_complex:
+        real(e, f"{name}()", node.at)
     if isinstance(e, ir.Const) and e.type.is_float and t.is_integer and not math.isfinite(e.value):
         refuse(node.at, f"{name}({e.value}) has no value")
     return cast(e, t)
+
+
+def _of_parts(t: Scalar, parts: list[ir.Expr], node: s.Call) -> ir.Expr:
+    """`complex(re, im)` and its like."""
+    for e, part in zip(parts, node.arguments, strict=True):
+        real(e, "a part", part.at)
+    a, b = (cast(e, real_of(t)) for e in parts)
+    if isinstance(a, ir.Const) and isinstance(b, ir.Const):
+        return ir.Const(complex(a.value, b.value), t)
+    return ir.Call("of_parts", (a, b), t)
 
 
 def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
@@ -107,6 +142,13 @@ def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
     t = arguments[0].type
     for a in arguments[1:]:
         t = promote(t, a.type)
+    if name == "abs" and t.is_complex:
+        return intrinsic("magnitude", arguments, at)
+    if entry.kind == "part":
+        return ir.Call(name, tuple(arguments), real_of(t))
+    if name != "conjugate":
+        for a in arguments:
+            real(a, {"minimum": "min", "maximum": "max"}.get(name, name), at)
     if entry.kind == "same":
         if t.is_bool and name == "abs":
             refuse(at, "abs of a truth value")
@@ -255,18 +297,35 @@ def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
                 f"an atomic on {describe(array)}",
                 "it takes an array argument of the kernel",
             )
-        if array.dtype.is_bool:
-            refuse(array_node.at, "an atomic on an array of bool", "use int32 flags")
+        _check_atomic(op, array, array_node.at)
         indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
         values = tuple(
             statements.convert(array, v, node.at)
             for v in expressions.numbers(cx, tuple(value_nodes))
         )
+        if array.dtype.is_complex:
+            cx.emit(ir.Atomic(op, array, indices, values, None, node.at))
+            return Forbidden(
+                f"the old value of an atomic on an array of {array.dtype}",
+                "its two parts change one after the other: use atomics on arrays of reals",
+            )
         result = cx.variable("old", array.dtype)
         cx.emit(ir.Atomic(op, array, indices, values, result, node.at))
         return result
 
     return lower
+
+
+def _check_atomic(op: str, array: ir.Array, at: Location) -> None:
+    """Refuse what no target can do at once."""
+    t = array.dtype
+    if t.is_bool:
+        refuse(at, "an atomic on an array of bool", "use int32 flags")
+    if read_as(t) != t:
+        refuse(at, f"an atomic on an array of {t}", "accumulate into an array of float32")
+    if t.is_complex and op != "add":
+        hint = "ev.atomic_add is the one that complex numbers have"
+        refuse(at, f"ev.atomic_{op} on {spoken(array)} of {t}", hint)
 
 
 def _processor(what: str) -> Callable[[Context, s.Call], Value]:

@@ -11,12 +11,32 @@ import numpy as np
 from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
-from ..types import BOOL, INT32, INT64, POS, WEAK_INT, from_dtype, promote
+from ..types import (
+    BOOL,
+    INT32,
+    INT64,
+    POS,
+    TYPES,
+    WEAK_INT,
+    from_dtype,
+    promote,
+    read_as,
+)
 from ..walk import subexpressions
 from . import calls, methods
 from .arithmetic import binary, cast, compare, constant, in_range, truth, unary
 from .context import Context
-from .values import Forbidden, Group, LayoutValue, ScheduleValue, Static, Value, describe, spoken
+from .values import (
+    Conjugate,
+    Forbidden,
+    Group,
+    LayoutValue,
+    ScheduleValue,
+    Static,
+    Value,
+    describe,
+    spoken,
+)
 
 
 def value(cx: Context, node: s.Expr) -> Value:
@@ -64,6 +84,8 @@ def number(cx: Context, node: s.Expr) -> ir.Expr:
 def as_number(v: Value, at: Location) -> ir.Expr:
     if isinstance(v, ir.Expr):
         return v
+    if isinstance(v, Forbidden):
+        refuse(at, v.message, v.hint)
     if isinstance(v, ir.Array):
         refuse(
             at,
@@ -135,7 +157,7 @@ def _nearest(wanted: str, cx: Context) -> str:
 
 def from_python(thing: Any, node: s.Expr) -> Value:
     """A captured Python object: numbers are constants, functions and modules stand for themselves."""
-    if isinstance(thing, bool | int | float) and not isinstance(
+    if isinstance(thing, bool | int | float | complex) and not isinstance(
         thing, np.generic
     ):  # np.float64 is a float, too
         return in_range(constant(thing), INT64, node.at)
@@ -145,9 +167,9 @@ def from_python(thing: Any, node: s.Expr) -> Value:
             refuse(
                 node.at,
                 f"a constant of type {thing.dtype}",
-                "the types are float32, float64, int32, int64 and bool",
+                f"the types are {TYPES.replace(' or ', ' and ')}",
             )
-        return ir.Const(thing.item(), t)
+        return ir.Const(read_as(t).dtype.type(thing).item(), read_as(t))
     if isinstance(thing, tuple):
         return tuple(from_python(item, node) for item in thing)
     if thing is None or callable(thing) or isinstance(thing, python_types.ModuleType):
@@ -169,6 +191,8 @@ def from_python(thing: Any, node: s.Expr) -> Value:
 def attribute(cx: Context, node: s.Attribute) -> Value:
     base = value(cx, node.base)
     match base:
+        case ir.Expr():
+            return _number_attribute(base, node)
         case ir.Array():
             return _array_attribute(base, node)
         case LayoutValue():
@@ -186,6 +210,21 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
                 refuse(node.at, f"module {module.__name__} has no {node.name}")
             return from_python(getattr(module, node.name), node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
+
+
+def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
+    """Real numbers have them too, as in Python: x.imag is 0."""
+    if e.type.is_bool or node.name not in ("real", "imag", "conjugate"):
+        refuse(
+            node.at,
+            f"{describe(e)} has no attribute {node.name} in the kernel language",
+            "real, imag and conjugate()",
+        )
+    if node.name == "conjugate":
+        return Conjugate(e)
+    if e.type.is_complex:
+        return calls.intrinsic(node.name, [e], node.at)
+    return e if node.name == "real" else cast(constant(0), e.type)
 
 
 def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
@@ -208,11 +247,16 @@ def subscript(cx: Context, node: s.Subscript) -> Value:
     if not isinstance(base, ir.Array):
         refuse(node.at, f"{describe(base)} cannot be indexed", "arrays and tuples can")
     indices = array_indices(cx, base, node)
-    element = ir.Element(base, indices, base.dtype, _is_the_atom(cx, indices), node.at)
+    element = read(base, indices, _is_the_atom(cx, indices), node.at)
     # An id is weak, however many bits the layout keeps it in.
     if not base.ids:
         return element
     return ir.Cast(element, POS if base.dtype == INT32 else WEAK_INT)
+
+
+def read(array: ir.Array, indices: tuple[ir.Expr, ...], once: bool, at: Location | None) -> ir.Expr:
+    """An element as a value: of 16 bits, a float32."""
+    return cast(ir.Element(array, indices, array.dtype, once, at), read_as(array.dtype))
 
 
 def _is_the_atom(cx: Context, indices: tuple[ir.Expr, ...]) -> bool:
@@ -264,11 +308,11 @@ def comparison(cx: Context, node: s.Compare) -> ir.Expr:
         return ir.Const((isinstance(v, Static) and v.object is None) == (node.ops[0] == "is"), BOOL)
     left, right = numbers(cx, (node.first, node.rest[0]))
     if len(node.ops) == 1:
-        return compare(node.ops[0], left, right)
+        return compare(node.ops[0], left, right, node.at)
     shared = right if isinstance(right, ir.Const | ir.Var) else cx.assign("middle", right)
     rest = s.Compare(node.at, _Given(node.rest[0].at, shared), node.ops[1:], node.rest[1:])
     return _short_circuit(
-        cx, "and", compare(node.ops[0], left, shared), lambda: comparison(cx, rest)
+        cx, "and", compare(node.ops[0], left, shared, node.at), lambda: comparison(cx, rest)
     )
 
 

@@ -10,7 +10,7 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import BOOL, POS, WEAK_INT, Scalar, promote
 from . import expressions, loops, methods, passes, statements
-from .arithmetic import cast, constant
+from .arithmetic import cast, constant, real
 from .context import Context, leaves
 from .values import Forbidden, Iterable, LayoutValue, Value, describe
 
@@ -189,7 +189,7 @@ def _contribution(cx: Context, request: Request, atom: ir.Var) -> tuple[ir.Expr,
             test = expressions.condition(cx, element)
             return (ir.Select(test, atom, ir.Const(-1, POS), POS),)
         case "argmin" | "argmax":
-            return (expressions.number(cx, element), atom)
+            return (real(expressions.number(cx, element), f"ev.{request.op}", element.at), atom)
         case "reduce":
             v = expressions.value(cx, element)
             parts = leaves(v)
@@ -201,6 +201,8 @@ def _contribution(cx: Context, request: Request, atom: ir.Var) -> tuple[ir.Expr,
             return tuple(
                 x if isinstance(x, ir.Const | ir.Var) else cx.assign("part", x) for x in parts
             )
+        case "min" | "max":
+            return (real(expressions.number(cx, element), request.op, element.at),)
     return (expressions.number(cx, element),)
 
 
@@ -222,7 +224,7 @@ def _result(
             return ir.Binary("+", cast(start, t), cast(field_, t), t)
         case "min" | "max":
             assert found is not None and default is not None
-            other = expressions.as_number(default, request.at)
+            other = real(expressions.as_number(default, request.at), "a default", request.at)
             t = promote(field_.type, other.type)
             return ir.Select(found.fields[0], cast(field_, t), cast(other, t), t)
         case "argmin" | "argmax" | "first":

@@ -138,7 +138,7 @@ def update(cx: Context, node: s.Update) -> None:
         refuse(node.target.at, "this cannot be updated")
     array = _stored_array(cx, node.target)
     indices = _held(cx, expressions.array_indices(cx, array, node.target))
-    old = ir.Element(array, indices, array.dtype, False, node.target.at)
+    old = expressions.read(array, indices, False, node.target.at)
     mark = len(cx.block)
     right = expressions.number(cx, node.value)
     new = binary(node.op, _read_before(cx, old, mark), right, node.at)
@@ -186,8 +186,14 @@ def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
 
 
 def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:
-    """`v` as an element of `array`; a float does not silently become an integer."""
-    if v.type.is_float and not array.dtype.is_float:
+    """`v` as an element of `array`; a float does not silently become an integer, nor a complex number real."""
+    if v.type.is_complex and not array.dtype.is_complex:
+        refuse(
+            at,
+            f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}",
+            "store its z.real, z.imag or abs(z)",
+        )
+    if v.type.is_float and not array.dtype.is_inexact:
         refuse(
             at,
             f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}",

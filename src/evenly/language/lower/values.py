@@ -43,6 +43,13 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True)
+class Conjugate:
+    """`z.conjugate`, not yet called."""
+
+    of: ir.Expr
+
+
 @dataclass(frozen=True, eq=False)
 class ScheduleValue:
     """`self` inside a schedule's methods: its parameters are constants."""
@@ -81,6 +88,7 @@ Value = (
     | LayoutValue
     | Static
     | Method
+    | Conjugate
     | ScheduleValue
     | Group
     | Iterable
@@ -114,6 +122,8 @@ def describe(value: Value) -> str:
             return f"an iterable ({kind})"
         case Method(name=name):
             return f"the method {name}"
+        case Conjugate():
+            return "the method conjugate"
         case Static(object=None):
             return "None"
         case Static(object=thing):

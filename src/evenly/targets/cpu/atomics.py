@@ -58,6 +58,12 @@ def _exchange_loop(
 def _add(builder: Any, kind: Any, address: Any, value: Any) -> Any:
     if isinstance(kind, types.Integer):
         return builder.atomic_rmw("add", address, value, _ORDER)
+    if isinstance(kind, types.Complex):  # a part after the other; what was there before nobody asks
+        zero = llvm.Constant(llvm.IntType(32), 0)
+        for i in range(2):
+            part = builder.gep(address, [zero, llvm.Constant(llvm.IntType(32), i)])
+            _add(builder, kind.underlying_float, part, builder.extract_value(value, i))
+        return value
     return _exchange_loop(builder, address, lambda old: builder.fadd(old, value))
 
 

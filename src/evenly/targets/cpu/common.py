@@ -62,7 +62,8 @@ def _worth(e: ir.Expr) -> bool:
         isinstance(e, ir.Cast) and _worth(e.operand)
     )
     return computes and not any(
-        isinstance(x, ir.Const) and x.type.is_float and x.value == 0 for x in walk.subexpressions(e)
+        isinstance(x, ir.Const) and x.type.is_inexact and x.value == 0
+        for x in walk.subexpressions(e)
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.language import ir
 from evenly.language.phases import Once, Phases, Workspace
+from evenly.language.types import from_dtype, strong
 
 from . import workers
 from .division import RULES, SHARE, whole
@@ -119,7 +120,11 @@ class _Run:
 
     def address_of(self, array: ir.Array) -> int:
         a = self.workspaces[array.path] if array.path[0] == "$" else self.binding.array(array.path)
-        if a.dtype != array.dtype.dtype or a.ndim != array.ndim or not a.flags.c_contiguous:
+        if (
+            from_dtype(a.dtype) != strong(array.dtype)
+            or a.ndim != array.ndim
+            or not a.flags.c_contiguous
+        ):
             raise misfit(array, a)
         self.kept.append(a)
         return a.ctypes.data
@@ -246,7 +251,9 @@ def failure(place: Place, value: int, bound: int) -> InputError:
 
 def bits(value: Any, slot: Number) -> int:
     """What a slot holds for a number."""
-    if slot.type.is_float:
+    if slot.part:
+        value = getattr(value, slot.part)
+    if slot.type.is_inexact:
         return struct.unpack("q", struct.pack("d", float(value)))[0]
     number = int(value)
     if not -(2**63) <= number < 2**63:

@@ -110,12 +110,18 @@ import math
 
 import numpy as np
 from numba import cfunc, njit, types
-from numpy import float32, float64, int32, int64, uint8
+from numpy import complex64, complex128, float32, float64, int32, int64, uint8, uint16
 
 from evenly.targets.cpu.atomics import (
     atomic_add, atomic_cas, atomic_exch, atomic_max, atomic_min
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
+from evenly.targets.cpu.complexes import (
+    conjugate, divide_complex, imaginary_part, magnitude, of_parts, real_part
+)
+from evenly.targets.cpu.narrow import (
+    brain_bits, brain_value, half_bits, half_value, rounded_to_odd
+)
 from evenly.targets.cpu.primitives import (
     add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, floor_divide, maximum, minimum,
     multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping

@@ -25,8 +25,11 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """`part`: of a complex number, "real" or "imag"."""
+
     path: ir.Path
     type: Scalar
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +65,8 @@ class Slots:
     def length(self, array: ir.Array, axis: int) -> int:
         return self._slot(("length", array.path, axis), Length(array, axis))
 
-    def number(self, path: ir.Path, type_: Scalar) -> int:
-        return self._slot(("number", path), Number(path, type_))
+    def number(self, path: ir.Path, type_: Scalar, part: str = "") -> int:
+        return self._slot(("number", path, part), Number(path, type_, part))
 
     def scratch(self, phase: int, name: str, size: int, lanes: bool) -> int:
         return self._slot(("scratch", phase, name), Scratch(phase, name, size, lanes))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from evenly.language import combine, ir, walk
-from evenly.language.types import POS
+from evenly.language.types import POS, words_of
 
 from .common import shared
 from .division import SHARE
@@ -72,8 +72,8 @@ class Writer:
                 self.line(f"{t.var(v)} = {t.expr(e)}")
             case ir.Store(array=a, indices=indices, value=value, at=at):
                 *places, value = self.common(*indices, value)
-                stored = f"uint8({t.expr(value)})" if a.dtype.is_bool else t.expr(value)
-                self.line(f"{t.array(a)}[{t.index(a, tuple(places), at)}] = {stored}")
+                place = f"{t.array(a)}[{t.index(a, tuple(places), at)}]"
+                self.line(f"{place} = {t.stored(a.dtype, value)}")
             case ir.Atomic():
                 self.atomic(s)
             case ir.If():
@@ -232,7 +232,8 @@ class Writer:
         """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
         pointer = self.text.name(("scratch", phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
-        slot = self.text.slots.scratch(phase, name, size, lanes)
+        words = 1 if v is None else words_of(v.type)
+        slot = self.text.slots.scratch(phase, name, size * words, lanes)
         self.text.unpacked.setdefault(pointer, f"pointer(slots, {slot}, {kind})")
         return pointer
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from evenly.language import ir
 from evenly.language.diagnostics import Location
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.types import Scalar
+from evenly.language.types import Scalar, name_of, real_of
 
 from .slots import Slots
 
@@ -42,6 +42,9 @@ _BINDS = {
 # Spellings that differ from the table of intrinsics.
 _SPELLED = {"minimum": "minimum", "maximum": "maximum"}
 
+# Functions whose names begin so convert what Numba has no numbers for.
+_NARROW = {"float16": "half", "bfloat16": "brain"}
+
 # Numba promises LLVM that int64 does not overflow; data integers wrap around.
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
 
@@ -49,9 +52,11 @@ _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapp
 _TAKEN = frozenset(
     """
     math np inf nan cfunc njit types signature entry bool range abs min max
-    int32 int64 float32 float64 uint8
+    int32 int64 float32 float64 complex64 complex128 uint8 uint16
     pointer as_float minimum maximum floor_divide
     add_wrapping subtract_wrapping multiply_wrapping power_wrapping cube_root
+    of_parts real_part imaginary_part magnitude conjugate divide_complex
+    half_value half_bits brain_value brain_bits rounded_to_odd
     add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
     check_index check_divisor check_shift record record_of worker workers slots
@@ -123,8 +128,9 @@ class Text:
 
     def param(self, p: ir.Param) -> str:
         name = self.name(("param", p.path), _joined(p.path))
-        slot = f"slots[{self.slots.number(p.path, p.type)}]"
-        self.unpacked.setdefault(name, from_slot(slot, p.type))
+        parts = ("real", "imag") if p.type.is_complex else ("",)
+        found = [f"slots[{self.slots.number(p.path, p.type, part)}]" for part in parts]
+        self.unpacked.setdefault(name, from_slots(found, p.type))
         return name
 
     def place(self, kind: str, name: str, at: Location | None) -> int:
@@ -182,6 +188,10 @@ class Text:
         text = f"{self.array(e.array)}[{self.index(e.array, e.indices, e.at)}]"
         return (f"{text} != 0", _BINDS["!="]) if e.array.dtype.is_bool else (text, 100)
 
+    def stored(self, t: Scalar, value: ir.Expr) -> str:
+        """`value` as memory holds it in an array of `t`."""
+        return f"uint8({self.expr(value)})" if t.is_bool else self.expr(value)
+
     def index(self, a: ir.Array, indices: tuple[ir.Expr, ...], at: Location | None) -> str:
         """The flat index of an element, rows after rows."""
         if self.places is not None:
@@ -213,6 +223,8 @@ class Text:
             return narrow(*self.division(e), t)
         if t.name == "int64" and op in _WRAPPING:
             return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", 100
+        if op == "/" and t.is_complex:
+            return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", 100
         if op in ("<<", ">>") and self.places is not None:
             number = self.place("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
@@ -231,6 +243,11 @@ class Text:
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
         if number_type(x.type) == number_type(t):
             return self._expr(x)
+        if x.type.name in _NARROW:
+            return f"{_NARROW[x.type.name]}_value({self.expr(x)})", 100
+        if t.name in _NARROW:
+            value = self.expr(x) if x.type.name == "float32" else f"rounded_to_odd({self.expr(x)})"
+            return f"{_NARROW[t.name]}_bits({value})", 100
         if t.is_bool:
             return f"{self.operand(x, 31)} != 0", 30
         return f"{number_type(t)}({self.expr(x)})", 100
@@ -265,16 +282,23 @@ def _joined(path: ir.Path) -> str:
 
 def number_type(t: Scalar) -> str:
     """Numba's name of the type that computes with a scalar."""
-    return "bool" if t.is_bool else t.dtype.name
+    return "bool" if t.is_bool else name_of(t.dtype)
+
+
+# What holds elements in memory where Numba has no such numbers.
+_HELD_AS = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 
 
 def memory_type(t: Scalar) -> str:
     """Numba's name of the type that holds a scalar in memory."""
-    return "uint8" if t.is_bool else t.dtype.name
+    return _HELD_AS.get(t.name, number_type(t))
 
 
-def from_slot(text: str, t: Scalar) -> str:
-    """The number in a slot."""
+def from_slots(texts: list[str], t: Scalar) -> str:
+    """The number in a slot; in two, the complex number of these parts."""
+    if t.is_complex:
+        return f"of_parts({', '.join(from_slots([text], real_of(t)) for text in texts)})"
+    (text,) = texts
     if t.is_float:
         return f"float32(as_float({text}))" if t.name == "float32" else f"as_float({text})"
     return f"{text} != 0" if t.is_bool else f"int32({text})" if t.name == "int32" else text
@@ -291,6 +315,9 @@ def constant(c: ir.Const) -> tuple[str, int]:
     """A literal of exactly the constant's type, and how tightly it binds."""
     if c.type.is_bool:
         return str(bool(c.value)), 100
+    if c.type.is_complex:
+        parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
+        return f"of_parts({', '.join(constant(part)[0] for part in parts)})", 100
     if c.type.is_float:
         value = float(c.value)
         text = (

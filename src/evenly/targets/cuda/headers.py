@@ -8,6 +8,8 @@ from pathlib import Path
 FOLDER = Path(__file__).parent / "device"
 ORDER = (
     "gpu.cuh",
+    "narrow.cuh",
+    "complex.cuh",
     "group.cuh",
     "ops.cuh",
     "grid.cuh",

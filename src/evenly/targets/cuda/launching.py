@@ -176,16 +176,16 @@ class Program:
         for number, code in enumerate(self.codes):
             size = dimensions(code, binding, multiprocessors)
             carried = size.blocks * size.lanes
-            if code.value_fields and not code.meets:
+            if code.value_words and not code.meets:
                 for name in ("out_tile", "head_tile"):
                     take((number, name), name, carried * self.position, self.position)
                 for name in ("out_value", "head_value"):
-                    take((number, name), name, carried * code.value_fields * 8)
+                    take((number, name), name, carried * code.value_words * 8)
             bins = code.path, "tile_bins"
             if size.binned and code.path not in stored and bins not in pieces:
                 take(bins, "tile_bins", size.partition * self.position, self.position)
-            if code.grid_fields:
-                nbytes = size.partials * code.grid_fields * 8
+            if code.grid_words:
+                nbytes = size.partials * code.grid_words * 8
                 take((number, "grid_partials"), "grid_partials", nbytes)
         return Scratch(pieces, total)
 
@@ -261,7 +261,7 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
-    finishes = code.value_fields and not code.meets and blocks > 1
+    finishes = code.value_words and not code.meets and blocks > 1
     return Dimensions(blocks, lanes, ceil_div(blocks, FINISH_BLOCK) if finishes else 0)
 
 
@@ -313,7 +313,7 @@ def cells(blocks: int) -> int:
 
 def cell_size(code: PhaseCode) -> int:
     """The most bytes of a cell: a link of 8 to meet, and one for every 4 bytes of two parts."""
-    return 8 + 2 * 2 * code.value_fields * 8
+    return 8 + 2 * 2 * code.value_words * 8
 
 
 # ---- values ----------------------------------------------------------------------------------------
@@ -323,6 +323,8 @@ _SCALARS: dict[str, Any] = {
     "long long": np.int64,
     "float": np.float32,
     "double": np.float64,
+    "ev::complex64": np.complex64,
+    "ev::complex128": np.complex128,
 }
 
 

@@ -63,14 +63,14 @@ class Prepared:
 
 def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
     """Arguments as the driver wants them: the values, the array of their addresses, and where that is."""
-    values = (ctypes.c_int64 * max(len(arguments), 1))()
+    values = (ctypes.c_int64 * max(2 * len(arguments), 1))()  # 16 bytes each, as complex128 needs
     start = ctypes.addressof(values)
     for i, value in enumerate(arguments):
         if isinstance(value, np.generic):
-            ctypes.memmove(start + 8 * i, value.tobytes(), value.itemsize)
+            ctypes.memmove(start + 16 * i, value.tobytes(), value.itemsize)
         else:
-            values[i] = value
+            values[2 * i] = value
     addresses = (ctypes.c_void_p * max(len(arguments), 1))(
-        *(start + 8 * i for i in range(len(arguments)))
+        *(start + 16 * i for i in range(len(arguments)))
     )
     return values, addresses, ctypes.addressof(addresses)

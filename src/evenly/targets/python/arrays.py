@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from evenly.interop.arrays import as_numpy
+from evenly.interop.narrow import narrowed, widened
+from evenly.language.types import BFLOAT16, FLOAT16, Scalar, from_dtype
 
 from .failures import OutOfBounds, RunError
 from .functions import wrapped
 from .operators import is_whole
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+_READ: dict[Scalar, Callable[[Any], Any]] = {FLOAT16: np.float32, BFLOAT16: widened}
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "b": lambda value: isinstance(value, np.bool_),
+    "i": is_whole,
+    "f": lambda value: not isinstance(value, complex | np.complexfloating),
+    "c": lambda value: True,
+}
 
 
 class CheckedArray:
@@ -20,6 +36,10 @@ class CheckedArray:
     def __init__(self, array: Any, name: str, ids: bool = False, writable: bool = True) -> None:
         self._array = array if type(array) is np.ndarray else as_numpy(array, name)
         self._name, self._ids, self._writable = name, ids, writable
+        t = from_dtype(self._array.dtype)
+        assert t is not None
+        self._type = t
+        self._read = int if ids else _READ.get(t, _as_it_is)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -33,8 +53,7 @@ class CheckedArray:
         return len(self._array)
 
     def __getitem__(self, index: Any) -> Any:
-        value = self._array[self._checked(index)]
-        return int(value) if self._ids else value
+        return self._read(self._array[self._checked(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if not self._writable or not self._array.flags.writeable:
@@ -45,14 +64,15 @@ class CheckedArray:
 
     def convert(self, value: Any) -> Any:
         """`value` as an element: integers keep their low bits; a float never becomes an integer."""
-        dtype = self._array.dtype
-        if dtype.kind == "f":
-            return dtype.type(value)
-        right = isinstance(value, np.bool_) if dtype.kind == "b" else is_whole(value)
-        if not right:
+        t = self._type
+        if not _FITS[t.kind](value):
             given = f"a {type(value).__name__}"
-            raise RunError(self._name, expected=f"a value of its type, {dtype}", given=given)
-        return value if dtype.kind == "b" else wrapped(value, dtype)
+            raise RunError(self._name, expected=f"a value of its type, {t}", given=given)
+        if t is BFLOAT16:
+            return narrowed(value).view(self._array.dtype)
+        if t.is_integer:
+            return wrapped(value, t.dtype)
+        return value if t.is_bool else t.dtype.type(np.float64(value) if t is FLOAT16 else value)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
         indices = index if type(index) is tuple else (index,)

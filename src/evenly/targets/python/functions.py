@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from evenly.interop.narrow import widened
 from evenly.language import names
 from evenly.language.intrinsics import BY_NAME
+from evenly.language.types import BFLOAT16, from_dtype
 
 from .operators import is_weak
 
@@ -93,6 +95,13 @@ def wrapped(value: Any, dtype: np.dtype) -> Any:
     bits = 8 * dtype.itemsize
     value &= (1 << bits) - 1
     return dtype.type(value - (1 << bits) if value >> (bits - 1) else value)
+
+
+def element_value(value: Any) -> Any:
+    """A NumPy scalar as kernels compute with it: a float of 16 bits as a float32."""
+    if isinstance(value, np.float16):
+        return np.float32(value)
+    return widened(value) if from_dtype(value.dtype) is BFLOAT16 else value
 
 
 def _integer(dtype: type) -> Callable[[Any], Any]:
@@ -174,6 +183,8 @@ def replacement(thing: Any) -> Any:
         return ModuleProxy(thing, replacement)
     if type(thing) is bool:
         return np.bool_(thing)
+    if isinstance(thing, np.generic):
+        return element_value(thing)
     if type(thing) is tuple:
         return tuple(replacement(item) for item in thing)
     try:

@@ -17,8 +17,8 @@ from .failures import BadValue
 
 
 def is_weak(x: Any) -> bool:
-    """Python's own int and float: literals, ids, range variables, lengths."""
-    return type(x) is int or type(x) is float
+    """Python's own int, float and complex: literals, ids, range variables, lengths."""
+    return type(x) is int or type(x) is float or type(x) is complex
 
 
 def is_whole(x: Any) -> bool:
@@ -34,6 +34,8 @@ def truth(x: Any) -> np.bool_:
 def divide(a: Any, b: Any) -> Any:
     """`a / b`: inf or nan where b is zero, for weak numbers as for typed ones."""
     if is_weak(a) and is_weak(b):
+        if complex in (type(a), type(b)):
+            return complex(np.complex128(a) / np.complex128(b))
         return float(np.float64(a) / np.float64(b))
     return a / b
 

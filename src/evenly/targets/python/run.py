@@ -80,7 +80,7 @@ class _Run:
     def argument(self, name: str, value: Any) -> Any:
         if is_layout(value):
             return LayoutView(value, name, self.walk)
-        if value is None or isinstance(value, int | float | np.generic):
+        if value is None or isinstance(value, int | float | complex | np.generic):
             return functions.replacement(value)
         return CheckedArray(value, name)
 

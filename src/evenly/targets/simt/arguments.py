@@ -16,7 +16,7 @@ MOST_THREADS = 1024  # of a block, on every GPU
 # The letters of Machine.kinds().
 TYPES = {
     "b": "bool", "B": "uint8", "i": "int32", "j": "uint32",
-    "l": "int64", "m": "uint64", "f": "float32", "d": "float64",
+    "l": "int64", "m": "uint64", "f": "float32", "d": "float64", "e": "float16", "F": "complex64", "D": "complex128",
 }  # fmt: skip
 
 
@@ -92,6 +92,8 @@ def number_of(name: str, kind: str, value: Any) -> Any:
 def _fits(dtype: np.dtype[Any], value: Any) -> bool:
     if isinstance(value, bool | np.bool_):
         return dtype.kind == "b"
+    if dtype.kind == "c":
+        return isinstance(value, complex | np.complexfloating) or _fits(np.dtype("d"), value)
     if dtype.kind == "f":
         return isinstance(value, float | np.floating) or (
             isinstance(value, int | np.integer) and abs(int(value)) < 2**1023

@@ -65,6 +65,9 @@ SCALARS: dict[str, Any] = {
     "m": ctypes.c_uint64,
     "f": ctypes.c_float,
     "d": ctypes.c_double,
+    "e": lambda v: ctypes.c_uint16(int(np.float16(v).view(np.uint16))),
+    "F": lambda z: (ctypes.c_float * 2)(z.real, z.imag),
+    "D": lambda z: (ctypes.c_double * 2)(z.real, z.imag),
 }
 
 

@@ -61,6 +61,21 @@ EV_DEVICE int highest_bit(unsigned m) { return 31 - __clz((int)m); }   // -1 whe
 EV_DEVICE float infinity_float() { return __int_as_float(0x7f800000); }
 EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000000LL); }
 
+// ---- the bits of floats ----------------------------------------------------------------------------------------------
+EV_DEVICE unsigned float_bits(float v) { return __float_as_uint(v); }
+EV_DEVICE float bits_float(unsigned bits) { return __uint_as_float(bits); }
+// Of float16, for which NVRTC has no header: to the nearest, ties to even.
+EV_DEVICE float half_value(unsigned short bits) {
+  float v;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(bits));
+  return v;
+}
+EV_DEVICE unsigned short half_bits(float v) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(v));
+  return bits;
+}
+
 // ---- loads ---------------------------------------------------------------------------------------------------------
 // load_cached: memory that nobody writes while the kernel runs, and that is read again (gathered); the read-only path.
 // load_once: the same, read once (arrays indexed by the atom): first out of the cache, so that gathered data stays.
@@ -69,6 +84,17 @@ EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000
 template <class T> EV_DEVICE T load_cached(const T* p) { return *p; }
 template <class T> EV_DEVICE T load_once(const T* p) { return __ldcs(p); }
 EV_DEVICE bool load_once(const bool* p) { return __ldcs((const unsigned char*)p) != 0; }
+// Two of a kind side by side, by one instruction: `p` is aligned to both.
+EV_DEVICE void load_pair_once(const float* p, float& first, float& second) {
+  const float2 both = __ldcs((const float2*)p);
+  first = both.x;
+  second = both.y;
+}
+EV_DEVICE void load_pair_once(const double* p, double& first, double& second) {
+  const double2 both = __ldcs((const double2*)p);
+  first = both.x;
+  second = both.y;
+}
 // load_unused: a place that perhaps nobody has written, whose value is thrown away then: asked for without a branch, so
 // that the loads around it stay in flight together.
 template <class T> EV_DEVICE T load_unused(const T& place) { return place; }

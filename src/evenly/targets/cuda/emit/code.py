@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.language import ir
 from evenly.language.diagnostics import Location
+from evenly.language.types import words_of
 
 from .parameters import Parameter
 
@@ -31,6 +33,11 @@ class KernelCode:
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
 
 
+def words(fields: Sequence[ir.Var]) -> int:
+    """Of 64 bits, that a struct of these fields takes at most: one each, two where one has two."""
+    return len(fields) * max((words_of(v.type) for v in fields), default=1)
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionCode:
     """What a main kernel reads that follows from its layout's structure: the kernels that make it, in order.
@@ -48,6 +55,7 @@ class PartitionCode:
 class PhaseCode:
     """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
 
+    value_words, grid_words: of 64 bits, that a tile's or the grid's accumulators take at most.
     meets: the main kernel joins the tiles that its blocks share (device/meet.cuh); else a finish kernel does.
     chunk: the tiles of a chunk, where blocks stay and take chunks from a counter; else 0.
     """
@@ -57,8 +65,8 @@ class PhaseCode:
     path: ir.Path
     lanes: ir.Expr | None = None
     persistent: bool = False
-    value_fields: int = 0
-    grid_fields: int = 0
+    value_words: int = 0
+    grid_words: int = 0
     partition: PartitionCode | None = None
     meets: bool = False
     chunk: int = 0

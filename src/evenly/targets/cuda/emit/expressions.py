@@ -10,7 +10,7 @@ import numpy as np
 from evenly.language import ir
 from evenly.language.intrinsics import BY_NAME
 from evenly.language.lower.context import RESERVED
-from evenly.language.types import POS, Scalar
+from evenly.language.types import POS, Scalar, real_of
 
 from .naming import flat
 
@@ -20,8 +20,13 @@ _TYPES = {
     "int64": "long long",
     "float32": "float",
     "float64": "double",
+    "complex64": "ev::complex64",
+    "complex128": "ev::complex128",
+    "float16": "ev::float16",
+    "bfloat16": "ev::bfloat16",
     "int": "long long",
     "float": "double",
+    "complex": "ev::complex128",
     "index": "pos",
 }
 
@@ -225,9 +230,7 @@ class Text:
 
 
 def _plain(c: ir.Const) -> bool:
-    return not (
-        isinstance(c.value, int | float) and (c.value < 0 or math.copysign(1.0, c.value) < 0)
-    )
+    return c.type.is_complex or not (c.value < 0 or math.copysign(1.0, c.value) < 0)
 
 
 def _power_of_two(e: ir.Expr) -> int | None:
@@ -240,6 +243,9 @@ def constant(c: ir.Const) -> str:
     """A literal of exactly the constant's type."""
     if c.type.is_bool:
         return "true" if c.value else "false"
+    if c.type.is_complex:
+        parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
+        return f"{ctype(c.type)}({', '.join(map(constant, parts))})"
     if c.type.is_float:
         name = ctype(c.type)
         if math.isnan(c.value):

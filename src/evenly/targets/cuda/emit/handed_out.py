@@ -36,7 +36,7 @@ def emit_dynamic(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         (made.kernel(name, [taken]), *finals),
         schedule,
         phase.path,
-        grid_fields=made.totals.fields,
+        grid_words=made.totals.words,
         chunk=schedule.chunk,
     )
 
@@ -57,7 +57,7 @@ def emit_lrb(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         ),
         schedule,
         phase.path,
-        grid_fields=made.totals.fields,
+        grid_words=made.totals.words,
         partition=bins_of(unit, phase, name),
     )
 

@@ -44,7 +44,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         totals.parameters,
     )
     finals = totals.final(unit, name, schedule.block)
-    return PhaseCode((kernel, *finals), schedule, phase.path, grid_fields=totals.fields)
+    return PhaseCode((kernel, *finals), schedule, phase.path, grid_words=totals.words)
 
 
 def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
 
-from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
+from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode, words
 from .expressions import Text
 from .parameters import Parameter, struct_members, struct_values
 from .phase_struct import PhaseStruct, schedule_struct
@@ -37,8 +37,8 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         phase.path,
         phase.lanes,
         made.persistent,
-        sum(len(a.fields) for a in phase.pass_.accumulators) if made.folds else 0,
-        made.totals.fields,
+        words([v for a in phase.pass_.accumulators for v in a.fields]) if made.folds else 0,
+        made.totals.words,
         PartitionCode((made.partition(),)) if made.rule else None,
         made.meets,
     )

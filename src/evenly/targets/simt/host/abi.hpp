@@ -49,7 +49,7 @@ struct ev_array {
 struct ev_entry {  // of a kernel
   void (*call)(void* kernel, void** arguments);
   void* kernel;
-  // A letter a parameter: b i j l m f d, B a byte, j and m unsigned, ? something else; of a pointer, what it points to,
+  // A letter a parameter: b i j l m f d, B a byte, j and m unsigned, e of 16 bits, F and D complex, ? something else; of a pointer, what it points to,
   // with * before it, or & where that is const.
   const char* kinds;
 };

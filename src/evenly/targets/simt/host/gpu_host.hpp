@@ -26,6 +26,9 @@
   auto& name = *static_cast<::ev::sim::array_of<T, N>*>(ev_sim_shared(&name##_key, sizeof(::ev::sim::array_of<T, N>), sizeof(T), #name))
 
 namespace ev {
+template <class T> struct complex;
+template <class Format> struct narrow;
+struct half;
 namespace sim {
 template <class T, long long N> using array_of = T[N];
 
@@ -89,9 +92,31 @@ EV_DEVICE int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(
 EV_DEVICE float infinity_float() { return HUGE_VALF; }
 EV_DEVICE double infinity_double() { return HUGE_VAL; }
 
+// ---- the bits of floats --------------------------------------------------------------------------------------------------------
+EV_DEVICE unsigned float_bits(float v) { return unsigned(sim::to_bits(v)); }
+EV_DEVICE float bits_float(unsigned bits) { return sim::from_bits<float>(bits); }
+// Moving the exponent's bias by a multiplication makes subnormal halves come out right, too. (Giesen, "Float->half
+// conversions".) Not every compiler has a type for them.
+EV_DEVICE float half_value(unsigned short bits) {
+  const unsigned magnitude = (bits & 0x7fffu) << 13, sign = (bits & 0x8000u) << 16;
+  const float moved = bits_float(magnitude) * 0x1p112f;
+  const unsigned special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;  // inf and nan
+  return bits_float(float_bits(moved) | special | sign);
+}
+EV_DEVICE unsigned short half_bits(float v) {
+  const unsigned all = float_bits(v), sign = all >> 16 & 0x8000u, magnitude = all & 0x7fffffffu;
+  unsigned made;
+  if (magnitude > 0x7f800000u) made = 0x7e00u;                                // nan
+  else if (magnitude >= 0x47800000u) made = 0x7c00u;                          // from 2**16 on: inf
+  else if (magnitude < 0x38800000u) made = float_bits(bits_float(magnitude) + 0.5f) - 0x3f000000u;  // below 2**-14: subnormal
+  else made = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1)) >> 13;
+  return static_cast<unsigned short>(made | sign);
+}
+
 // ---- loads and views -------------------------------------------------------------------------------------------------------------
 template <class T> T load_cached(const T* p) { return *p; }
 template <class T> T load_once(const T* p) { return *p; }
+template <class T> void load_pair_once(const T* p, T& first, T& second) { first = p[0], second = p[1]; }
 #ifdef EV_TRACE
 template <class T> T load_unused(const T& place) { return place; }
 #else
@@ -173,6 +198,9 @@ template <class T> constexpr char kind_of() {  // ev_entry::kinds
   if constexpr (std::is_same_v<T, bool>) return 'b';
   else if constexpr (std::is_same_v<T, float>) return 'f';
   else if constexpr (std::is_same_v<T, double>) return 'd';
+  else if constexpr (std::is_same_v<T, narrow<half>>) return 'e';
+  else if constexpr (std::is_same_v<T, complex<float>>) return 'F';
+  else if constexpr (std::is_same_v<T, complex<double>>) return 'D';
   else if constexpr (!std::is_integral_v<T>) return '?';
   else if constexpr (sizeof(T) == 1) return 'B';
   else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? 'i' : 'j';
@@ -190,8 +218,13 @@ template <class... A> struct caller {
     (((mark<A>() == ' ' ? to : (*to++ = mark<A>(), to)), *to++ = kind_of<bare<A>>()), ...);
     return text;
   }
+  template <class T> EV_QUIET static T taken(const void* p) {  // whatever Python has aligned it to
+    T v;
+    memcpy(&v, p, sizeof v);
+    return v;
+  }
   template <size_t... I> EV_QUIET static void with(void* kernel, void** a, std::index_sequence<I...>) {
-    reinterpret_cast<void (*)(A...)>(kernel)(*static_cast<A*>(a[I])...);
+    reinterpret_cast<void (*)(A...)>(kernel)(taken<A>(a[I])...);
   }
   EV_QUIET static void call(void* kernel, void** a) { with(kernel, a, std::index_sequence_for<A...>()); }
 };

@@ -1,0 +1,48 @@
+"""What emitted code calls on complex numbers: NumPy's arithmetic where Numba's differs, and their parts."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit, types
+
+
+@njit(error_model="numpy")
+def of_parts(real, imaginary):
+    return complex(real, imaginary)
+
+
+@njit(error_model="numpy")
+def real_part(z):
+    return z.real
+
+
+@njit(error_model="numpy")
+def imaginary_part(z):
+    return z.imag
+
+
+@njit(error_model="numpy")
+def conjugate(z):
+    return complex(z.real, -z.imag)
+
+
+@njit(error_model="numpy")
+def magnitude(z):
+    return math.hypot(z.real, z.imag)
+
+
+@njit(error_model="numpy")
+def divide_complex(a, b):
+    """Smith's division ("Algorithm 116", CACM 5, 1962), step by step as NumPy has it."""
+    real, imaginary = abs(b.real), abs(b.imag)
+    if real == 0 and imaginary == 0:
+        return complex(a.real / real, a.imag / real)
+    one = types.float32(1)  # an integer would make a float64 of it
+    if real >= imaginary:
+        ratio = b.imag / b.real
+        scale = one / (b.real + b.imag * ratio)
+        return complex((a.real + a.imag * ratio) * scale, (a.imag - a.real * ratio) * scale)
+    ratio = b.real / b.imag
+    scale = one / (b.imag + b.real * ratio)
+    return complex((a.real * ratio + a.imag) * scale, (a.imag * ratio - a.real) * scale)
