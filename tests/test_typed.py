@@ -15,7 +15,12 @@ def test_every_pair_is_covered() -> None:
     for a, b in itertools.combinations(zip(*covering(), strict=True), 2):
         assert len(set(zip(a, b, strict=True))) == len(set(a)) * len(set(b))
     for first in range(4):
-        assert [len(set(kind)) for kind in zip(*few(first), strict=True)] == [4, len(SCHEDULES), 4, 4]
+        assert [len(set(kind)) for kind in zip(*few(first), strict=True)] == [
+            4,
+            len(SCHEDULES),
+            4,
+            4,
+        ]
 
 
 @pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), covering())

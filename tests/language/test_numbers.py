@@ -114,7 +114,8 @@ def numbers_are_rounded_once(run: Run, dtype: Any) -> None:
     run(narrow, tiles(len(x)), x, halves, brains)
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(halves, x.astype(np.float16))
-    np.testing.assert_array_equal(np.signbit(halves), np.signbit(x))
+    number = ~np.isnan(x)  # a GPU gives every NaN the same sign
+    np.testing.assert_array_equal(np.signbit(halves[number]), np.signbit(x[number]))
     np.testing.assert_array_equal(widened(brains), widened(narrowed(x)))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.arguments import spec_of
 from evenly.interop.generators import rmat, stencil
-from evenly.tuning.auto import consider
+from evenly.tuning.auto import Task, consider, task_of
 from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import statistics
@@ -17,7 +18,7 @@ from tests.batteries import layout_batteries
 
 
 def chosen(A, target: str = "cuda", whole: bool = False):
-    return consider(A, target, whole).schedule
+    return consider(A, target, Task(whole_tiles=whole)).schedule
 
 
 def equal_tiles(tiles: int, atoms: int):
@@ -72,7 +73,7 @@ def test_kernels_that_need_whole_tiles_get_such_a_schedule() -> None:
 @pytest.mark.parametrize("name", layout_batteries())
 def test_every_layout_gets_an_answer(name: str) -> None:
     for target in ("cpu", "cuda"):
-        choice = consider(ev.ragged(layout_batteries()[name]), target, False)
+        choice = consider(ev.ragged(layout_batteries()[name]), target)
         assert choice.why
         assert len(choice.rejected) >= 4
 
@@ -98,3 +99,35 @@ def test_explain_refuses_what_it_does_not_know() -> None:
         ev.InputError, match="target: expected one of auto, cpu, cuda, python, simt, got 'gpu'"
     ):
         ev.explain(ev.ragged(np.array([0, 2])), target="gpu")
+
+
+@ev.kernel
+def many_sums(A, y):
+    for row in A.tiles():
+        one, two, three = 0j, 0j, 0j
+        four, five = 0j, 0j
+        for k in A.atoms(row):
+            one += A.value(k)
+            two += A.value(k) * 2
+            three += A.value(k) * 3
+            four += A.value(k) * 4
+            five += A.value(k) * 5
+        y[row] = one + two + three + four + five
+
+
+def test_values_that_no_block_can_stage_are_not_staged() -> None:
+    """80 bytes a tile: what MergePath keeps of a block does not fit into its shared memory."""
+    A = ev.csr(rmat(14).astype(np.complex128))
+    spec = tuple(spec_of(value, "A") for value in (A, np.zeros(A.num_tiles, np.complex128)))
+    task = task_of(many_sums.program(spec))
+    assert task.value_bytes == 80
+    assert chosen(A) == ev.MergePath(min_blocks=4)
+    assert consider(A, "cuda", task).schedule.owns_tiles
+
+
+def test_tiles_are_sorted_by_plans_only() -> None:
+    sizes = np.zeros(2_000_000, np.int64)
+    sizes[::50] = 3
+    A = ev.ragged(np.concatenate([[0], np.cumsum(sizes)]))
+    assert chosen(A) == ev.Lrb(block=512)
+    assert isinstance(consider(A, "cuda", Task(kept=False)).schedule, ev.ThreadMapped)

@@ -18,7 +18,7 @@ def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Cont
 
     def by_rule() -> Contender:
         # What tune() has measured here before would be another contender.
-        return planned("auto", AUTO, choose(A, target, False), A, x, y, target, clock)
+        return planned("auto", AUTO, choose(A, target), A, x, y, target, clock)
 
     yield prepared("auto", by_rule)
     for schedule in candidates(target):

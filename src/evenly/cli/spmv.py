@@ -192,7 +192,7 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
     if plan.tuning is None:
-        why = consider(problem.A, problem.target, False).why
+        why = consider(problem.A, problem.target).why
     else:
         why = f"the fastest that `evenly tune` measured, as {plan.schedule}"
     return name, f"auto chose {name} on {problem.target}: {why}"

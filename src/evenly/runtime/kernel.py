@@ -230,7 +230,7 @@ class Bound:
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
         tuning = self._tuning(binding, specs, target) if recalled else None
-        schedule = tuning.schedule if tuning else self._schedule(binding, specs, target)
+        schedule = tuning.schedule if tuning else self._schedule(binding, specs, target, recalled)
         if target == "python":
             phases = cutting.cut(kernel.program(specs), whole=True)
             return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
@@ -259,13 +259,13 @@ class Bound:
             return self.target
         return "cuda" if binding.device().startswith("cuda") else "cpu"
 
-    def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str) -> Any:
+    def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str, kept: bool) -> Any:
         if self.schedule != "auto":
             return by_name(self.schedule)
-        from evenly.tuning.auto import choose
+        from evenly.tuning.auto import choose, task_of
 
-        whole = cutting.needs_whole_tiles(self.kernel.program(specs)) is not None
-        return choose(binding.first_layout(), target, whole)
+        task = task_of(self.kernel.program(specs), kept)
+        return choose(binding.first_layout(), target, task)
 
     def _tuning(self, binding: Binding, specs: tuple[Spec, ...], target: str) -> Tuning | None:
         """What tune() has measured for such a plan."""

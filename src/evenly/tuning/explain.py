@@ -66,7 +66,7 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         from evenly.layouts.moving import device_of
 
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
-    choice = consider(layout, target, False)
+    choice = consider(layout, target)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     return Explanation(repr(layout), target, choice, measured)
 

@@ -1,7 +1,7 @@
 """What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
 
-Two formulas, one for whole tiles that belong to groups, one for tiles and atoms divided evenly;
-their numbers are in the data file of the architecture, fitted to measured SpMVs by
+Three formulas: for whole tiles that belong to groups, for tiles and atoms divided evenly, and for
+tiles in bins, where most are empty. Their numbers are in the data file of the architecture, fitted to measured SpMVs by
 benchmarks/fit_auto.py. They only have to put schedules in the right order.
 """
 
@@ -19,10 +19,17 @@ LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 Numbers = Mapping[str, float]
 
 
-def predicted(st: Statistics, numbers: Mapping[str, Any], whole_tiles: bool) -> dict[Any, float]:
-    """Microseconds of each candidate. whole_tiles: only of those that own whole tiles."""
+def predicted(
+    st: Statistics, numbers: Mapping[str, Any], whole_tiles: bool, kept: bool = True
+) -> dict[Any, float]:
+    """Microseconds of each candidate.
+
+    whole_tiles: only of those that own whole tiles. kept: of those, too, that sort tiles, which only a plan does once.
+    """
     groups = numbers["groups"]
     found = {owned(lanes): group_time(st, lanes, groups) for lanes in LANES}
+    if kept and st.empty > numbers["mostly_empty"]:
+        found[s.Lrb(block=512)] = bins_time(st, numbers["bins"])
     if not whole_tiles:
         found[split(st, numbers)] = split_time(st, numbers["split"])
     return found
@@ -54,6 +61,12 @@ def group_time(st: Statistics, lanes: int, n: Numbers) -> float:
     scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - 4)
     alone = n["step"] * math.ceil(greatest / lanes)
     return float(n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered + alone)
+
+
+def bins_time(st: Statistics, n: Numbers) -> float:
+    """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
+    alone = n["step"] * st.greatest / 512
+    return float(n["base"] + n["tile"] * st.tiles + n["atom"] * st.atoms + alone)
 
 
 def split_time(st: Statistics, n: Numbers) -> float:

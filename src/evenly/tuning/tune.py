@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from evenly.arguments import Binding
 from evenly.errors import InputError, one_line
 from evenly.language.ir import Program
-from evenly.language.phases import needs_whole_tiles
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
-from .auto import choose
+from .auto import choose, task_of
 from .candidates import can_run, several
 from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
@@ -98,8 +97,7 @@ def schedules(plan: Subject, given: Any) -> list[Any]:
     Raises InputError for names that are not schedules, and for none at all.
     """
     if given is None:
-        whole = needs_whole_tiles(plan.program) is not None
-        rule = choose(plan.binding.first_layout(), plan.target, whole)
+        rule = choose(plan.binding.first_layout(), plan.target, task_of(plan.program))
         return list(dict.fromkeys([plan.schedule, rule, *all_candidates(plan.target)]))
     made = list(dict.fromkeys(several(given)))
     if not made:

@@ -127,3 +127,15 @@ def test_debug_is_refused_where_nothing_is_checked() -> None:
     """An option that would be ignored is answered."""
     with pytest.raises(ev.InputError, match="debug: expected target 'cpu' or 'python'"):
         CudaTarget().compile(None, ev.MergePath(), {}, False, True)  # type: ignore[arg-type]
+
+
+def test_a_block_that_takes_too_much_shared_memory_is_refused() -> None:
+    matrix = matrices(np.float64)["power law"]
+    args = CASES["spmv"].arguments(ev.csr(matrix), matrix, np.float64)
+    code = emitted(CASES["spmv"].kernel, args, ev.MergePath(block=512, items=16))[0]
+    expected = (
+        "schedule: expected blocks that fit into 49,152 bytes of shared memory, got .* bytes, in spmv_0;"
+        " hint: fewer items or threads a block"
+    )
+    with pytest.raises(ev.InputError, match=expected):
+        compiling.cubin(code.source, code.name, "sm_90")

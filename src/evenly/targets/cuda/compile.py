@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 import warnings
 from typing import Any
 
 from evenly.cache import read_file, write_file
-from evenly.errors import InternalError, UnavailableError
+from evenly.errors import InputError, InternalError, UnavailableError
 
 from . import headers
 
 # Lambdas in device code carry no annotation of their own: older NVRTCs take them for host functions.
+TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 OPTIONS: dict[str, Any] = {"std": "c++17", "device_as_default_execution_space": True}
 
 
@@ -60,6 +62,14 @@ def _compile(full: str, name: str, arch: str) -> bytes:
             warnings.simplefilter("ignore")
             code = program.compile("cubin").code
     except Exception as error:
+        shared = TOO_MUCH_SHARED.search(str(error))
+        if shared:
+            raise InputError(
+                "schedule",
+                expected=f"blocks that fit into {int(shared[2], 16):,} bytes of shared memory",
+                given=f"{int(shared[1], 16):,} bytes, in {name}",
+                hint="fewer items or threads a block, or a schedule that owns whole tiles",
+            ) from None
         raise InternalError(
             f"NVRTC refused the kernel {name} that evenly emitted: please report it.\n{error}"
         ) from error
@@ -71,7 +81,6 @@ def _compile(full: str, name: str, arch: str) -> bytes:
 def resources(source: str, name: str, arch: str) -> dict[str, int]:
     """Bytes of code, registers, spilled bytes and stack bytes of a kernel, as ptxas reports them."""
     import io
-    import re
 
     core = require()
     log = io.StringIO()

@@ -82,7 +82,8 @@ class CudaExecutable:
         for step in self.program.partition_steps(binding, multiprocessors(device)):
             path = step.phase.path
             if path not in made:
-                made[path] = DeviceMemory(self.program.partition_bytes(step))
+                # Zero: what its kernels leave unused is compared, too (changed).
+                made[path] = DeviceMemory(self.program.partition_bytes(step), zero=True)
             item = self._launch(step, binding, None, Held(None, None, made), device)
             Prepared([item], device, stream, self._turn)()
         return made
