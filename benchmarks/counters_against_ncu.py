@@ -104,7 +104,7 @@ KERNELS = {
 SCHEDULES = {
     "thread_mapped": ev.ThreadMapped(),
     "warp_mapped": ev.WarpMapped(),
-    "merge_path": ev.MergePath(),
+    "merge_path": ev.MergePath(items=4),
     "group_mapped_8": ev.GroupMapped(8),
     "nonzero_split": ev.NonzeroSplit(),
 }

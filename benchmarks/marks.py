@@ -1,0 +1,130 @@
+"""Holds runs of the bench on a GPU to marks: ratios of times of one run, since times differ from machine to machine.
+
+    evenly bench spmv FOLDER --csv float32.csv
+    evenly bench spmv FOLDER --csv float64.csv --dtype float64
+    python benchmarks/marks.py float32.csv float64.csv
+
+The exit status is 1 where a mark is missed. What can be held without a GPU, tests hold: registers and spills
+(tests/targets/cuda/test_compile.py), sectors and wavefronts (tests/targets/simt/test_counters_against_ncu.py).
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import sys
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+Run = dict[str, dict[str, dict[str, str]]]  # by matrix and contender: its row; kernels, warm
+
+
+class Mark(NamedTuple):
+    """what: for whom it reads. least, most: between which the value must lie."""
+
+    what: str
+    value: Callable[[Run], float]
+    least: float = 0.0
+    most: float = math.inf
+
+
+def geomean(values: Iterable[float]) -> float:
+    logs = [math.log(v) for v in values]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan
+
+
+def us(row: dict[str, str]) -> float:
+    return float(row["us"])
+
+
+def faster(run: Run, others: str, chosen: Callable[[dict[str, str]], bool]) -> float:
+    """How many times as fast `auto` is as the best of the others, over the matrices that are chosen."""
+    found = []
+    for rows in run.values():
+        times = [us(row) for name, row in rows.items() if others in name]
+        if times and chosen(rows["auto"]):
+            found.append(min(times) / us(rows["auto"]))
+    return geomean(found)
+
+
+def generated(row: dict[str, str]) -> bool:
+    return row["origin"] != "file"
+
+
+def file(row: dict[str, str]) -> bool:
+    return row["origin"] == "file"
+
+
+def large(row: dict[str, str]) -> bool:
+    return file(row) and int(row["nnz"]) > 100_000
+
+
+def of_oracle(run: Run) -> float:
+    ours = (
+        ([us(r) for r in rows.values() if r["family"] == "ours"], rows) for rows in run.values()
+    )
+    return geomean(min(times) / us(rows["auto"]) for times, rows in ours if times)
+
+
+def by_hand(schedule: str) -> Callable[[Run], float]:
+    """The time of a generated kernel over that of the same by hand."""
+
+    def value(run: Run) -> float:
+        pairs = (
+            (us(rows[name]), us(rows[f"hand: {name}"]))
+            for rows in run.values()
+            for name in rows
+            if name.startswith(schedule) and f"hand: {name}" in rows
+        )
+        return geomean(a / b for a, b in pairs)
+
+    return value
+
+
+MARKS = {
+    "float32": (
+        Mark("best of CSR, files", lambda run: faster(run, "CSR", file), least=2.2),
+        Mark("best of CSR, files over 100 k", lambda run: faster(run, "CSR", large), least=1.45),
+        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.18),
+        Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.72),
+        Mark("best of CSR and COO, files over 100 k", lambda run: faster(run, "cuSPARSE", large), least=1.2),
+        Mark("the oracle", of_oracle, least=0.96),
+        Mark("ThreadMapped over by hand", by_hand("ThreadMapped"), most=1.01),
+        Mark("WarpMapped over by hand", by_hand("WarpMapped"), most=1.01),
+        Mark("MergePath over by hand", by_hand("MergePath"), most=1.01),
+    ),
+    "float64": (
+        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.17),
+        Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.6),
+        Mark("the oracle", of_oracle, least=0.96),
+    ),
+}  # fmt: skip
+
+
+def read(path: str) -> tuple[str, Run]:
+    """The type of the values, and the rows of kernels, warm."""
+    run: Run = {}
+    dtype = ""
+    with open(path, newline="") as rows:
+        for row in csv.DictReader(rows):
+            if row["clock"] == "kernels" and row["cache"] == "warm" and row["us"]:
+                run.setdefault(row["matrix"], {})[row["contender"]] = row
+                dtype = row["dtype"]
+    return dtype, run
+
+
+def main() -> int:
+    missed = 0
+    for path in sys.argv[1:]:
+        dtype, run = read(path)
+        for mark in MARKS[dtype]:
+            value = mark.value(run)
+            holds = mark.least <= value <= mark.most
+            asked = f"at least {mark.least:g}" if mark.least else f"at most {mark.most:g}"
+            print(f"{'  ' if holds else '! '}{dtype}  {mark.what:40} {value:6.3f}  {asked}")
+            missed += not holds
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
