@@ -56,14 +56,14 @@ def test_cpu(kernel: str, schedule: Any, indices: type, offsets: type) -> None:
 @pytest.mark.simt
 @pytest.mark.parametrize("turn", range(len(ENGINES)))
 def test_simt(turn: int) -> None:
-    agrees("simt", KERNELS[turn % 3], ENGINES[turn], *MIXES[turn // 3])
+    agrees("simt", KERNELS[turn % 3], ENGINES[turn], *MIXES[turn // 3 % 2])
 
 
 @pytest.mark.parametrize("turn", range(len(ENGINES)))
 def test_nvrtc_compiles(turn: int) -> None:
     pytest.importorskip("cuda.core")
     case, matrix = CASES[KERNELS[turn % 3]], matrices()["power law"]
-    args = case.arguments(mixed(matrix, *MIXES[turn // 3]), matrix, np.float32)
+    args = case.arguments(mixed(matrix, *MIXES[turn // 3 % 2]), matrix, np.float32)
     for code in emitted(case.kernel, args, ENGINES[turn]):
         assert compiling.resources(code.source, code.name, "sm_90")["spills"] <= 32
 

@@ -90,16 +90,34 @@ def _missing(atom: ir.Expr) -> ir.Expr:
 
 
 def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> ir.Expr:
-    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom."""
+    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
+
+    All of it is evaluated, no part decides about another: a branch in a walk over atoms keeps loads waiting.
+    """
     earlier = ir.Compare("<", b[1], a[1])
-    tie = ir.Logic("and", ir.Unary("not", _beats(op, a[0], b[0]), BOOL), earlier)
-    wins = ir.Logic("or", _missing(a[1]), ir.Logic("or", _beats(op, b[0], a[0]), tie))
-    return ir.Logic("and", _found(b[1]), wins)
+    tie = _both(_equal(a[0], b[0]), earlier)
+    wins = _either(_missing(a[1]), _either(_beats(op, b[0], a[0]), tie))
+    return _both(_found(b[1]), wins)
 
 
 def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
-    plain = ir.Compare(">" if op == "argmax" else "<", x, y)
     if not x.type.is_float:
-        return plain
-    x_nan, y_nan = (ir.Call("isnan", (v,), BOOL) for v in (x, y))
-    return ir.Logic("or", plain, ir.Logic("and", x_nan, ir.Unary("not", y_nan, BOOL)))
+        return ir.Compare(">" if op == "argmax" else "<", x, y)
+    # Where x is NaN the first does not hold; a NaN y nothing beats.
+    no_better = ir.Compare("<=" if op == "argmax" else ">=", x, y)
+    return _both(ir.Unary("not", no_better, BOOL), ir.Compare("==", y, y))
+
+
+def _equal(x: ir.Expr, y: ir.Expr) -> ir.Expr:
+    same = ir.Compare("==", x, y)
+    if not x.type.is_float:
+        return same
+    return _either(same, _both(ir.Compare("!=", x, x), ir.Compare("!=", y, y)))
+
+
+def _both(x: ir.Expr, y: ir.Expr) -> ir.Expr:
+    return ir.Binary("&", x, y, BOOL)
+
+
+def _either(x: ir.Expr, y: ir.Expr) -> ir.Expr:
+    return ir.Binary("|", x, y, BOOL)
