@@ -131,3 +131,41 @@ def test_tiles_are_sorted_by_plans_only() -> None:
     A = ev.ragged(np.concatenate([[0], np.cumsum(sizes)]))
     assert chosen(A) == ev.Lrb(block=512)
     assert isinstance(consider(A, "cuda", Task(kept=False)).schedule, ev.ThreadMapped)
+
+
+@ev.kernel
+def padded(A, y):
+    for row in A.tiles():
+        small = 0.0
+        one, two, three = 0j, 0j, 0j
+        for k in A.atoms(row):
+            small += A.value(k).real
+            one += A.value(k)
+            two += A.value(k) * 2
+            three += A.value(k) * 3
+        y[row] = one + two + three + small
+
+
+def test_values_are_as_wide_as_structs_are() -> None:
+    """56 bytes of fields, 64 of a struct."""
+    A = ev.csr(rmat(14).astype(np.complex128))
+    spec = tuple(spec_of(value, "A") for value in (A, np.zeros(A.num_tiles, np.complex128)))
+    task = task_of(padded.program(spec))
+    assert task.value_bytes == 64
+    assert consider(A, "cuda", task).schedule.owns_tiles
+
+
+def test_offsets_of_others_tell_nothing() -> None:
+    """A layout over another one's values, and one whose offsets are whole blocks' of tiles."""
+    skewed = ev.csr(rmat(10))
+    assert statistics(ev.uniform(3, skewed)).deviation == 0
+    assert statistics(ev.bcsr(rmat(10).tobsr((4, 2)))).greatest == 0
+
+
+def test_explain_says_what_calls_without_a_plan_get() -> None:
+    sizes = np.zeros(2_000_000, np.int64)
+    sizes[::50] = 3
+    report = str(ev.explain(ev.ragged(np.concatenate([[0], np.cumsum(sizes)])), target="cuda"))
+    assert "chosen: Lrb(block=512" in report
+    assert "a call without one gets ThreadMapped(block=256)" in report
+    assert "a call without one" not in str(ev.explain(rmat(12), target="cuda"))

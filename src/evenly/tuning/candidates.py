@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evenly import schedules as s
+from evenly.errors import InputError
 from evenly.language.ir import Program
 from evenly.language.phases import needs_whole_tiles
 
@@ -44,5 +45,8 @@ def several(given: Any) -> list[Any]:
 
     Raises InputError for what is none.
     """
+    if given == "auto":
+        expected = f"schedules to measure, or their names ({', '.join(s.TABLE)})"
+        raise InputError("candidates", expected=expected, given="'auto'")
     one = isinstance(given, str | type | s.Schedule) or not isinstance(given, Iterable)
     return [s.by_name(item) for item in ([given] if one else given)]

@@ -12,7 +12,7 @@ from evenly.targets import TABLE
 from evenly.version import __version__
 
 from . import winners
-from .auto import Choice, consider
+from .auto import Choice, Task, consider
 from .key import structure_of
 from .tuned import Tuning
 
@@ -21,13 +21,23 @@ from .tuned import Tuning
 class Explanation:
     """The statistics, the choice and what was rejected; `str()` is the report.
 
-    measured: what `plan.tune()` remembers of this structure on this target, one a kernel and device.
+    once: what a call without a plan gets. measured: what `plan.tune()` remembers of this structure on
+    this target, one a kernel and device.
     """
 
     layout: str
     target: str
     choice: Choice
+    once: Any
     measured: tuple[Tuning, ...] = ()
+
+    def without_a_plan(self) -> list[str]:
+        """What calls get that keep nothing of a structure, where that is another schedule."""
+        if self.once == self.choice.schedule:
+            return []
+        return [
+            f"    in a plan, which keeps the order of tiles; a call without one gets {self.once}"
+        ]
 
     def __str__(self) -> str:
         st = self.choice.statistics
@@ -38,6 +48,7 @@ class Explanation:
             f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
+            *self.without_a_plan(),
             "  rejected:",
             *(f"    {name}: {reason}" for name, reason in self.choice.rejected),
         ]
@@ -67,8 +78,9 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
 
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
     choice = consider(layout, target)
+    once = consider(layout, target, Task(kept=False)).schedule
     measured = remembered(structure_of(choice.statistics), target, kernel)
-    return Explanation(repr(layout), target, choice, measured)
+    return Explanation(repr(layout), target, choice, once, measured)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

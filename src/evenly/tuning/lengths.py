@@ -26,12 +26,18 @@ def sums(layout: Any) -> Sums | None:
     """Of all tiles; None for a layout in host memory that has no offsets to be read."""
     if device_of(layout) == "cuda":
         return _on_device(layout)
-    offsets = getattr(layout, "offsets", None)
-    if offsets is None or getattr(offsets, "ndim", 1) != 1:
+    if not has_offsets(layout):
         return None
-    lengths = np.diff(to_numpy(offsets)).astype(np.float64)
+    lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
     moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
     return Sums(float(lengths @ lengths), int(lengths.max()), int((lengths == 0).sum()), moment)
+
+
+def has_offsets(layout: Any) -> bool:
+    """Whether the layout has offsets of its own tiles, not of a base's or of whole blocks of them."""
+    if "offsets" not in type(layout).__fields__ or getattr(layout.offsets, "ndim", 1) != 1:
+        return False
+    return len(layout.offsets) == int(layout.max_tiles) + 1
 
 
 @kernel

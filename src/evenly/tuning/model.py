@@ -1,7 +1,7 @@
 """What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
 
 Three formulas: for whole tiles that belong to groups, for tiles and atoms divided evenly, and for
-tiles in bins, where most are empty. Their numbers are in the data file of the architecture, fitted to measured SpMVs by
+tiles in bins, where most are empty. The numbers are in the data file of the architecture, fitted to measured SpMVs by
 benchmarks/fit_auto.py. They only have to put schedules in the right order.
 """
 

@@ -37,7 +37,8 @@ _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
 def statistics(layout: Any) -> Statistics:
     """The statistics of a layout's tiles; remembered as long as the layout lives."""
     base = getattr(type(layout), "delegate", None)
-    if base is not None and type(getattr(layout, "offsets", None)) is not np.ndarray:
+    own = "offsets" in type(layout).__fields__
+    if base is not None and own and type(layout.offsets) is not np.ndarray:
         # Made anew for each frontier, on the device: what is known of the whole serves, and nothing is read back.
         return statistics(getattr(layout, base))
     found = _known.get(layout)

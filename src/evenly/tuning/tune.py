@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from evenly.runtime.kernel import Kernel
 
 SECONDS = {"cuda": 2.0, "cpu": 5.0}
-HOPELESS = (
-    3.0  # times the fastest so far: such a candidate is not measured again, where that takes long:
-)
+# Times the fastest so far: such a candidate is not measured again, where that takes long.
+HOPELESS = 3.0
 LONG = 0.01  # of the time
 NEAR = 1.5  # times the fastest: who is not that near after a few rounds is measured no more
 FEW = 10  # rounds, where there is time for them: on a busy machine any three may be disturbed
@@ -87,7 +86,9 @@ def check(plan: Subject, seconds: float | None) -> None:
     if plan.debug:
         expected = "a plan without debug=True, whose times mean something"
         raise InputError("plan.tune", expected=expected, given="one with it")
-    if seconds is not None and not (isinstance(seconds, Real) and 0 < seconds < math.inf):
+    if seconds is not None and not (
+        isinstance(seconds, Real) and seconds is not True and 0 < seconds < math.inf
+    ):
         raise InputError("seconds", expected="a positive number", given=repr(seconds))
 
 

@@ -14,7 +14,7 @@ class Tuning:
     """What `plan.tune()` measured, now or before; `str()` is the report.
 
     schedule: the fastest; of those within 2% of it, the first candidate. times: microseconds of each
-      schedule that was measured, medians, by its text ("MergePath(block=256, items=4)"), the fastest first.
+      schedule that was measured, medians, by its text ("NonzeroSplit(block=256, items=4)"), the fastest first.
     kernel: its name. arguments: their types and shapes. structure: of the layout's tiles. target;
       device: what it ran on.
     left_out: why others were not measured, by their text.

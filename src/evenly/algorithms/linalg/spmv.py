@@ -48,7 +48,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
       are float32 all the same: an `out` of float32 keeps them). Rows that a subset leaves
       out stay as they are (in a new array: 0).
     schedule: "auto", a name such as "merge_path", or a schedule such as `ev.MergePath()`.
-    target: "auto" (where the arrays are), "cuda", "cpu" or "python".
+    target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run. For that, CSC and COO are grouped by
     row first, on the host and at every call: keep them as `ev.csr` to multiply often.

@@ -14,8 +14,8 @@ from evenly.errors import InputError, InternalError, UnavailableError
 from . import headers
 
 # Lambdas in device code carry no annotation of their own: older NVRTCs take them for host functions.
-TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 OPTIONS: dict[str, Any] = {"std": "c++17", "device_as_default_execution_space": True}
+TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 
 
 def require() -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import Binding
+from evenly.errors import InternalError
 from evenly.language import ir
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import (
@@ -114,6 +115,8 @@ class SimtExecutable:
             machine.run(launches, self._arrays(binding, room), replace(self.options, seed=seed))
         except Broken as broken:
             raise self._error(broken, machine, seed) from None
+        if room.cells is not None and room.cells.any():
+            raise InternalError("blocks that met left something behind: please report it")
 
     def _launches(self, steps: list[Step], binding: Binding, room: Room) -> list[Launch]:
         made = []

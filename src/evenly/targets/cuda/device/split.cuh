@@ -26,7 +26,7 @@
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
 // step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
-// while this one's are under way. As one string for NVRTC the order is gpu, group, grid, carry, meet, split, share, flatten.
+// while this one's are under way. As one string for NVRTC they are in the order of headers.py.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"

@@ -21,6 +21,13 @@ def meeting(phase: Phase) -> frozenset[ir.Path]:
     return frozenset(found)
 
 
+def rereads(phase: Phase) -> bool:
+    """Whether tiles read what tiles store: then nobody may leave a tile while others still walk it."""
+    body = _body(phase)
+    touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
+    return any(e.array in touched for e in walk.expressions(body) if isinstance(e, ir.Element))
+
+
 def _body(phase: Phase) -> ir.Block:
     match phase:
         case Once():

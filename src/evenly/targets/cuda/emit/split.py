@@ -10,6 +10,7 @@ from evenly.language.schedule_code import schedule_code
 
 from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode, words
 from .expressions import Text
+from .meeting import rereads
 from .parameters import Parameter, struct_members, struct_values
 from .phase_struct import PhaseStruct, schedule_struct
 from .totals import Totals
@@ -67,8 +68,9 @@ class SplitKernels:
         has_value = bool(phase.pass_.accumulators) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"
         self.rule = None if self.persistent else RULES.get(schedule.engine)
-        # Of the blocks that share a tile the last to come leaves it; totals of the grid depend on who leaves what.
-        self.meets = self.folds and self.rule is not None and not phase.grid
+        # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
+        # what leaving stores no other block may have read just before.
+        self.meets = self.folds and self.rule is not None and not phase.grid and not rereads(phase)
 
     def structs(self) -> list[str]:
         """What the engines take: the phase, and a user's schedule."""

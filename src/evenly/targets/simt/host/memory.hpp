@@ -80,7 +80,7 @@ private:
 // Shared memory of one block. Arrays stand apart, so that an index beyond one is nobody's memory.
 class SharedMemory {
 public:
-  static constexpr std::size_t most = 228 * 1024;  // what a multiprocessor of an H100 has, the most of all
+  static constexpr std::size_t most = 48 * 1024;  // what CUDA lets arrays have whose sizes are known when it compiles
   static constexpr std::size_t gap = 128;
   static constexpr std::uint8_t poison = 0xa5;
 
