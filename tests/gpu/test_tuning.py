@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,12 +63,18 @@ def test_the_clock_agrees_with_the_hosts_over_many_launches() -> None:
     device = core.Device()
     plan(A, x, y)
     device.sync()
+    # The least of several: other tests may be on the GPU meanwhile.
+    host = min(microseconds(lambda: plan(A, x, y), device) for _ in range(7))
+    assert 0.8 * host < min(clock.warm() for _ in range(7)) < 1.1 * host
+
+
+def microseconds(launch: Callable[[], None], device: Any) -> float:
+    """One of ten launches, by the host's clock."""
     start = time.perf_counter()
-    for _ in range(50):
-        plan(A, x, y)
+    for _ in range(10):
+        launch()
     device.sync()
-    host = (time.perf_counter() - start) / 50 * 1e6
-    assert 0.8 * host < clock.warm() < 1.1 * host
+    return (time.perf_counter() - start) / 10 * 1e6
 
 
 def test_readings_repeat() -> None:

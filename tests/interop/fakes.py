@@ -82,6 +82,9 @@ class Tensor:
     def is_conj(self) -> bool:
         return False
 
+    def is_neg(self) -> bool:
+        return False
+
     def detach(self) -> Any:
         return self
 

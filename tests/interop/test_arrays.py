@@ -171,14 +171,15 @@ def test_bfloat16_of_pytorch(monkeypatch):
     assert widened(as_numpy(made)).tolist() == [0.0] * 3
 
 
-def test_a_conjugate_view_of_pytorch_is_refused():
+@pytest.mark.parametrize(("what", "said"), [("conj", "conjugate"), ("neg", "negative")])
+def test_a_lazy_view_of_pytorch_is_refused(what, said):
     tensor = fakes.tensor(ARRAY)
-    tensor.is_conj = lambda: True
+    setattr(tensor, f"is_{what}", lambda: True)
     with pytest.raises(InputError) as caught:
         view(tensor, "x")
     assert str(caught.value) == (
-        "x: expected a tensor whose memory holds its numbers, got a conjugate view; "
-        "hint: x.resolve_conj()"
+        f"x: expected a tensor whose memory holds its numbers, got a {said} view; "
+        f"hint: x.resolve_{what}()"
     )
 
 

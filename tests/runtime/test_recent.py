@@ -109,12 +109,14 @@ def test_only_the_last_calls_are_kept() -> None:
 
 
 class Tensor:
-    """torch.Tensor: sparse ones have no address, and a conjugate view that of what it is a view of."""
+    """torch.Tensor: sparse ones have no address, and a lazy view that of what it is a view of."""
 
     layout, dtype, shape, ndim = "torch.strided", np.complex64, (3,), 1
 
-    def __init__(self, sparse: bool = False, conjugate: bool = False) -> None:
-        self.sparse, self.conjugate = sparse, conjugate
+    def __init__(
+        self, sparse: bool = False, conjugate: bool = False, negative: bool = False
+    ) -> None:
+        self.sparse, self.conjugate, self.negative = sparse, conjugate, negative
 
     def data_ptr(self) -> int:
         if self.sparse:
@@ -127,15 +129,19 @@ class Tensor:
     def is_conj(self) -> bool:
         return self.conjugate
 
+    def is_neg(self) -> bool:
+        return self.negative
+
 
 Tensor.__module__ = "torch"
 
 
-def test_a_conjugate_view_is_another_argument() -> None:
+def test_a_lazy_view_is_another_argument() -> None:
     held = Recent((Tensor(),), "cuda:0")
     held.keep(held.read(Tensor()), "prepared", "cuda:0")
     assert held.find(held.read(Tensor())) == "prepared"
     assert held.find(held.read(Tensor(conjugate=True))) is None
+    assert held.find(held.read(Tensor(negative=True))) is None
 
 
 @pytest.mark.parametrize(

@@ -136,9 +136,12 @@ def _view_torch(obj: Any, name: str) -> ArrayView:
     device = obj.device
     if device.type not in ("cpu", "cuda"):
         raise InputError(name, expected="a tensor on cpu or cuda", given=f"one on {device}")
-    if obj.is_conj():  # the memory holds what it is the conjugate of
-        expected, given = "a tensor whose memory holds its numbers", "a conjugate view"
-        raise InputError(name, expected=expected, given=given, hint=f"{name}.resolve_conj()")
+    for what, view in (("conj", "a conjugate view"), ("neg", "a negative view")):
+        if getattr(
+            obj, f"is_{what}"
+        )():  # the memory holds what it is the conjugate or the negative of
+            expected = "a tensor whose memory holds its numbers"
+            raise InputError(name, expected=expected, given=view, hint=f"{name}.resolve_{what}()")
     return ArrayView(
         obj.data_ptr(),
         tuple(obj.shape),

@@ -25,14 +25,21 @@ MOST = 8  # calls remembered
 # a shape; what a layout holds is contiguous, too.
 _ARRAYS = {
     "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
-    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.stride()", "{a}.dtype", "{a}.is_conj()"),
+    "torch": (
+        "{a}.data_ptr()",
+        "{a}.shape",
+        "{a}.stride()",
+        "{a}.dtype",
+        "{a}.is_conj()",
+        "{a}.is_neg()",
+    ),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
 _HELD = {
     **_ARRAYS,
     "cupy": ("{a}.data.ptr", "{a}.size", "{a}.dtype"),
-    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.dtype", "{a}.is_conj()"),
+    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.dtype", "{a}.is_conj()", "{a}.is_neg()"),
 }
 
 
