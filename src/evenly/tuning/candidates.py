@@ -26,6 +26,7 @@ GRID: tuple[Any, ...] = (
     s.NonzeroSplit(128, 7),
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(512, 4),
+    s.Lrb(block=512),
 )
 
 
