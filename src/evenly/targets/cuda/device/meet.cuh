@@ -7,7 +7,8 @@
 // exchange each is all. More of them meet in groups of 128, then the groups' last ones, and so on: what is done at the
 // end, when nothing else is left to hide it, grows with the logarithm of the tile.
 //
-// Only for phases without totals of the grid: those depend on which block leaves a tile.
+// Only for phases without totals of the grid, which depend on which block leaves a tile, and whose tiles read nothing that
+// tiles store: parts bring no order to any other memory, and a tile may be left while others have just read it.
 #pragma once
 #include "carry.cuh"
 
