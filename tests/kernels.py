@@ -121,6 +121,18 @@ def normalised(A, y, z):
         z[row] = y[row] - mean
 
 
+@ev.kernel
+def halved(A, y):
+    """A pass in a loop that tiles leave at different times: for schedules that own whole tiles."""
+    for row in A.tiles():
+        scale = 1.0
+        total = sum(A.value(k) * A.value(k) for k in A.atoms(row))
+        while total > 10.0:
+            scale = scale * 0.5
+            total = sum(A.value(k) * scale * A.value(k) * scale for k in A.atoms(row))
+        y[row] = total
+
+
 @dataclass(frozen=True)
 class Case:
     """arguments(layout, matrix, dtype) gives all arguments; `outputs` are the places of the stored ones."""

@@ -20,7 +20,7 @@ from evenly.timing.graphs import GraphClock
 from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CudaCopies
 from tests.batteries import matrices, names, vector
-from tests.kernels import column_counts, softmax_rows, spmv
+from tests.kernels import column_counts, halved, softmax_rows, spmv
 
 pytestmark = pytest.mark.gpu
 FEW = [ev.ThreadMapped(), ev.WarpMapped(), ev.MergePath(), ev.NonzeroSplit(128, 7)]
@@ -30,17 +30,6 @@ FEW = [ev.ThreadMapped(), ev.WarpMapped(), ev.MergePath(), ev.NonzeroSplit(128, 
 def added(A, x, y):
     for row in A.tiles():
         y[row] += sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
-
-
-@ev.kernel
-def halved(A, y):
-    for row in A.tiles():
-        scale = 1.0
-        total = sum(A.value(k) for k in A.atoms(row))
-        while total > 10.0:
-            scale = scale * 0.5
-            total = sum(A.value(k) * scale for k in A.atoms(row))
-        y[row] = total
 
 
 def put(array):

@@ -9,7 +9,7 @@ import pytest
 
 import evenly as ev
 from tests.batteries import matrices, vector
-from tests.kernels import column_counts, softmax_rows, spmv
+from tests.kernels import column_counts, halved, softmax_rows, spmv
 
 
 def made(schedule="auto"):
@@ -125,16 +125,6 @@ def test_threads_share_a_plan() -> None:
 
 
 def test_loops_inside_while_need_whole_tiles() -> None:
-    @ev.kernel
-    def halved(A, y):
-        for row in A.tiles():
-            scale = 1.0
-            total = sum(A.value(k) * A.value(k) for k in A.atoms(row))
-            while total > 10.0:
-                scale = scale * 0.5
-                total = sum(A.value(k) * scale * A.value(k) * scale for k in A.atoms(row))
-            y[row] = total
-
     matrix = matrices()["power law"]
     A, expected = ev.csr(matrix), np.zeros(matrix.shape[0], np.float32)
     halved.on("python")(A, expected)

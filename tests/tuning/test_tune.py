@@ -13,7 +13,7 @@ from evenly.tuning import copies, tune, winners
 from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CpuCopies, reads_what_it_writes
 from tests.batteries import matrices, names, vector
-from tests.kernels import CASES, column_counts, softmax_rows, spmv
+from tests.kernels import CASES, column_counts, halved, softmax_rows, spmv
 
 FEW = [ev.ThreadMapped(), ev.MergePath()]
 
@@ -248,17 +248,6 @@ def test_calls_of_the_plan_may_go_on_meanwhile() -> None:
 
 
 # ---- who takes part ------------------------------------------------------------------------------------
-@ev.kernel
-def halved(A, y):
-    for row in A.tiles():
-        scale = 1.0
-        total = sum(A.value(k) for k in A.atoms(row))
-        while total > 10.0:
-            scale = scale * 0.5
-            total = sum(A.value(k) * scale for k in A.atoms(row))
-        y[row] = total
-
-
 def test_kernels_that_need_whole_tiles() -> None:
     matrix = matrices()["power law"]
     A, y = ev.csr(matrix), np.zeros(matrix.shape[0], np.float32)

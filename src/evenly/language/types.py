@@ -14,6 +14,7 @@ machine width (32 or 64 bits) is chosen for the whole program from the sizes at 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,6 +126,12 @@ def strong(t: Scalar) -> Scalar:
 def words_of(t: Scalar) -> int:
     """How many words of 64 bits hold a value."""
     return -(-t.dtype.itemsize // 8)
+
+
+def struct_words(fields: Iterable[Scalar]) -> int:
+    """How many words of 64 bits a struct of such fields takes at most: as many a field as the widest has."""
+    each = [words_of(t) for t in fields]
+    return len(each) * max(each, default=1)
 
 
 def promote(a: Scalar, b: Scalar) -> Scalar:

@@ -9,7 +9,7 @@ from evenly import schedules as s
 from evenly.language import walk
 from evenly.language.ir import Pass, Program, TileLoop
 from evenly.language.phases import needs_whole_tiles
-from evenly.targets.cuda.emit.code import words
+from evenly.language.types import struct_words
 
 from .model import predicted
 from .numbers import numbers
@@ -43,7 +43,7 @@ def task_of(program: Program, kept: bool = True) -> Task:
     """The task of running a program."""
     loops = [step for step in program.steps if isinstance(step, TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, Pass)]
-    widths = [8 * words([v for a in p.accumulators for v in a.fields]) for p in passes]
+    widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]
     whole = needs_whole_tiles(program) is not None
     return Task(whole, max(widths, default=0), kept)
 

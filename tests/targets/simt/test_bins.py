@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.batteries import layout_batteries, matrices
-from tests.kernels import spmv_dot
+from tests.kernels import halved, spmv_dot
 from tests.targets.simt.mutants import BINS, sorted_tiles
 
 import evenly as ev
@@ -84,18 +84,6 @@ def test_what_a_tile_reads_and_stores_is_its_own(schedule: Any, rows: int) -> No
     y = np.arange(rows, dtype=np.float32)
     added[schedule].on("simt")(ev.csr(matrix), y)
     np.testing.assert_array_equal(y, np.arange(rows) + matrix.sum(axis=1))
-
-
-@ev.kernel
-def halved(A, y):
-    """A pass in a loop that tiles leave at different times: teams go their own ways."""
-    for row in A.tiles():
-        scale = 1.0
-        total = sum(A.value(k) * A.value(k) for k in A.atoms(row))
-        while total > 10.0:
-            scale = scale * 0.5
-            total = sum(A.value(k) * scale * A.value(k) * scale for k in A.atoms(row))
-        y[row] = total
 
 
 @pytest.mark.parametrize("schedule", [*SCHEDULES, ev.DynamicChunks(5, 4, 64)], ids=str)

@@ -146,7 +146,7 @@ class CudaExecutable:
             return self._loaded[key][:2]
 
     def _memory(self, what: str, total: int, device: Any, stream: Any) -> DeviceMemory | None:
-        """Memory of at least `total` bytes, zero at first, that belongs to this stream; it only grows."""
+        """Memory of at least `total` bytes that belongs to this stream; it only grows. Cells are zero at first."""
         if total == 0:
             return None
         key = what, device.device_id, int(stream.handle)

@@ -27,7 +27,7 @@ GIVEN = {
 
 
 def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
-    """The bins of a phase's layout. A plan keeps them where the host knows the counts, and nothing writes there."""
+    """The bins of a phase's layout. A plan keeps them where the host knows the counts."""
     text, layout = unit.text(), phase.layout
     asked = {"num_tiles": layout.num_tiles, "begin": layout.begin, "end": layout.end}
     functions = [
@@ -50,5 +50,4 @@ def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
         )
         for step, block, grid, given in STEPS
     )
-    written = any(path[0] == phase.path[0] for path in unit.written)
-    return PartitionCode(kernels, kept=not device_counts(layout) and not written, needed=True)
+    return PartitionCode(kernels, kept=not device_counts(layout), needed=True)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.language import ir
 from evenly.language.diagnostics import Location
-from evenly.language.types import words_of
 
 from .parameters import Parameter
 
@@ -31,11 +29,6 @@ class KernelCode:
     grid: str
     parameters: tuple[Parameter, ...]
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
-
-
-def words(fields: Sequence[ir.Var]) -> int:
-    """Of 64 bits, that a struct of these fields takes at most: one each, two where one has two."""
-    return len(fields) * max((words_of(v.type) for v in fields), default=1)
 
 
 @dataclass(frozen=True, slots=True)

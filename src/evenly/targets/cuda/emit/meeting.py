@@ -23,9 +23,13 @@ def meeting(phase: Phase) -> frozenset[ir.Path]:
 
 def rereads(phase: Phase) -> bool:
     """Whether tiles read what tiles store: then nobody may leave a tile while others still walk it."""
-    body = _body(phase)
+    return bool(reread(_body(phase)))
+
+
+def reread(body: ir.Block) -> set[ir.Array]:
+    """The arrays that code stores into or changes by atomics, and reads."""
     touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
-    return any(e.array in touched for e in walk.expressions(body) if isinstance(e, ir.Element))
+    return touched & {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
 
 
 def _body(phase: Phase) -> ir.Block:

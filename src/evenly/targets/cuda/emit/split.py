@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
+from evenly.language.types import struct_words
 
-from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode, words
+from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
 from .expressions import Text
 from .meeting import rereads
 from .parameters import Parameter, struct_members, struct_values
@@ -38,7 +39,7 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
         phase.path,
         phase.lanes,
         made.persistent,
-        words([v for a in phase.pass_.accumulators for v in a.fields]) if made.folds else 0,
+        made.value_words if made.folds else 0,
         made.totals.words,
         PartitionCode((made.partition(),)) if made.rule else None,
         made.meets,
@@ -65,7 +66,9 @@ class SplitKernels:
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.source = self.structs()
         self.persistent = device_counts(phase.layout)
-        has_value = bool(phase.pass_.accumulators) and bool(phase.leave)
+        fields = [v for a in phase.pass_.accumulators for v in a.fields]
+        self.value_words = struct_words(v.type for v in fields)
+        has_value = bool(fields) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"
         self.rule = None if self.persistent else RULES.get(schedule.engine)
         # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and

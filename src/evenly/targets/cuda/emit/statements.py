@@ -10,6 +10,7 @@ from evenly.language.diagnostics import Location
 
 from .expressions import Text, ctype
 from .lines import Line
+from .meeting import reread
 from .scopes import declarations
 
 
@@ -230,10 +231,8 @@ class Owner(Writer):
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         self.one_pass = passes == 1 and on_top == 1
-        touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
-        read = {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
         # Members that read what their leader stores must wait for each other around the store.
-        self.shared = touched & read if passes and size > 1 else set()
+        self.shared = reread(body) if passes and size > 1 else set()
         # All groups of a warp can walk their tiles together where no group skips or repeats a pass, and where those
         # without a tile, which stand in for another, read nothing that this one's stores.
         walk_together = passes > 0 and on_top == passes and not self.shared

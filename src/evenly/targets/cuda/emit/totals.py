@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from evenly.language import ir
 from evenly.language.phases import GridResult
+from evenly.language.types import struct_words
 
-from .code import KernelCode, words
+from .code import KernelCode
 from .expressions import Text
 from .lines import Line
 from .parameters import Parameter
@@ -33,7 +34,7 @@ class Totals:
         self.grid = grid
         self.accumulators = tuple(g.accumulator for g in grid)
         self.all_fields = [v for a in self.accumulators for v in a.fields]
-        self.words = words(self.all_fields)
+        self.words = struct_words(v.type for v in self.all_fields)
         self.names = {v: f"grid.{member(self.all_fields, v)}" for v in self.all_fields}
         text.names.update(self.names)
         text.taken.add("grid")
