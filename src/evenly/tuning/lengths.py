@@ -8,6 +8,7 @@ import numpy as np
 
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.contract import layout
 from evenly.layouts.moving import device_of
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
@@ -25,7 +26,7 @@ class Sums(NamedTuple):
 def sums(layout: Any) -> Sums | None:
     """Of all tiles; None for a layout in host memory that has no offsets to be read."""
     if device_of(layout) == "cuda":
-        return _on_device(layout)
+        return measured(layout, "cuda")
     if not has_offsets(layout):
         return None
     lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
@@ -37,31 +38,53 @@ def has_offsets(layout: Any) -> bool:
     """Whether the layout has offsets of its own tiles, not of a base's or of whole blocks of them."""
     if "offsets" not in type(layout).__fields__ or getattr(layout.offsets, "ndim", 1) != 1:
         return False
-    return len(layout.offsets) == int(layout.max_tiles) + 1
+    tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
+    return len(layout.offsets) == tiles + 1 and int(layout.offsets[tiles]) == atoms
+
+
+@layout
+class Positions:
+    """As many tiles as another layout has, one atom each: a kernel over them asks that one by position.
+
+    A loop over its own tiles would name them by their ids, and some refuse kernels on whole tiles.
+    """
+
+    num_tiles: int
+
+    @property
+    def num_atoms(self):
+        return self.num_tiles
+
+    def begin(self, tile):
+        return tile
+
+    def end(self, tile):
+        return tile + 1
 
 
 @kernel
-def measure(L, found):
+def measure(positions, L, found):
     squares = 0.0
     greatest = 0
     empty = 0
     moment = 0.0
-    for tile in L.tiles():
-        length = L.end(tile) - L.begin(tile)
-        squares += float(length) * float(length)
-        moment += float(length) * float(tile)
-        greatest = max(greatest, length)
-        empty += 1 if length == 0 else 0
+    for tile in positions.tiles():
+        if tile < L.num_tiles:
+            length = L.end(tile) - L.begin(tile)
+            squares += float(length) * float(length)
+            moment += float(length) * float(tile)
+            greatest = max(greatest, length)
+            empty += 1 if length == 0 else 0
     found[0] = squares
     found[1] = greatest
     found[2] = empty
     found[3] = moment
 
 
-def _on_device(layout: Any) -> Sums:
-    """One small kernel, and 32 bytes read back."""
+def measured(layout: Any, target: str) -> Sums:
+    """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(_an_array(layout), (4,), np.float64)
-    measure[ThreadMapped()].on("cuda")(layout, found)
+    measure[ThreadMapped()].on(target)(Positions(int(layout.max_tiles)), layout, found)
     squares, greatest, empty, moment = map(float, to_numpy(found))
     return Sums(squares, int(greatest), int(empty), moment)
 

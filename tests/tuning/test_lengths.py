@@ -1,0 +1,42 @@
+"""The lengths of tiles, by NumPy where there are offsets and by a kernel where the layout lies on a GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.layouts import convert
+from evenly.tuning.lengths import Sums, has_offsets, measured, sums
+from tests.batteries import matrices
+
+LAYOUTS = {
+    **{name: name for name in ("csr", "csc", "coo", "ell", "dia", "bcsr")},
+    "subset": lambda A: ev.subset(A, np.arange(0, A.num_tiles, 2)),
+    "uniform": lambda A: ev.uniform(3, A),
+    "ragged": lambda A: ev.ragged(A.offsets),
+}
+
+
+def laid_out(name: str, matrix: Any) -> Any:
+    make = LAYOUTS[name]
+    return convert(matrix, make) if isinstance(make, str) else make(ev.csr(matrix))
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_the_kernel_measures_what_numpy_measures(name: str) -> None:
+    """On the CPU what `auto` runs on a GPU, over every layout."""
+    for matrix in matrices().values():
+        layout = laid_out(name, matrix)
+        if layout.max_tiles > 0:
+            assert measured(layout, "cpu") == (sums(layout) or by_hand(layout))
+
+
+def by_hand(layout: Any) -> Sums:
+    assert not has_offsets(layout)
+    tiles = range(int(layout.max_tiles))
+    sizes = np.array([layout.end(t) - layout.begin(t) for t in tiles], np.float64)
+    moment = float(sizes @ np.arange(len(sizes)))
+    return Sums(float(sizes @ sizes), int(sizes.max()), int((sizes == 0).sum()), moment)
