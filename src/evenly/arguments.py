@@ -141,10 +141,6 @@ class Binding:
         """The array at `path` as NumPy sees it, in place."""
         return as_numpy(self.value(path), ".".join(path))
 
-    def workspace(self, name: str, dtype: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """Scratch memory for one run on the host."""
-        return np.empty(shape, dtype)
-
     def scalar(self, path: tuple[str, ...]) -> Any:
         return self.value(path)
 

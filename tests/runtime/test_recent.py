@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from evenly.layouts import Csr
 from evenly.runtime.recent import MOST, Recent
@@ -56,15 +59,35 @@ def recent(*arguments: Any, stream: Any = lambda: 7) -> Recent:
 def test_the_same_call_is_found_again() -> None:
     held = recent(A, X, Y)
     assert held.find(held.read(A, X, Y)) == "prepared"
-    assert held.find(held.read(csr(), ndarray(1, (5,)), ndarray(2, (4,)))) == "prepared"  # by value
+    assert held.find(held.read(A, ndarray(1, (5,)), ndarray(2, (4,)))) == "prepared"  # by value
+
+
+def test_a_layout_is_known_by_itself() -> None:
+    """It is frozen, so that nothing of it need be read; another one is another, also where the first one lay."""
+    mine = csr()
+    held = recent(mine, X, Y)
+    assert held.find(held.read(mine, X, Y)) == "prepared"
+    assert held.find(held.read(csr(), X, Y)) is None
+    del mine
+    gc.collect()
+    for _ in range(100):
+        assert held.find(held.read(csr(), X, Y)) is None
+
+
+def test_a_tensor_in_a_layout_is_looked_at() -> None:
+    """It can be given other memory."""
+    indices = ndarray(1100, (9,), np.int32)
+    layout = Csr(ndarray(1000, (5,), np.int32), indices, Tensor(), 5)
+    held = recent(layout, X)
+    assert held.find(held.read(layout, X)) == "prepared"
+    layout.values.pointer = 6
+    assert held.find(held.read(layout, X)) is None
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        (csr(1008), X, Y),
-        (csr(rows=3), X, Y),
-        (csr(nnz=8), X, Y),
+        (csr(), X, Y),
         (A, ndarray(9, (5,)), Y),
         (A, ndarray(1, (6,)), Y),
         (A, ndarray(1, (5,), np.float64), Y),
@@ -82,7 +105,66 @@ def test_other_python_types_and_foreign_arrays_cannot_be_told() -> None:
     held = recent(A, X, Y)
     assert held.read(A, X, 1.0) is None
     assert held.read(A, np.ones(5), Y) is None
-    assert Recent((A, np.ones(5)), "cpu").read(A, np.ones(5)) is None
+    assert Recent((Foreign(),), "cpu").read(Foreign()) is None
+
+
+class Foreign:
+    def __dlpack__(self) -> Any:
+        raise AssertionError
+
+
+# ---- NumPy's arrays --------------------------------------------------------------------------------
+def told_apart(change: Callable[[np.ndarray], Any]) -> bool:
+    x = np.arange(6, dtype=np.float32)
+    held = Recent((x,), "cpu")
+    held.keep(held.read(x), "prepared", "cpu")
+    assert held.find(held.read(x)) == "prepared"
+    changed = change(x)
+    return held.find(held.read(x if changed is None else changed)) is None
+
+
+def test_numpys_arrays_are_told_apart() -> None:
+    assert told_apart(lambda x: x[1:])
+    assert told_apart(lambda x: x[:5])
+    assert told_apart(lambda x: x[::2])
+    assert told_apart(lambda x: x[::-1])
+    assert told_apart(lambda x: x.copy())
+    assert told_apart(lambda x: x.reshape(2, 3))
+    assert told_apart(lambda x: x.view(np.int32))
+    assert told_apart(lambda x: x.setflags(write=False))
+    assert told_apart(lambda x: x.resize(1000, refcheck=False))
+    assert not told_apart(lambda x: x.fill(3))
+    assert not told_apart(lambda x: x[:])
+
+
+# ---- matrices of SciPy -----------------------------------------------------------------------------
+def matrix() -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array(np.array([[1.0, 0, 2], [0, 3, 0]]))
+
+
+def forgets(change: Callable[[Any], Any]) -> bool:
+    S = matrix()
+    held = Recent((S,), "cpu")
+    held.keep(held.read(S), "prepared", "cpu")
+    assert held.find(held.read(S)) == "prepared"
+    change(S)
+    return held.find(held.read(S)) is None
+
+
+def test_a_matrix_of_scipy_is_known_by_its_arrays() -> None:
+    assert not forgets(lambda S: S.data.fill(7.0))
+    assert not forgets(lambda S: S.indices.fill(1))
+    assert forgets(lambda S: setattr(S, "data", S.data.copy()))
+    assert forgets(lambda S: setattr(S, "data", np.ones(6)[::2]))
+    assert forgets(lambda S: setattr(S, "indices", S.indices.astype(np.int64)))
+    assert forgets(lambda S: S.indptr.__setitem__(2, 2))  # one atom fewer
+    assert forgets(lambda S: S.resize(2, 2))
+    assert forgets(lambda S: (S.data.__setitem__(0, 0.0), S.eliminate_zeros()))
+
+
+def test_other_formats_go_the_long_way() -> None:
+    for S in (matrix().tocoo(), matrix().tocsc(), scipy.sparse.csr_array(np.ones(3))):
+        assert Recent((S,), "cpu").read(S) is None
 
 
 def test_numbers_and_the_stream_decide() -> None:
@@ -111,20 +193,25 @@ def test_only_the_last_calls_are_kept() -> None:
 class Tensor:
     """torch.Tensor: sparse ones have no address, and a lazy view that of what it is a view of."""
 
-    layout, dtype, shape, ndim = "torch.strided", np.complex64, (3,), 1
+    layout, dtype, shape, ndim = "torch.strided", "torch.complex64", (3,), 1
+    device = types.SimpleNamespace(type="cuda", index=0)
 
     def __init__(
         self, sparse: bool = False, conjugate: bool = False, negative: bool = False
     ) -> None:
         self.sparse, self.conjugate, self.negative = sparse, conjugate, negative
+        self.pointer = 5
 
     def data_ptr(self) -> int:
         if self.sparse:
             raise RuntimeError("no storage")
-        return 5
+        return self.pointer
 
     def stride(self) -> tuple[int, ...]:
         return (1,)
+
+    def is_contiguous(self) -> bool:
+        return True
 
     def is_conj(self) -> bool:
         return self.conjugate

@@ -48,6 +48,19 @@ def library(obj: object) -> str | None:
     return None
 
 
+_COMPRESSED: dict[type, bool] = {}  # the answers so far
+
+
+def is_compressed(obj: Any) -> bool:
+    """Whether it is a CSR matrix of SciPy or CuPy: three plain arrays, `data`, `indices` and `indptr`."""
+    cls = type(obj)
+    found = _COMPRESSED.get(cls)
+    if found is None:
+        found = library(obj) in ("scipy", "cupy") and obj.format == "csr"
+        _COMPRESSED[cls] = found
+    return found and len(obj.shape) == 2
+
+
 def is_sparse(obj: object) -> bool:
     """Whether `parts` takes it."""
     return library(obj) is not None

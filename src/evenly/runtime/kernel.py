@@ -209,7 +209,7 @@ class Bound:
         if key not in kernel.recent:
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
-            also = [plan._executable.stream_reader(plan._binding)]
+            also = [*plan._executable.also_decides(plan._binding)]
             if captures(kernel.function):
                 also.append(lambda: constants(kernel.function))
             kernel.recent[key] = Recent(args, device, tuple(also))

@@ -46,12 +46,11 @@ class Plan:
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
         self._requirements = kernel.program(specs).requirements
         self._stored: Any = None
-        # Targets that prepare launches say on which stream; the others are no faster a second time.
+        # Targets that prepare calls say what else decides them; the others are no faster a second time.
         self._recent: Recent | None = None
-        if hasattr(executable, "stream_reader"):
-            arguments = tuple(binding.arguments.values())
-            stream = executable.stream_reader(binding)
-            self._recent = Recent(arguments, binding.device(), (stream,))
+        if hasattr(executable, "also_decides"):
+            arguments, also = tuple(binding.arguments.values()), executable.also_decides(binding)
+            self._recent = Recent(arguments, binding.device(), also)
 
     def store(self) -> Plan:
         """Keep what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""

@@ -11,19 +11,21 @@ the arguments at hand.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from evenly.interop import sparse
-from evenly.interop.arrays import kind
+from evenly.interop.arrays import address, kind
 from evenly.layouts.contract import is_layout
 from evenly.layouts.defaults import is_default
 
 MOST = 8  # calls remembered
 
 # What decides of an array, by its library. Of one with one axis its size and strides say it all, and cost less than
-# a shape; what a layout holds is contiguous, too.
+# a shape.
 _ARRAYS = {
+    "numpy": ("address({a})", "{a}.shape", "{a}.strides", "{a}.dtype", "{a}.flags.writeable"),
     "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
     "torch": (
         "{a}.data_ptr()",
@@ -36,11 +38,6 @@ _ARRAYS = {
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
-_HELD = {
-    **_ARRAYS,
-    "cupy": ("{a}.data.ptr", "{a}.size", "{a}.dtype"),
-    "torch": ("{a}.data_ptr()", "{a}.shape", "{a}.dtype", "{a}.is_conj()", "{a}.is_neg()"),
-}
 
 
 class Recent:
@@ -74,7 +71,8 @@ def _reader(
 ) -> Callable[..., tuple[Any, ...] | None]:
     """A function of such arguments: what decides their launches, to be compared; None where it cannot be told."""
     names = [f"a{i}" for i in range(len(arguments))]
-    known: dict[str, Any] = {f"T{i}": type(a) for i, a in enumerate(arguments)}
+    known: dict[str, Any] = {"address": address, "ref": weakref.ref}
+    known |= {f"T{i}": type(a) for i, a in enumerate(arguments)}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
     parts: list[str] = []
     for name, argument in zip(names, arguments, strict=True):
@@ -90,7 +88,7 @@ def _reader(
         f"        return None\n"
         f"    try:\n"
         f"        return ({', '.join(parts)},)\n"
-        f"    except RuntimeError:\n"  # a sparse tensor has no address
+        f"    except (RuntimeError, IndexError):\n"  # no address (a sparse tensor), no offsets
         f"        return None\n"
     )
     exec(compile(text, "<evenly: read>", "exec"), known)
@@ -106,31 +104,43 @@ def _parts(name: str, argument: Any) -> list[str] | None:
     if isinstance(argument, float | complex):
         return [f"repr({name})"]  # 0.0 equals -0.0
     if sparse.is_sparse(argument):
-        return None
+        return _matrix_parts(name, argument) if sparse.is_compressed(argument) else None
     table = _VECTORS if getattr(argument, "ndim", 0) == 1 else _ARRAYS
     found = table.get(kind(argument) or "")
     return None if found is None else [p.format(a=name) for p in found]
 
 
-def _layout_parts(name: str, layout: Any) -> list[str] | None:
-    """Its arrays, its numbers, and the counts that the host has to ask for."""
-    parts: list[str] = []
-    for path, value, is_array in _leaves(layout, name):
-        table = _HELD if getattr(value, "ndim", 0) == 1 else _ARRAYS
-        found = table.get(kind(value) or "") if is_array else ("{a}",)
+def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
+    """Its shape and its arrays; in host memory the first and last offsets too, which a layout of it is cut by."""
+    parts, on_host = [f"{name}.shape"], kind(matrix.indptr) == "numpy"
+    for path in (f"{name}.data", f"{name}.indices", f"{name}.indptr"):
+        found = _VECTORS.get(kind(getattr(matrix, path.rpartition(".")[2])) or "")
         if found is None:
             return None
         parts += [p.format(a=path) for p in found]
+    return [*parts, f"{name}.indptr[0]", f"{name}.indptr[-1]"] if on_host else parts
+
+
+def _layout_parts(name: str, layout: Any) -> list[str] | None:
+    """The layout itself, its tensors of PyTorch, and the counts that the host has to ask for.
+
+    A layout is frozen, and its arrays lie where they are as long as it lives; a weak reference never
+    equals one to another layout. A tensor can be given other memory.
+    """
+    parts = [f"ref({name})"]
+    for path, value in _arrays(layout, name):
+        if kind(value) == "torch":
+            parts += [p.format(a=path) for p in _ARRAYS["torch"]]
     for bound in ("max_tiles", "max_atoms"):
         if not is_default(bound, getattr(type(layout), bound)):
             parts.append(f"{name}.{bound}")
     return parts
 
 
-def _leaves(layout: Any, path: str) -> Iterator[tuple[str, Any, bool]]:
+def _arrays(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
     for field in type(layout).__fields__.values():
         value, name = getattr(layout, field.name), f"{path}.{field.name}"
         if field.kind == "layout":
-            yield from _leaves(value, name)
-        else:
-            yield name, value, "array" in field.kind
+            yield from _arrays(value, name)
+        elif "array" in field.kind:
+            yield name, value

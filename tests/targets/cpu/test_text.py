@@ -107,21 +107,77 @@ def test_zeros_of_either_sign_are_told_apart() -> None:
 
 
 # ---- loops that LLVM may vectorise -----------------------------------------------------------------
-def test_plain_sums_are_written_for_long_and_for_short_tiles() -> None:
-    def sums(A, x, y):
-        for row in A.tiles():
-            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+def lengths(A, y):
+    for row in A.tiles():
+        y[row] = sum(abs(A.value(k)) for k in A.atoms(row))
 
-    given_ = {
-        "A": csr_of(np.array([0, 3])),
-        "x": np.ones(50, np.float32),
-        "y": np.zeros(1, np.float32),
-    }
-    source = compiled(sums, given_, ev.ThreadMapped()).source
+
+def sums(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+def one_row() -> dict[str, Any]:
+    x, y = np.arange(50, dtype=np.float32), np.zeros(1, np.float32)
+    return {"A": csr_of(np.array([0, 3])), "x": x, "y": y}
+
+
+def test_passes_that_stream_are_written_for_long_and_for_short_tiles() -> None:
+    given_ = one_row()
+    del given_["x"]
+    source = compiled(lengths, given_, ev.ThreadMapped()).source
     assert "if high - low >= 16:" in source
-    assert "total = add_in_any_order(total, A_values[k] * x[A_indices[k]])" in source
-    assert "total = total + A_values[k] * x[A_indices[k]]" in source
-    assert "any_order(t" not in compiled(sums, given_, ev.ThreadMapped(), debug=True).source
+    assert "total = add_in_any_order(total, abs(A_values[k]))" in source
+    assert "total = total + abs(A_values[k])" in source
+    assert "any_order(t" not in compiled(lengths, given_, ev.ThreadMapped(), debug=True).source
+
+
+def test_passes_that_gather_are_unrolled() -> None:
+    source = compiled(sums, one_row(), ev.ThreadMapped()).source
+    assert "while k + 4 <= high:" in source
+    assert "total_3 = total_3 + A_values[common_2] * x[A_indices[common_2]]" in source
+    assert "any_order(t" not in source
+    assert "total_3" not in compiled(sums, one_row(), ev.ThreadMapped(), debug=True).source
+
+
+def every_reduction(A, x, n, flags, floats, ints):
+    for row in A.tiles():
+        floats[row, 0] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+        floats[row, 1] = max((x[A.column(k)] for k in A.atoms(row)), default=-1.0)
+        floats[row, 2] = min((x[A.column(k)] + A.value(k) for k in A.atoms(row)), default=-1.0)
+        acc = 2.0
+        mask = 63
+        bits = 0
+        odd = False
+        for k in A.atoms(row):
+            acc += x[A.column(k)]
+            mask &= n[A.column(k)]
+            bits ^= n[A.column(k)] + row
+            odd |= flags[A.column(k)]
+        floats[row, 3] = acc
+        ints[row, 0] = mask
+        ints[row, 1] = bits
+        ints[row, 2] = 1 if odd else 0
+        ints[row, 3] = 1 if all(flags[A.column(k)] for k in A.atoms(row)) else 0
+
+
+@pytest.mark.parametrize("schedule", [ev.ThreadMapped(), ev.MergePath()], ids=str)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_unrolled_passes_take_every_atom_once(schedule: Any, workers: int) -> None:
+    """Tiles of all lengths to 21, and mostly empty ones, which are written as plain loops."""
+    lengths = np.arange(22)
+    for sizes in (lengths, lengths[::-1], np.where(np.arange(400) % 40 == 0, 7, 0)):
+        A = csr_of(np.concatenate([[0], np.cumsum(sizes)]))
+        rng = np.random.default_rng(len(sizes))
+        n, flags = rng.integers(0, 64, 50).astype(np.int32), rng.random(50) < 0.7
+        x = rng.integers(-9, 9, 50).astype(np.float32)
+        given_ = {"A": A, "x": x, "n": n, "flags": flags}
+        given_ |= {"floats": np.zeros((len(sizes), 4)), "ints": np.zeros((len(sizes), 4), np.int64)}
+        run(compiled(every_reduction, given_, schedule), given_, workers)
+        found = given_["floats"].copy(), given_["ints"].copy()
+        ev.kernel(every_reduction).on("python")(*given_.values())
+        np.testing.assert_array_equal(found[0], given_["floats"])
+        np.testing.assert_array_equal(found[1], given_["ints"])
 
 
 def test_only_the_order_of_the_sum_is_free() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numba
@@ -12,7 +13,8 @@ import pytest
 from tests.targets.cpu.programs import compiled, csr_of, run
 
 import evenly as ev
-from evenly.targets.cpu import workers
+from evenly.arguments import Binding
+from evenly.targets.cpu import driver, workers
 
 
 def sums(A, x, y):
@@ -37,31 +39,58 @@ def expected(given: dict[str, Any]) -> np.ndarray:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many workers each phase was run by."""
+    """How many workers each phase was run by, where Python sees it: in debug mode."""
     seen: list[int] = []
     plain = workers.run_workers
 
-    def run_workers(function: Any, address: int, count: int, slots: int) -> None:
+    def run_workers(function: Any, address: int, count: int, *rest: int) -> None:
         seen.append(count)
-        plain(function, address, count, slots)
+        plain(function, address, count, *rest)
 
     monkeypatch.setattr(workers, "run_workers", run_workers)
     return seen
 
 
-def test_numbas_setting_is_honoured(counted: list[int]) -> None:
-    given = large()
-    executable = compiled(sums, given, ev.MergePath())
+@pytest.fixture
+def setting() -> Iterator[Callable[[int], None]]:
+    """numba.set_num_threads, for one test."""
     before = numba.get_num_threads()
-    try:
-        for n in range(1, numba.config.NUMBA_NUM_THREADS + 1):
-            numba.set_num_threads(n)
-            run(executable, given)
-            np.testing.assert_allclose(given["y"], expected(given), rtol=1e-4, atol=1e-5)
-    finally:
-        numba.set_num_threads(before)
+    yield numba.set_num_threads
+    numba.set_num_threads(before)
+
+
+def test_numbas_setting_is_honoured(counted: list[int], setting: Callable[[int], None]) -> None:
+    given = large()
+    executable = compiled(sums, given, ev.MergePath(), debug=True)
+    for n in range(1, numba.config.NUMBA_NUM_THREADS + 1):
+        setting(n)
+        run(executable, given)
+        np.testing.assert_allclose(given["y"], expected(given), rtol=1e-4, atol=1e-5)
     assert counted[0] == 1
     assert all(count % n == 0 for n, count in enumerate(counted, 1))
+
+
+def test_one_native_call_does_what_its_steps_do(setting: Callable[[int], None]) -> None:
+    """To the bit, which depends on where the shares end: so it has as many workers."""
+    given = few_tiles()
+    executable = compiled(sums, given, ev.MergePath())
+    size, seen = given["A"].num_tiles + given["A"].num_atoms, set()
+    for n in range(1, numba.config.NUMBA_NUM_THREADS + 1):
+        setting(n)
+        run(executable, given)
+        natively = given["y"].tobytes()
+        run(executable, given, driver.worker_count(size, n))
+        assert given["y"].tobytes() == natively
+        seen.add(natively)
+    assert len(seen) == numba.config.NUMBA_NUM_THREADS
+
+
+def few_tiles() -> dict[str, Any]:
+    """Three tiles, which every cut into shares cuts."""
+    given = large()
+    A = csr_of(np.array([0, 40_000, 70_001, 90_000]))
+    A.values[:] = given["A"].values
+    return given | {"A": A, "y": np.zeros(3, np.float32)}
 
 
 def test_little_work_has_one_worker(counted: list[int]) -> None:
@@ -70,19 +99,17 @@ def test_little_work_has_one_worker(counted: list[int]) -> None:
         "x": np.ones(50, np.float32),
         "y": np.zeros(2, np.float32),
     }
-    run(compiled(sums, given, ev.MergePath()), given)
+    run(compiled(sums, given, ev.MergePath(), debug=True), given)
     assert counted == [1]
 
 
-def test_a_worker_is_a_worthwhile_share() -> None:
-    threads = numba.get_num_threads()
-    assert workers.worker_count(workers.SMALL - 1) == 1
-    assert workers.worker_count(10**9) == (threads * workers.EACH if threads > 1 else 1)
-    for size in (workers.SMALL, 100_000, 1_000_000):
-        assert (
-            workers.worker_count(size) in (1, threads)
-            or size // workers.worker_count(size) >= workers.SHARE
-        )
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_worker_is_a_worthwhile_share(threads: int) -> None:
+    assert driver.worker_count(driver.SMALL - 1, threads) == 1
+    assert driver.worker_count(10**9, threads) == (threads * driver.EACH if threads > 1 else 1)
+    for size in (driver.SMALL, 100_000, 1_000_000):
+        count = driver.worker_count(size, threads)
+        assert count in (1, threads) or size // count >= driver.WORTH
 
 
 def test_lanes_count_as_work(counted: list[int]) -> None:
@@ -93,54 +120,82 @@ def test_lanes_count_as_work(counted: list[int]) -> None:
 
     A = csr_of(np.arange(0, 901, 3))
     given = {"A": A, "X": np.ones((50, 64), np.float32), "Y": np.zeros((300, 64), np.float32)}
-    run(compiled(products, given, ev.MergePath()), given)
-    assert counted == [workers.worker_count(64 * 1200)]
+    run(compiled(products, given, ev.MergePath(), debug=True), given)
+    assert counted == [driver.worker_count(64 * 1200, numba.get_num_threads())]
     assert counted[0] >= numba.get_num_threads()
 
 
+def test_room_for_lanes_grows() -> None:
+    """What workers leave is asked for when it is needed; the arguments' own lengths say how much."""
+
+    def products(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+    A = few_tiles()["A"]
+    executable = None
+    for lanes in (3, 8, 0, 1):
+        X = np.random.default_rng(lanes).standard_normal((50, lanes)).astype(np.float32)
+        given = {"A": A, "X": X, "Y": np.zeros((3, lanes), np.float32)}
+        executable = executable or compiled(products, given, ev.MergePath())
+        prepared = executable.prepare(Binding(given))
+        for _ in range(2):
+            given["Y"][:] = 0
+            prepared()
+            wanted = np.add.reduceat(A.values[:, None] * X[A.indices], A.offsets[:-1])
+            np.testing.assert_allclose(given["Y"], wanted, rtol=1e-3, atol=1e-3)
+
+
 def test_several_python_threads_at_once() -> None:
-    given = large()
+    """One prepared call, too: each run has memory of its own."""
+    given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     results = [dict(given, y=np.zeros_like(given["y"])) for _ in range(4)]
+    shared = executable.prepare(Binding(given))
 
     def often(mine: dict[str, Any]) -> None:
+        own = executable.prepare(Binding(mine))
         for _ in range(50):
-            run(executable, mine, 2)
+            own()
+            shared()
 
     threads = [threading.Thread(target=often, args=(r,)) for r in results]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    run(executable, given, 2)
+    bits = given["y"].tobytes()
+    run(executable, given)
+    assert given["y"].tobytes() == bits
     for r in results:
-        assert r["y"].tobytes() == given["y"].tobytes()
+        assert r["y"].tobytes() == bits
 
 
 def test_a_layer_that_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """The call that finds Numba's threads taken runs its workers itself, to the same bits."""
-    given = large()
+    given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
-    run(executable, given, 2)
+    run(executable, given)
     bits = given["y"].tobytes()
-    driver, _ = workers._driver()
-    calls = []
-    monkeypatch.setattr(
-        workers, "_driver", lambda: (lambda *a: (calls.append(a), driver(*a)), False)
-    )
-    given["y"][:] = 0
-    run(executable, given, 2)
-    assert len(calls) == 1
-    assert given["y"].tobytes() == bits
-    given["y"][:] = 0
+    monkeypatch.setattr(workers, "_concurrent", lambda: False)
+    monkeypatch.setattr(workers, "_free_in", None)
+    allowed = []
+
+    def run_again() -> None:
+        given["y"][:] = 0
+        run(executable, given)
+        workers.with_threads(allowed.append)
+        assert given["y"].tobytes() == bits
+
+    run_again()
     with workers._one_at_a_time:
-        run(executable, given, 2)
-    assert len(calls) == 1
-    assert given["y"].tobytes() == bits
+        run_again()
+    assert allowed == [True, False]
 
 
 def _in_a_child(executable: Any, given: dict[str, Any], queue: Any) -> None:
-    run(executable, given, 2)
+    run(executable, given)
     queue.put(given["y"].tobytes())
 
 
@@ -148,9 +203,9 @@ def _in_a_child(executable: Any, given: dict[str, Any], queue: Any) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_works_alone() -> None:
     """OpenMP ends a process that was forked after its threads were started: they are not used there."""
-    given = large()
+    given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
-    run(executable, given, 2)
+    run(executable, given)
     bits = given["y"].tobytes()
     context = multiprocessing.get_context("fork")
     queue = context.Queue()

@@ -14,12 +14,14 @@ import numpy as np
 from evenly.algorithms.linalg.grouping import by_row
 from evenly.arguments import accept
 from evenly.errors import InputError
-from evenly.interop import arrays
+from evenly.interop import arrays, sparse
 from evenly.language.names import atomic_add
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
-from evenly.layouts.contract import accessors
+from evenly.layouts.contract import accessors, is_layout
 from evenly.runtime.kernel import Bound, kernel
+
+_BY_ATOMS = (Csc, Coo)  # layouts whose tiles are no rows, and can be grouped
 
 
 @kernel
@@ -60,16 +62,13 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     >>> ev.spmv(A, np.array([1.0, 10.0, 100.0]))
     array([201.,  30.])
     """
-    A = accept(A, "A")
+    if not sparse.is_compressed(A):  # as it is, its calls are remembered
+        A = _in_rows(accept(A, "A"))
     rows, columns = _shape(A)
     _check_vector(x, columns, "x", "columns")
-    if isinstance(A, Csc | Coo):
-        A = by_row(A)
-    elif not tiles_are_rows(A):
-        expected = "a layout whose tiles are rows, CSC or COO"
-        raise InputError("A", expected=expected, given=type(A).__name__)
     if out is None:
-        whole = "tile_id" in type(A).__default_methods__  # every row is stored into
+        # A subset leaves rows as they are.
+        whole = not is_layout(A) or "tile_id" in type(A).__default_methods__
         out = (arrays.empty if whole else arrays.zeros)(x, (rows,), _result_type(A, x))
     else:
         _check_vector(out, rows, "out", "rows")
@@ -80,6 +79,17 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
             error.argument = "out"
         raise
     return out
+
+
+def _in_rows(A: Any) -> Any:
+    """The layout with rows as tiles."""
+    if isinstance(A, _BY_ATOMS):
+        _shape(A)
+        return by_row(A)
+    if is_layout(A) and not tiles_are_rows(A):
+        expected = "a layout whose tiles are rows, CSC or COO"
+        raise InputError("A", expected=expected, given=type(A).__name__)
+    return A
 
 
 def tiles_are_rows(A: Any) -> bool:
@@ -93,11 +103,12 @@ def tiles_are_rows(A: Any) -> bool:
 
 def _shape(A: Any) -> tuple[int, int]:
     shape = getattr(A, "shape", None)
-    if not isinstance(shape, tuple) or len(shape) != 2 or arrays.is_array(A):
+    known = is_layout(A) or not arrays.is_array(A)
+    if not isinstance(shape, tuple) or len(shape) != 2 or not known:
         hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
         hint = hint if arrays.is_array(A) else "give the layout a field num_columns"
         raise InputError("A", expected="a sparse matrix", given=type(A).__name__, hint=hint)
-    return int(shape[0]), int(shape[1])
+    return shape
 
 
 def _result_type(A: Any, x: Any) -> np.dtype[Any]:
@@ -118,6 +129,9 @@ def _result_type(A: Any, x: Any) -> np.dtype[Any]:
 
 
 def _value_types(A: Any) -> Iterator[np.dtype[Any]]:
+    if not is_layout(A):
+        yield A.dtype
+        return
     for field in type(A).__fields__.values():
         value = getattr(A, field.name)
         if field.kind == "layout":
@@ -127,6 +141,8 @@ def _value_types(A: Any) -> Iterator[np.dtype[Any]]:
 
 
 def _check_vector(x: Any, length: int, name: str, what: str) -> None:
+    if getattr(x, "shape", None) == (length,):  # whatever it is, the kernel looks at it again
+        return
     found = tuple(arrays.view(x, name).shape)
     if found != (length,):
         expected = f"a vector of {length}, the {what} of A"

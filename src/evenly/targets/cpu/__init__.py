@@ -6,7 +6,7 @@
     function                    one function a phase
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
-    executable                  a run
+    executable, run, failures   arguments; a run; its errors
     primitives, atomics, checks what emitted code calls
 
 Importing this does not import Numba.
@@ -22,7 +22,7 @@ from typing import Any
 
 from evenly.errors import UnavailableError
 from evenly.language import ir
-from evenly.language.phases import Phases
+from evenly.language.phases import Once, Phases
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.handed_out import HandedOut
@@ -100,7 +100,8 @@ class CpuTarget:
             left = tuple(
                 (j, s) for j, s in enumerate(made.slots) if isinstance(s, Scratch) and s.phase == i
             )
-            functions.append(Function(_CALL(native.address), native.address, rule, left))
+            once = isinstance(phases.phases[i], Once)
+            functions.append(Function(_CALL(native.address), native.address, once, rule, left))
         return Executable(phases.name, made.text, phases, tuple(functions), made.slots, made.places)
 
 

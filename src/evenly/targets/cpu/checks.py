@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import njit, types
 from numba.extending import intrinsic
 
-RECORD = 4  # integers a record
+from .failures import RECORD
 
 
 @intrinsic

@@ -16,8 +16,3 @@ SHARE = 6  # numbers a worker
 # merge: tiles and atoms evenly. nonzero: atoms evenly, with the empty tiles at the end of a
 # share (and those at the start of the first). tiles: tiles evenly. own: the schedule's code.
 RULES = {"merge": 0, "nonzero": 1, "tiles": 2, "own": 3}
-
-
-def whole(tiles: int, atoms: int) -> tuple[int, ...]:
-    """The share of a worker that is alone."""
-    return 0, 0, tiles, atoms, 0, tiles

@@ -1,6 +1,7 @@
-"""What is compiled once for all programs: dividing the work, and running the workers in parallel.
+"""What is compiled once for all programs: dividing the work, and running the workers, several in parallel.
 
-Both know a program's function by its address alone.
+A program's function is known by its address alone. `phase` runs a whole phase in one native call: of
+a call that takes a few microseconds, what Python would do between its steps would be most.
 """
 
 from __future__ import annotations
@@ -8,9 +9,17 @@ from __future__ import annotations
 import numba
 from llvmlite import ir as llvm
 from numba import njit, prange, types
+from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
-from .layout import END
+from .division import RULES, SHARE
+from .layout import ATOMS, END, FACTS, LANES, SIZE, TILES
+
+SMALL = 16384  # with fewer tiles and atoms one worker is quicker than waking other threads
+WORTH = 8192  # tiles and atoms of a worker, at least ...
+EACH = 8  # ... where there are more workers than threads: so many a thread, at most
+QUEUE = 8  # integers from one thread's queue to the next: a cache line
+OWN = RULES["own"]
 
 
 @intrinsic
@@ -21,6 +30,16 @@ def _call(typing_context, address, worker, workers, slots):
         return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
     return types.int64(types.int64, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def _integers(typing_context, address):
+    """The integers at an address."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], llvm.IntType(64).as_pointer())
+
+    return types.CPointer(types.int64)(types.int64), generate
 
 
 @intrinsic
@@ -35,13 +54,43 @@ def _take(typing_context, counter):
     return types.int64(types.int64), generate
 
 
+@intrinsic
+def _admitted_threads(typing_context):
+    """How many threads Numba's setting admits: `numba.get_num_threads`, which cannot be cached on disk."""
+
+    def generate(context, builder, signature, arguments):
+        i64 = llvm.IntType(64)
+        ask = get_or_insert_function(builder.module, llvm.FunctionType(i64, []), "get_num_threads")
+        return builder.call(ask, [])
+
+    return types.int64(), generate
+
+
+@njit("int64(int64, int64)", nogil=True, cache=True)
+def worker_count(size, threads):
+    """How many workers share `size` tiles and atoms: it depends on Numba's setting, not on luck."""
+    if size < SMALL or threads == 1:
+        return 1
+    return threads * min(EACH, max(1, size // (threads * WORTH)))
+
+
 @njit("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True, cache=True)
-def drive(threads, workers, address, slots, counter):
-    for _ in prange(threads):
-        worker = _take(counter)
-        while worker < workers:
-            _call(address, worker, workers, slots)
-            worker = _take(counter)
+def drive(threads, workers, address, slots, queues_at):
+    """Run all workers. A thread takes those of its own queue first, then what is left in the others'.
+
+    So it finds what it worked on at the last call in its own core's cache.
+    """
+    queues = _integers(queues_at)
+    for thread in range(threads):
+        queues[QUEUE * thread] = 0
+    for thread in prange(threads):
+        for i in range(threads):
+            queue = (thread + i) % threads
+            last = workers * (queue + 1) // threads
+            worker = workers * queue // threads + _take(queues_at + 8 * QUEUE * queue)
+            while worker < last:
+                _call(address, worker, workers, slots)
+                worker = workers * queue // threads + _take(queues_at + 8 * QUEUE * queue)
 
 
 def concurrent() -> bool:
@@ -72,18 +121,50 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
     return low, cut - low if rule == 0 else cut
 
 
-@njit("void(int64, int64, int64, int64, int64, int64, int64[:, ::1])", nogil=True, cache=True)
-def divide(address, slots, rule, tiles, atoms, workers, shares):
+@njit("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
+def divide(address, slots, rule, tiles, atoms, workers, shares_at):
     """The share of each worker (see `division`)."""
+    shares = _integers(shares_at)
+    if rule == OWN:
+        return
     for worker in range(workers):
         tile, atom = _cut(address, slots, rule, tiles, atoms, worker, workers)
         last_tile, last_atom = _cut(address, slots, rule, tiles, atoms, worker + 1, workers)
         begin = _call(address, END, tile - 1, slots) if 0 < tile < tiles else 0
         last_begin = _call(address, END, last_tile - 1, slots) if 0 < last_tile < tiles else 0
         some_of_last = last_tile < tiles and last_atom > max(last_begin, atom)
-        shares[worker, 0] = tile
-        shares[worker, 1] = atom
-        shares[worker, 2] = last_tile + 1 if some_of_last else last_tile
-        shares[worker, 3] = last_atom
-        shares[worker, 4] = tile + 1 if begin < atom and tile < tiles else tile
-        shares[worker, 5] = last_tile
+        at = SHARE * worker
+        shares[at] = tile
+        shares[at + 1] = atom
+        shares[at + 2] = last_tile + 1 if some_of_last else last_tile
+        shares[at + 3] = last_atom
+        shares[at + 4] = tile + 1 if begin < atom and tile < tiles else tile
+        shares[at + 5] = last_tile
+
+
+@njit(
+    "boolean(int64, int64, int64, int64, int64, int64, boolean, int64, boolean)",
+    nogil=True,
+    cache=True,
+)
+def phase(address, slots, facts_at, shares_at, queues_at, room, joins, rule, parallel):
+    """Run a whole phase, in as many workers as Numba's setting suggests, on its threads if `parallel`.
+
+    It does nothing, and returns False, where a tile has more than `room` lanes: that many results a
+    worker may leave. Facts, shares and queues are known by their addresses.
+    """
+    facts = _integers(facts_at)
+    _call(address, FACTS, 0, slots)
+    if facts[LANES] > room:
+        return False
+    threads = _admitted_threads()
+    workers = worker_count(facts[SIZE], threads)
+    divide(address, slots, rule, facts[TILES], facts[ATOMS], workers, shares_at)
+    if parallel and workers > 1:
+        drive(min(threads, workers), workers, address, slots, queues_at)
+    else:
+        for worker in range(workers):
+            _call(address, worker, workers, slots)
+    if joins:
+        _call(address, workers, workers, slots)
+    return True

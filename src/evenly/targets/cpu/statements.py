@@ -12,7 +12,8 @@ from evenly.language.types import POS, words_of
 from .common import shared
 from .division import SHARE
 from .text import Text, memory_type
-from .vectors import LONG, vectorises
+from .unrolled import emit_unrolled
+from .vectors import LONG, gathers, reduces
 
 # Accumulators whose combination names each operand once: their contributions need no variable.
 _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
@@ -39,6 +40,7 @@ class Writer:
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
+        self.empty: str | None = None  # whether most tiles of a worker's share are empty
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -186,16 +188,32 @@ class Writer:
         """The loop over a range of atoms; `once`: too seldom run to be written twice."""
         start, stop, step = atoms
         plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.places is not None
-        if once or plain or not vectorises(s):
+        if plain or not reduces(s) or (once and not gathers(s)):
             self._loop(s, self.range(start, stop, step))
             return
-        low, high = (self.text.var(self.named(n, e)) for n, e in (("low", start), ("high", stop)))
-        with self.under(f"if {high} - {low} >= {LONG}"):
+        low, high = (self.named(n, e) for n, e in (("low", start), ("high", stop)))
+        if gathers(s):
+            with self.unless_empty(s, low, high):
+                emit_unrolled(self, s, low, high)
+            return
+        first, last = self.text.var(low), self.text.var(high)
+        with self.under(f"if {last} - {first} >= {LONG}"):
             self.any_order = True
-            self._loop(s, f"range({low}, {high})")
+            self._loop(s, f"range({first}, {last})")
             self.any_order = False
         with self.under("else"):
-            self._loop(s, f"range({low}, {high})", "as_it_stands()")
+            self._loop(s, f"range({first}, {last})", "as_it_stands()")
+
+    @contextmanager
+    def unless_empty(self, s: ir.Pass, low: ir.Var, high: ir.Var) -> Iterator[None]:
+        """What follows, but where most of a worker's tiles are empty a loop: it has less to begin and to end."""
+        if self.empty is None:
+            yield
+            return
+        with self.under(f"if {self.empty}"):
+            self._loop(s, f"range({self.text.var(low)}, {self.text.var(high)})", "as_it_stands()")
+        with self.under("else"):
+            yield
 
     def _loop(self, s: ir.Pass, atoms: str, first: str = "") -> None:
         with self.under(f"for {self.text.var(s.atom)} in {atoms}"):
@@ -251,7 +269,10 @@ class Writer:
         pointer = self.shared("shares")
         for i, name in enumerate(names):
             self.line(f"{self.local(name)} = {pointer}[{SHARE} * worker + {i}]")
-        return [self.local(name) for name in names]
+        first_tile, first_atom, end_tile, end_atom, *_ = found = [self.local(n) for n in names]
+        self.empty = self.local("mostly_empty")
+        self.line(f"{self.empty} = {end_atom} - {first_atom} < {end_tile} - {first_tile}")
+        return found
 
     def to_scratch(self, pointer: str, index: str, v: ir.Var) -> None:
         value = self.text.var(v)

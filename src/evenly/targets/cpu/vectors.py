@@ -1,11 +1,11 @@
-"""Which passes are written twice: as a loop for LLVM to vectorise, for short tiles as it stands.
+"""How passes that end in reductions are written: which LLVM is to vectorise, which are unrolled here.
+
+A pass that reads its atoms' places in order is written twice: as a loop for LLVM to vectorise,
+for short tiles as it stands. One that gathers is unrolled (see there).
 
 LLVM widens and unrolls a loop without knowing how long tiles are; on tiles of a few atoms
 the peeled rests of such a loop cost more than they save. And it may only vectorise a sum
-of floats if it may add them in another order, which atoms, having none, allow. SpMV under
-MergePath on one thread, in float32, took of SciPy's time (minima; as one loop -> as two):
-uniform 16 a row 0.95 -> 0.67, band of 64 0.71 -> 0.69, R-MAT 1.11 -> 0.97, stencil 1.08 -> 1.01.
-Part of that is the split engine's loop over whole tiles, which came with it.
+of floats if it may add them in another order, which atoms, having none, allow.
 """
 
 from __future__ import annotations
@@ -18,13 +18,32 @@ _REDUCED = frozenset(("sum", "product", "min", "max", "any", "all", "&", "|", "^
 _WIDE_CALLS = frozenset(("sqrt", "fabs", "abs", "minimum", "maximum"))
 
 
-def vectorises(pass_: ir.Pass) -> bool:
+def reduces(pass_: ir.Pass) -> bool:
     """Whether a pass is straight-line code that ends in reductions of numbers."""
     if not pass_.accumulators or any(a.op not in _REDUCED for a in pass_.accumulators):
         return False
     if not all(isinstance(s, ir.Assign | ir.Accumulate) for s in pass_.body):
         return False
     return all(_is_wide(e) for e in walk.expressions(pass_.body))
+
+
+def gathers(pass_: ir.Pass) -> bool:
+    """Whether a pass reads elsewhere than at its atoms' own places, one after the other."""
+    moving = {pass_.atom, *walk.variables_set(pass_.body)}
+    return any(
+        not (
+            index == pass_.atom
+            or _bare(index) == pass_.atom
+            or moving.isdisjoint(walk.subexpressions(index))
+        )
+        for e in walk.expressions(pass_.body)
+        if isinstance(e, ir.Element)
+        for index in e.indices
+    )
+
+
+def _bare(e: ir.Expr) -> ir.Expr:
+    return e.operand if isinstance(e, ir.Cast) else e
 
 
 def _is_wide(e: ir.Expr) -> bool:

@@ -16,82 +16,80 @@ both cores are free; a pool of Python threads took 75, and waits for the interpr
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
-SMALL = 16384  # with fewer tiles and atoms one worker is quicker than waking other threads
-SHARE = 8192  # tiles and atoms of a worker, at least ...
-EACH = 8  # ... where there are more workers than threads: so many a thread, at most
-
 _one_at_a_time = threading.Lock()
 _started_in: int | None = None  # the process that started Numba's threads
+_free_in: int | None = None  # ... if they take calls from several threads
+
+
+@functools.cache
+def driver() -> Any:
+    """The compiled driver (see there)."""
+    from . import driver as compiled
+
+    return compiled
 
 
 def thread_count() -> int:
     """How many threads Numba's setting admits."""
-    import numba
-
-    return numba.get_num_threads()
-
-
-def worker_count(size: int) -> int:
-    """How many workers share `size` tiles and atoms: it depends on Numba's setting, not on luck."""
-    if size < SMALL:
-        return 1
-    threads = thread_count()
-    return threads * min(EACH, max(1, size // (threads * SHARE))) if threads > 1 else 1
+    count: int = driver().numba.get_num_threads()
+    return count
 
 
-def divide(
-    address: int, slots: int, rule: int, tiles: int, atoms: int, workers: int, shares: Any
+def most_threads() -> int:
+    """How many there can be, whatever Numba's setting will be."""
+    count: int = driver().numba.config.NUMBA_NUM_THREADS
+    return count
+
+
+def run_workers(
+    function: Callable[..., int], address: int, workers: int, slots: int, queues: int
 ) -> None:
-    """The shares of several workers (see `division`) in the work of the function at `address`."""
-    from . import driver
-
-    driver.divide(address, slots, rule, tiles, atoms, workers, shares)
-
-
-def run_workers(function: Callable[..., int], address: int, workers: int, slots: int) -> None:
     """Run `function` (a native one, at `address`) as each of the workers, and wait for all."""
-    threads = min(workers, thread_count()) if workers > 1 else 1
-    if threads > 1 and _parallel(threads, workers, address, slots):
-        return
-    for worker in range(workers):
-        function(worker, workers, slots)
+    threads = min(workers, thread_count())
+
+    def run(parallel: bool) -> None:
+        if parallel and threads > 1:
+            driver().drive(threads, workers, address, slots, queues)
+            return
+        for worker in range(workers):
+            function(worker, workers, slots)
+
+    with_threads(run)
 
 
-def _parallel(threads: int, workers: int, address: int, slots: int) -> bool:
-    """Whether Numba's threads could run it, and did."""
+def with_threads(run: Callable[[bool], Any]) -> Any:
+    """run(whether it may use Numba's threads)."""
+    global _started_in
+    if _free_in == os.getpid():
+        return run(True)
     if _started_in not in (None, os.getpid()):
-        return False
-    driver, concurrent = _driver()
-    if concurrent:
-        _drive(driver, threads, workers, address, slots)
-        return True
+        return run(False)
+    _started_in = os.getpid()
+    if _find_out():
+        return run(True)
     if not _one_at_a_time.acquire(blocking=False):
-        return False
+        return run(False)
     try:
-        _drive(driver, threads, workers, address, slots)
+        return run(True)
     finally:
         _one_at_a_time.release()
-    return True
 
 
-def _drive(driver: Any, threads: int, workers: int, address: int, slots: int) -> None:
-    global _started_in
-    _started_in = os.getpid()
-    counter = ctypes.c_int64(0)
-    driver(threads, workers, address, slots, ctypes.addressof(counter))
+def _find_out() -> bool:
+    """Whether Numba's threads take calls from several threads."""
+    global _free_in
+    if _concurrent():
+        _free_in = _started_in
+    return _free_in is not None
 
 
 @functools.cache
-def _driver() -> tuple[Any, bool]:
-    """The compiled driver, and whether Numba's threading layer takes calls from several threads."""
-    from . import driver
-
+def _concurrent() -> bool:
     with _one_at_a_time:
-        return driver.drive, driver.concurrent()
+        return bool(driver().concurrent())

@@ -66,10 +66,10 @@ class CudaExecutable:
         launches = self._launches(binding, stored or {}, device, stream)
         return Prepared(launches, device, stream, self._turn)
 
-    def stream_reader(self, binding: Binding) -> Callable[[], int]:
-        """Tells the caller's current stream, for arguments like these."""
+    def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
+        """What a call depends on beside its arguments: the caller's current stream, for arguments like these."""
         views = [binding.view(path) for _, path in binding.array_paths()]
-        return reader([v.owner for v in views], views[0].device_id if views else 0)
+        return (reader([v.owner for v in views], views[0].device_id if views else 0),)
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
         """The launches for these arguments, in order."""

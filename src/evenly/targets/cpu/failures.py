@@ -1,0 +1,38 @@
+"""The errors of a run: arrays that do not fit, and what the checks of debug mode recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.language import ir
+
+from .text import Place
+
+RECORD = 4  # integers a record: the place, the value, its bound, and one unused
+
+
+def misfit(array: ir.Array, given: np.ndarray) -> InputError:
+    axes = f"{array.ndim} ax{'is' if array.ndim == 1 else 'es'}"
+    strided = "" if given.flags.c_contiguous else " that is not C-contiguous"
+    return InputError(
+        ".".join(array.path),
+        expected=f"a C-contiguous array of {array.dtype} with {axes}",
+        given=f"one of {given.dtype} with shape {given.shape}{strided}",
+        hint="numpy.ascontiguousarray" if strided else "",
+    )
+
+
+def failure(place: Place, value: int, bound: int) -> InputError:
+    """The error that a check's record stands for."""
+    where = f"{place.at.file}:{place.at.line}: " if place.at is not None else ""
+    if place.kind == "index":
+        expected = f"an index from 0 to {bound - 1}" if bound else "no index, for it is empty"
+        return InputError(f"{where}{place.name}", expected=expected, given=f"{place.name}[{value}]")
+    if place.kind == "shift":
+        return InputError(
+            f"{where}{place.name}",
+            expected=f"a shift count from 0 to {bound - 1}",
+            given=str(value),
+        )
+    return InputError(f"{where}{place.name}", expected="a divisor that is not zero", given="0")

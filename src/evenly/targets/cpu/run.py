@@ -1,0 +1,163 @@
+"""One run of a compiled program: its own table of slots, and the memory that its workers leave results in.
+
+A run can be called again, for the same arguments, by one thread at a time. What depends on a
+matrix's structure is asked of the compiled functions at every call.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evenly.interop.arrays import address
+from evenly.language.phases import Once, Workspace
+
+from . import workers
+from .division import SHARE
+from .failures import RECORD, failure
+from .layout import ATOMS, FACTS, LANES, SIZE, TILES
+from .slots import Address, Length, Shared
+
+if TYPE_CHECKING:
+    from .executable import Executable, Function
+
+NONE, MANY = -1, 2**62  # room for lanes
+
+
+class Run:
+    """`table`: the slots with the arguments in them; the run's own from now on."""
+
+    def __init__(self, executable: Executable, table: np.ndarray) -> None:
+        self.executable = executable
+        self.slots, self.address = table, address(table)
+        self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
+        self.kept: dict[Any, np.ndarray] = {}  # memory whose addresses are in the slots
+        self.records: np.ndarray | None = None
+        self.driver, threads = workers.driver(), workers.most_threads()
+        self.most = self.driver.EACH * threads  # workers, whatever Numba's setting will be
+        self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
+        self.queues = self.exchange("queues", np.zeros(self.driver.QUEUE * threads, np.int64))
+        self.lay_out_shares(self.most)
+
+    def __call__(self, worker_count: int | None = None) -> None:
+        """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest."""
+        executable = self.executable
+        self.clear_records(1)
+        for workspace in executable.phases.workspaces:
+            self.lay_out(workspace)
+        for number, function in enumerate(executable.functions):
+            if function.once:
+                function.call(0, 1, self.address)
+                self.check()
+            elif worker_count or self.records is not None:
+                self.in_steps(number, function, worker_count)
+            else:
+                self.natively(number, function)
+        for workspace in executable.phases.workspaces:
+            del self.kept[workspace.array.path]  # as large as a matrix has rows
+
+    # ---- phases ----------------------------------------------------------------------------------
+    def natively(self, number: int, function: Function) -> None:
+        """Run a phase in one native call."""
+        if workers.with_threads(self.phases[number]):
+            return
+        self.make_room(number, function, self.facts[LANES], self.most)
+        workers.with_threads(self.phases[number])
+
+    def phase(self, function: Function, room: int) -> Callable[[bool], bool]:
+        """The native call of a phase, with room for that many lanes of results, if it leaves any."""
+        joins = bool(function.scratch)
+        places = self.address, address(self.facts), address(self.shares), address(self.queues)
+        rest = room if joins else MANY, joins, function.rule
+        return functools.partial(self.driver.phase, function.address, *places, *rest)
+
+    def in_steps(self, number: int, function: Function, worker_count: int | None) -> None:
+        """Divide the work of a phase, do it, and join what the workers left; checks after each."""
+        facts = self.ask(function)
+        count = worker_count or self.driver.worker_count(facts[SIZE], workers.thread_count())
+        self.clear_records(count)
+        if count > len(self.shares):
+            self.lay_out_shares(count)
+        work = facts[TILES], facts[ATOMS], count, address(self.shares)
+        self.driver.divide(function.address, self.address, function.rule, *work)
+        self.check()
+        self.make_room(number, function, facts[LANES], count)
+        queues = address(self.queues)
+        workers.run_workers(function.call, function.address, count, self.address, queues)
+        self.check()
+        if function.scratch:
+            function.call(count, count, self.address)
+            self.check()
+
+    def ask(self, function: Function) -> list[int]:
+        """The facts of a phase: size, tiles, atoms, lanes."""
+        function.call(FACTS, 0, self.address)
+        self.check()
+        return self.facts.tolist()
+
+    # ---- memory ----------------------------------------------------------------------------------
+    def lay_out_shares(self, count: int) -> None:
+        self.shares = self.exchange("shares", np.empty((count, SHARE), np.int64))
+        self.phases = [self.phase(function, NONE) for function in self.executable.functions]
+
+    def make_room(self, number: int, function: Function, lanes: int, count: int) -> None:
+        """Memory for what that many workers leave."""
+        sizes = [count * s.size * (lanes if s.lanes else 1) for _, s in function.scratch]
+        if not sizes:
+            return
+        memory = self.kept[number] = np.empty(sum(sizes), np.int64)
+        at = address(memory)
+        for (i, _), size in zip(function.scratch, sizes, strict=True):
+            self.slots[i] = at
+            at += 8 * size
+        self.phases[number] = self.phase(function, lanes if count >= self.most else NONE)
+
+    def lay_out(self, workspace: Workspace) -> None:
+        """Memory for an array that lives from one phase to the next."""
+        array = workspace.array
+        memory = self.kept[array.path] = np.empty(self.shape(workspace), array.dtype.dtype)
+        for i, slot in enumerate(self.executable.slots):
+            if isinstance(slot, Address) and slot.array.path == array.path:
+                self.slots[i] = address(memory)
+            elif isinstance(slot, Length) and slot.array.path == array.path:
+                self.slots[i] = memory.shape[slot.axis]
+
+    def shape(self, workspace: Workspace) -> tuple[int, ...]:
+        if workspace.extent == "one":
+            return (1,)
+        facts = self.ask(self.function_over(workspace))
+        return (facts[TILES], facts[LANES]) if workspace.extent == "lane" else (facts[TILES],)
+
+    def function_over(self, workspace: Workspace) -> Function:
+        """A phase over the workspace's layout (with lanes, if it has any)."""
+        phases = self.executable.phases.phases
+        for function, phase in zip(self.executable.functions, phases, strict=True):
+            if isinstance(phase, Once) or phase.path != workspace.layout:
+                continue
+            if workspace.extent != "lane" or getattr(phase, "lane", None) is not None:
+                return function
+        raise AssertionError(workspace)
+
+    def exchange(self, name: str, array: np.ndarray) -> np.ndarray:
+        """Let the functions see an array of the host's."""
+        if name in self.shared:
+            self.slots[self.shared[name]] = address(array)
+        self.kept[name] = array
+        return array
+
+    # ---- checks ----------------------------------------------------------------------------------
+    def clear_records(self, count: int) -> None:
+        """A record for each worker, and for joining."""
+        if self.executable.places:
+            self.records = self.exchange("records", np.zeros((count + 1, RECORD), np.int64))
+
+    def check(self) -> None:
+        """Raise what the first worker found wrong, if any did."""
+        if self.records is None:
+            return
+        for number, value, bound, _ in self.records.tolist():
+            if number:
+                raise failure(self.executable.places[number - 1], value, bound)
