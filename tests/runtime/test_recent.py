@@ -130,6 +130,8 @@ def test_numpys_arrays_are_told_apart() -> None:
     assert told_apart(lambda x: x[::-1])
     assert told_apart(lambda x: x.copy())
     assert told_apart(lambda x: x.reshape(2, 3))
+    assert told_apart(lambda x: x.reshape(6, 1))
+    assert told_apart(lambda x: x.reshape(1, 6))
     assert told_apart(lambda x: x.view(np.int32))
     assert told_apart(lambda x: x.setflags(write=False))
     assert told_apart(lambda x: x.resize(1000, refcheck=False))

@@ -192,20 +192,29 @@ class Bound:
         The last calls are remembered: what they launched, by the addresses and types of their
         arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
         """
-        key = self.schedule, self.target, self.debug, *map(type, args)
-        recent = None if self.options else self.kernel.recent.get(key)
-        signature = recent.read(*args) if recent else None
-        prepared = recent.find(signature) if recent and signature else None
-        if prepared is None:
+        if not self.again(*args):
             plan = self._prepare(args)
             plan.check_arguments(plan._binding)
             prepared = plan.prepare(plan._binding)
             if plan._recent is not None and not self.options:
-                self._remember(key, args, plan, prepared)
-        prepared()
+                self._remember(args, plan, prepared)
+            prepared()
 
-    def _remember(self, key: Any, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
-        kernel, device = self.kernel, plan._binding.device()
+    def again(self, *args: Any) -> bool:
+        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
+        recent = None if self.options else self.kernel.recent.get(self._kind(args))
+        signature = recent.read(*args) if recent else None
+        prepared = recent.find(signature) if recent and signature else None
+        if prepared is None:
+            return False
+        prepared()
+        return True
+
+    def _kind(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self.schedule, self.target, self.debug, *map(type, args)
+
+    def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
+        kernel, key, device = self.kernel, self._kind(args), plan._binding.device()
         if key not in kernel.recent:
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()

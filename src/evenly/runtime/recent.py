@@ -25,7 +25,8 @@ MOST = 8  # calls remembered
 # What decides of an array, by its library. Of one with one axis its size and strides say it all, and cost less than
 # a shape.
 _ARRAYS = {
-    "numpy": ("address({a})", "{a}.shape", "{a}.strides", "{a}.dtype", "{a}.flags.writeable"),
+    # NPY_ARRAY_C_CONTIGUOUS | ALIGNED | WRITEABLE: one number for what takes three attributes.
+    "numpy": ("address({a})", "{a}.shape", "{a}.dtype", "{a}.flags.num & 0x501"),
     "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
     "torch": (
         "{a}.data_ptr()",

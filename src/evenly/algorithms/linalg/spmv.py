@@ -6,6 +6,7 @@ schedule they run, and where, is nobody's business here.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,6 +30,9 @@ def spmv_rows(A, x, y):
     """A tile is a row: CSR, ELL, BCSR, DIA, a subset of one of them, your own."""
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+_checked = spmv_rows.apart()  # the calls that it remembers have passed the checks of `spmv`
 
 
 @kernel
@@ -62,6 +66,9 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     >>> ev.spmv(A, np.array([1.0, 10.0, 100.0]))
     array([201.,  30.])
     """
+    product = Bound(_checked, schedule, target)
+    if out is not None and product.again(A, x, out):
+        return out
     if not sparse.is_compressed(A):  # as it is, its calls are remembered
         A = _in_rows(accept(A, "A"))
     rows, columns = _shape(A)
@@ -73,7 +80,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     else:
         _check_vector(out, rows, "out", "rows")
     try:
-        Bound(spmv_rows, schedule, target)(A, x, out)
+        product(A, x, out)
     except InputError as error:
         if error.argument == "y":  # what the kernel calls it
             error.argument = "out"
@@ -112,11 +119,13 @@ def _shape(A: Any) -> tuple[int, int]:
 
 
 def _result_type(A: Any, x: Any) -> np.dtype[Any]:
-    """NumPy's type of a product of A and x; of 16 bits where no other numbers stand beside those.
+    """NumPy's type of a product of A, which has that of its arrays of values, and x."""
+    return _product_type(arrays.dtype_of(x, "x"), *_value_types(A))
 
-    A's own type is that of its arrays of values.
-    """
-    given = [arrays.dtype_of(x, "x"), *_value_types(A)]
+
+@functools.cache
+def _product_type(*given: np.dtype[Any]) -> np.dtype[Any]:
+    """NumPy's type of a product of these; of 16 bits where no other numbers stand beside those."""
     types = {dtype: from_dtype(dtype) for dtype in given if dtype.kind != "b"}
     if len(set(types.values())) == 1:
         found = next(iter(types))
