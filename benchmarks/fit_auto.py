@@ -60,7 +60,7 @@ def losses(found: dict, times: Times, st: dict[str, Statistics]) -> tuple[list[f
     lost, errors = [], []
     for (matrix, _), measured_here in times.items():
         least = min(measured_here.values())
-        chances = predicted(st[matrix], {**numbers(), **found}, whole_tiles=False)
+        chances = predicted(st[matrix], {**numbers(), **found})
         chosen = str(min(chances, key=lambda schedule: chances[schedule]))
         lost.append(math.log(measured_here[chosen] / least))
         for schedule, guess in chances.items():

@@ -10,10 +10,12 @@ import pytest
 import evenly as ev
 from evenly.arguments import spec_of
 from evenly.interop.generators import rmat, stencil
-from evenly.tuning.auto import Task, consider, task_of
+from evenly.tuning.auto import consider
+from evenly.tuning.candidates import candidates
 from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import statistics
+from evenly.tuning.task import Task, task_of
 from tests.batteries import layout_batteries
 
 
@@ -51,10 +53,10 @@ def test_simt_gets_what_the_gpu_would_get() -> None:
 
 def test_predictions_grow_with_the_work() -> None:
     small, large = (statistics(equal_tiles(n, 10)) for n in (1_000, 1_000_000))
-    less, more = (predicted(st, numbers(), False) for st in (small, large))
+    less, more = (predicted(st, numbers()) for st in (small, large))
     assert all(more[s] > less[s] for s in less if s in more)
     assert len(less) == 10
-    assert not any(s.owner == "share" for s in predicted(small, numbers(), whole_tiles=True))
+    assert not any(s.owner == "share" for s in predicted(small, numbers(), Task(whole_tiles=True)))
 
 
 def test_tiles_that_are_mostly_empty_are_divided_by_atoms() -> None:
@@ -153,6 +155,56 @@ def test_values_are_as_wide_as_structs_are() -> None:
     task = task_of(padded.program(spec))
     assert task.value_bytes == 64
     assert consider(A, "cuda", task).schedule.owns_tiles
+
+
+# ---- kernels that gather nothing -----------------------------------------------------------------
+@ev.kernel
+def spmv(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def spmv_of_columns(A, x, y):
+    for column in A.tiles():
+        for k in A.atoms(column):
+            ev.atomic_add(y, A.row(k), A.value(k) * x[column])
+
+
+@ev.kernel
+def row_argmax(A, where):
+    for row in A.tiles():
+        where[row] = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
+
+
+@ev.kernel
+def deviations(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(abs(A.value(k) - x[row]) for k in A.atoms(row))
+
+
+def task(kernel, *arguments) -> Task:
+    specs = (spec_of(value, "A") for value in arguments)
+    return task_of(kernel.program(tuple(specs)))
+
+
+def test_who_gathers_does_not_stream() -> None:
+    A, C = ev.csr(rmat(4)), ev.csc(rmat(4).tocsc())
+    x, y = np.ones(16), np.ones(16)
+    assert not task(spmv, A, x, y).streams
+    assert not task(spmv, ev.ell(rmat(4)), x, y).streams
+    assert not task(spmv_of_columns, C, x, y).streams
+    assert task(row_argmax, A, np.ones(16, np.int32)).streams
+    assert task(deviations, A, x, y).streams
+
+
+def test_streams_are_cut_into_larger_shares_the_more_there_is() -> None:
+    streams = Task(streams=True)
+    shares = [consider(ev.csr(rmat(n)), "cuda", streams).schedule for n in (14, 15, 16, 17)]
+    assert shares == [ev.MergePath(256, 3, 4), *(ev.MergePath(128, n) for n in (5, 7, 13))]
+    wide = Task(streams=True, value_bytes=48)
+    assert consider(ev.csr(rmat(17)), "cuda", wide).schedule == ev.MergePath(128, 7)
+    assert set(shares) <= set(candidates("cuda"))
 
 
 def test_offsets_of_others_tell_nothing() -> None:

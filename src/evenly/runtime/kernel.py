@@ -271,7 +271,8 @@ class Bound:
     def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str, kept: bool) -> Any:
         if self.schedule != "auto":
             return by_name(self.schedule)
-        from evenly.tuning.auto import choose, task_of
+        from evenly.tuning.auto import choose
+        from evenly.tuning.task import task_of
 
         task = task_of(self.kernel.program(specs), kept)
         return choose(binding.first_layout(), target, task)

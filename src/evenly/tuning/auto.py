@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
-from evenly.language import walk
-from evenly.language.ir import Pass, Program, TileLoop
-from evenly.language.phases import needs_whole_tiles
-from evenly.language.types import struct_words
 
 from .model import predicted
 from .numbers import numbers
 from .statistics import Statistics, statistics
+from .task import SPMV, Task, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,33 +21,6 @@ class Choice:
     why: str
     statistics: Statistics
     rejected: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be run.
-
-    whole_tiles: the kernel needs schedules that own whole tiles. value_bytes: of a tile's accumulators, at
-    most. kept: in an explicit plan, which keeps what follows from a structure.
-    """
-
-    whole_tiles: bool = False
-    value_bytes: int = 8
-    kept: bool = True
-
-
-def task_of(program: Program, kept: bool = True) -> Task:
-    """The task of running a program."""
-    loops = [step for step in program.steps if isinstance(step, TileLoop)]
-    passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, Pass)]
-    widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]
-    whole = needs_whole_tiles(program) is not None
-    return Task(whole, max(widths, default=0), kept)
-
-
-SPMV = Task()
-SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
-STAGED = ("merge", "nonzero")  # engines that keep the values of a block in shared memory
 
 
 def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
@@ -69,22 +39,16 @@ def _on_gpu(st: Statistics, task: Task) -> Choice:
     """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
     times = {
         schedule: us
-        for schedule, us in predicted(st, numbers(), task.whole_tiles, task.kept).items()
-        if fits(schedule, task.value_bytes)
+        for schedule, us in predicted(st, numbers(), task).items()
+        if fits(schedule, task)
     }
     chosen, *others = sorted(times, key=lambda schedule: times[schedule])
-    why = f"{_shape(st)}: {times[chosen]:.1f} us predicted for an SpMV, the least"
+    like = "a kernel without gathers" if task.streams else "an SpMV"
+    why = f"{_shape(st)}: {times[chosen]:.1f} us predicted for {like}, the least"
     rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
     return Choice(chosen, why, st, tuple(rejected))
-
-
-def fits(schedule: Any, value_bytes: int) -> bool:
-    """Whether the values of a block fit into its shared memory, and a mark for each."""
-    if schedule.engine not in STAGED:
-        return True
-    return bool(schedule.block * schedule.items * (max(value_bytes, 8) + 1) <= SHARED)
 
 
 def _shape(st: Statistics) -> str:

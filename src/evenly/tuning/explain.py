@@ -12,8 +12,9 @@ from evenly.targets import TABLE
 from evenly.version import __version__
 
 from . import winners
-from .auto import Choice, Task, consider
+from .auto import Choice, consider
 from .key import structure_of
+from .task import Task
 from .tuned import Tuning
 
 

@@ -8,30 +8,28 @@ benchmarks/fit_auto.py. They only have to put schedules in the right order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenly import schedules as s
 
 from .statistics import Statistics
+from .task import SPMV, Task, fits
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 Numbers = Mapping[str, float]
 
 
-def predicted(
-    st: Statistics, numbers: Mapping[str, Any], whole_tiles: bool, kept: bool = True
-) -> dict[Any, float]:
-    """Microseconds of each candidate.
-
-    whole_tiles: only of those that own whole tiles. kept: of those, too, that sort tiles, which only a plan does once.
-    """
+def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> dict[Any, float]:
+    """Microseconds of each candidate, for an SpMV, or for a kernel that streams, of those that can run the task."""
     groups = numbers["groups"]
+    if task.streams:
+        groups = {**groups, "step": numbers["streaming"]["step"]}
     found = {owned(lanes): group_time(st, lanes, groups) for lanes in LANES}
-    if kept and st.empty > numbers["mostly_empty"]:
+    if task.kept and st.empty > numbers["mostly_empty"]:  # tiles are sorted once by plans only
         found[s.Lrb(block=512)] = bins_time(st, numbers["bins"])
-    if not whole_tiles:
-        found[split(st, numbers)] = split_time(st, numbers["split"])
+    if not task.whole_tiles:
+        found[split(st, numbers, task)] = split_time(st, numbers["split"])
     return found
 
 
@@ -39,13 +37,21 @@ def owned(lanes: int) -> Any:
     return s.ThreadMapped() if lanes == 1 else s.GroupMapped(lanes)
 
 
-def split(st: Statistics, numbers: Mapping[str, Any]) -> Any:
+def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     """MergePath; in larger shares where there are many atoms, in few tiles; by atoms where most tiles are empty."""
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
+    if task.streams:
+        return streaming_split(st, numbers["streaming"]["shares"], task)
     own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
     streams = st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms
     return s.MergePath(128, 7) if streams else s.MergePath(min_blocks=numbers["merge_min_blocks"])
+
+
+def streaming_split(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
+    """The larger shares the more there is to do: no gathers wait, which smaller ones would hide."""
+    able = [s.MergePath(*share) for least, *share in shares if st.tiles + st.atoms >= least]
+    return next((m for m in reversed(able) if fits(m, task)), able[0])
 
 
 def group_time(st: Statistics, lanes: int, n: Numbers) -> float:

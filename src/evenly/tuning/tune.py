@@ -20,10 +20,11 @@ from evenly.language.ir import Program
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
-from .auto import choose, task_of
+from .auto import choose
 from .candidates import can_run, several
 from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
+from .task import task_of
 from .tuned import CLOCKS, Tuning
 from .winner import Winner, can_be_kept
 

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from evenly.language import combine, ir, walk
+from evenly.language.gathers import gathers
 from evenly.language.types import POS, words_of
 
 from .common import shared
 from .division import SHARE
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
-from .vectors import LONG, gathers, reduces
+from .vectors import LONG, reduces
 
 # Accumulators whose combination names each operand once: their contributions need no variable.
 _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))

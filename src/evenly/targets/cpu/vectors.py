@@ -27,25 +27,6 @@ def reduces(pass_: ir.Pass) -> bool:
     return all(_is_wide(e) for e in walk.expressions(pass_.body))
 
 
-def gathers(pass_: ir.Pass) -> bool:
-    """Whether a pass reads elsewhere than at its atoms' own places, one after the other."""
-    moving = {pass_.atom, *walk.variables_set(pass_.body)}
-    return any(
-        not (
-            index == pass_.atom
-            or _bare(index) == pass_.atom
-            or moving.isdisjoint(walk.subexpressions(index))
-        )
-        for e in walk.expressions(pass_.body)
-        if isinstance(e, ir.Element)
-        for index in e.indices
-    )
-
-
-def _bare(e: ir.Expr) -> ir.Expr:
-    return e.operand if isinstance(e, ir.Cast) else e
-
-
 def _is_wide(e: ir.Expr) -> bool:
     if isinstance(e, ir.Call):
         return e.name in _WIDE_CALLS

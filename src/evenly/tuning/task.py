@@ -1,0 +1,54 @@
+"""What of a kernel decides which schedule suits it, whatever it computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evenly.language import ir, walk
+from evenly.language.gathers import gathers
+from evenly.language.phases import needs_whole_tiles
+from evenly.language.types import struct_words
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be run.
+
+    whole_tiles: the kernel needs schedules that own whole tiles. value_bytes: of a tile's accumulators, at
+    most. streams: atoms are read where they lie, one after the other, and nothing else is done with them
+    than to reduce them. kept: in an explicit plan, which keeps what follows from a structure.
+    """
+
+    whole_tiles: bool = False
+    value_bytes: int = 8
+    streams: bool = False
+    kept: bool = True
+
+
+SPMV = Task()
+SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
+STAGED = ("merge", "nonzero")  # engines that keep the values of a block in shared memory
+
+
+def task_of(program: ir.Program, kept: bool = True) -> Task:
+    """The task of running a program."""
+    loops = [step for step in program.steps if isinstance(step, ir.TileLoop)]
+    passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+    widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]
+    streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)
+    whole = needs_whole_tiles(program) is not None
+    return Task(whole, max(widths, default=0), streams, kept)
+
+
+def _elsewhere(pass_: ir.Pass) -> bool:
+    effects = any(isinstance(s, ir.Store | ir.Atomic) for s in walk.statements(pass_.body))
+    return effects or gathers(pass_)
+
+
+def fits(schedule: Any, task: Task) -> bool:
+    """Whether the values of a block fit into its shared memory, and a mark for each."""
+    if schedule.engine not in STAGED:
+        return True
+    each = max(task.value_bytes, 8) + 1
+    return bool(schedule.block * schedule.items * each <= SHARED)
