@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
 from dataclasses import dataclass, field
 from typing import Any
@@ -154,10 +155,11 @@ class Binding:
         """The layout that a schedule is chosen by; None where there is none."""
         return next((v for v in self.arguments.values() if is_layout(v)), None)
 
+    @functools.cached_property
     def device(self) -> str:
         """Where the arrays are. Raises InputError where they are not all in one place."""
         places: dict[str, str] = {}
-        for name, path in self.array_paths():
+        for name, path in self.array_paths:
             v = self.view(path)
             place = f"{v.device}:{v.device_id}" if v.device == "cuda" else v.device
             places.setdefault(place, name)
@@ -171,7 +173,9 @@ class Binding:
             )
         return next(iter(places), "cpu")
 
+    @functools.cached_property
     def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The name of each array, and its path."""
         out: list[tuple[str, tuple[str, ...]]] = []
 
         def visit(value: Any, path: tuple[str, ...]) -> None:
@@ -206,7 +210,7 @@ class Binding:
     def check_outputs(self, written: frozenset[tuple[str, ...]]) -> None:
         """Outputs must be writable, and must not share memory with any other array."""
         spans = []
-        for name, path in self.array_paths():
+        for name, path in self.array_paths:
             v = self.view(path)
             if path in written and v.readonly:
                 raise InputError(

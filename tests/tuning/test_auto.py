@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from evenly.tuning.auto import consider
 from evenly.tuning.candidates import candidates
 from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
+from evenly.tuning.scatter import by_kernel, by_numpy, scattered
 from evenly.tuning.statistics import statistics
 from evenly.tuning.task import Task, task_of
 from tests.batteries import layout_batteries
@@ -205,6 +207,48 @@ def test_streams_are_cut_into_larger_shares_the_more_there_is() -> None:
     wide = Task(streams=True, value_bytes=48)
     assert consider(ev.csr(rmat(17)), "cuda", wide).schedule == ev.MergePath(128, 7)
     assert set(shares) <= set(candidates("cuda"))
+
+
+# ---- gathers from all over -----------------------------------------------------------------------
+def rows_of(atoms: int, tiles: int, columns: np.ndarray) -> ev.Layout:
+    offsets = np.arange(tiles + 1, dtype=np.int32) * atoms
+    values = np.ones(tiles * atoms, np.float32)
+    return ev.csr((values, columns.astype(np.int32), offsets), shape=(tiles, tiles))
+
+
+def anywhere(atoms: int, tiles: int) -> ev.Layout:
+    return rows_of(atoms, tiles, np.random.default_rng(0).integers(0, tiles, tiles * atoms))
+
+
+def nearby(atoms: int, tiles: int) -> ev.Layout:
+    return rows_of(
+        atoms, tiles, (np.arange(tiles * atoms) // atoms + np.arange(tiles * atoms) % 7) % tiles
+    )
+
+
+def test_gathers_from_all_over_want_most_of_them_in_flight() -> None:
+    many = 600_000
+    assert chosen(anywhere(16, many)) == ev.NonzeroSplit(128, 11)
+    assert ev.NonzeroSplit(128, 11) in candidates("cuda")
+    assert chosen(nearby(16, many)) == ev.GroupMapped(4)
+    assert chosen(anywhere(8, 1_200_000)).owns_tiles
+    assert chosen(anywhere(16, many // 10)).owns_tiles
+    assert chosen(anywhere(16, many), whole=True).owns_tiles
+    assert consider(anywhere(16, many), "cuda", Task(streams=True)).schedule.owns_tiles
+    assert "in columns far apart" in consider(anywhere(16, many), "cuda").why
+
+
+@pytest.mark.parametrize("make", [anywhere, nearby])
+@pytest.mark.parametrize(("atoms", "tiles"), [(16, 1000), (1, 640), (0, 100), (3, 1)])
+def test_the_kernel_finds_what_numpy_finds(make: Any, atoms: int, tiles: int) -> None:
+    layout = make(atoms, tiles)
+    assert by_kernel(layout, "cpu") == by_numpy(layout) == scattered(layout)
+    assert scattered(layout) == 0 or make is anywhere
+
+
+def test_of_layouts_without_columns_nothing_is_known() -> None:
+    assert scattered(equal_tiles(1000, 16)) == 0
+    assert scattered(ev.ell(rmat(8))) == 0
 
 
 def test_offsets_of_others_tell_nothing() -> None:

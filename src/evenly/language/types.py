@@ -14,6 +14,7 @@ machine width (32 or 64 bits) is chosen for the whole program from the sizes at 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -99,8 +100,12 @@ _LIKE: dict[str, Any] = {"i": 1, "f": 1.0, "c": 1j}  # Python's own number of a 
 
 def name_of(dtype: npt.DTypeLike) -> str:
     """The name of an array's element type, as the language and PyTorch have it."""
-    found = np.dtype(dtype)
-    return "bfloat16" if found == _BFLOAT16 else found.name
+    return _name_of(np.dtype(dtype))
+
+
+@functools.lru_cache(maxsize=256)  # NumPy puts a name together each time
+def _name_of(dtype: np.dtype[Any]) -> str:
+    return "bfloat16" if dtype == _BFLOAT16 else dtype.name
 
 
 def from_dtype(dtype: npt.DTypeLike) -> Scalar | None:

@@ -128,9 +128,9 @@ class Kernel:
         target: str,
     ) -> None:
         """The checks of every call: one device, the target's; lengths; outputs writable and apart."""
-        place = binding.device().split(":")[0]
+        place = binding.device.split(":")[0]
         if place != {"cuda": "cuda"}.get(target, "cpu"):
-            name = next(iter(binding.array_paths()))[0]
+            name = next(iter(binding.array_paths))[0]
             hint = (
                 "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)"
                 if target == "cuda"
@@ -196,7 +196,7 @@ class Bound:
             plan = self._prepare(args)
             plan.check_arguments(plan._binding)
             prepared = plan.prepare(plan._binding)
-            if plan._recent is not None and not self.options:
+            if plan.remembers and not self.options:
                 self._remember(args, plan, prepared)
             prepared()
 
@@ -214,7 +214,7 @@ class Bound:
         return self.schedule, self.target, self.debug, *map(type, args)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
-        kernel, key, device = self.kernel, self._kind(args), plan._binding.device()
+        kernel, key, device = self.kernel, self._kind(args), plan._binding.device
         if key not in kernel.recent:
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
@@ -266,7 +266,7 @@ class Bound:
         if self.target != "auto":
             targets.get(self.target)
             return self.target
-        return "cuda" if binding.device().startswith("cuda") else "cpu"
+        return "cuda" if binding.device.startswith("cuda") else "cpu"
 
     def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str, kept: bool) -> Any:
         if self.schedule != "auto":

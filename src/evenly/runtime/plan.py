@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from evenly.arguments import Binding, accept, is_wide, spec_of
@@ -46,11 +47,20 @@ class Plan:
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
         self._requirements = kernel.program(specs).requirements
         self._stored: Any = None
-        # Targets that prepare calls say what else decides them; the others are no faster a second time.
-        self._recent: Recent | None = None
-        if hasattr(executable, "also_decides"):
-            arguments, also = tuple(binding.arguments.values()), executable.also_decides(binding)
-            self._recent = Recent(arguments, binding.device(), also)
+
+    @functools.cached_property
+    def _recent(self) -> Recent | None:
+        """The last calls; None on targets that do not say what else decides one: they are no faster a second time."""
+        if not self.remembers:
+            return None
+        arguments = tuple(self._binding.arguments.values())
+        also = self._executable.also_decides(self._binding)
+        return Recent(arguments, self._binding.device, also)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether calls like an earlier one are found again."""
+        return hasattr(self._executable, "also_decides")
 
     def store(self) -> Plan:
         """Keep what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
@@ -86,7 +96,7 @@ class Plan:
             self.check_arguments(binding)
             prepared = self.prepare(binding)
             if recent and signature:
-                recent.keep(signature, prepared, binding.device())
+                recent.keep(signature, prepared, binding.device)
         prepared()
 
     def _bound(self, args: tuple[Any, ...]) -> Binding:

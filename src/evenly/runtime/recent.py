@@ -11,8 +11,10 @@ the arguments at hand.
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Iterator
+from types import CodeType
 from typing import Any
 
 from evenly.interop import sparse
@@ -92,9 +94,15 @@ def _reader(
         f"    except (RuntimeError, IndexError):\n"  # no address (a sparse tensor), no offsets
         f"        return None\n"
     )
-    exec(compile(text, "<evenly: read>", "exec"), known)
+    exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
     return made
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(text: str) -> CodeType:
+    """Compiling takes longer than all else that a one-shot call of a small kernel does; calls of a kind share it."""
+    return compile(text, "<evenly: read>", "exec")
 
 
 def _parts(name: str, argument: Any) -> list[str] | None:

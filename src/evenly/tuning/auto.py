@@ -7,7 +7,7 @@ from typing import Any
 
 from evenly import schedules as s
 
-from .model import predicted
+from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
 from .numbers import numbers
 from .statistics import Statistics, statistics
 from .task import SPMV, Task, fits
@@ -31,24 +31,31 @@ def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
 def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if target in ("cuda", "simt"):
-        return _on_gpu(st, task)
+        return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)
 
 
-def _on_gpu(st: Statistics, task: Task) -> Choice:
+def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
     """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
-    times = {
-        schedule: us
-        for schedule, us in predicted(st, numbers(), task).items()
-        if fits(schedule, task)
-    }
+    times = predicted(st, numbers(), task)
+    far = may_be_bound_by_gathers(st, numbers(), task) and _far(layout)
+    if far:
+        times = bound_by_gathers(st, numbers(), times)
+    times = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
     chosen, *others = sorted(times, key=lambda schedule: times[schedule])
     like = "a kernel without gathers" if task.streams else "an SpMV"
-    why = f"{_shape(st)}: {times[chosen]:.1f} us predicted for {like}, the least"
+    shape = f"{_shape(st)} in columns far apart" if far else _shape(st)
+    why = f"{shape}: {times[chosen]:.1f} us predicted for {like}, the least"
     rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
     return Choice(chosen, why, st, tuple(rejected))
+
+
+def _far(layout: Any) -> bool:
+    from .scatter import scattered  # a kernel, which this is asked for by
+
+    return scattered(layout) > float(numbers()["gathers"]["far"])
 
 
 def _shape(st: Statistics) -> str:

@@ -26,6 +26,7 @@ GRID: tuple[Any, ...] = (
     s.MergePath(256, 5),
     s.MergePath(512, 3),
     s.NonzeroSplit(128, 7),
+    s.NonzeroSplit(128, 11),
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(512, 4),
     s.Lrb(block=512),

@@ -83,18 +83,18 @@ def measure(positions, L, found):
 
 def measured(layout: Any, target: str) -> Sums:
     """By one small kernel, and 32 bytes read back."""
-    found = arrays.empty(_an_array(layout), (4,), np.float64)
+    found = arrays.empty(an_array(layout), (4,), np.float64)
     measure[ThreadMapped()].on(target)(Positions(int(layout.max_tiles)), layout, found)
     squares, greatest, empty, moment = map(float, to_numpy(found))
     return Sums(squares, int(greatest), int(empty), moment)
 
 
-def _an_array(layout: Any) -> Any:
+def an_array(layout: Any) -> Any:
     """Any array of the layout: what is allocated lies beside it."""
     values = [(spec.kind, getattr(layout, name)) for name, spec in type(layout).__fields__.items()]
     for kind, value in values:
         if kind == "layout":
-            return _an_array(value)
+            return an_array(value)
         if "array" in kind and arrays.is_array(value):
             return value
     raise AssertionError(layout)  # a layout without arrays is in host memory

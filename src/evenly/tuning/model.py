@@ -33,6 +33,26 @@ def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> 
     return found
 
 
+def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> bool:
+    """Whether it matters how far apart columns are: of many atoms, in regular tiles that are not short.
+
+    (The other tiles are divided by MergePath in any case; short ones leave a warp enough of them.)
+    """
+    n = numbers["gathers"]
+    regular = st.spread <= numbers["regular_spread"]
+    splits = not task.streams and not task.whole_tiles
+    return bool(splits and regular and st.atoms >= n["atoms"] and st.mean >= n["mean"])
+
+
+def bound_by_gathers(
+    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float]
+) -> dict[Any, float]:
+    """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
+    n = numbers["gathers"]
+    found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
+    return found | {s.NonzeroSplit(*n["split"]): st.atoms * n["in_flight"]}
+
+
 def owned(lanes: int) -> Any:
     return s.ThreadMapped() if lanes == 1 else s.GroupMapped(lanes)
 

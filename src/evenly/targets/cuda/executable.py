@@ -68,7 +68,7 @@ class CudaExecutable:
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
         """What a call depends on beside its arguments: the caller's current stream, for arguments like these."""
-        views = [binding.view(path) for _, path in binding.array_paths()]
+        views = [binding.view(path) for _, path in binding.array_paths]
         return (reader([v.owner for v in views], views[0].device_id if views else 0),)
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
@@ -100,7 +100,7 @@ class CudaExecutable:
     def place(self, binding: Binding) -> tuple[Any, Any]:
         """The device that the arguments are on, made current, and the caller's stream there."""
         device = device_at(binding)
-        views = [binding.view(path) for _, path in binding.array_paths()]
+        views = [binding.view(path) for _, path in binding.array_paths]
         handle = current([v.owner for v in views], device.device_id)
         return device, require().Stream.from_handle(handle) if handle else device.default_stream
 

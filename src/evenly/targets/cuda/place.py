@@ -11,7 +11,7 @@ from .compile import require
 
 def device_at(binding: Binding) -> Any:
     """The device of cuda.core's that the arguments are on, made current; where there are no arrays, the current one."""
-    views = (binding.view(path) for _, path in binding.array_paths())
+    views = (binding.view(path) for _, path in binding.array_paths)
     device = require().Device(next((v.device_id for v in views), None))
     device.set_current()
     return device

@@ -131,7 +131,7 @@ class SimtExecutable:
     def _arrays(self, binding: Binding, room: Room) -> list[Memory]:
         """All that the kernels may touch."""
         arrays = []
-        for name, path in binding.array_paths():
+        for name, path in binding.array_paths:
             v = binding.view(path)
             written = path in self.program.phases.outputs
             arrays.append(Memory(name, v.pointer, v.nbytes, v.dtype.itemsize, written))
