@@ -45,7 +45,10 @@ def test_one_long_tile_among_a_million_is_seen(place: int) -> None:
     """It decides alone how long a schedule takes that gives it to a group."""
     lengths = np.full(1_000_000, 4)
     lengths[place] = 500_000
-    assert isinstance(chosen(ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))), ev.MergePath)
+    A = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
+    assert chosen(A) == ev.NonzeroSplit(128, 11)
+    wide = Task(value_bytes=40)
+    assert consider(A, "cuda", wide).schedule == ev.MergePath(min_blocks=4)
 
 
 def test_simt_gets_what_the_gpu_would_get() -> None:

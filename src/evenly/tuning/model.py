@@ -50,7 +50,7 @@ def bound_by_gathers(
     """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
     n = numbers["gathers"]
     found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
-    return found | {s.NonzeroSplit(*n["split"]): st.atoms * n["in_flight"]}
+    return found | {s.NonzeroSplit(*numbers["most_in_flight"]): st.atoms * n["in_flight"]}
 
 
 def owned(lanes: int) -> Any:
@@ -58,14 +58,17 @@ def owned(lanes: int) -> Any:
 
 
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
-    """MergePath; in larger shares where there are many atoms, in few tiles; by atoms where most tiles are empty."""
+    """MergePath; by atoms where most tiles are empty, or where there are many of them, most in few tiles."""
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
     if task.streams:
         return streaming_split(st, numbers["streaming"]["shares"], task)
     own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
     streams = st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms
-    return s.MergePath(128, 7) if streams else s.MergePath(min_blocks=numbers["merge_min_blocks"])
+    in_flight = s.NonzeroSplit(*numbers["most_in_flight"])
+    if streams and fits(in_flight, task):
+        return in_flight
+    return s.MergePath(min_blocks=numbers["merge_min_blocks"])
 
 
 def streaming_split(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
