@@ -238,3 +238,28 @@ def test_delegation_finds_accessors_on_the_base():
     assert made.shape == made.base.shape
     with pytest.raises(AttributeError):
         _ = made.nothing_of_the_kind
+
+
+def test_layouts_are_compared_by_identity() -> None:
+    with pytest.raises(InputError, match=r"Same.__eq__: expected none: a layout is itself"):
+
+        @layout
+        class Same:
+            offsets: Array[Index]
+
+            @property
+            def num_tiles(self):
+                return len(self.offsets) - 1
+
+            @property
+            def num_atoms(self):
+                return 0
+
+            def begin(self, tile):
+                return self.offsets[tile]
+
+            def end(self, tile):
+                return self.offsets[tile + 1]
+
+            def __eq__(self, other):
+                return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -164,6 +165,28 @@ def test_a_matrix_of_scipy_is_known_by_its_arrays() -> None:
     assert forgets(lambda S: (S.data.__setitem__(0, 0.0), S.eliminate_zeros()))
 
 
+def test_other_kinds_of_arrays_in_it_go_the_long_way() -> None:
+    S = matrix()
+    held = Recent((S,), "cpu")
+    S.data = [1.0, 2.0, 3.0]
+    assert held.read(S) is None
+    S.data = np.ma.masked_array(np.ones(3))
+    assert held.read(S) is None
+
+
+def test_a_call_holds_the_arrays_that_it_read_and_a_remembered_one_none() -> None:
+    """Another thread may give the matrix others while native code reads these."""
+    S = matrix()
+    held = Recent((S,), "cpu")
+    data = weakref.ref(S.data)
+    signature = held.read(S)
+    held.keep(signature, "prepared", "cpu")
+    S.data = np.ones(3)
+    assert data() is not None
+    del signature
+    assert data() is None
+
+
 def test_other_formats_go_the_long_way() -> None:
     for S in (matrix().tocoo(), matrix().tocsc(), scipy.sparse.csr_array(np.ones(3))):
         assert Recent((S,), "cpu").read(S) is None
@@ -241,6 +264,15 @@ def test_numbers_are_told_apart(number: complex, other: complex) -> None:
     held.keep(held.read(number), "prepared", "cuda:0")
     assert held.find(held.read(number)) == "prepared"
     assert held.find(held.read(other)) is None
+
+
+def test_a_number_is_what_it_is_not_how_it_is_shown() -> None:
+    class Rounded(float):
+        __repr__ = lambda self: f"{float(self):.1f}"  # noqa: E731
+
+    held = Recent((Rounded(1.01),), "cpu")
+    held.keep(held.read(Rounded(1.01)), "prepared", "cpu")
+    assert held.find(held.read(Rounded(1.04))) is None
 
 
 def test_an_array_without_an_address_goes_the_long_way() -> None:

@@ -138,6 +138,12 @@ def layout(cls: type[T]) -> type[T]:
             raise InputError(
                 f"{cls.__name__}.{name}", expected="the name of a Layout field", given=repr(field)
             )
+    if cls.__eq__ is not object.__eq__:
+        raise InputError(
+            f"{cls.__name__}.__eq__",
+            expected="none: a layout is itself, whatever it holds",
+            hint="compare by a method of another name",
+        )
     _require(cls, fields)
     install(cls, fields)
     made: Any = dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)

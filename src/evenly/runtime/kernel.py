@@ -215,16 +215,17 @@ class Bound:
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, key, device = self.kernel, self._kind(args), plan._binding.device
-        if key not in kernel.recent:
+        recent = kernel.recent.get(key)
+        if recent is None:
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
             also = [*plan._executable.also_decides(plan._binding)]
             if captures(kernel.function):
                 also.append(lambda: constants(kernel.function))
-            kernel.recent[key] = Recent(args, device, tuple(also))
-        signature = kernel.recent[key].read(*args)
+            recent = kernel.recent[key] = Recent(args, device, tuple(also))
+        signature = recent.read(*args)
         if signature:
-            kernel.recent[key].keep(signature, prepared, device)
+            recent.keep(signature, prepared, device)
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""

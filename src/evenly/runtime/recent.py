@@ -2,8 +2,9 @@
 
 Everything that a call checks and prepares follows from its arguments' addresses, shapes, strides
 and types, the numbers among them, and a layout's own numbers. A call in which all these are as in
-an earlier one is launched as that one was; any other goes the long way. So nothing that hangs on
-a matrix's structure or values can be stale.
+an earlier one is launched as that one was; any other goes the long way. Values and structures are
+read by each launch anew. What was chosen stays: after a structure is changed in place, the schedule
+may be one for the old structure, which is as right, and perhaps slow.
 
 Reading them is most of what a call costs, so it is done by one function that is written for
 the arguments at hand.
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -21,11 +22,11 @@ from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
 from evenly.layouts.contract import is_layout
 from evenly.layouts.defaults import is_default
+from evenly.layouts.moving import device_of
 
 MOST = 8  # calls remembered
 
-# What decides of an array, by its library. Of one with one axis its size and strides say it all, and cost less than
-# a shape.
+# What decides of an array, by its library. Of CuPy's with one axis size and strides tell, and cost less than a shape.
 _ARRAYS = {
     # NPY_ARRAY_C_CONTIGUOUS | ALIGNED | WRITEABLE: one number for what takes three attributes.
     "numpy": ("address({a})", "{a}.shape", "{a}.dtype", "{a}.flags.num & 0x501"),
@@ -65,8 +66,21 @@ class Recent:
 
     def keep(self, signature: Any, prepared: Any, device: str) -> None:
         if device == self._device:
+            kept = tuple(_Held() if type(part) is _Held else part for part in signature)
             # A new list: other threads may be looking through the old one.
-            self._calls = [(signature, prepared), *self._calls][:MOST]
+            self._calls = [(kept, prepared), *self._calls][:MOST]
+
+
+class _Held:
+    """Arrays that a signature was read from: the call that has it keeps them alive. No call differs by it."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self.arrays = arrays
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Held
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _reader(
@@ -74,29 +88,46 @@ def _reader(
 ) -> Callable[..., tuple[Any, ...] | None]:
     """A function of such arguments: what decides their launches, to be compared; None where it cannot be told."""
     names = [f"a{i}" for i in range(len(arguments))]
-    known: dict[str, Any] = {"address": address, "ref": weakref.ref}
+    known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
     known |= {f"T{i}": type(a) for i, a in enumerate(arguments)}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
-    parts: list[str] = []
+    lines, parts = _same_types(names), []
     for name, argument in zip(names, arguments, strict=True):
+        if sparse.is_compressed(argument):
+            inside = {f"{name}_{field}": field for field in _FIELDS}
+            known |= {f"T_{n}": type(getattr(argument, field)) for n, field in inside.items()}
+            lines += [f"{n} = {name}.{field}" for n, field in inside.items()]
+            lines += _same_types(inside, "T_")
         found = _parts(name, argument)
         if found is None:
             return lambda *_: None
         parts += found
     parts += [f"ask{i}()" for i in range(len(also))]
-    others = " or ".join(f"type(a{i}) is not T{i}" for i in range(len(arguments))) or "False"
+    body = "".join(f"        {line}\n" for line in [*lines, f"return ({', '.join(parts)},)"])
     text = (
         f"def read({', '.join(names)}):\n"
-        f"    if {others}:\n"
-        f"        return None\n"
         f"    try:\n"
-        f"        return ({', '.join(parts)},)\n"
+        f"{body}"
         f"    except (RuntimeError, IndexError):\n"  # no address (a sparse tensor), no offsets
         f"        return None\n"
     )
     exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
     return made
+
+
+_FIELDS = (
+    "data",
+    "indices",
+    "indptr",
+)  # of a matrix of SciPy or CuPy, which may be given others at any time
+
+
+def _same_types(names: Iterable[str], prefix: str = "") -> list[str]:
+    """Lines that end the function where types are others than those that it was written for."""
+    types = [f"{prefix}{name}" if prefix else f"T{name[1:]}" for name in names]
+    tests = [f"type({name}) is not {t}" for name, t in zip(names, types, strict=True)]
+    return [f"if {' or '.join(tests)}: return None"] if tests else []
 
 
 @functools.lru_cache(maxsize=256)
@@ -110,8 +141,12 @@ def _parts(name: str, argument: Any) -> list[str] | None:
         return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
-    if isinstance(argument, float | complex):
-        return [f"repr({name})"]  # 0.0 equals -0.0
+    for number in (
+        float,
+        complex,
+    ):  # 0.0 equals -0.0, and a class of its own may be shown in any way
+        if isinstance(argument, number):
+            return [f"{number.__name__}.__repr__({name})"]
     if sparse.is_sparse(argument):
         return _matrix_parts(name, argument) if sparse.is_compressed(argument) else None
     table = _VECTORS if getattr(argument, "ndim", 0) == 1 else _ARRAYS
@@ -121,29 +156,45 @@ def _parts(name: str, argument: Any) -> list[str] | None:
 
 def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     """Its shape and its arrays; in host memory the first and last offsets too, which a layout of it is cut by."""
-    parts, on_host = [f"{name}.shape"], kind(matrix.indptr) == "numpy"
-    for path in (f"{name}.data", f"{name}.indices", f"{name}.indptr"):
-        found = _VECTORS.get(kind(getattr(matrix, path.rpartition(".")[2])) or "")
+    arrays = {f"{name}_{field}": getattr(matrix, field) for field in _FIELDS}
+    parts = [f"Held({', '.join(arrays)})", f"{name}.shape"]
+    for path, array in arrays.items():
+        found = _VECTORS.get(kind(array) or "")
         if found is None:
             return None
         parts += [p.format(a=path) for p in found]
-    return [*parts, f"{name}.indptr[0]", f"{name}.indptr[-1]"] if on_host else parts
+    ends = [f"{name}_indptr[0]", f"{name}_indptr[-1]"]
+    return [*parts, *ends] if kind(matrix.indptr) == "numpy" else parts
 
 
 def _layout_parts(name: str, layout: Any) -> list[str] | None:
-    """The layout itself, its tensors of PyTorch, and the counts that the host has to ask for.
+    """The layout itself, what can be changed of its arrays, and the counts that the host has to ask for.
 
-    A layout is frozen, and its arrays lie where they are as long as it lives; a weak reference never
-    equals one to another layout. A tensor can be given other memory.
+    A layout is frozen, and a weak reference never equals one to another layout (they are compared by identity).
+    But a tensor can be given other memory, and NumPy's arrays can be resized. CuPy's arrays lie where they are.
     """
+    try:
+        weakref.ref(layout)
+    except TypeError:  # a class with slots
+        return None
+    changeable = {"torch": _ARRAYS["torch"], "numpy": ("address({a})", "{a}.dtype")}
     parts = [f"ref({name})"]
     for path, value in _arrays(layout, name):
-        if kind(value) == "torch":
-            parts += [p.format(a=path) for p in _ARRAYS["torch"]]
-    for bound in ("max_tiles", "max_atoms"):
-        if not is_default(bound, getattr(type(layout), bound)):
-            parts.append(f"{name}.{bound}")
-    return parts
+        parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]
+    return parts + list(_bounds(layout, name))
+
+
+def _bounds(layout: Any, path: str) -> Iterator[str]:
+    """The numbers of the layout, and of those in it, that lengths are checked by and that may come from an array."""
+    cls = type(layout)
+    asked = cls.__module__.partition(".")[0] != "evenly" and device_of(layout) == "cpu"
+    for bound in dict.fromkeys(("max_tiles", "max_atoms", *getattr(cls, "id_bounds", {}).values())):
+        own = bound not in cls.__fields__
+        if own and (asked or not is_default(bound, getattr(cls, bound))):
+            yield f"{path}.{bound}"
+    for field in cls.__fields__.values():
+        if field.kind == "layout":
+            yield from _bounds(getattr(layout, field.name), f"{path}.{field.name}")
 
 
 def _arrays(layout: Any, path: str) -> Iterator[tuple[str, Any]]:

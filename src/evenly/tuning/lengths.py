@@ -31,7 +31,9 @@ def sums(layout: Any) -> Sums | None:
         return None
     lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
     moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
-    return Sums(float(lengths @ lengths), int(lengths.max()), int((lengths == 0).sum()), moment)
+    return Sums(
+        float(lengths @ lengths), int(lengths.max(initial=0)), int((lengths == 0).sum()), moment
+    )
 
 
 def has_offsets(layout: Any) -> bool:

@@ -147,6 +147,40 @@ def test_room_for_lanes_grows() -> None:
             np.testing.assert_allclose(given["Y"], wanted, rtol=1e-3, atol=1e-3)
 
 
+def test_fewer_lanes_than_none_are_none() -> None:
+    def products(A, X, n, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1] - n):
+                Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+    A = few_tiles()["A"]
+    given = {"A": A, "X": np.ones((50, 2)), "n": 5, "Y": np.zeros((3, 2))}
+    run(compiled(products, given, ev.MergePath()), given)
+    assert not given["Y"].any()
+
+
+def test_much_that_workers_leave_is_not_kept() -> None:
+    given = few_tiles()
+
+    def products(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+    kept = []
+    for lanes in (4, 40_000):
+        given |= {"X": np.ones((50, lanes), np.float32), "Y": np.zeros((3, lanes), np.float32)}
+        arguments = {name: given[name] for name in ("A", "X", "Y")}
+        prepared = compiled(products, arguments, ev.MergePath()).prepare(Binding(arguments))
+        for _ in range(2):
+            prepared()
+        wanted = np.add.reduceat(given["A"].values, given["A"].offsets[:-1])
+        np.testing.assert_allclose(given["Y"][:, -1], wanted, rtol=1e-3, atol=1e-3)
+        (idle,) = prepared._idle
+        kept.append(sum(array.nbytes for array in idle.kept.values()))
+    assert kept[1] <= kept[0]
+
+
 def test_several_python_threads_at_once() -> None:
     """One prepared call, too: each run has memory of its own."""
     given = few_tiles()

@@ -57,7 +57,8 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run. For that, CSC and COO are grouped by
-    row first, on the host and at every call: keep them as `ev.csr` to multiply often.
+    row first, on the host and at every call: keep them as `ev.csr` to multiply often. (After
+    the structure of a matrix is changed in place, "auto" may take what it chose for the old one.)
 
     Raises InputError for shapes, types and devices that do not fit.
 
@@ -150,7 +151,7 @@ def _value_types(A: Any) -> Iterator[np.dtype[Any]]:
 
 
 def _check_vector(x: Any, length: int, name: str, what: str) -> None:
-    if getattr(x, "shape", None) == (length,):  # whatever it is, the kernel looks at it again
+    if arrays.is_array(x) and getattr(x, "shape", None) == (length,):
         return
     found = tuple(arrays.view(x, name).shape)
     if found != (length,):

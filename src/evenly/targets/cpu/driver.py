@@ -19,7 +19,7 @@ SMALL = 16384  # with fewer tiles and atoms one worker is quicker than waking ot
 WORTH = 8192  # tiles and atoms of a worker, at least ...
 EACH = 8  # ... where there are more workers than threads: so many a thread, at most
 QUEUE = 8  # integers from one thread's queue to the next: a cache line
-OWN = RULES["own"]
+MERGE, TILES_ONLY, OWN = RULES["merge"], RULES["tiles"], RULES["own"]
 
 
 @intrinsic
@@ -106,19 +106,19 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
         return 0, 0
     if worker == workers:
         return tiles, atoms
-    if rule == 2:
+    if rule == TILES_ONLY:
         return tiles * worker // workers, 0
-    total = tiles + atoms if rule == 0 else atoms
+    total = tiles + atoms if rule == MERGE else atoms
     cut = total * worker // workers
     low, high = 0, tiles
     while low < high:  # how many tiles end before the cut
         middle = (low + high) // 2
         end = _call(address, END, middle, slots)
-        if end + middle < cut if rule == 0 else end <= cut:
+        if end + middle < cut if rule == MERGE else end <= cut:
             low = middle + 1
         else:
             high = middle
-    return low, cut - low if rule == 0 else cut
+    return low, cut - low if rule == MERGE else cut
 
 
 @njit("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
@@ -143,22 +143,22 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
 
 
 @njit(
-    "boolean(int64, int64, int64, int64, int64, int64, boolean, int64, boolean)",
+    "boolean(int64, int64, int64, int64, int64, int64, int64, boolean, int64, boolean)",
     nogil=True,
     cache=True,
 )
-def phase(address, slots, facts_at, shares_at, queues_at, room, joins, rule, parallel):
+def phase(address, slots, facts_at, shares_at, queues_at, lanes, most, joins, rule, parallel):
     """Run a whole phase, in as many workers as Numba's setting suggests, on its threads if `parallel`.
 
-    It does nothing, and returns False, where a tile has more than `room` lanes: that many results a
-    worker may leave. Facts, shares and queues are known by their addresses.
+    It does nothing, and returns False, where there is no room for what the workers leave: for `lanes`
+    results of a tile, of `most` workers. Facts, shares and queues are known by their addresses.
     """
     facts = _integers(facts_at)
     _call(address, FACTS, 0, slots)
-    if facts[LANES] > room:
-        return False
     threads = _admitted_threads()
     workers = worker_count(facts[SIZE], threads)
+    if facts[LANES] > lanes or workers > most:
+        return False
     divide(address, slots, rule, facts[TILES], facts[ATOMS], workers, shares_at)
     if parallel and workers > 1:
         drive(min(threads, workers), workers, address, slots, queues_at)

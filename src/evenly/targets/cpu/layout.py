@@ -52,11 +52,9 @@ def answers(w: Writer, phase: Owned | Split, layout: Layout) -> None:
             tiles if not walks else f"({tiles} + {atoms})",
             *(w.text.operand(e, 81) for e in _repeats(phase)),
         ]
-        lanes = (
-            w.text.expr(phase.lanes)
-            if isinstance(phase, Split) and phase.lanes is not None
-            else "1"
-        )
+        lanes = "1"
+        if isinstance(phase, Split) and phase.lanes is not None:
+            lanes = f"max(0, {w.text.expr(phase.lanes)})"
         for i, value in enumerate((" * ".join(size), tiles, atoms, lanes)):
             w.line(f"{facts}[{i}] = {value}")
         w.line("return 0")

@@ -24,7 +24,9 @@ from .slots import Address, Length, Shared
 if TYPE_CHECKING:
     from .executable import Executable, Function
 
-NONE, MANY = -1, 2**62  # room for lanes
+ROOM = (-1, 0)  # lanes and workers whose results there is memory for, before there is any ...
+ENOUGH = (2**62, 2**62)  # ... and where workers leave none
+KEPT = 1 << 20  # bytes of results that a run keeps for the next time
 
 
 class Run:
@@ -37,10 +39,9 @@ class Run:
         self.kept: dict[Any, np.ndarray] = {}  # memory whose addresses are in the slots
         self.records: np.ndarray | None = None
         self.driver, threads = workers.driver(), workers.most_threads()
-        self.most = self.driver.EACH * threads  # workers, whatever Numba's setting will be
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
         self.queues = self.exchange("queues", np.zeros(self.driver.QUEUE * threads, np.int64))
-        self.lay_out_shares(self.most)
+        self.lay_out_shares(self.driver.EACH * threads)
 
     def __call__(self, worker_count: int | None = None) -> None:
         """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest."""
@@ -62,16 +63,19 @@ class Run:
     # ---- phases ----------------------------------------------------------------------------------
     def natively(self, number: int, function: Function) -> None:
         """Run a phase in one native call."""
-        if workers.with_threads(self.phases[number]):
-            return
-        self.make_room(number, function, self.facts[LANES], self.most)
-        workers.with_threads(self.phases[number])
+        while not workers.with_threads(self.phases[number]):
+            lanes, size = int(self.facts[LANES]), int(self.facts[SIZE])
+            count = self.driver.worker_count(size, workers.thread_count())
+            self.make_room(number, function, lanes, count)
+        if function.scratch and self.kept[number].nbytes > KEPT:
+            del self.kept[number]
+            self.phases[number] = self.phase(function, ROOM)
 
-    def phase(self, function: Function, room: int) -> Callable[[bool], bool]:
-        """The native call of a phase, with room for that many lanes of results, if it leaves any."""
+    def phase(self, function: Function, room: tuple[int, int]) -> Callable[[bool], bool]:
+        """The native call of a phase, with that much room."""
         joins = bool(function.scratch)
         places = self.address, address(self.facts), address(self.shares), address(self.queues)
-        rest = room if joins else MANY, joins, function.rule
+        rest = *(room if joins else ENOUGH), joins, function.rule
         return functools.partial(self.driver.phase, function.address, *places, *rest)
 
     def in_steps(self, number: int, function: Function, worker_count: int | None) -> None:
@@ -101,7 +105,7 @@ class Run:
     # ---- memory ----------------------------------------------------------------------------------
     def lay_out_shares(self, count: int) -> None:
         self.shares = self.exchange("shares", np.empty((count, SHARE), np.int64))
-        self.phases = [self.phase(function, NONE) for function in self.executable.functions]
+        self.phases = [self.phase(function, ROOM) for function in self.executable.functions]
 
     def make_room(self, number: int, function: Function, lanes: int, count: int) -> None:
         """Memory for what that many workers leave."""
@@ -113,7 +117,7 @@ class Run:
         for (i, _), size in zip(function.scratch, sizes, strict=True):
             self.slots[i] = at
             at += 8 * size
-        self.phases[number] = self.phase(function, lanes if count >= self.most else NONE)
+        self.phases[number] = self.phase(function, (lanes, count))
 
     def lay_out(self, workspace: Workspace) -> None:
         """Memory for an array that lives from one phase to the next."""

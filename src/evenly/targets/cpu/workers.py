@@ -50,7 +50,7 @@ def most_threads() -> int:
 def run_workers(
     function: Callable[..., int], address: int, workers: int, slots: int, queues: int
 ) -> None:
-    """Run `function` (a native one, at `address`) as each of the workers, and wait for all."""
+    """Run `function` (a native one, at `address`) as each of the workers, and wait for all: for runs in steps."""
     threads = min(workers, thread_count())
 
     def run(parallel: bool) -> None:
