@@ -216,14 +216,17 @@ class Bound:
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, key, device = self.kernel, self._kind(args), plan._binding.device
         recent = kernel.recent.get(key)
-        if recent is None:
+        signature = recent.read(*args) if recent else None
+        if (
+            recent is None or signature is None
+        ):  # layouts of one class may hold arrays of another library
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
             also = [*plan._executable.also_decides(plan._binding)]
             if captures(kernel.function):
                 also.append(lambda: constants(kernel.function))
             recent = kernel.recent[key] = Recent(args, device, tuple(also))
-        signature = recent.read(*args)
+            signature = recent.read(*args)
         if signature:
             recent.keep(signature, prepared, device)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -89,15 +89,15 @@ def _reader(
     """A function of such arguments: what decides their launches, to be compared; None where it cannot be told."""
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
-    known |= {f"T{i}": type(a) for i, a in enumerate(arguments)}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
-    lines, parts = _same_types(names), []
+    lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
-        if sparse.is_compressed(argument):
-            inside = {f"{name}_{field}": field for field in _FIELDS}
-            known |= {f"T_{n}": type(getattr(argument, field)) for n, field in inside.items()}
-            lines += [f"{n} = {name}.{field}" for n, field in inside.items()]
-            lines += _same_types(inside, "T_")
+        if is_layout(argument):
+            lines.append(_same_types(dict(_arrays(argument, name)), known))
+        elif sparse.is_compressed(argument):
+            inside = {f"{name}_{field}": getattr(argument, field) for field in _FIELDS}
+            lines += [f"{name}_{field} = {name}.{field}" for field in _FIELDS]
+            lines.append(_same_types(inside, known))
         found = _parts(name, argument)
         if found is None:
             return lambda *_: None
@@ -123,11 +123,14 @@ _FIELDS = (
 )  # of a matrix of SciPy or CuPy, which may be given others at any time
 
 
-def _same_types(names: Iterable[str], prefix: str = "") -> list[str]:
-    """Lines that end the function where types are others than those that it was written for."""
-    types = [f"{prefix}{name}" if prefix else f"T{name[1:]}" for name in names]
-    tests = [f"type({name}) is not {t}" for name, t in zip(names, types, strict=True)]
-    return [f"if {' or '.join(tests)}: return None"] if tests else []
+def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:
+    """A line that ends the function where types are others than those that it is written for; `known` gets these."""
+    tests = []
+    for name, value in values.items():
+        expected = f"T_{name.replace('.', '_')}"
+        known[expected] = type(value)
+        tests.append(f"type({name}) is not {expected}")
+    return f"if {' or '.join(tests)}: return None" if tests else "pass"
 
 
 @functools.lru_cache(maxsize=256)
