@@ -95,7 +95,7 @@ def test_a_bound_may_be_a_field() -> None:
     assert out.all()
 
 
-def test_an_array_of_a_layout_that_moves_is_found_where_it_is() -> None:
+def test_arrays_of_a_layout_stay_where_they_are_and_may_change_their_type() -> None:
     matrix = matrices()["power law"].astype(np.float64)
     A = ev.csr(
         (matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape
@@ -103,10 +103,8 @@ def test_an_array_of_a_layout_that_moves_is_found_where_it_is() -> None:
     x = np.ones(matrix.shape[1])
     y = ev.spmv(A, x)
     ev.spmv(A, x, y)
-    A.values.resize(len(A.values) + 2_000_000, refcheck=False)
-    A.values[:] = 2
-    ev.spmv(A, x, y)
-    np.testing.assert_array_equal(y, 2.0 * np.diff(matrix.indptr))
+    with pytest.raises(ValueError, match="cannot resize an array that references or is referenced"):
+        A.values.resize(len(A.values) + 2_000_000, refcheck=False)
     A.values.dtype = np.int64
     A.values[:] = 3
     ev.spmv(A, x, y)

@@ -66,9 +66,22 @@ class Recent:
 
     def keep(self, signature: Any, prepared: Any, device: str) -> None:
         if device == self._device:
+            for part in signature:
+                if type(part) is weakref.ref:
+                    _pin(part())
             kept = tuple(_Held() if type(part) is _Held else part for part in signature)
             # A new list: other threads may be looking through the old one.
             self._calls = [(kept, prepared), *self._calls][:MOST]
+
+
+_pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
+
+
+def _pin(layout: Any) -> None:
+    """Keep a layout's arrays where they lie, as long as it lives: NumPy resizes none that a weak reference leads to."""
+    if layout not in _pinned:
+        arrays = (array for _, array in _arrays(layout, ""))
+        _pinned[layout] = [weakref.ref(array) for array in arrays if kind(array) == "numpy"]
 
 
 class _Held:
@@ -174,13 +187,13 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
     """The layout itself, what can be changed of its arrays, and the counts that the host has to ask for.
 
     A layout is frozen, and a weak reference never equals one to another layout (they are compared by identity).
-    But a tensor can be given other memory, and NumPy's arrays can be resized. CuPy's arrays lie where they are.
+    Its arrays lie where they are (see `_pin`), but a tensor can be given other memory, and NumPy's arrays another type.
     """
     try:
         weakref.ref(layout)
     except TypeError:  # a class with slots
         return None
-    changeable = {"torch": _ARRAYS["torch"], "numpy": ("address({a})", "{a}.dtype")}
+    changeable = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}
     parts = [f"ref({name})"]
     for path, value in _arrays(layout, name):
         parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]

@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 from .division import RULES, SHARE
 from .layout import ATOMS, END, FACTS, LANES, SIZE, TILES
 
-SMALL = 16384  # with fewer tiles and atoms one worker is quicker than waking other threads
+SMALL = 40_000  # with fewer tiles and atoms one worker is quicker than waking threads that sleep
 WORTH = 8192  # tiles and atoms of a worker, at least ...
 EACH = 8  # ... where there are more workers than threads: so many a thread, at most
 QUEUE = 8  # integers from one thread's queue to the next: a cache line

@@ -38,6 +38,9 @@ class Run:
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
         self.kept: dict[Any, np.ndarray] = {}  # memory whose addresses are in the slots
         self.records: np.ndarray | None = None
+        phases = executable.phases
+        many = len(phases.phases) > 1 or phases.workspaces or executable.places
+        self.simple = not many and not executable.functions[0].once  # one native call is all
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
         self.queues = self.exchange("queues", np.zeros(self.driver.QUEUE * threads, np.int64))
@@ -45,6 +48,9 @@ class Run:
 
     def __call__(self, worker_count: int | None = None) -> None:
         """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest."""
+        if self.simple and not worker_count:
+            self.natively(0, self.executable.functions[0])
+            return
         executable = self.executable
         self.clear_records(1)
         for workspace in executable.phases.workspaces:
