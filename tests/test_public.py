@@ -16,14 +16,16 @@ import evenly as ev
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
-MOST_SECONDS = 0.3  # of CPU time, beyond NumPy's and SciPy's own: the machine may be busy
+MOST = 1.2  # of the CPU time that NumPy and scipy.sparse take: machines differ, and may be busy
 LATE = "numba", "cupy", "torch", "cuda.core", "typer", "rich", "matplotlib"
 MEASURE = f"""
 import json, sys, time
-import numpy, scipy.sparse
 start = time.process_time()
+import numpy, scipy.sparse
+theirs = time.process_time() - start
 import evenly
-print(json.dumps([time.process_time() - start, [m for m in {LATE!r} if m in sys.modules]]))
+ours = time.process_time() - start - theirs
+print(json.dumps([ours / theirs, [m for m in {LATE!r} if m in sys.modules]]))
 """
 
 
@@ -49,7 +51,7 @@ def test_importing_is_quick_and_brings_in_nothing_heavy() -> None:
         done = subprocess.run(
             [sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True
         )
-        seconds, imported = json.loads(done.stdout)
+        share, imported = json.loads(done.stdout)
         assert imported == []
-        runs.append(seconds)
-    assert min(runs) <= MOST_SECONDS
+        runs.append(share)
+    assert min(runs) <= MOST

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from evenly.layouts import Csr
+from evenly.layouts import Csr, Ell, Uniform
 from evenly.runtime.recent import MOST, Recent
 
 
@@ -90,6 +90,16 @@ def test_layouts_of_one_class_may_hold_arrays_of_several_libraries() -> None:
     tensors = Csr(ndarray(1000, (5,), np.int32), ndarray(1100, (9,), np.int32), Tensor(), 5)
     assert recent(tensors, X).read(A, X) is None
     assert recent(A, X).read(tensors, X) is None
+
+
+def test_layouts_of_one_class_may_be_of_several_layouts() -> None:
+    one, other = (
+        Uniform(A, 3),
+        Uniform(Ell(ndarray(1, (8,), np.int32), ndarray(2, (8,)), 4, 5, 2), 3),
+    )
+    held = recent(one, X)
+    assert held.find(held.read(one, X)) == "prepared"
+    assert held.read(other, X) is None
 
 
 @pytest.mark.parametrize(

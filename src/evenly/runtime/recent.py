@@ -80,8 +80,8 @@ _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKe
 def _pin(layout: Any) -> None:
     """Keep a layout's arrays where they lie, as long as it lives: NumPy resizes none that a weak reference leads to."""
     if layout not in _pinned:
-        arrays = (array for _, array in _arrays(layout, ""))
-        _pinned[layout] = [weakref.ref(array) for array in arrays if kind(array) == "numpy"]
+        held = (value for _, value in _held(layout, ""))
+        _pinned[layout] = [weakref.ref(value) for value in held if kind(value) == "numpy"]
 
 
 class _Held:
@@ -106,7 +106,7 @@ def _reader(
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(_arrays(argument, name)), known))
+            lines.append(_same_types(dict(_held(argument, name)), known))
         elif sparse.is_compressed(argument):
             inside = {f"{name}_{field}": getattr(argument, field) for field in _FIELDS}
             lines += [f"{name}_{field} = {name}.{field}" for field in _FIELDS]
@@ -195,7 +195,7 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
         return None
     changeable = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}
     parts = [f"ref({name})"]
-    for path, value in _arrays(layout, name):
+    for path, value in _held(layout, name):
         parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]
     return parts + list(_bounds(layout, name))
 
@@ -213,10 +213,11 @@ def _bounds(layout: Any, path: str) -> Iterator[str]:
             yield from _bounds(getattr(layout, field.name), f"{path}.{field.name}")
 
 
-def _arrays(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _held(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Its arrays and layouts with their paths, a layout before what is in it."""
     for field in type(layout).__fields__.values():
         value, name = getattr(layout, field.name), f"{path}.{field.name}"
-        if field.kind == "layout":
-            yield from _arrays(value, name)
-        elif "array" in field.kind:
+        if field.kind == "layout" or "array" in field.kind:
             yield name, value
+        if field.kind == "layout":
+            yield from _held(value, name)
