@@ -15,8 +15,9 @@ import numpy as np
 from evenly.errors import EvenlyError, InputError
 from evenly.language import names
 from evenly.layouts import convert
-from evenly.layouts.contract import Layout, is_layout, layout
+from evenly.layouts.contract import is_layout
 from evenly.layouts.moving import move
+from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
 from evenly.schedules import by_name
 from evenly.schedules.contract import Sizes, check_block
@@ -185,40 +186,6 @@ def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:
 
 
 # ---- the counting kernel ------------------------------------------------------------------------------
-@layout
-class _Positions:
-    """A layout whose ids are its positions: what is counted is where things stand."""
-
-    base: Layout
-
-    valid_of = "base"
-
-    @property
-    def num_tiles(self):
-        return self.base.num_tiles
-
-    @property
-    def num_atoms(self):
-        return self.base.num_atoms
-
-    @property
-    def max_tiles(self):
-        return self.base.max_tiles
-
-    @property
-    def max_atoms(self):
-        return self.base.max_atoms
-
-    def begin(self, tile):
-        return self.base.begin(tile)
-
-    def end(self, tile):
-        return self.base.end(tile)
-
-    def valid(self, tile, position):
-        return self.base.valid(tile, position)
-
-
 @kernel
 def _count(L, visits, sizes, left):
     for tile in L.tiles():
@@ -262,10 +229,10 @@ def _run(
     host: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, ...]:
     if target != "cuda":
-        _count[schedule].on(target, **options)(_Positions(counted), *host)
+        _count[schedule].on(target, **options)(Positions(counted), *host)
         return host
     from evenly.interop.transfer import to_cuda, to_numpy
 
     arrays = tuple(to_cuda(a) for a in host)
-    _count[schedule].on(target, **options)(move(_Positions(counted), "cuda"), *arrays)
+    _count[schedule].on(target, **options)(move(Positions(counted), "cuda"), *arrays)
     return tuple(to_numpy(a) for a in arrays)

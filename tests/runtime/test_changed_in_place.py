@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.layouts.positions import Positions
 from tests.batteries import matrices, vector
 
 
@@ -37,30 +38,7 @@ class Counted:
         return self.offsets[tile + 1]
 
 
-@ev.layout
-class Within:
-    """Another layout's tiles."""
-
-    base: ev.Layout
-
-    delegate = "base"
-
-    @property
-    def num_tiles(self):
-        return self.base.num_tiles
-
-    @property
-    def num_atoms(self):
-        return self.base.num_atoms
-
-    def begin(self, tile):
-        return self.base.begin(tile)
-
-    def end(self, tile):
-        return self.base.end(tile)
-
-
-@pytest.mark.parametrize("wrap", [lambda L: L, Within])
+@pytest.mark.parametrize("wrap", [lambda L: L, Positions])
 def test_counts_that_come_from_an_array_are_checked_at_each_call(wrap) -> None:
     offsets = np.array([0, 1, 2])
     L, memory = wrap(Counted(offsets)), np.zeros(6)

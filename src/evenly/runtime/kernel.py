@@ -217,9 +217,8 @@ class Bound:
         kernel, key, device = self.kernel, self._kind(args), plan._binding.device
         recent = kernel.recent.get(key)
         signature = recent.read(*args) if recent else None
-        if (
-            recent is None or signature is None
-        ):  # layouts of one class may hold arrays of another library
+        # Layouts of one class may hold arrays of another library: then what is there cannot read these.
+        if recent is None or signature is None:
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
             also = [*plan._executable.also_decides(plan._binding)]

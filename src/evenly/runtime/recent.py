@@ -80,7 +80,7 @@ _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKe
 def _pin(layout: Any) -> None:
     """Keep a layout's arrays where they lie, as long as it lives: NumPy resizes none that a weak reference leads to."""
     if layout not in _pinned:
-        held = (value for _, value in _held(layout, ""))
+        held = (value for _, value in _inside(layout, ""))
         _pinned[layout] = [weakref.ref(value) for value in held if kind(value) == "numpy"]
 
 
@@ -106,7 +106,7 @@ def _reader(
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(_held(argument, name)), known))
+            lines.append(_same_types(dict(_inside(argument, name)), known))
         elif sparse.is_compressed(argument):
             inside = {f"{name}_{field}": getattr(argument, field) for field in _FIELDS}
             lines += [f"{name}_{field} = {name}.{field}" for field in _FIELDS]
@@ -129,11 +129,8 @@ def _reader(
     return made
 
 
-_FIELDS = (
-    "data",
-    "indices",
-    "indptr",
-)  # of a matrix of SciPy or CuPy, which may be given others at any time
+# Of a matrix of SciPy or CuPy, which may be given others at any time.
+_FIELDS = ("data", "indices", "indptr")
 
 
 def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:
@@ -157,10 +154,8 @@ def _parts(name: str, argument: Any) -> list[str] | None:
         return _layout_parts(name, argument)
     if argument is None or isinstance(argument, bool | int):
         return [name]
-    for number in (
-        float,
-        complex,
-    ):  # 0.0 equals -0.0, and a class of its own may be shown in any way
+    for number in (float, complex):
+        # 0.0 equals -0.0, and a class of its own may be shown in any way.
         if isinstance(argument, number):
             return [f"{number.__name__}.__repr__({name})"]
     if sparse.is_sparse(argument):
@@ -195,7 +190,7 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
         return None
     changeable = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}
     parts = [f"ref({name})"]
-    for path, value in _held(layout, name):
+    for path, value in _inside(layout, name):
         parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]
     return parts + list(_bounds(layout, name))
 
@@ -213,11 +208,11 @@ def _bounds(layout: Any, path: str) -> Iterator[str]:
             yield from _bounds(getattr(layout, field.name), f"{path}.{field.name}")
 
 
-def _held(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
+def _inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Its arrays and layouts with their paths, a layout before what is in it."""
     for field in type(layout).__fields__.values():
         value, name = getattr(layout, field.name), f"{path}.{field.name}"
         if field.kind == "layout" or "array" in field.kind:
             yield name, value
         if field.kind == "layout":
-            yield from _held(value, name)
+            yield from _inside(value, name)

@@ -8,8 +8,8 @@ import numpy as np
 
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
-from evenly.layouts.contract import layout
 from evenly.layouts.moving import device_of
+from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
 
@@ -44,39 +44,18 @@ def has_offsets(layout: Any) -> bool:
     return len(layout.offsets) == tiles + 1 and int(layout.offsets[tiles]) == atoms
 
 
-@layout
-class Positions:
-    """As many tiles as another layout has, one atom each: a kernel over them asks that one by position.
-
-    A loop over its own tiles would name them by their ids, and some refuse kernels on whole tiles.
-    """
-
-    num_tiles: int
-
-    @property
-    def num_atoms(self):
-        return self.num_tiles
-
-    def begin(self, tile):
-        return tile
-
-    def end(self, tile):
-        return tile + 1
-
-
 @kernel
-def measure(positions, L, found):
+def measure(L, found):
     squares = 0.0
     greatest = 0
     empty = 0
     moment = 0.0
-    for tile in positions.tiles():
-        if tile < L.num_tiles:
-            length = L.end(tile) - L.begin(tile)
-            squares += float(length) * float(length)
-            moment += float(length) * float(tile)
-            greatest = max(greatest, length)
-            empty += 1 if length == 0 else 0
+    for tile in L.tiles():
+        length = L.end(tile) - L.begin(tile)
+        squares += float(length) * float(length)
+        moment += float(length) * float(tile)
+        greatest = max(greatest, length)
+        empty += 1 if length == 0 else 0
     found[0] = squares
     found[1] = greatest
     found[2] = empty
@@ -86,7 +65,7 @@ def measure(positions, L, found):
 def measured(layout: Any, target: str) -> Sums:
     """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
-    measure[ThreadMapped()].on(target)(Positions(int(layout.max_tiles)), layout, found)
+    measure[ThreadMapped()].on(target)(Positions(layout), found)
     squares, greatest, empty, moment = map(float, to_numpy(found))
     return Sums(squares, int(greatest), int(empty), moment)
 

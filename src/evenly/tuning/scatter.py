@@ -11,10 +11,11 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import accessors
 from evenly.layouts.moving import device_of
+from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
 
-from .lengths import Positions, an_array, has_offsets
+from .lengths import an_array, has_offsets
 
 EVERY = 64  # pairs of tiles that are looked at: one of so many
 APART = 64  # the share of all columns, one in so many, from which on two are far apart
@@ -47,9 +48,8 @@ def _measured(layout: Any) -> float:
 def look(positions, L, found):
     pairs = 0
     far = 0
-    for pair in positions.tiles():
-        tile = pair * EVERY
-        if tile + 1 < L.num_tiles:
+    for tile in positions.tiles():
+        if tile % EVERY == 0 and tile + 1 < L.num_tiles:
             one = L.begin(tile)
             other = L.begin(tile + 1)
             end = L.end(tile + 1)
@@ -65,8 +65,7 @@ def look(positions, L, found):
 def by_kernel(layout: Any, target: str) -> float:
     """By one small kernel, and 16 bytes read back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
-    positions = Positions(int(layout.max_tiles) // EVERY + 1)
-    look[ThreadMapped()].on(target)(positions, layout, found)
+    look[ThreadMapped()].on(target)(Positions(layout), layout, found)
     pairs, far = to_numpy(found)
     return float(far / pairs) if pairs else 0.0
 

@@ -1,0 +1,39 @@
+"""Any layout by its positions: for kernels that ask where things stand, not what they mean."""
+
+from __future__ import annotations
+
+from evenly.layouts.contract import Layout, layout
+
+
+@layout
+class Positions:
+    """A layout whose ids are its positions: what is counted is where things stand."""
+
+    base: Layout
+
+    valid_of = "base"
+
+    @property
+    def num_tiles(self):
+        return self.base.num_tiles
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    @property
+    def max_tiles(self):
+        return self.base.max_tiles
+
+    @property
+    def max_atoms(self):
+        return self.base.max_atoms
+
+    def begin(self, tile):
+        return self.base.begin(tile)
+
+    def end(self, tile):
+        return self.base.end(tile)
+
+    def valid(self, tile, position):
+        return self.base.valid(tile, position)
