@@ -52,9 +52,17 @@ def _extreme(t: Scalar, highest: bool) -> ir.Const:
 
 
 def combined(
-    acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
+    acc: ir.Accumulator,
+    a: tuple[ir.Expr, ...],
+    b: tuple[ir.Expr, ...],
+    later: bool = False,
+    found: bool = False,
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
-    """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants."""
+    """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants.
+
+    What makes argmin and argmax cheaper, where it is known: `later`: no atom of `b` comes before one of
+    `a`. `found`: `b` has one.
+    """
     t = a[0].type
     match acc.op:
         case "sum" | "product" | "&" | "|" | "^":
@@ -73,7 +81,8 @@ def combined(
             )
             return (), (ir.Select(earlier, b[0], a[0], t),)
         case "argmin" | "argmax":
-            take = _better(acc.op, a, b)
+            take = _better(acc.op, a, b, later)
+            take = take if found else _both(_found(b[1]), take)
             return (), (ir.Select(take, b[0], a[0], t), ir.Select(take, b[1], a[1], POS))
         case "reduce":
             assert acc.combine is not None
@@ -89,15 +98,17 @@ def _missing(atom: ir.Expr) -> ir.Expr:
     return ir.Compare("<", atom, ir.Const(0, POS))
 
 
-def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> ir.Expr:
-    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
+def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], later: bool) -> ir.Expr:
+    """Whether `b`, if it has an atom, beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
 
     All of it is evaluated, no part decides about another: a branch in a walk over atoms keeps loads waiting.
     """
-    earlier = ir.Compare("<", b[1], a[1])
-    tie = _both(_equal(a[0], b[0]), earlier)
-    wins = _either(_missing(a[1]), _either(_beats(op, b[0], a[0]), tie))
-    return _both(_found(b[1]), wins)
+    beats = _beats(op, b[0], a[0])
+    if later:
+        return _either(beats, _missing(a[1]))
+    # Where `a` has no atom it holds the identity, which nothing is worse than.
+    first = _either(_missing(a[1]), ir.Compare("<", b[1], a[1]))
+    return _either(beats, _both(first, _no_worse(op, b[0], a[0])))
 
 
 def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
@@ -108,11 +119,9 @@ def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
     return _both(ir.Unary("not", no_better, BOOL), ir.Compare("==", y, y))
 
 
-def _equal(x: ir.Expr, y: ir.Expr) -> ir.Expr:
-    same = ir.Compare("==", x, y)
-    if not x.type.is_float:
-        return same
-    return _either(same, _both(ir.Compare("!=", x, x), ir.Compare("!=", y, y)))
+def _no_worse(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
+    no_worse = ir.Compare(">=" if op == "argmax" else "<=", x, y)
+    return _either(no_worse, ir.Compare("!=", x, x)) if x.type.is_float else no_worse
 
 
 def _both(x: ir.Expr, y: ir.Expr) -> ir.Expr:

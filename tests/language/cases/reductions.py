@@ -101,6 +101,24 @@ def ties_go_to_the_lowest_atom_and_nan_wins(A, lo, hi):
         hi[row] = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
 
 
+@case(
+    A=rows(
+        [1, 7, 3] * 30,
+        [2] * 40 + [NAN] + [9] * 40 + [NAN] * 9,
+        [-INF] * 90,
+        [INF] * 90,
+        [5],
+        [-INF] * 33 + [NAN] + [INF] * 33,
+    ),
+    lo=out("int32", [0, 130, 180, 270, 360, 394]),
+    hi=out("int32", [1, 130, 180, 270, 360, 394]),
+)
+def ties_and_nan_in_tiles_longer_than_a_group(A, lo, hi):
+    for row in A.tiles():
+        lo[row] = ev.argmin((A.value(k) for k in A.atoms(row)), default=-1)
+        hi[row] = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
+
+
 @case(A=rows([2, 7, 1], [], [3]), c=out("int32", [1, -1, 0]), v=out("float32", [7, 0, 3]))
 def argmax_gives_an_atom(A, c, v):
     for row in A.tiles():

@@ -212,6 +212,7 @@ struct Phase {
   int tiles;
   static EV_DEVICE Value identity() { return {0}; }
   static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }
+  static EV_DEVICE Value then(const Value& a, const Value& b) { return combine(a, b); }
   EV_DEVICE pos num_tiles() const { return tiles; }
   EV_DEVICE pos num_atoms() const { return offsets[tiles]; }
   EV_DEVICE pos begin(pos tile) const { return offsets[tile]; }

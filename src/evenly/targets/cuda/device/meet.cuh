@@ -38,7 +38,9 @@ template <class Phase, int S, class Rule> struct meeting_link {
   using link = unsigned long long;
   static_assert(!Phase::has_grid, "totals would depend on who comes last");
   static constexpr int words = words_of<Value>(), cell = cell_links<Value>();
-  static constexpr int each = 4, fan = meeting_fan;  // parts that a lane takes; that a warp does
+  static constexpr int fan = meeting_fan, each = fan / 32;  // parts that a warp takes, and a lane of it
+  // Parts that a lane asks for at once: more links would cost the whole kernel registers, and so threads.
+  static constexpr int together = words < 4 ? 4 / words : 1;
   static constexpr link there = 1ULL << 32, there_too = 1ULL << 33;
   union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // perhaps not all its own
 
@@ -145,35 +147,41 @@ private:
     for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));
   }
   // This lane's share of the members' parts, together. They have been put, or will be visible in a moment: whoever put
-  // them came before. All are asked for at once.
+  // them came before.
   EV_DEVICE Value take(long long* place, int members, bool has_last) const {
     const int share = ceil_div(members, 32), from = lane_rank() * share;
     const int mine = members - from < share ? members - from : share;
-    auto at = [&](int i, int w) { return place + (from + i) * cell + 1 + (has_last && from + i == members - 1) * words + w; };
-    link found[each][words];
+    Value total = Phase::identity();
+    #pragma unroll
+    for (int i = 0; i < each && i < mine; i += together)
+      take_some(total, place, from + i, mine - i, has_last ? members - 1 : -1);
+    return total;
+  }
+  // total = the parts from number `from` on, `together` of them or what is left, asked for at once. `last`: which one ends.
+  EV_DEVICE void take_some(Value& total, long long* place, int from, int left, int last) const {
+    auto at = [&](int i, int w) { return place + (from + i) * cell + 1 + (from + i == last) * words + w; };
+    link found[together][words];
     bool missing = true;
     while (missing) {
       missing = false;
       #pragma unroll
-      for (int i = 0; i < each; ++i)
+      for (int i = 0; i < together; ++i)
         #pragma unroll
         for (int w = 0; w < words; ++w) {
-          found[i][w] = i < mine ? (link)atomic_load(at(i, w)) : there;
+          found[i][w] = i < left ? (link)atomic_load(at(i, w)) : there;
           missing = missing || found[i][w] == 0;
         }
     }
-    Value total = Phase::identity();
     #pragma unroll
-    for (int i = 0; i < each; ++i) {
+    for (int i = 0; i < together; ++i) {
       bits b;
       #pragma unroll
       for (int w = 0; w < words; ++w) {
         b.word[w] = (unsigned)found[i][w];
-        if (i < mine) atomic_store(at(i, w), 0LL);
+        if (i < left) atomic_store(at(i, w), 0LL);
       }
-      if (i < mine) total = Phase::combine(total, b.value);
+      if (i < left) total = Phase::combine(total, b.value);
     }
-    return total;
   }
 };
 

@@ -303,7 +303,7 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     }
     #pragma unroll
     for (int k = 0; k < I; ++k) {
-      tail = Phase::combine(tail, part[k]);
+      tail = Phase::then(tail, part[k]);
       if (ends[k]) {
         if (head_slot < 0) { head = tail; head_slot = first + k; }  // may have begun before this thread: wait
         else slots[first + k].value = tail;
@@ -312,8 +312,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     }
     bool resets = head_slot >= 0;
     Open<Phase> open = block_scan<Phase, T>(resets, tail, carried);
-    if (resets) slots[head_slot].value = Phase::combine(open.value, head);
-    return resets ? tail : Phase::combine(open.value, tail);
+    if (resets) slots[head_slot].value = Phase::then(open.value, head);
+    return resets ? tail : Phase::then(open.value, tail);
   }
 
   // ---- the tiles that end here are left, in order: stores coalesce ----

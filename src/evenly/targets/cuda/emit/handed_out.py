@@ -84,7 +84,7 @@ class HandedOut:
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
         self.writer = Owner(self.text, size, atoms, self.totals.names, phase.body, True)
-        self.writer.walks = walks
+        self.writer.walks, self.writer.upward = walks, True
         self.writer.declared.update(self.totals.names)
         self.tile_function()
 

@@ -10,7 +10,7 @@ from evenly.language.schedule_code import ScheduleCode
 from .expressions import Text, ctype
 from .lines import Line, indented
 from .processor import define_processor
-from .statements import Writer, member, value_struct
+from .statements import Writer, combine_body, member, value_struct
 from .totals import Totals
 
 
@@ -60,6 +60,7 @@ class PhaseStruct:
                 "  struct Value { template <class F> EV_DEVICE Value each(F) const { return {}; } };",
                 "  static EV_DEVICE Value identity() { return {}; }",
                 "  static EV_DEVICE Value combine(const Value&, const Value&) { return {}; }",
+                "  static EV_DEVICE Value then(const Value&, const Value&) { return {}; }",
             ]
         struct = value_struct(self.text, "Value", self.accumulators)
         identity = ", ".join(self.text.expr(e) for a in self.accumulators for e in a.identity)
@@ -67,7 +68,16 @@ class PhaseStruct:
             *indented(struct, "  "),
             f"  static EV_DEVICE Value identity() {{ return {{{identity}}}; }}",
             "  static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }",
+            "  static EV_DEVICE Value then(const Value& a, const Value& b) {",
+            *self.then(),
+            "  }",
         ]
+
+    def then(self) -> list[str]:
+        """`combine`, where no atom of `b` comes before one of `a`."""
+        if any(a.op in ("argmin", "argmax") for a in self.accumulators):
+            return combine_body(self.text, self.accumulators, later=True)
+        return ["    return Value::combine(a, b);"]
 
     def writer(self, at: Location | None, **names: dict[ir.Var, str]) -> Writer:
         text = self.text.child()

@@ -27,6 +27,8 @@ class Writer:
         self.depth = 1
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}
+        # What is accumulated comes from one atom after the other, each further on than the last.
+        self.ascends = False
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -174,7 +176,7 @@ class Writer:
         a: tuple[ir.Expr, ...],
         b: tuple[ir.Expr, ...],
     ) -> None:
-        body, results = combine.combined(acc, a, b)
+        body, results = combine.combined(acc, a, b, later=self.ascends, found=self.ascends)
         self.block(body)
         if len(results) == 1:
             self.assign(into[0], self.text.expr(results[0]))
@@ -191,8 +193,16 @@ class Writer:
         raise AssertionError("a pass outside an owned phase")
 
 
-def range_head(kind: str, name: str, start: str, stop: str, step: str, step_value: ir.Expr) -> str:
-    """The head of a C++ loop over range(start, stop, step)."""
+def range_head(
+    kind: str,
+    name: str,
+    start: str,
+    stop: str,
+    step: str,
+    step_value: ir.Expr,
+    upward: bool = False,
+) -> str:
+    """The head of a C++ loop over range(start, stop, step); `upward`: the step is known to be positive."""
     if isinstance(step_value, ir.Const):
         n = int(step_value.value)
         test, change = (
@@ -201,7 +211,10 @@ def range_head(kind: str, name: str, start: str, stop: str, step: str, step_valu
             else (">", f"--{name}" if n == -1 else f"{name} -= {-n}")
         )
         return f"for ({kind} {name} = {start}; {name} {test} {stop}; {change})"
-    return f"for ({kind} {name} = {start}; {name} < {stop}; {name} += {step})"
+    test = f"{name} < {stop}"
+    if not (upward or isinstance(step_value, ir.Processor)):  # processors are counted from 1
+        test = f"{step} > 0 ? {test} : {name} > {stop}"
+    return f"for ({kind} {name} = {start}; {test}; {name} += {step})"
 
 
 class Owner(Writer):
@@ -226,6 +239,9 @@ class Owner(Writer):
         self.grid_names = grid
         self.in_pass = False
         self.walks = ""  # the condition on which atoms are walked, where an engine has one
+        self.upward = (
+            False  # whether the steps of atoms go up, though no constants: an engine's own
+        )
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
@@ -301,12 +317,13 @@ class Owner(Writer):
                 self.line(f"const pos {end} = {t.expr(stop)};")
             else:
                 end = t.expr(stop)
-            head = range_head("pos", name, t.expr(start), end, t.expr(step), step)
+            head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
             guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
             self.in_pass = True
+            self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
             with self.braces(guard + head):
                 self.block(s.body)
-            self.in_pass = False
+            self.in_pass = self.ascends = False
         if self.size > 1 and s.accumulators:
             self.reduce(s)
         elif self.size > 1 and not self.one_pass:
@@ -346,8 +363,10 @@ def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]
     ]
 
 
-def combine_body(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
-    """The statements that combine `a` and `b`, both of the struct of these accumulators."""
+def combine_body(
+    text: Text, accumulators: tuple[ir.Accumulator, ...], later: bool = False
+) -> list[str]:
+    """The statements that combine `a` and `b`, both of the struct of these accumulators; `later`: see `combined`."""
     fields = [v for a in accumulators for v in a.fields]
     inner = text.child()
     writer = Writer(inner)
@@ -361,7 +380,8 @@ def combine_body(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> list[s
             writer.declared.update(held)
             sides.append(held)
         writer.at = acc.at
-        body, values = combine.combined(acc, *sides)
+        one, other = sides
+        body, values = combine.combined(acc, one, other, later=later)
         writer.block(body)
         results += [inner.expr(e) for e in values]
     writer.line(f"return {{{', '.join(results)}}};")
