@@ -160,6 +160,8 @@ def test_two_threads_of_python(program: ev.SimtProgram, other: str) -> None:
 def interrupted(run: Any) -> float:
     """Seconds from Ctrl-C until a run ends."""
     at: list[float] = []
+    # A shell starts jobs in the background with this signal ignored, and Python leaves it so.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press() -> None:
         at.append(time.monotonic())
@@ -167,8 +169,11 @@ def interrupted(run: Any) -> float:
 
     timer = threading.Timer(0.3, press)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    finally:
+        signal.signal(signal.SIGINT, before)
     return time.monotonic() - at[0]
 
 

@@ -70,7 +70,8 @@ inline void try_barrier(Thread& t) {
   barrier.here = 0;
   check_whole_warps(b, id);
   if (id == 0) check_one_place(b);
-  std::vector<Thread*> members;
+  auto& members = machine().members;
+  members.clear();
   for (auto& o : b.threads) if (o.wait == ev_barrier && o.barrier_id == id) members.push_back(&o);
   order_members(members);
   for (Thread* o : members) machine().wake(*o);
@@ -78,17 +79,23 @@ inline void try_barrier(Thread& t) {
 
 // ---- warps -------------------------------------------------------------------------------------------------------------
 // The threads that the mask names, or none while some are not there yet.
-inline std::vector<Thread*> members_of(Thread& t) {
+inline const std::vector<Thread*>& members_of(Thread& t) {
   Block& b = *t.block;
-  std::vector<Thread*> members;
+  auto& members = machine().members;
+  members.clear();
   const int base = t.warp() * 32;
+  const bool all_there = b.exited == 0 && base + 32 <= b.size();  // whoever is missing may still come
+  if (all_there && b.gathered[t.warp()] < __builtin_popcount(t.mask)) return members;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(t.mask >> lane & 1)) continue;
     if (base + lane >= b.size())
       throw Failure{"mask", format("%s: mask %08x names lane %d, and the block has %d threads\n  {pc:%x}", machine().name(t).c_str(), t.mask, lane, b.size(), t.pc)};
     Thread& o = b.threads[base + lane];
     if (o.state == State::exited) broken(t, o);
-    if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) return {};  // on its way, or elsewhere first
+    if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) {  // on its way, or elsewhere first
+      members.clear();
+      return members;
+    }
     members.push_back(&o);
   }
   for (Thread* o : members)
@@ -99,7 +106,7 @@ inline std::vector<Thread*> members_of(Thread& t) {
 }
 
 inline void try_warp(Thread& t) {
-  auto members = members_of(t);
+  const auto& members = members_of(t);
   if (members.empty()) return;
   unsigned votes = 0;
   for (Thread* o : members) votes |= unsigned(o->offered & 1) << o->lane();

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 #include "abi.hpp"
@@ -73,7 +74,7 @@ struct Slot {
 
 struct Block {
   Block(Slot& slot, int x, int y, std::uint32_t linear, std::uint32_t stamp, int threads)
-      : slot(slot), x(x), y(y), linear(linear), stamp(stamp), threads(threads) {
+      : slot(slot), x(x), y(y), linear(linear), stamp(stamp), threads(threads), gathered((threads + 31) / 32) {
     auto nothing = std::make_shared<Knowledge>();
     nothing->block = linear;
     nothing->own.assign(threads, 0);
@@ -92,6 +93,7 @@ struct Block {
   int x, y;
   std::uint32_t linear, stamp;  // stamp: shadow cells of an earlier block in this slot are void
   std::vector<Thread> threads;
+  std::vector<int> gathered;  // by warp: how many wait at shuffles, votes and sync_warp
   int exited = 0;
   struct Barrier { int here = 0, count = 0; } barriers[16];
 };
@@ -99,9 +101,9 @@ struct Block {
 // What can run, by warp.
 class Ready {
 public:
-  void clear(int warps) { queues.assign(warps, {}); busy.clear(); at.assign(warps, -1); total = 0; }
+  void clear(int warps) { queues.assign(warps, {}); busy.clear(); at.assign(warps, -1); total = 0; ++came; }
   void push(int warp, Thread* t) {
-    if (queues[warp].empty()) { at[warp] = static_cast<int>(busy.size()); busy.push_back(warp); }
+    if (queues[warp].empty()) { at[warp] = static_cast<int>(busy.size()); busy.push_back(warp); ++came; }
     queues[warp].push_back(t);
     ++total;
   }
@@ -121,12 +123,14 @@ public:
   std::size_t lanes(int warp) const { return queues[warp].size(); }
   Thread* peek(int warp, std::size_t which) const { return queues[warp][which]; }
   const std::vector<int>& warps() const { return busy; }  // those with something to run, in no order
+  std::uint64_t arrivals() const { return came; }         // different whenever a warp has come to have something to run
   int size() const { return total; }
 
 private:
   std::vector<std::vector<Thread*>> queues;  // at most 32 long
   std::vector<int> busy, at;
   int total = 0;
+  std::uint64_t came = 0;
 };
 
 class Order;
@@ -158,6 +162,7 @@ public:
     current->wait = kind;
     current->site = site;
     current->pc = offset(pc);
+    if (kind != ev_barrier) ++current->block->gathered[current->warp()];
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
     switch_to(current->context, scheduler);
   }
@@ -177,6 +182,7 @@ public:
 
   void wake(Thread& t) {
     t.state = State::ready;
+    if (t.wait > ev_barrier) --t.block->gathered[t.warp()];
     t.wait = ev_none;
     ready.push(warp_of(t), &t);
   }
@@ -196,6 +202,7 @@ public:
 
   Ready ready;
   std::vector<std::unique_ptr<Block>> blocks;  // in flight, by slot
+  std::vector<Thread*> members;                // of the collective that is looked at; kept for its memory
 
 private:
   static constexpr std::uint32_t full_mask = 0xffffffffu;
@@ -225,6 +232,7 @@ private:
   void count(const Block& b);
 };
 
-inline Machine& machine() { static Machine m; return m; }
+inline Machine the_machine;
+inline Machine& machine() { return the_machine; }
 
 }  // namespace ev::sim

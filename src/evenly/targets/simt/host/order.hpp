@@ -30,7 +30,12 @@ public:
   explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
 
   Thread* next(Ready& ready, Thread*) override {
-    if (in_order) return ready.take(fair(ready, first(ready)), 0);
+    if (in_order) {
+      // Who was first still is, unless somebody came.
+      if (seen != ready.arrivals() || ready.lanes(favoured) == 0) favoured = first(ready);
+      seen = ready.arrivals();
+      return ready.take(fair(ready, favoured), 0);
+    }
     if (!runs_ahead || favoured < 0 || ready.lanes(favoured) == 0) favoured = any(ready);
     favoured = fair(ready, favoured);
     return ready.take(favoured, random.below(ready.lanes(favoured)));
@@ -55,6 +60,7 @@ private:
   Random random;
   bool in_order, runs_ahead;
   int favoured = -1, last = -1, turns = 0;
+  std::uint64_t seen = 0;  // arrivals, when the first was looked for
 };
 
 // A turn each, warp after warp and lane after lane.

@@ -5,7 +5,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 namespace ev::sim {
@@ -19,35 +18,52 @@ struct Touch {
   bool by(const Touch& o) const { return block == o.block && rank == o.rank; }
 };
 
-// One entry a thread; looked up by a table once there are many.
+// One entry a thread; looked up by a table once there are many. Emptied, it keeps its memory: the next block's threads
+// will touch the same words.
 class Touches {
 public:
   template <class Ordered> void add(const Touch& t, Ordered ordered) {
-    if (index.empty()) {
+    if (table.empty()) {
       for (auto& e : list) if (e.by(t)) { e = t; return; }
       for (auto& e : list) if (ordered(e)) { e = t; return; }  // what is ordered before this one has no more to say
       list.push_back(t);
-      if (list.size() > 48) for (std::size_t i = 0; i < list.size(); ++i) index[key(list[i])] = i;
+      if (list.size() > few) tabulate(128);
       return;
     }
-    auto [at, fresh] = index.try_emplace(key(t), list.size());
-    if (fresh) list.push_back(t);
-    else list[at->second] = t;
+    std::uint32_t& at = place(t);
+    if (at != 0) { list[at - 1] = t; return; }
+    list.push_back(t);
+    at = static_cast<std::uint32_t>(list.size());
+    if (2 * list.size() > table.size()) tabulate(4 * table.size());
   }
   template <class Ordered> const Touch* unordered(Ordered ordered) const {
     for (auto& e : list) if (!ordered(e)) return &e;
     return nullptr;
   }
-  void clear() { list.clear(); index.clear(); }
+  void clear() { list.clear(); table.clear(); }
 
 private:
-  static std::uint64_t key(const Touch& t) { return std::uint64_t(t.block) << 32 | t.rank; }
+  static constexpr std::size_t few = 48;
   std::vector<Touch> list;
-  std::unordered_map<std::uint64_t, std::size_t> index;
+  std::vector<std::uint32_t> table;  // of a power of two, open addressing: places in the list, from 1 on; 0: none
+
+  std::uint32_t& place(const Touch& t) {
+    const std::size_t mask = table.size() - 1;
+    std::size_t i = (t.block * 0x9e3779b1u + t.rank) & mask;
+    while (table[i] != 0 && !list[table[i] - 1].by(t)) i = (i + 1) & mask;
+    return table[i];
+  }
+  void tabulate(std::size_t size) {
+    table.assign(size, 0);
+    for (std::size_t i = 0; i < list.size(); ++i) place(list[i]) = static_cast<std::uint32_t>(i + 1);
+  }
 };
 
 struct Cell {
-  struct More { Touches reads, atomics, atomic_reads; };
+  struct More {
+    Touches reads, atomics, atomic_reads;
+    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); }
+  };
   Touch write, read;            // one read stands here; more of them, and atomics, in `more`
   std::uint32_t stamp = 0;      // of another launch or block: the cell is empty
   std::unique_ptr<More> more;
@@ -57,7 +73,7 @@ struct Cell {
     if (stamp == now) return;
     stamp = now;
     write = read = Touch{};
-    more.reset();
+    if (more) more->clear();
     bytes.reset();
   }
 };
@@ -81,7 +97,7 @@ template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Or
     case Access::write:
       cell.write = me;
       cell.read = Touch{};
-      cell.more.reset();
+      if (cell.more) cell.more->clear();
       break;
     case Access::read:
       if (free(cell.read)) cell.read = me;
