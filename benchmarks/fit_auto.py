@@ -4,13 +4,17 @@
     evenly bench spmv FOLDER --csv float64.csv --dtype float64
     python benchmarks/fit_auto.py FOLDER float32.csv float64.csv
 
-Prints the tables [groups] and [split] for the data file of the architecture, and what choosing
-by them costs beside the fastest schedule that was tried.
+    python benchmarks/streaming.py FOLDER streaming.csv
+    python benchmarks/fit_auto.py FOLDER --streaming streaming.csv
+
+Prints the tables [groups] and [split] for the data file of the architecture, or those in [streaming],
+and what choosing by them costs beside the fastest schedule that was tried.
 """
 
 from __future__ import annotations
 
 import csv
+import functools
 import math
 import sys
 from collections import defaultdict
@@ -20,12 +24,19 @@ from scipy.optimize import minimize
 
 import evenly as ev
 from evenly.bench.matrices import sources
+from evenly.interop.generators import rmat
 from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
+from evenly.tuning.task import SPMV, Task
 
-Times = dict[tuple[str, str], dict[str, float]]  # by matrix and type, by schedule: microseconds
-START = {name: numbers()[name] for name in ("groups", "split")}
+Times = dict[
+    tuple[str, str], dict[str, float]
+]  # by matrix and type or kernel, by schedule: microseconds
+Tables = dict[str, dict[str, float]]
+SPMVS = ("groups", "split")
+STREAMS = ("groups", "split", "bins", "heavier")
+TASKS = {"row_argmax": Task(streams=True, value_bytes=16), "weighted": Task(streams=True)}
 NEAR = 1.6  # times the fastest: what is slower need not be predicted well
 WEIGHT = 0.06  # of an error in the prediction, beside what a wrong choice loses
 STARTS = 14
@@ -36,50 +47,66 @@ def measured(paths: list[str]) -> Times:
     for path in paths:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                if row["family"] == "ours" and row["clock"] == "kernels" and row["cache"] == "warm":
+                if "kernel" in row:
+                    found[row["matrix"], row["kernel"]][row["schedule"]] = float(row["us"])
+                elif (row["family"], row["clock"], row["cache"]) == ("ours", "kernels", "warm"):
                     found[row["matrix"], row["dtype"]][row["contender"]] = float(row["us"])
     return found
 
 
 def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
-    return {
-        source.name: statistics(ev.csr(source.make()))
-        for source in sources(folder)
-        if source.name in names
-    }
+    made = {source.name: source.make for source in sources(folder)}
+    made |= {name: functools.partial(rmat, int(name[5:])) for name in names if name[:5] == "rmat-"}
+    return {name: statistics(ev.csr(made[name]())) for name in names}
 
 
-def tables(logs: np.ndarray) -> dict[str, dict[str, float]]:
-    """The tables, from the logarithms of all their numbers: all are positive."""
-    values = iter(np.exp(logs))
-    return {table: {key: float(next(values)) for key in START[table]} for table in START}
+class Model:
+    """The tables that are fitted, and all of the others. streams: those of kernels that gather nothing."""
 
+    def __init__(self, streams: bool) -> None:
+        self.streams = streams
+        held = numbers()["streaming"] if streams else numbers()
+        self.start: Tables = {name: held[name] for name in (STREAMS if streams else SPMVS)}
 
-def losses(found: dict, times: Times, st: dict[str, Statistics]) -> tuple[list[float], list[float]]:
-    """What each choice loses, and how far off the near predictions are, in logarithms."""
-    lost, errors = [], []
-    for (matrix, _), measured_here in times.items():
-        least = min(measured_here.values())
-        chances = predicted(st[matrix], {**numbers(), **found})
-        chosen = str(min(chances, key=lambda schedule: chances[schedule]))
-        lost.append(math.log(measured_here[chosen] / least))
-        for schedule, guess in chances.items():
-            t = measured_here.get(str(schedule))
-            if t is not None and t < NEAR * least:
-                errors.append(abs(math.log(guess / t)))
-    return lost, errors
+    def tables(self, logs: np.ndarray) -> Tables:
+        """From the logarithms of all their numbers: all are positive."""
+        values = iter(np.exp(logs))
+        return {
+            table: {key: float(next(values)) for key in self.start[table]} for table in self.start
+        }
+
+    def predicted(self, found: Tables, st: Statistics, kernel: str) -> dict[str, float]:
+        held = {"streaming": {**numbers()["streaming"], **found}} if self.streams else found
+        task = TASKS.get(kernel, SPMV)
+        chances = predicted(st, {**numbers(), **held}, task)
+        return {str(schedule): us for schedule, us in chances.items()}
+
+    def losses(
+        self, found: Tables, times: Times, st: dict[str, Statistics]
+    ) -> tuple[list[float], list[float]]:
+        """What each choice loses, and how far off the near predictions are, in logarithms."""
+        lost, errors = [], []
+        for (matrix, kernel), here in times.items():
+            least = min(here.values())
+            chances = self.predicted(found, st[matrix], kernel)
+            chosen = min((s for s in chances if s in here), key=lambda s: chances[s])
+            lost.append(math.log(here[chosen] / least))
+            for schedule, guess in chances.items():
+                if here.get(schedule, math.inf) < NEAR * least:
+                    errors.append(abs(math.log(guess / here[schedule])))
+        return lost, errors
 
 
 def main() -> None:
-    folder, *paths = sys.argv[1:]
-    times = measured(paths)
+    folder, *paths = [word for word in sys.argv[1:] if word != "--streaming"]
+    model, times = Model("--streaming" in sys.argv), measured(paths)
     st = shapes(folder, {matrix for matrix, _ in times})
 
     def loss(logs: np.ndarray) -> float:
-        lost, errors = losses(tables(logs), times, st)
+        lost, errors = model.losses(model.tables(logs), times, st)
         return float(np.mean(lost) + WEIGHT * np.mean(errors))
 
-    first = np.log([value for table in START.values() for value in table.values()])
+    first = np.log([value for table in model.start.values() for value in table.values()])
     tries = [
         minimize(
             loss,
@@ -89,11 +116,11 @@ def main() -> None:
         )
         for seed in range(STARTS)
     ]
-    found = tables(min(tries, key=lambda t: t.fun).x)
+    found = model.tables(min(tries, key=lambda t: t.fun).x)
     for name, table in found.items():
-        print(f"[{name}]")
+        print(f"[streaming.{name}]" if model.streams else f"[{name}]")
         print("".join(f"{key} = {value:.4g}\n" for key, value in table.items()))
-    lost, _ = losses(found, times, st)
+    lost, _ = model.losses(found, times, st)
     print(
         f"chosen over fastest: geomean {math.exp(np.mean(lost)):.3f}, worst {math.exp(max(lost)):.2f}"
     )

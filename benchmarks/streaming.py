@@ -49,7 +49,7 @@ def tried(st: Statistics) -> Iterable[Any]:
         lanes = getattr(schedule, "size", 1)
         if st.greatest / lanes < LONGEST and lanes <= 8 * max(st.mean, 4):
             yield schedule
-    yield from SHARES
+    yield from (*SHARES, ev.Lrb(block=512))
 
 
 def times(kernel: Any, arguments: tuple[Any, ...], st: Statistics) -> tuple[dict[str, float], str]:

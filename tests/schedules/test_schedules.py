@@ -7,8 +7,8 @@ import pytest
 
 import evenly as ev
 from evenly import schedules
-from tests.batteries import layout_batteries, matrices
-from tests.kernels import SCHEDULES
+from tests.batteries import layout_batteries, matrices, vector
+from tests.kernels import SCHEDULES, spmv
 
 NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
 
@@ -305,3 +305,35 @@ def test_a_partition_for_any_number_of_processors(schedule, n: int) -> None:
 def test_partitions_are_refused_for_no_processors() -> None:
     with pytest.raises(ev.InputError, match="n: expected a number of processors, 1 or more, got 0"):
         ev.MergePath().partition(ev.ragged(np.array([0, 1])), 0)
+
+
+# ---- schedules that walk down --------------------------------------------------------------------
+@ev.schedule
+class Down:
+    """Tiles from the last to the first, and their atoms too, by steps that are no literals."""
+
+    block: int = 64
+
+    owner = "thread"
+
+    def launch(self, layout):
+        return -(-layout.num_tiles // self.block), self.block
+
+    def setup(self, layout):
+        return layout, 0 - 1
+
+    def tiles(self, state):
+        return range(state[0].num_tiles - 1 - ev.thread_index(), -1, -ev.thread_count())
+
+    def atoms(self, state, tile):
+        layout, step = state
+        return range(layout.end(tile) - 1, layout.begin(tile) - 1, step * (layout.num_tiles > 0))
+
+
+@pytest.mark.parametrize("target", ["cpu", "simt"])
+def test_steps_that_are_no_literals_may_go_down(target: str) -> None:
+    matrix = matrices()["power law"]
+    A, x = ev.csr(matrix), vector(matrix.shape[1])
+    y = np.empty(matrix.shape[0], np.float32)
+    spmv[Down()].on(target)(A, x, y)
+    np.testing.assert_array_equal(y, matrix @ x)

@@ -17,7 +17,7 @@ from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.scatter import by_kernel, by_numpy, scattered
 from evenly.tuning.statistics import statistics
-from evenly.tuning.task import Task, task_of
+from evenly.tuning.task import Task, product_of, task_of
 from tests.batteries import layout_batteries
 
 
@@ -32,7 +32,7 @@ def equal_tiles(tiles: int, atoms: int):
 def test_regular_tiles_get_threads_or_groups() -> None:
     assert chosen(equal_tiles(4_000_000, 5)) == ev.ThreadMapped()
     assert chosen(equal_tiles(500_000, 64)) in [ev.GroupMapped(n) for n in (4, 8, 16)]
-    assert chosen(equal_tiles(500, 2000)) in [ev.GroupMapped(n) for n in (64, 128, 256)]
+    assert chosen(equal_tiles(500, 2000)) in [ev.GroupMapped(n, 512) for n in (128, 256)]
 
 
 def test_a_power_law_is_divided_evenly() -> None:
@@ -203,13 +203,67 @@ def test_who_gathers_does_not_stream() -> None:
     assert task(deviations, A, x, y).streams
 
 
+def test_plans_that_stream_sort_tiles_of_unequal_length() -> None:
+    """Where no gathers wait, bins of tiles beat even shares; they are made once, by plans, and where they pay."""
+    for value_bytes in (8, 16):
+        plans, calls = (Task(streams=True, value_bytes=value_bytes, kept=k) for k in (True, False))
+        skewed = ev.csr(rmat(14))
+        assert consider(skewed, "cuda", plans).schedule == ev.Lrb(block=512)
+        assert consider(skewed, "cuda", calls).schedule == ev.MergePath(256, 3, 4)
+        for regular in (equal_tiles(40_000, 1), equal_tiles(40_000, 16)):
+            assert consider(regular, "cuda", plans).schedule.engine == "owned"
+    assert consider(ev.csr(rmat(14)), "cuda").schedule != ev.Lrb(block=512)
+    assert ev.Lrb(block=512) in candidates("cuda")
+
+
+def test_larger_values_cost_a_stream_more() -> None:
+    skewed = statistics(ev.csr(rmat(12)))
+    small, large = (
+        predicted(skewed, numbers(), Task(streams=True, value_bytes=b)) for b in (8, 24)
+    )
+    assert large[ev.GroupMapped(8)] > 1.5 * small[ev.GroupMapped(8)]
+    assert large[ev.Lrb(block=512)] > small[ev.Lrb(block=512)]
+
+
 def test_streams_are_cut_into_larger_shares_the_more_there_is() -> None:
-    streams = Task(streams=True)
+    streams = Task(streams=True, kept=False)
     shares = [consider(ev.csr(rmat(n)), "cuda", streams).schedule for n in (14, 15, 16, 17)]
     assert shares == [ev.MergePath(256, 3, 4), *(ev.MergePath(128, n) for n in (5, 7, 13))]
-    wide = Task(streams=True, value_bytes=48)
+    wide = Task(streams=True, value_bytes=48, kept=False)
     assert consider(ev.csr(rmat(17)), "cuda", wide).schedule == ev.MergePath(128, 7)
     assert set(shares) <= set(candidates("cuda"))
+
+
+# ---- long tiles, a small vector --------------------------------------------------------------------
+def test_long_tiles_of_a_small_matrix_want_most_loads_in_flight() -> None:
+    """Their x stays in L1, if it is narrow; one that is larger does not."""
+    social = ev.csr(rmat(13, per_row=160))
+    assert consider(social, "cuda").schedule == ev.NonzeroSplit(128, 11)
+    assert consider(social, "cuda", Task(width=8)).schedule == ev.MergePath(min_blocks=4)
+    assert consider(social, "cuda", Task(value_bytes=64)).schedule != ev.NonzeroSplit(128, 11)
+    assert consider(ev.csr(rmat(16)), "cuda").schedule == ev.MergePath(min_blocks=4)
+
+
+def test_the_width_of_numbers_is_that_of_what_is_summed() -> None:
+    A = ev.csr(rmat(4))
+    for dtype, width in ((np.float16, 4), (np.float32, 4), (np.float64, 8), (np.complex128, 16)):
+        assert task(spmv, A, np.ones(16, dtype), np.ones(16, dtype)).width == max(width, 4)
+    wide = task(spmv, ev.csr(rmat(4, dtype=np.float64)), np.ones(16), np.ones(16))
+    assert wide.width == 8
+
+
+def test_an_spmv_is_as_wide_as_the_values_of_its_matrix() -> None:
+    for dtype, width in ((np.int32, 4), (np.float32, 4), (np.float64, 8), (np.complex128, 16)):
+        A = ev.csr(rmat(4, dtype=np.float32).astype(dtype))
+        assert product_of(A) == Task(width=width)
+        assert product_of(ev.subset(A, np.array([1, 2])), kept=False) == Task(
+            width=width, kept=False
+        )
+    assert product_of(equal_tiles(4, 2)) == Task()
+    social = rmat(13, per_row=160, dtype=np.float64)
+    assert "chosen: MergePath" in str(ev.explain(ev.csr(social), target="cuda"))
+    narrow = ev.csr(social.astype(np.float32))
+    assert "chosen: NonzeroSplit(block=128, items=11" in str(ev.explain(narrow, target="cuda"))
 
 
 # ---- gathers from all over -----------------------------------------------------------------------
@@ -229,10 +283,15 @@ def nearby(atoms: int, tiles: int) -> ev.Layout:
     )
 
 
+def most(width: int) -> ev.NonzeroSplit:
+    return ev.NonzeroSplit(128, 11, min_blocks=10 if width > 4 else 0)
+
+
 def test_gathers_from_all_over_want_most_of_them_in_flight() -> None:
     many = 600_000
     assert chosen(anywhere(16, many)) == ev.NonzeroSplit(128, 11)
-    assert ev.NonzeroSplit(128, 11) in candidates("cuda")
+    assert {most(4), most(8)} <= set(candidates("cuda"))
+    assert consider(anywhere(16, many), "cuda", Task(width=8)).schedule == most(8)
     assert chosen(nearby(16, many)) == ev.GroupMapped(4)
     assert chosen(anywhere(8, 1_200_000)).owns_tiles
     assert chosen(anywhere(16, many // 10)).owns_tiles

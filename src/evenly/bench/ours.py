@@ -9,6 +9,7 @@ from typing import Any
 from evenly.algorithms.linalg.spmv import spmv, spmv_rows
 from evenly.tuning.auto import choose
 from evenly.tuning.candidates import candidates
+from evenly.tuning.task import product_of
 
 from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 
@@ -18,7 +19,8 @@ def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Cont
 
     def by_rule() -> Contender:
         # What tune() has measured here before would be another contender.
-        return planned("auto", AUTO, choose(A, target), A, x, y, target, clock)
+        rule = choose(A, target, product_of(A))
+        return planned("auto", AUTO, rule, A, x, y, target, clock)
 
     yield prepared("auto", by_rule)
     for schedule in candidates(target):

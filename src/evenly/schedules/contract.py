@@ -193,6 +193,9 @@ def check_block(name: str, block: Any, least: int = 32) -> None:
         )
 
 
+MOST_THREADS = 2048  # of a multiprocessor
+
+
 def check_count(name: str, parameter: str, value: Any, least: int, most: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise InputError(
@@ -200,6 +203,11 @@ def check_count(name: str, parameter: str, value: Any, least: int, most: int) ->
             expected=f"an integer from {least} to {most}",
             given=repr(value),
         )
+
+
+def check_min_blocks(name: str, value: Any, block: int) -> None:
+    """Blocks of `block` threads that a multiprocessor must hold: 0 for as many as it comes to."""
+    check_count(name, "min_blocks", value, 0, MOST_THREADS // block)
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -7,10 +7,8 @@ Baxter's moderngpu.
 
 from __future__ import annotations
 
-from .contract import check_count, schedule
+from .contract import check_min_blocks, schedule
 from .work_oriented import WorkOriented
-
-MOST_THREADS = 2048  # of a multiprocessor
 
 
 @schedule
@@ -32,4 +30,4 @@ class MergePath(WorkOriented):
 
     def __post_init__(self):
         WorkOriented.__post_init__(self)
-        check_count("MergePath", "min_blocks", self.min_blocks, 0, MOST_THREADS // self.block)
+        check_min_blocks("MergePath", self.min_blocks, self.block)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, schedule
+from .contract import ceil_div, check_block, check_count, check_min_blocks, schedule
 
 
 @func
@@ -27,10 +27,14 @@ def tiles_ended(layout, atom):
 
 @schedule
 class NonzeroSplit:
-    """`items` atoms a thread, `block` threads a block that work together."""
+    """`items` atoms a thread, `block` threads a block that work together.
+
+    min_blocks: as MergePath's.
+    """
 
     block: int = 256
     items: int = 4
+    min_blocks: int = 0
 
     owner = "share"
     engine = "nonzero"
@@ -38,6 +42,7 @@ class NonzeroSplit:
     def __post_init__(self):
         check_block("NonzeroSplit", self.block)
         check_count("NonzeroSplit", "items", self.items, 1, 64)
+        check_min_blocks("NonzeroSplit", self.min_blocks, self.block)
 
     def launch(self, layout):
         share = self.block * self.items

@@ -14,6 +14,7 @@ from evenly.language.phases import needs_whole_tiles
 GRID: tuple[Any, ...] = (
     s.ThreadMapped(128),
     *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64, 128, 256)),
+    *(s.GroupMapped(n, 512) for n in (128, 256)),
     s.GroupMapped(8, flatten=True),
     s.MergePath(min_blocks=4),
     s.MergePath(128, 4),
@@ -27,6 +28,7 @@ GRID: tuple[Any, ...] = (
     s.MergePath(512, 3),
     s.NonzeroSplit(128, 7),
     s.NonzeroSplit(128, 11),
+    s.NonzeroSplit(128, 11, min_blocks=10),
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(512, 4),
     s.Lrb(block=512),

@@ -1,8 +1,8 @@
 """What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
 
 Three formulas: for whole tiles that belong to groups, for tiles and atoms divided evenly, and for
-tiles in bins, where most are empty. The numbers are in the data file of the architecture, fitted to measured SpMVs by
-benchmarks/fit_auto.py. They only have to put schedules in the right order.
+tiles in bins. The numbers are in the data file of the architecture, fitted by benchmarks/fit_auto.py to measured
+SpMVs and to measured kernels that gather nothing. They only have to put schedules in the right order.
 """
 
 from __future__ import annotations
@@ -22,15 +22,33 @@ Numbers = Mapping[str, float]
 
 def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> dict[Any, float]:
     """Microseconds of each candidate, for an SpMV, or for a kernel that streams, of those that can run the task."""
-    groups = numbers["groups"]
-    if task.streams:
-        groups = {**groups, "step": numbers["streaming"]["step"]}
-    found = {owned(lanes): group_time(st, lanes, groups) for lanes in LANES}
-    if task.kept and st.empty > numbers["mostly_empty"]:  # tiles are sorted once by plans only
-        found[s.Lrb(block=512)] = bins_time(st, numbers["bins"])
+    costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
+    found = {owned(lanes): group_time(st, lanes, costs["groups"]) for lanes in LANES}
+    sorts = (
+        st.spread > numbers["regular_spread"]
+        if task.streams
+        else st.empty > numbers["mostly_empty"]
+    )
+    if task.kept and sorts:  # once: one-shot calls would do it each time
+        found[s.Lrb(block=512)] = bins_time(st, costs["bins"])
     if not task.whole_tiles:
-        found[split(st, numbers, task)] = split_time(st, numbers["split"])
+        found[split(st, numbers, task)] = split_time(st, costs["split"])
     return found
+
+
+def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers]:
+    """The tables of a kernel that streams: what is done with a value costs more, the larger it is.
+
+    heavier: how many times as much for each 8 bytes beyond the first, of these numbers.
+    """
+    more = max(0, task.value_bytes - 8) / 8
+    return {
+        table: {
+            name: value * (1 + more * (numbers["heavier"].get(f"{table}_{name}", 1.0) - 1))
+            for name, value in numbers[table].items()
+        }
+        for table in ("groups", "bins", "split")
+    }
 
 
 def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> bool:
@@ -45,16 +63,26 @@ def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Ta
 
 
 def bound_by_gathers(
-    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float]
+    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float], task: Task = SPMV
 ) -> dict[Any, float]:
     """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
     n = numbers["gathers"]
     found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
-    return found | {s.NonzeroSplit(*numbers["most_in_flight"]): st.atoms * n["in_flight"]}
+    return found | {most_in_flight(numbers, task): st.atoms * n["in_flight"]}
+
+
+def most_in_flight(numbers: Mapping[str, Any], task: Task) -> Any:
+    """The schedule that keeps most loads in flight, where numbers are that wide."""
+    shares = numbers["most_in_flight"]
+    return s.NonzeroSplit(
+        *next((share for width, *share in shares if task.width <= width), shares[-1][1:])
+    )
 
 
 def owned(lanes: int) -> Any:
-    return s.ThreadMapped() if lanes == 1 else s.GroupMapped(lanes)
+    if lanes == 1:
+        return s.ThreadMapped()
+    return s.GroupMapped(lanes, 512) if lanes > 64 else s.GroupMapped(lanes)
 
 
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
@@ -63,12 +91,26 @@ def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
         return s.NonzeroSplit()
     if task.streams:
         return streaming_split(st, numbers["streaming"]["shares"], task)
-    own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
-    streams = st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms
-    in_flight = s.NonzeroSplit(*numbers["most_in_flight"])
-    if streams and fits(in_flight, task):
+    in_flight = most_in_flight(numbers, task)
+    if (most_in_few(st, numbers) or long_in_small(st, numbers, task)) and fits(in_flight, task):
         return in_flight
     return s.MergePath(min_blocks=numbers["merge_min_blocks"])
+
+
+def most_in_few(st: Statistics, numbers: Mapping[str, Any]) -> bool:
+    """Whether most of many atoms lie in few tiles: what neighbours gather lies side by side."""
+    own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
+    return bool(st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms)
+
+
+def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> bool:
+    """Whether long tiles gather from a vector so small that it stays near: narrow numbers only, or it does not.
+
+    How long the vector is nobody knows here: about as many entries as there are tiles, in most such matrices.
+    """
+    n = numbers["near"]
+    small = st.tiles <= n["tiles"] and task.width <= n["width"]
+    return bool(small and st.atoms >= n["atoms"] and st.mean >= n["mean"])
 
 
 def streaming_split(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
@@ -82,14 +124,15 @@ def group_time(st: Statistics, lanes: int, n: Numbers) -> float:
 
     n: base, a launch; warp, one that starts, of which `hidden` costs nothing and an empty one saves the
     share `empty`; byte, moved, and scatter, how much more where a lane's atoms lie apart; step, a
-    lane's next atom.
+    lane's next atom; wide, what several warps wait for each other.
     """
     greatest = max(st.greatest, math.ceil(st.mean))
     warps = st.tiles * lanes / 32 * n["warp"] * (1 - n["empty"] * st.empty)
     moved = 8 * (st.atoms + st.tiles) * n["byte"]
     scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - 4)
     alone = n["step"] * math.ceil(greatest / lanes)
-    return float(n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered + alone)
+    meets = n["wide"] if lanes > 32 else 0.0
+    return float(n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered + alone + meets)
 
 
 def bins_time(st: Statistics, n: Numbers) -> float:

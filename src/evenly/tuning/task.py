@@ -8,7 +8,8 @@ from typing import Any
 from evenly.language import ir, walk
 from evenly.language.gathers import gathers
 from evenly.language.phases import needs_whole_tiles
-from evenly.language.types import struct_words
+from evenly.language.types import POS, struct_words
+from evenly.layouts.fields import value_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +17,14 @@ class Task:
     """What is to be run.
 
     whole_tiles: the kernel needs schedules that own whole tiles. value_bytes: of a tile's accumulators, at
-    most. streams: atoms are read where they lie, one after the other, and nothing else is done with them
-    than to reduce them. kept: in an explicit plan, which keeps what follows from a structure.
+    most. width: bytes of the largest of the values in them. streams: atoms are read where they lie, one after the
+    other, and nothing else is done with them than to reduce them. kept: in an explicit plan, which keeps
+    what follows from a structure.
     """
 
     whole_tiles: bool = False
     value_bytes: int = 8
+    width: int = 4
     streams: bool = False
     kept: bool = True
 
@@ -31,6 +34,11 @@ SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
 STAGED = ("merge", "nonzero")  # engines that keep the values of a block in shared memory
 
 
+def product_of(layout: Any, kept: bool = True) -> Task:
+    """The task of an SpMV of this layout and a vector of its type."""
+    return Task(width=max([4, *(t.itemsize for t in value_types(layout))]), kept=kept)
+
+
 def task_of(program: ir.Program, kept: bool = True) -> Task:
     """The task of running a program."""
     loops = [step for step in program.steps if isinstance(step, ir.TileLoop)]
@@ -38,7 +46,9 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]
     streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)
     whole = needs_whole_tiles(program) is not None
-    return Task(whole, max(widths, default=0), streams, kept)
+    types = [v.type for p in passes for a in p.accumulators for v in a.fields]
+    width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
+    return Task(whole, max(widths, default=0), width, streams, kept)
 
 
 def _elsewhere(pass_: ir.Pass) -> bool:
