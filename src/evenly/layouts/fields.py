@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import operator
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, get_origin
 
 import numpy as np
@@ -148,3 +149,13 @@ def _bad_field_type(name: str, dtype: np.dtype[Any], index: bool) -> InputError:
     if not dtype.isnative:
         hint = arrays.FOREIGN_BYTES
     return InputError(name, expected=expected, given=f"dtype {dtype}", hint=hint)
+
+
+def value_types(layout: Any) -> Iterator[np.dtype[Any]]:
+    """Of a layout's arrays of values, and of those of the layouts inside."""
+    for field in type(layout).__fields__.values():
+        value = getattr(layout, field.name)
+        if field.kind == "layout":
+            yield from value_types(value)
+        elif field.kind == "array":
+            yield arrays.dtype_of(value, field.name)

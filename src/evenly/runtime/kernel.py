@@ -49,9 +49,10 @@ class Kernel:
         self._programs: dict[Any, Program] = {}
         self._executables: dict[Any, tuple[Any, Phases]] = {}
         self._lock = threading.RLock()
-        self.recent: dict[
-            Any, Recent
-        ] = {}  # one-shot calls, by the choices made and the arguments' Python types
+        # One-shot calls, by the choices made and the arguments' Python types; and by the choices alone, those of
+        # the kind that was last known at once: they tell types themselves.
+        self.recent: dict[Any, Recent] = {}
+        self.latest: dict[Any, Recent] = {}
 
     def __repr__(self) -> str:
         return f"<evenly kernel {self.name}({', '.join(self.parameters)})>"
@@ -202,32 +203,33 @@ class Bound:
 
     def again(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
-        recent = None if self.options else self.kernel.recent.get(self._kind(args))
-        signature = recent.read(*args) if recent else None
-        prepared = recent.find(signature) if recent and signature else None
-        if prepared is None:
+        if self.options:
             return False
-        prepared()
+        kernel, choice = self.kernel, (self.schedule, self.target, self.debug)
+        latest = kernel.latest.get(choice) if kernel.latest else None
+        if latest is not None and latest.at_once(*args):
+            return True
+        recent = kernel.recent.get((*choice, *map(type, args)))
+        if recent is None or not recent.again(*args):
+            return False
+        if recent.knows_at_once:
+            kernel.latest[choice] = recent
         return True
 
-    def _kind(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return self.schedule, self.target, self.debug, *map(type, args)
-
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
-        kernel, key, device = self.kernel, self._kind(args), plan._binding.device
+        kernel, device = self.kernel, plan._binding.device
+        key = self.schedule, self.target, self.debug, *map(type, args)
         recent = kernel.recent.get(key)
-        signature = recent.read(*args) if recent else None
         # Layouts of one class may hold arrays of another library: then what is there cannot read these.
-        if recent is None or signature is None:
+        if recent is None or not recent.remember(args, prepared, device):
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
+                kernel.latest.clear()
             also = [*plan._executable.also_decides(plan._binding)]
             if captures(kernel.function):
                 also.append(lambda: constants(kernel.function))
             recent = kernel.recent[key] = Recent(args, device, tuple(also))
-            signature = recent.read(*args)
-        if signature:
-            recent.keep(signature, prepared, device)
+            recent.remember(args, prepared, device)
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""

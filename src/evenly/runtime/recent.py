@@ -6,23 +6,30 @@ an earlier one is launched as that one was; any other goes the long way. Values 
 read by each launch anew. What was chosen stays: after a structure is changed in place, the schedule
 may be one for the old structure, which is as right, and perhaps slow.
 
-Reading them is most of what a call costs, so it is done by one function that is written for
-the arguments at hand.
+Reading them is most of what a call costs, so there are two ways:
+
+    again     on every target: a function that is written for the arguments at hand reads them into a signature,
+              by which a call is found
+    at_once   on `cpu`, from the second such call on: native code looks at the arguments (looking.py says at what,
+              interop/looks.py how) and runs the call (targets/cpu/again.py)
+
+Of a kernel's one-shot calls `Kernel.latest` is asked first, the `at_once` of those that were last known by it.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
 from evenly.layouts.contract import is_layout
-from evenly.layouts.defaults import is_default
-from evenly.layouts.moving import device_of
+
+from .inside import FIELDS, bounds, inside
+from .looking import look
 
 MOST = 8  # calls remembered
 
@@ -48,21 +55,47 @@ class Recent:
     """What was prepared for the last few calls with arguments of these Python types, on one device.
 
     also: what else decides, asked at each call: the device's current stream, say.
+    at_once: a function of a call's arguments, quicker than `again` and for fewer calls: a target's own way to
+      know one again. It says whether it has run the call.
     """
 
     def __init__(
         self, arguments: tuple[Any, ...], device: str, also: tuple[Callable[[], Any], ...] = ()
     ) -> None:
-        self._device = device
+        self._device, self._count = device, len(arguments)
+        self._all_told = not also
         self.read = _reader(arguments, also)
-        self._calls: list[tuple[Any, Any]] = []
+        self._calls: list[_Call] = []
+        self.at_once: Callable[..., bool] = _never
+
+    @property
+    def knows_at_once(self) -> bool:
+        return self.at_once is not _never
+
+    def again(self, *args: Any) -> bool:
+        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
+        if self.at_once(*args):
+            return True
+        signature = self.read(*args) if len(args) == self._count else None
+        call = self._find(signature) if signature else None
+        if call is None:
+            return False
+        if self._all_told and not call.asked:
+            self._ask(call, args)
+        call.prepared()
+        return True
+
+    def remember(self, args: tuple[Any, ...], prepared: Any, device: str) -> bool:
+        """Keep what was prepared for these arguments; whether they can be told from others."""
+        signature = self.read(*args)
+        if signature:
+            self.keep(signature, prepared, device)
+        return bool(signature)
 
     def find(self, signature: Any) -> Any:
         """What was prepared for such a call, or None."""
-        for held, prepared in self._calls:
-            if held == signature:
-                return prepared
-        return None
+        call = self._find(signature)
+        return call.prepared if call else None
 
     def keep(self, signature: Any, prepared: Any, device: str) -> None:
         if device == self._device:
@@ -71,7 +104,36 @@ class Recent:
                     _pin(part())
             kept = tuple(_Held() if type(part) is _Held else part for part in signature)
             # A new list: other threads may be looking through the old one.
-            self._calls = [(kept, prepared), *self._calls][:MOST]
+            self._calls = [_Call(kept, prepared), *self._calls][:MOST]
+
+    def _find(self, signature: Any) -> _Call | None:
+        for call in self._calls:
+            if call.signature == signature:
+                return call
+        return None
+
+    def _ask(self, call: _Call, args: tuple[Any, ...]) -> None:
+        """Let the target know this call, which came a second time, at once from now on."""
+        call.asked = True
+        looks = look(args) if hasattr(call.prepared, "memo") else None
+        # What was looked at is what the call was found by, if that has not changed meanwhile.
+        if looks is not None and self.read(*args) == call.signature:
+            call.memo = call.prepared.memo(looks)
+        memos = [c.memo for c in self._calls if c.memo]
+        if memos:
+            self.at_once = call.prepared.any_of(memos)
+
+
+def _never(*args: Any) -> bool:
+    return False
+
+
+class _Call:
+    """A call that is remembered. asked: whether the target was asked for its memo, its own way to know it."""
+
+    def __init__(self, signature: Any, prepared: Any) -> None:
+        self.signature, self.prepared = signature, prepared
+        self.asked, self.memo = False, None
 
 
 _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
@@ -80,7 +142,7 @@ _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKe
 def _pin(layout: Any) -> None:
     """Keep a layout's arrays where they lie, as long as it lives: NumPy resizes none that a weak reference leads to."""
     if layout not in _pinned:
-        held = (value for _, value in _inside(layout, ""))
+        held = (value for _, value in inside(layout, ""))
         _pinned[layout] = [weakref.ref(value) for value in held if kind(value) == "numpy"]
 
 
@@ -106,11 +168,11 @@ def _reader(
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(_inside(argument, name)), known))
+            lines.append(_same_types(dict(inside(argument, name)), known))
         elif sparse.is_compressed(argument):
-            inside = {f"{name}_{field}": getattr(argument, field) for field in _FIELDS}
-            lines += [f"{name}_{field} = {name}.{field}" for field in _FIELDS]
-            lines.append(_same_types(inside, known))
+            arrays = {f"{name}_{field}": getattr(argument, field) for field in FIELDS}
+            lines += [f"{name}_{field} = {name}.{field}" for field in FIELDS]
+            lines.append(_same_types(arrays, known))
         found = _parts(name, argument)
         if found is None:
             return lambda *_: None
@@ -127,10 +189,6 @@ def _reader(
     exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
     return made
-
-
-# Of a matrix of SciPy or CuPy, which may be given others at any time.
-_FIELDS = ("data", "indices", "indptr")
 
 
 def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:
@@ -167,7 +225,7 @@ def _parts(name: str, argument: Any) -> list[str] | None:
 
 def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     """Its shape and its arrays; in host memory the first and last offsets too, which a layout of it is cut by."""
-    arrays = {f"{name}_{field}": getattr(matrix, field) for field in _FIELDS}
+    arrays = {f"{name}_{field}": getattr(matrix, field) for field in FIELDS}
     parts = [f"Held({', '.join(arrays)})", f"{name}.shape"]
     for path, array in arrays.items():
         found = _VECTORS.get(kind(array) or "")
@@ -190,29 +248,6 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
         return None
     changeable = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}
     parts = [f"ref({name})"]
-    for path, value in _inside(layout, name):
+    for path, value in inside(layout, name):
         parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]
-    return parts + list(_bounds(layout, name))
-
-
-def _bounds(layout: Any, path: str) -> Iterator[str]:
-    """The numbers of the layout, and of those in it, that lengths are checked by and that may come from an array."""
-    cls = type(layout)
-    asked = cls.__module__.partition(".")[0] != "evenly" and device_of(layout) == "cpu"
-    for bound in dict.fromkeys(("max_tiles", "max_atoms", *getattr(cls, "id_bounds", {}).values())):
-        own = bound not in cls.__fields__
-        if own and (asked or not is_default(bound, getattr(cls, bound))):
-            yield f"{path}.{bound}"
-    for field in cls.__fields__.values():
-        if field.kind == "layout":
-            yield from _bounds(getattr(layout, field.name), f"{path}.{field.name}")
-
-
-def _inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Its arrays and layouts with their paths, a layout before what is in it."""
-    for field in type(layout).__fields__.values():
-        value, name = getattr(layout, field.name), f"{path}.{field.name}"
-        if field.kind == "layout" or "array" in field.kind:
-            yield name, value
-        if field.kind == "layout":
-            yield from _inside(value, name)
+    return parts + list(bounds(layout, name))

@@ -7,7 +7,6 @@ schedule they run, and where, is nobody's business here.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from evenly.language.names import atomic_add
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
 from evenly.layouts.contract import accessors, is_layout
+from evenly.layouts.fields import value_types
 from evenly.runtime.kernel import Bound, kernel
 
 _BY_ATOMS = (Csc, Coo)  # layouts whose tiles are no rows, and can be grouped
@@ -33,6 +33,7 @@ def spmv_rows(A, x, y):
 
 
 _checked = spmv_rows.apart()  # the calls that it remembers have passed the checks of `spmv`
+_product = Bound(_checked)
 
 
 @kernel
@@ -67,17 +68,21 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     >>> ev.spmv(A, np.array([1.0, 10.0, 100.0]))
     array([201.,  30.])
     """
-    product = Bound(_checked, schedule, target)
+    usual = schedule == target == "auto"
+    product = _product if usual else Bound(_checked, schedule, target)
     if out is not None and product.again(A, x, out):
         return out
-    if not sparse.is_compressed(A):  # as it is, its calls are remembered
+    compressed = sparse.is_compressed(A)
+    if not compressed:  # as it is, its calls are remembered
         A = _in_rows(accept(A, "A"))
-    rows, columns = _shape(A)
+    rows, columns = A.shape if compressed else _shape(A)
     _check_vector(x, columns, "x", "columns")
     if out is None:
         # A subset leaves rows as they are.
-        whole = not is_layout(A) or "tile_id" in type(A).__default_methods__
-        out = (arrays.empty if whole else arrays.zeros)(x, (rows,), _result_type(A, x))
+        whole = compressed or "tile_id" in type(A).__default_methods__
+        values = (A.dtype,) if compressed else value_types(A)
+        found = _product_type(arrays.dtype_of(x, "x"), *values)
+        out = (arrays.empty if whole else arrays.zeros)(x, (rows,), found)
     else:
         _check_vector(out, rows, "out", "rows")
     try:
@@ -119,11 +124,6 @@ def _shape(A: Any) -> tuple[int, int]:
     return shape
 
 
-def _result_type(A: Any, x: Any) -> np.dtype[Any]:
-    """NumPy's type of a product of A, which has that of its arrays of values, and x."""
-    return _product_type(arrays.dtype_of(x, "x"), *_value_types(A))
-
-
 @functools.cache
 def _product_type(*given: np.dtype[Any]) -> np.dtype[Any]:
     """NumPy's type of a product of these; of 16 bits where no other numbers stand beside those."""
@@ -136,18 +136,6 @@ def _product_type(*given: np.dtype[Any]) -> np.dtype[Any]:
         hint = "x.astype(numpy.int32) counts"
         raise InputError("x", expected="numbers, in x or in A", given="bool in both", hint=hint)
     return found
-
-
-def _value_types(A: Any) -> Iterator[np.dtype[Any]]:
-    if not is_layout(A):
-        yield A.dtype
-        return
-    for field in type(A).__fields__.values():
-        value = getattr(A, field.name)
-        if field.kind == "layout":
-            yield from _value_types(value)
-        elif field.kind == "array":
-            yield arrays.dtype_of(value, field.name)
 
 
 def _check_vector(x: Any, length: int, name: str, what: str) -> None:

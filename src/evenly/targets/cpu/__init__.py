@@ -7,6 +7,7 @@
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
     executable, run, failures   arguments; a run; its errors
+    calls, again                what a native call is given; a call like an earlier one, at once
     primitives, atomics, checks what emitted code calls
 
 Importing this does not import Numba.

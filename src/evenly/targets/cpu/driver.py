@@ -2,16 +2,32 @@
 
 A program's function is known by its address alone. `phase` runs a whole phase in one native call: of
 a call that takes a few microseconds, what Python would do between its steps would be most.
+
+What Numba keeps on disk for one file it does not compile anew when another changes: so `phase` is known
+to other files by its address, too.
 """
 
 from __future__ import annotations
 
 import numba
 from llvmlite import ir as llvm
-from numba import njit, prange, types
+from numba import cfunc, njit, prange, types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
+from .calls import (
+    ADDRESS,
+    ALL,
+    ASK,
+    FACTS_AT,
+    JOINS,
+    QUEUES_AT,
+    ROOM_LANES,
+    ROOM_WORKERS,
+    RULE,
+    SHARES_AT,
+    SLOTS,
+)
 from .division import RULES, SHARE
 from .layout import ATOMS, END, FACTS, LANES, SIZE, TILES
 
@@ -33,13 +49,35 @@ def _call(typing_context, address, worker, workers, slots):
 
 
 @intrinsic
-def _integers(typing_context, address):
+def integers(typing_context, address):
     """The integers at an address."""
 
     def generate(context, builder, signature, arguments):
         return builder.inttoptr(arguments[0], llvm.IntType(64).as_pointer())
 
     return types.CPointer(types.int64)(types.int64), generate
+
+
+@intrinsic
+def halves(typing_context, address):
+    """The integers of 32 bits at an address."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], llvm.IntType(32).as_pointer())
+
+    return types.CPointer(types.int32)(types.int64), generate
+
+
+@intrinsic
+def call_phase(typing_context, address, call, threads):
+    """`phase`, at its address."""
+
+    def generate(context, builder, signature, arguments):
+        i64 = llvm.IntType(64)
+        kind = llvm.FunctionType(i64, [i64, i64])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -80,7 +118,7 @@ def drive(threads, workers, address, slots, queues_at):
 
     So it finds what it worked on at the last call in its own core's cache.
     """
-    queues = _integers(queues_at)
+    queues = integers(queues_at)
     for thread in range(threads):
         queues[QUEUE * thread] = 0
     for thread in prange(threads):
@@ -124,7 +162,7 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
 @njit("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
 def divide(address, slots, rule, tiles, atoms, workers, shares_at):
     """The share of each worker (see `division`)."""
-    shares = _integers(shares_at)
+    shares = integers(shares_at)
     if rule == OWN:
         return
     for worker in range(workers):
@@ -142,29 +180,28 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
         shares[at + 5] = last_tile
 
 
-@njit(
-    "boolean(int64, int64, int64, int64, int64, int64, int64, boolean, int64, boolean)",
-    nogil=True,
-    cache=True,
-)
-def phase(address, slots, facts_at, shares_at, queues_at, lanes, most, joins, rule, parallel):
-    """Run a whole phase, in as many workers as Numba's setting suggests, on its threads if `parallel`.
+@cfunc("int64(int64, int64)", cache=True)
+def phase(call, threads):
+    """Run a whole phase, in as many workers as Numba's setting suggests, on the threads that it may use.
 
-    It does nothing, and returns False, where there is no room for what the workers leave: for `lanes`
-    results of a tile, of `most` workers. Facts, shares and queues are known by their addresses.
+    It does nothing, and returns 0, where there is no room for what the workers leave: for so many lanes'
+    results of a tile, of so many workers; and where several should run, but `threads` is ASK.
     """
-    facts = _integers(facts_at)
+    given = integers(call)
+    address, slots, facts = given[ADDRESS], given[SLOTS], integers(given[FACTS_AT])
     _call(address, FACTS, 0, slots)
-    threads = _admitted_threads()
-    workers = worker_count(facts[SIZE], threads)
-    if facts[LANES] > lanes or workers > most:
-        return False
-    divide(address, slots, rule, facts[TILES], facts[ATOMS], workers, shares_at)
-    if parallel and workers > 1:
-        drive(min(threads, workers), workers, address, slots, queues_at)
+    admitted = _admitted_threads()
+    workers = worker_count(facts[SIZE], admitted)
+    if facts[LANES] > given[ROOM_LANES] or workers > given[ROOM_WORKERS]:
+        return 0
+    if workers > 1 and threads == ASK:
+        return 0
+    divide(address, slots, given[RULE], facts[TILES], facts[ATOMS], workers, given[SHARES_AT])
+    if workers > 1 and threads == ALL:
+        drive(min(admitted, workers), workers, address, slots, given[QUEUES_AT])
     else:
         for worker in range(workers):
             _call(address, worker, workers, slots)
-    if joins:
+    if given[JOINS]:
         _call(address, workers, workers, slots)
-    return True
+    return 1

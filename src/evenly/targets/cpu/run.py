@@ -38,6 +38,8 @@ class Run:
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
         self.kept: dict[Any, np.ndarray] = {}  # memory whose addresses are in the slots
         self.records: np.ndarray | None = None
+        self.calls: dict[int, np.ndarray] = {}  # what phases are called with
+        self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
         many = len(phases.phases) > 1 or phases.workspaces or executable.places
         self.simple = not many and not executable.functions[0].once  # one native call is all
@@ -75,14 +77,16 @@ class Run:
             self.make_room(number, function, lanes, count)
         if function.scratch and self.kept[number].nbytes > KEPT:
             del self.kept[number]
-            self.phases[number] = self.phase(function, ROOM)
+            self.call_with(number, function, ROOM)
 
-    def phase(self, function: Function, room: tuple[int, int]) -> Callable[[bool], bool]:
-        """The native call of a phase, with that much room."""
+    def call_with(self, number: int, function: Function, room: tuple[int, int]) -> None:
+        """Say what the native call of a phase is called with (see `driver`), with that much room."""
         joins = bool(function.scratch)
         places = self.address, address(self.facts), address(self.shares), address(self.queues)
         rest = *(room if joins else ENOUGH), joins, function.rule
-        return functools.partial(self.driver.phase, function.address, *places, *rest)
+        self.calls[number] = np.array([function.address, *places, *rest], np.int64)
+        native = self.driver.phase.ctypes
+        self.phases[number] = functools.partial(native, address(self.calls[number]))
 
     def in_steps(self, number: int, function: Function, worker_count: int | None) -> None:
         """Divide the work of a phase, do it, and join what the workers left; checks after each."""
@@ -111,11 +115,12 @@ class Run:
     # ---- memory ----------------------------------------------------------------------------------
     def lay_out_shares(self, count: int) -> None:
         self.shares = self.exchange("shares", np.empty((count, SHARE), np.int64))
-        self.phases = [self.phase(function, ROOM) for function in self.executable.functions]
+        for number, function in enumerate(self.executable.functions):
+            self.call_with(number, function, ROOM)
 
     def make_room(self, number: int, function: Function, lanes: int, count: int) -> None:
         """Memory for what that many workers leave."""
-        sizes = [count * s.size * (lanes if s.lanes else 1) for _, s in function.scratch]
+        sizes = _sizes(function, lanes, count)
         if not sizes:
             return
         memory = self.kept[number] = np.empty(sum(sizes), np.int64)
@@ -123,7 +128,16 @@ class Run:
         for (i, _), size in zip(function.scratch, sizes, strict=True):
             self.slots[i] = at
             at += 8 * size
-        self.phases[number] = self.phase(function, (lanes, count))
+        self.call_with(number, function, (lanes, count))
+
+    def has_room(self) -> bool:
+        """Whether the only phase has room for as many workers as there may ever be, that is kept; made now."""
+        (function,) = self.executable.functions
+        lanes, most = self.ask(function)[LANES], len(self.shares)
+        if 8 * sum(_sizes(function, lanes, most)) > KEPT:
+            return False
+        self.make_room(0, function, lanes, most)
+        return True
 
     def lay_out(self, workspace: Workspace) -> None:
         """Memory for an array that lives from one phase to the next."""
@@ -171,3 +185,8 @@ class Run:
         for number, value, bound, _ in self.records.tolist():
             if number:
                 raise failure(self.executable.places[number - 1], value, bound)
+
+
+def _sizes(function: Function, lanes: int, count: int) -> list[int]:
+    """How many integers that many workers leave, in each of the function's scratch memories."""
+    return [count * s.size * (lanes if s.lanes else 1) for _, s in function.scratch]

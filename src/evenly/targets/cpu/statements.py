@@ -41,7 +41,6 @@ class Writer:
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
-        self.empty: str | None = None  # whether most tiles of a worker's share are empty
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -194,8 +193,7 @@ class Writer:
             return
         low, high = (self.named(n, e) for n, e in (("low", start), ("high", stop)))
         if gathers(s):
-            with self.unless_empty(s, low, high):
-                emit_unrolled(self, s, low, high)
+            emit_unrolled(self, s, low, high)
             return
         first, last = self.text.var(low), self.text.var(high)
         with self.under(f"if {last} - {first} >= {LONG}"):
@@ -204,17 +202,6 @@ class Writer:
             self.any_order = False
         with self.under("else"):
             self._loop(s, f"range({first}, {last})", "as_it_stands()")
-
-    @contextmanager
-    def unless_empty(self, s: ir.Pass, low: ir.Var, high: ir.Var) -> Iterator[None]:
-        """What follows, but where most of a worker's tiles are empty a loop: it has less to begin and to end."""
-        if self.empty is None:
-            yield
-            return
-        with self.under(f"if {self.empty}"):
-            self._loop(s, f"range({self.text.var(low)}, {self.text.var(high)})", "as_it_stands()")
-        with self.under("else"):
-            yield
 
     def _loop(self, s: ir.Pass, atoms: str, first: str = "") -> None:
         with self.under(f"for {self.text.var(s.atom)} in {atoms}"):
@@ -270,10 +257,7 @@ class Writer:
         pointer = self.shared("shares")
         for i, name in enumerate(names):
             self.line(f"{self.local(name)} = {pointer}[{SHARE} * worker + {i}]")
-        first_tile, first_atom, end_tile, end_atom, *_ = found = [self.local(n) for n in names]
-        self.empty = self.local("mostly_empty")
-        self.line(f"{self.empty} = {end_atom} - {first_atom} < {end_tile} - {first_tile}")
-        return found
+        return [self.local(n) for n in names]
 
     def to_scratch(self, pointer: str, index: str, v: ir.Var) -> None:
         value = self.text.var(v)

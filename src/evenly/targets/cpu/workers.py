@@ -22,9 +22,15 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from .calls import ALL, ALONE, ASK
+
+# The threads that a phase may use in this process: ASK until Numba's are started, and for ever where
+# they take one call at a time. Native code reads it.
+threads = np.array([ASK], np.int64)
+_started = False  # Numba's threads, in this process or in one that it was forked from
 _one_at_a_time = threading.Lock()
-_started_in: int | None = None  # the process that started Numba's threads
-_free_in: int | None = None  # ... if they take calls from several threads
 
 
 @functools.cache
@@ -51,11 +57,11 @@ def run_workers(
     function: Callable[..., int], address: int, workers: int, slots: int, queues: int
 ) -> None:
     """Run `function` (a native one, at `address`) as each of the workers, and wait for all: for runs in steps."""
-    threads = min(workers, thread_count())
+    count = min(workers, thread_count())
 
-    def run(parallel: bool) -> None:
-        if parallel and threads > 1:
-            driver().drive(threads, workers, address, slots, queues)
+    def run(threads: int) -> None:
+        if threads == ALL and count > 1:
+            driver().drive(count, workers, address, slots, queues)
             return
         for worker in range(workers):
             function(worker, workers, slots)
@@ -63,30 +69,32 @@ def run_workers(
     with_threads(run)
 
 
-def with_threads(run: Callable[[bool], Any]) -> Any:
-    """run(whether it may use Numba's threads)."""
-    global _started_in
-    if _free_in == os.getpid():
-        return run(True)
-    if _started_in not in (None, os.getpid()):
-        return run(False)
-    _started_in = os.getpid()
-    if _find_out():
-        return run(True)
+def with_threads(run: Callable[[int], Any]) -> Any:
+    """run(the threads that it may use: ALL or ALONE)."""
+    global _started
+    known = int(threads[0])
+    if known != ASK:
+        return run(known)
+    _started = True
+    if _concurrent():
+        threads[0] = ALL
+        return run(ALL)
     if not _one_at_a_time.acquire(blocking=False):
-        return run(False)
+        return run(ALONE)
     try:
-        return run(True)
+        return run(ALL)
     finally:
         _one_at_a_time.release()
 
 
-def _find_out() -> bool:
-    """Whether Numba's threads take calls from several threads."""
-    global _free_in
-    if _concurrent():
-        _free_in = _started_in
-    return _free_in is not None
+def _in_a_child() -> None:
+    """After a fork: OpenMP ends a process that uses threads that another one started."""
+    if _started:
+        threads[0] = ALONE
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_a_child)
 
 
 @functools.cache

@@ -1,0 +1,35 @@
+"""What is inside of arguments, and may decide of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from evenly.layouts.defaults import is_default
+from evenly.layouts.moving import device_of
+
+# Of a matrix of SciPy or CuPy, which may be given others at any time.
+FIELDS = ("data", "indices", "indptr")
+
+
+def inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Its arrays and layouts with their paths, a layout before what is in it."""
+    for field in type(layout).__fields__.values():
+        value, name = getattr(layout, field.name), f"{path}.{field.name}"
+        if field.kind == "layout" or "array" in field.kind:
+            yield name, value
+        if field.kind == "layout":
+            yield from inside(value, name)
+
+
+def bounds(layout: Any, path: str) -> Iterator[str]:
+    """The numbers of the layout, and of those in it, that lengths are checked by and that may come from an array."""
+    cls = type(layout)
+    asked = cls.__module__.partition(".")[0] != "evenly" and device_of(layout) == "cpu"
+    for bound in dict.fromkeys(("max_tiles", "max_atoms", *getattr(cls, "id_bounds", {}).values())):
+        own = bound not in cls.__fields__
+        if own and (asked or not is_default(bound, getattr(cls, bound))):
+            yield f"{path}.{bound}"
+    for field in cls.__fields__.values():
+        if field.kind == "layout":
+            yield from bounds(getattr(layout, field.name), f"{path}.{field.name}")
