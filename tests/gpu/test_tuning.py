@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.arguments import Binding
 from evenly.interop.arrays import view
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
 from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CudaCopies
+from evenly.tuning.locality import renumbered, renumbering
 from tests.batteries import matrices, names, vector
 from tests.kernels import column_counts, halved, softmax_rows, spmv
 
@@ -123,6 +125,80 @@ def test_all_candidates_are_measured_within_the_time() -> None:
     report = str(tuned.tuning)
     assert "a run's kernels, by the GPU's clock" in report
     assert " on cuda (NVIDIA " in report
+
+
+@pytest.mark.parametrize("name", names())
+def test_columns_numbered_anew_give_the_same_bits(name: str) -> None:
+    A, x, y = arguments(matrices()[name])
+    plan = spmv.plan(A, x, y, schedule=ev.MergePath())
+    plan(A, x, y)
+    expected = y.to_numpy()
+    anew = on_new_numbers(plan, A, x, y)
+    for _ in range(2):
+        y.fill_zero()
+        anew(A, x, y)
+        np.testing.assert_array_equal(y.to_numpy(), expected)
+    assert len(anew.launches) == len(plan.launches) + (A.num_columns > 0)
+    more = A.indices.nbytes + 4 * A.num_columns + x.nbytes
+    assert anew.workspace == plan.workspace + more
+    anew.check()
+
+
+def on_new_numbers(plan, *args):
+    given = Binding(dict(zip(("A", "x", "y"), args, strict=True)))
+    return renumbered(plan, renumbering(spmv.program(plan._specs), {"y"}, given))
+
+
+def test_columns_that_were_changed_are_noticed() -> None:
+    matrix = matrices()["power law"]
+    parts = put(matrix.data), put(matrix.indices), put(matrix.indptr)
+    _, x, y = arguments(matrix)
+    A = ev.csr(parts, shape=matrix.shape)
+    anew = on_new_numbers(spmv.plan(A, x, y), A, x, y)
+    anew.check()
+    A.indices.copy_from(put(matrix.indices[::-1].copy()), default_stream())
+    with pytest.raises(ev.InputError, match=r"A\.indices"):
+        anew.check()
+
+
+def default_stream():
+    import cuda.core as core
+
+    return core.Device().default_stream
+
+
+def test_new_numbers_on_several_streams() -> None:
+    """Each stream has vectors of its own in the new order, CuPy's and PyTorch's alike."""
+    cupy = pytest.importorskip("cupy")
+    matrix = in_integers(rmat(14, dtype=np.float32))
+    A = ev.csr(matrix).to("cuda")
+    xs = [cupy.asarray(vector(matrix.shape[1], seed=i)) for i in range(3)]
+    ys = [cupy.zeros(matrix.shape[0], np.float32) for _ in xs]
+    anew = on_new_numbers(spmv.plan(A, xs[0], ys[0]), A, xs[0], ys[0])
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in xs]
+    cupy.cuda.Device().synchronize()
+    for _ in range(20):
+        for stream, x, y in zip(streams, xs, ys, strict=True):
+            with stream:
+                anew(A, x, y)
+    cupy.cuda.Device().synchronize()
+    for x, y in zip(xs, ys, strict=True):
+        np.testing.assert_array_equal(y.get(), matrix @ x.get())
+
+
+def in_integers(matrix):
+    """The matrix with values whose sums are exact."""
+    matrix.data[:] = np.round(4 * matrix.data)
+    return matrix
+
+
+def test_locality_is_measured() -> None:
+    matrix = in_integers(rmat(16, dtype=np.float32))
+    A, x, y = arguments(matrix)
+    plan = spmv.plan(A, x, y).tune(candidates=FEW, seconds=0.5, locality=True, save=False)
+    assert sum("renumbered" in name for name in plan.tuning.times) == len(FEW)
+    plan(A, x, y)
+    np.testing.assert_array_equal(y.to_numpy(), matrix @ x.to_numpy())
 
 
 def test_kernels_that_update_what_they_find() -> None:

@@ -165,12 +165,20 @@ def tune(
     no_save: Annotated[
         bool, typer.Option("--no-save", metavar="", help="Measure, and remember nothing.")
     ] = False,
+    locality: Annotated[
+        bool,
+        typer.Option(
+            "--locality",
+            metavar="",
+            help="Also with columns numbered anew, by how often they occur.",
+        ),
+    ] = False,
 ) -> int:
     from evenly.cli.spmv import Options
     from evenly.cli.tune import run
 
     options = Options(file, layout=layout, target=target, dtype=dtype)
-    return run(options, schedule or [], seconds, not no_save)
+    return run(options, schedule or [], seconds, not no_save, locality)
 
 
 @app.command()

@@ -188,11 +188,12 @@ def measure(
 def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     """The name of the schedule that "auto" took, and a line that says why."""
     from evenly.tuning.auto import consider
+    from evenly.tuning.task import product_of
 
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
     if plan.tuning is None:
-        why = consider(problem.A, problem.target).why
+        why = consider(problem.A, problem.target, product_of(problem.A)).why
     else:
         why = f"the fastest that `evenly tune` measured, as {plan.schedule}"
     return name, f"auto chose {name} on {problem.target}: {why}"

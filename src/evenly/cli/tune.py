@@ -15,10 +15,16 @@ from evenly.schedules import by_name
 from evenly.tuning.tuned import CLOCKS
 
 
-def run(options: Options, schedules: list[str], seconds: int | None, save: bool) -> int:
+def run(
+    options: Options,
+    schedules: list[str],
+    seconds: int | None,
+    save: bool,
+    locality: bool = False,
+) -> int:
     """Measure, print the times, and return the exit status. Raises InputError for bad input.
 
-    schedules: names; none: all of them, with several parameters.
+    schedules: names; none: all of them, with several parameters. locality: see `Plan.tune`.
     """
     check(options)
     if options.target not in (known := ["auto", *CLOCKS]):
@@ -35,7 +41,9 @@ def run(options: Options, schedules: list[str], seconds: int | None, save: bool)
         problem = Problem(matrix, build(matrix, options), target)
         progress.say("compiling and measuring")
         plan = problem.plan("auto")
-        tuned = plan.tune(candidates=schedules or None, seconds=seconds, save=save)
+        tuned = plan.tune(
+            candidates=schedules or None, seconds=seconds, save=save, locality=locality
+        )
     rows, columns = matrix.shape
     print(f"Matrix: {Path(options.file).name}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")

@@ -38,3 +38,18 @@ def to_cuda(array: Any, name: str = "array") -> Any:
 
         return cupy.asarray(host)
     return DeviceArray.from_numpy(host)
+
+
+def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
+    """An array of NumPy's where the array `like` is, and of its kind; itself on the CPU."""
+    whose = arrays.kind(like)
+    if arrays.view(like, "array").device == "cpu":
+        return host
+    if whose == "cupy":
+        with like.device:
+            return to_cuda(host)
+    if whose == "torch":
+        import torch
+
+        return torch.from_numpy(host).to(like.device)
+    return DeviceArray.from_numpy(host, arrays.view(like, "array").device_id)

@@ -13,6 +13,8 @@ from evenly.language.phases import Phases
 from .recent import Recent
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenly.tuning.balance import Balance
     from evenly.tuning.tuned import Tuning
 
@@ -68,13 +70,22 @@ class Plan:
             self._stored = self._executable.store(self._binding)
         return self
 
+    def run_by(self, wrap: Callable[[Any], Any]) -> Plan:
+        """The same plan, run by `wrap` of what runs it now; what that has stored serves on."""
+        executable = wrap(self._executable)
+        given = executable, self._phases, self._binding, self._specs, self.debug, self.tuning
+        made = Plan(self.kernel, self.schedule, self.target, *given)
+        made._stored = self._stored if self._stored is not None else {}
+        return made
+
     def check(self) -> None:
         """Raise InputError if the structure of a layout has changed since the plan was made.
 
         Values may change freely; offsets may not, where the plan stores a partition of them.
         This waits for the device.
         """
-        changed = self._executable.changed(self._binding, self._stored) if self._stored else None
+        kept = self._stored is not None
+        changed = self._executable.changed(self._binding, self._stored) if kept else None
         if changed is not None:
             raise InputError(
                 ".".join(changed),
@@ -89,15 +100,13 @@ class Plan:
     def __call__(self, *args: Any) -> None:
         """Run on these arguments. Raises InputError where their types are not the plan's."""
         recent = self._recent
-        signature = recent.read(*args) if recent and len(args) == len(self._specs) else None
-        prepared = recent.find(signature) if recent and signature else None
-        if prepared is None:
+        if recent is None or not (recent.at_once(*args) or recent.again(*args)):
             binding = self._bound(args)
             self.check_arguments(binding)
             prepared = self.prepare(binding)
-            if recent and signature:
-                recent.keep(signature, prepared, binding.device)
-        prepared()
+            if recent:
+                recent.remember(args, prepared, binding.device)
+            prepared()
 
     def _bound(self, args: tuple[Any, ...]) -> Binding:
         """The arguments, if they are of the plan's types."""
@@ -127,6 +136,10 @@ class Plan:
     def prepare(self, binding: Binding) -> Any:
         """What runs on arguments that have been checked, when it is called."""
         return self._executable.prepare(binding, self._usable(binding) if self._stored else None)
+
+    def prepared(self) -> Any:
+        """What runs on the plan's own arguments, when it is called."""
+        return self.prepare(self._binding)
 
     def _usable(self, binding: Binding) -> Any:
         """What is stored of the layouts that this call shares with the plan; other layouts are searched again."""
@@ -161,7 +174,12 @@ class Plan:
         return balance
 
     def tune(
-        self, *, candidates: Any = None, seconds: float | None = None, save: bool = True
+        self,
+        *,
+        candidates: Any = None,
+        seconds: float | None = None,
+        save: bool = True,
+        locality: bool = False,
     ) -> Plan:
         """A plan under the fastest of several schedules, measured now on this plan's own arguments.
 
@@ -172,19 +190,25 @@ class Plan:
           parameters. Those that cannot run the kernel are left out.
         seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu"; compiling comes on top.
         save: remember the winner, for plans under "auto" to come, where it is a built-in schedule.
+        locality: try the fastest of them with the columns numbered anew, the most frequent first, too:
+          the plan keeps a copy of the layout's ids, and each call puts x in their order first, by one more
+          launch. It pays where gathers from an x larger than fast caches are the bound and some columns are
+          far more frequent than others (power laws). The results are the same to the bit. It is for calls on
+          the plan's own layout (others run as they are), whose columns may not change (`check`).
 
-        Raises InputError for a plan on another target, for names that are not schedules, and where no
-        candidate runs.
+        Raises InputError for a plan on another target, for names that are not schedules, where no
+        candidate runs, and with `locality` for a kernel that does more with columns than x[A.column(k)].
         """
+        from evenly.tuning.locality import renumbered
         from evenly.tuning.tune import Subject, tune
 
         kernel, binding, target = self.kernel, self._binding, self.target
         program, outputs = kernel.program(self._specs), sorted(path[0] for path in self._outputs)
         subject = Subject(kernel, program, binding, outputs, self.schedule, target, self.debug)
-        found = tune(subject, candidates, seconds, save)
+        found, numbering = tune(subject, candidates, seconds, save, locality)
         plan: Plan = kernel[found.schedule].on(target).plan(*binding.arguments.values())
         plan.tuning = found
-        return plan
+        return renumbered(plan, numbering) if numbering else plan
 
     def counters(self) -> list[Any]:
         """What a profiler of a GPU would count, for each launch on the plan's own arguments (target "simt" only).
@@ -203,7 +227,7 @@ class Plan:
     @property
     def launches(self) -> list[Any]:
         """The launches of the plan's own arguments, in order (target "cuda" only)."""
-        if not hasattr(self._executable, "launches"):
+        if self.target != "cuda":
             raise InputError(
                 "plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}"
             )

@@ -14,7 +14,7 @@ from evenly.version import __version__
 from . import winners
 from .auto import Choice, consider
 from .key import structure_of
-from .task import Task
+from .task import product_of
 from .tuned import Tuning
 
 
@@ -78,8 +78,8 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         from evenly.layouts.moving import device_of
 
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
-    choice = consider(layout, target)
-    once = consider(layout, target, Task(kept=False)).schedule
+    choice = consider(layout, target, product_of(layout))
+    once = consider(layout, target, product_of(layout, kept=False)).schedule
     measured = remembered(structure_of(choice.statistics), target, kernel)
     return Explanation(repr(layout), target, choice, once, measured)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import datetime
 import math
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +24,16 @@ from .auto import choose
 from .candidates import can_run, several
 from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
+from .locality import Renumbering, renumbered, renumbering
 from .task import task_of
-from .tuned import CLOCKS, Tuning
+from .tuned import CLOCKS, RENUMBERED, Tuning
 from .winner import Winner, can_be_kept
 
 if TYPE_CHECKING:
     from evenly.runtime.kernel import Kernel
+    from evenly.runtime.plan import Plan
+
+    Trial = Callable[[], Plan]
 
 SECONDS = {"cuda": 2.0, "cpu": 5.0}
 # Times the fastest so far: such a candidate is not measured again, where that takes long.
@@ -40,6 +44,7 @@ FEW = 10  # rounds, where there is time for them: on a busy machine any three ma
 READING = 2000.0  # microseconds: about the least that one takes
 TIE = 1.02  # times the fastest: who is that near may have been the fastest but for noise
 ROUNDS = 30
+NEAREST = 4  # of the fastest are tried with their columns numbered anew
 WHOLE = "the kernel needs schedules that own whole tiles"
 LATE = "no time was left (seconds=)"
 
@@ -57,22 +62,69 @@ class Subject:
     debug: bool
 
 
-def tune(plan: Subject, candidates: Any, seconds: float | None, save: bool) -> Tuning:
-    """What `Plan.tune` says; the winner is kept if `save`."""
+def tune(
+    plan: Subject, candidates: Any, seconds: float | None, save: bool, locality: bool = False
+) -> tuple[Tuning, Renumbering | None]:
+    """What `Plan.tune` says, and the numbers of the columns that are the fastest; the winner is kept if `save`."""
     check(plan, seconds)
+    numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
     tried = schedules(plan, candidates)
     left_out = {str(s): WHOLE for s in tried if not can_run(s, plan.program)}
     able = {str(s): s for s in tried if str(s) not in left_out}
     restored = reads_what_it_writes(plan.program, plan.outputs)
     copies = PLACES[plan.target](plan.binding, plan.outputs, restored)
-    times = measured(plan, copies, able, seconds or SECONDS[plan.target], left_out)
+    seconds = seconds or SECONDS[plan.target]
+    trials = Trials(plan, copies)
+    times = measured(trials, {name: trials.plain(s) for name, s in able.items()}, seconds, left_out)
     if not times:
         given = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError("candidates", expected="a schedule that runs the kernel", given=given)
     about = key.key_of(plan.program, plan.binding, plan.target)
     won = Winner(about, able[taken(times, able)], times, now())
     kept = winners.keep([won]) if save and can_be_kept(won.schedule) else ""
-    return won.tuning(kept, left_out)
+    found = won.tuning(kept, left_out)
+    return nearer(trials, able, found, numbering, seconds) if numbering else (found, None)
+
+
+class Trials:
+    """Plans to be measured, of a kernel of their own."""
+
+    def __init__(self, plan: Subject, copies: Copies) -> None:
+        self.kernel, self.target, self.copies = plan.kernel.apart(), plan.target, copies
+
+    def plain(self, schedule: Any) -> Trial:
+        """Under a schedule."""
+        arguments = self.copies.arguments.values()
+        return lambda: self.kernel[schedule].on(self.target).plan(*arguments)
+
+    def renumbered(self, schedule: Any, numbering: Renumbering) -> Trial:
+        """The same with its columns numbered anew."""
+        return lambda: renumbered(self.plain(schedule)(), numbering)
+
+
+def nearer(
+    trials: Trials,
+    able: Mapping[str, Any],
+    found: Tuning,
+    numbering: Renumbering,
+    seconds: float,
+) -> tuple[Tuning, Renumbering | None]:
+    """The fastest few with their columns numbered anew, beside the fastest as it is: who is faster."""
+    tried = {found.choice: trials.plain(found.schedule)}
+    few = {name + RENUMBERED: able[name] for name in [*found.times][:NEAREST]}
+    tried |= {name: trials.renumbered(schedule, numbering) for name, schedule in few.items()}
+    left_out = dict(found.left_out)
+    times = measured(trials, tried, seconds / 2, left_out)
+    won = taken(times, tried)
+    all_times = dict(sorted({**found.times, **times}.items(), key=lambda item: item[1]))
+    found = replace(
+        found,
+        schedule=few.get(won, found.schedule),
+        times=all_times,
+        left_out=left_out,
+        locality=won in few,
+    )
+    return found, numbering if found.locality else None
 
 
 def check(plan: Subject, seconds: float | None) -> None:
@@ -114,17 +166,16 @@ def taken(times: Mapping[str, float], order: Iterable[str]) -> str:
 
 
 def measured(
-    plan: Subject,
-    copies: Copies,
-    tried: Mapping[str, Any],
+    trials: Trials,
+    tried: Mapping[str, Trial],
     seconds: float,
     left_out: dict[str, str],
 ) -> dict[str, float]:
-    """Microseconds of each schedule by its text, the fastest first; those without go to left_out, with why.
+    """Microseconds of each by its name, the fastest first; those without go to left_out, with why.
 
     Half of the time is for a first look at each, the rest for rounds of those that may win.
     """
-    clocks, estimates = looked_at(plan, copies, tried, seconds, left_out)
+    clocks, estimates = looked_at(trials, tried, seconds, left_out)
     # A run warms up, and one or more are timed.
     round_of_all = sum(READING + 2 * clock.estimate for clock in clocks.values()) * 1e-6
     few = max(1, min(FEW, int(seconds / 2 / round_of_all))) if clocks else 0
@@ -135,9 +186,8 @@ def measured(
 
 
 def looked_at(
-    plan: Subject,
-    copies: Copies,
-    tried: Mapping[str, Any],
+    trials: Trials,
+    tried: Mapping[str, Trial],
     seconds: float,
     left_out: dict[str, str],
 ) -> tuple[dict[str, Clock], dict[str, float]]:
@@ -145,18 +195,17 @@ def looked_at(
 
     seconds: of measuring in all; after half of them no further one is begun. Compiling comes on top.
     """
-    kernel = plan.kernel.apart()
     clocks: dict[str, Clock] = {}
     estimates: dict[str, float] = {}
     spent = 0.0
-    for name, schedule in tried.items():
+    for name, made in tried.items():
         if clocks and spent > seconds / 2:
             left_out[name] = LATE
             continue
         try:
-            trial = kernel[schedule].on(plan.target).plan(*copies.arguments.values())
+            trial = made()
             start = time.monotonic()
-            clock = copies.clock(trial)
+            clock = trials.copies.clock(trial)
             spent += time.monotonic() - start
         except Exception as error:  # whatever a compiler or a device has against one of them
             left_out[name] = one_line(f"{type(error).__name__}: {error}")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+RENUMBERED = ", columns renumbered"
 CLOCKS = {"cuda": "a run's kernels, by the GPU's clock", "cpu": "a call"}
 
 
@@ -19,6 +20,7 @@ class Tuning:
       device: what it ran on.
     left_out: why others were not measured, by their text.
     kept: the file that remembers the winner; "" where none does.
+    locality: whether the fastest has its columns numbered anew (`plan.tune(locality=True)`).
     """
 
     schedule: Any
@@ -30,6 +32,12 @@ class Tuning:
     device: str
     left_out: Mapping[str, str] = field(default_factory=dict)
     kept: str = ""
+    locality: bool = False
+
+    @property
+    def choice(self) -> str:
+        """The fastest, as `times` calls it."""
+        return str(self.schedule) + RENUMBERED * self.locality
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -50,4 +58,4 @@ class Tuning:
         least = min(self.times.values(), default=0.0)
         for name, us in self.times.items():
             ratio = f"  {us / least:6.2f}x" if least else ""
-            yield f"{'>' if name == str(self.schedule) else ' '} {name:{wide}}  {us:10.2f}{ratio}"
+            yield f"{'>' if name == self.choice else ' '} {name:{wide}}  {us:10.2f}{ratio}"

@@ -1,0 +1,213 @@
+"""Ids numbered anew by how often they occur: what is gathered most lies together, where caches hold it.
+
+A plan's own copy of the ids is all that changes: at each call the vectors are put in the new order first, by one
+more launch each, and read by it. Source: frequency-based clustering (Zhang, Kiriansky, Mendis, Zaharia and
+Amarasinghe, "Making Caches Work for Graph Analytics", IEEE Big Data 2017), with the ids alone numbered anew, so that
+tiles, and the order in which their atoms are summed up, stay as they are: the same bits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Collection
+from typing import Any
+
+import numpy as np
+
+from evenly.arguments import Binding
+from evenly.errors import InputError
+from evenly.interop import arrays
+from evenly.interop.transfer import to_numpy, to_where
+from evenly.language import ir
+from evenly.language.renumbering import Gathers, gathers_by_ids
+from evenly.layouts.contract import layout
+from evenly.runtime.kernel import kernel
+from evenly.runtime.plan import Plan
+from evenly.schedules import ThreadMapped
+
+
+@layout
+class Places:
+    """`count` tiles without atoms."""
+
+    count: int
+
+    @property
+    def num_tiles(self):
+        return self.count
+
+    @property
+    def num_atoms(self):
+        return 0
+
+    def begin(self, tile):
+        return 0
+
+    def end(self, tile):
+        return 0
+
+
+@kernel
+def put_in_order(places, order, x, ordered):
+    for place in places.tiles():
+        ordered[place] = x[order[place]]
+
+
+class Renumbering:
+    """The ids of one layout in their new numbers. order: the old number of each new one, where the ids are."""
+
+    def __init__(self, gathers: Gathers, binding: Binding) -> None:
+        self.gathers = gathers
+        self.owner = binding.arguments[gathers.ids[0]]
+        ids = to_numpy(binding.value(gathers.ids))
+        count = int(getattr(binding.layout(gathers.layout), gathers.bound))
+        inside = (ids >= 0) & (ids < count)  # what pads a tile may be anything
+        often = np.bincount(ids[inside], minlength=count)
+        order = np.argsort(-often, kind="stable").astype(ids.dtype)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(count, dtype=rank.dtype)
+        numbered = ids.copy()
+        numbered[inside] = rank[ids[inside]]
+        self.places, self.nbytes = Places(count), order.nbytes + numbered.nbytes
+        like = binding.value(gathers.ids)
+        self.order = to_where(like, order)
+        self.numbered = replaced(self.owner, gathers.ids[1:], to_where(like, numbered))
+
+    def changed(self, binding: Binding) -> ir.Path | None:
+        """The path of the ids, where they are no longer those that were numbered."""
+        path = self.gathers.ids
+        now, order = to_numpy(binding.value(path)), to_numpy(self.order)
+        numbered = to_numpy(Binding({path[0]: self.numbered}).value(path))
+        inside = (now >= 0) & (now < len(order))
+        same = np.array_equal(order[numbered[inside]], now[inside])
+        return None if same and np.array_equal(numbered[~inside], now[~inside]) else path
+
+    def are_of(self, layout: Any) -> bool:
+        """Whether they are those of this layout: the one that was numbered, or another view of its very arrays."""
+        return layout is self.owner or alike(layout, self.owner)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two layouts are of the same numbers, and of the same arrays (what is in these is not looked at)."""
+    if type(one) is not type(other):
+        return False
+    for field in type(one).__fields__.values():
+        a, b = getattr(one, field.name), getattr(other, field.name)
+        if not (
+            a is b
+            or (alike(a, b) if field.kind == "layout" else "array" not in field.kind and a == b)
+        ):
+            return False
+    return True
+
+
+def replaced(held: Any, path: ir.Path, value: Any) -> Any:
+    """A layout with another array at `path`."""
+    if not path:
+        return value
+    inner = replaced(getattr(held, path[0]), path[1:], value)
+    return dataclasses.replace(held, **{path[0]: inner})
+
+
+class Renumbered:
+    """An executable that runs on the new numbers: for calls on the layout that they are of; others as they are."""
+
+    def __init__(self, inner: Any, numbering: Renumbering, target: str) -> None:
+        self.inner, self.numbering, self.target = inner, numbering, target
+        self._rooms: dict[Any, Room] = {}
+        # Calls are remembered where they are without new numbers.
+        if hasattr(inner, "also_decides"):
+            self.also_decides = inner.also_decides
+
+    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
+        plain: Callable[[], None] = self.inner.prepare(binding, stored)
+        if not self._numbers(binding):
+            return plain
+        room, copies, moved = self._moved(binding)
+        return InTurn(
+            [*(c.prepared() for c in copies), self.inner.prepare(moved, stored)], plain, room
+        )
+
+    def launches(self, binding: Binding, stored: Any = None) -> list[Any]:
+        _, copies, moved = self._moved(binding)
+        found = [launch for c in copies for launch in c.launches]
+        return found + self.inner.launches(moved, stored)
+
+    def changed(self, binding: Binding, stored: Any) -> ir.Path | None:
+        found = self.inner.changed(binding, stored) if stored else None
+        return found or self.numbering.changed(binding)
+
+    def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
+        """Those of the inner one, of the numbers, and of the vectors in their order (on one stream)."""
+        vectors = sum(binding.view(path).nbytes for path in self.numbering.gathers.vectors)
+        return self.inner.workspace_bytes(binding, stored) + self.numbering.nbytes + vectors
+
+    def _numbers(self, binding: Binding) -> bool:
+        return self.numbering.are_of(binding.arguments[self.numbering.gathers.ids[0]])
+
+    def _moved(self, binding: Binding) -> tuple[Room, list[Plan], Binding]:
+        """Plans that put the vectors in order, into the memory of a room, and the call that reads it."""
+        n = self.numbering
+        names = [name for (name,) in n.gathers.vectors]
+        views = [binding.view((name,)) for name in names]
+        also = self.also_decides(binding) if hasattr(self, "also_decides") else ()
+        key = *(ask() for ask in also), *((v.shape, v.dtype) for v in views)
+        room = self._rooms.get(key)
+        if room is None:
+            made = [arrays.empty(v.owner, v.shape, v.dtype) for v in views]
+            # Another thread may have been as quick: both take the same one.
+            room = self._rooms.setdefault(key, Room(dict(zip(names, made, strict=True))))
+        vectors = room.vectors
+        bound = put_in_order[ThreadMapped()].on(self.target)
+        copies = [bound.plan(n.places, n.order, binding.value((v,)), vectors[v]) for v in names]
+        ids = {n.gathers.ids[0]: n.numbered}
+        return room, copies, Binding({**binding.arguments, **ids, **vectors})
+
+
+class Room:
+    """Memory for the vectors in their order, which calls on one stream share: one of them at a time."""
+
+    def __init__(self, vectors: dict[str, Any]) -> None:
+        self.vectors, self.turn = vectors, threading.Lock()
+
+
+class InTurn:
+    """Several runs as one, in a room; while another call is in it, the `plain` one, which needs none."""
+
+    def __init__(
+        self, runs: list[Callable[[], None]], plain: Callable[[], None], room: Room
+    ) -> None:
+        self._runs, self._plain, self._room = runs, plain, room
+
+    def __call__(self) -> None:
+        # Waiting could be for ever: in a child of fork, or where a signal's handler calls.
+        if not self._room.turn.acquire(blocking=False):
+            self._plain()
+            return
+        try:
+            for run in self._runs:
+                run()
+        finally:
+            self._room.turn.release()
+
+
+def renumbering(program: ir.Program, written: Collection[str], binding: Binding) -> Renumbering:
+    """The ids of a layout in new numbers, for a program that writes the arguments of these names.
+
+    Raises InputError for one that uses them otherwise, too.
+    """
+    found = gathers_by_ids(program, written)
+    if found is None:
+        raise InputError(
+            "locality",
+            expected="a kernel that reads vectors by ids of a layout, x[A.column(k)], and uses these for nothing else",
+            given=program.name,
+            hint="such ids are in ev.csr(...) and ev.coo(...), and in subsets of them; else plan.tune() without it",
+        )
+    return Renumbering(found, binding)
+
+
+def renumbered(plan: Plan, numbering: Renumbering) -> Plan:
+    """The plan on the new numbers."""
+    return plan.run_by(lambda executable: Renumbered(executable, numbering, plan.target))
