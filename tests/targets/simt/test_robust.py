@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import subprocess
@@ -184,6 +185,17 @@ def test_control_c(program: ev.SimtProgram) -> None:
     y[:] = 0
     program.launch("adds", 1, 1, y)
     assert y[0] == 7
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells")
+def test_programs_that_do_not_run_keep_no_stacks() -> None:
+    """Libraries stay loaded; the stacks and the shared memory of 16 blocks of 256 threads take some 20 MB."""
+    programs = [ev.SimtProgram(SOURCE + f"// number {i}") for i in range(4)]
+    y, held = zeros(256), []
+    for program in programs:
+        program.launch("rounds", 16, 256, y, 1)
+        held.append(int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE)
+    assert held[-1] - held[0] < 20e6
 
 
 # ---- the cache -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -104,6 +104,8 @@ class Broken(Exception):
 class Machine:
     """A loaded library. Runs wait for each other, whatever their library."""
 
+    _latest: ClassVar[ctypes.CDLL | None] = None  # whose run was the last one
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self._library = ctypes.CDLL(str(path))
@@ -156,6 +158,10 @@ class Machine:
         return np.frombuffer(content, DTYPE)
 
     def _start(self, memory: Sequence[Memory], options: Options, record: bool) -> None:
+        # Stacks take up to 30 MB, and libraries stay loaded: only the latest keeps its own.
+        if Machine._latest is not None and Machine._latest is not self._library:
+            Machine._latest.ev_sim_forget()
+        Machine._latest = self._library
         arrays = (_Array * max(len(memory), 1))(
             *(
                 _Array(m.pointer, m.nbytes, m.name.encode(), m.itemsize, m.writable, m.initialised)

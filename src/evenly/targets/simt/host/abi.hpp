@@ -77,6 +77,7 @@ EV_API void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options
 EV_API void ev_sim_launch(const ev_launch* launch);
 EV_API int ev_sim_continue(uint64_t steps);  // ev_status; ev_more: not done after so many switches
 EV_API void ev_sim_stop();
+EV_API void ev_sim_forget();  // between runs: gives back the memory of stacks and shared arrays
 
 // After ev_failed: what happened. Code addresses stand in it as {pc:1a2b}, offsets in this library.
 EV_API const char* ev_sim_failure_kind();

@@ -4,11 +4,12 @@
 // that includes this is compiled with -fsanitize=thread, whose hooks the runtime implements (hooks.hpp).
 #pragma once
 #define EV_HOST
-#include <cmath>
-#include <math.h>
 #include <string.h>
 #include <type_traits>
 #include <utility>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS  // of libstdc++: elliptic integrals and the like, half of what <cmath> takes to compile
+#include <cmath>
+#include <math.h>
 #include "abi.hpp"
 
 // All of it inlined, as on the GPU: then an address leads to every line on the way from the kernel to it.

@@ -148,6 +148,7 @@ public:
   void start(const ev_array* arrays, std::int64_t count, const ev_options& given);
   void begin(const ev_launch& given, Order& order);
   bool proceed(std::uint64_t steps);  // whether it is done; throws Failure
+  void forget() { slots.clear(); slot_threads = 0; }
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // shadow cells of earlier launches are void

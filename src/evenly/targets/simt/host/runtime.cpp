@@ -61,6 +61,8 @@ void ev_sim_stop() {
   machine().blocks.clear();
 }
 
+void ev_sim_forget() { machine().forget(); }
+
 const char* ev_sim_failure_kind() { return failed.kind.c_str(); }
 const char* ev_sim_failure() { return failed.text.c_str(); }
 
