@@ -172,6 +172,8 @@ MEMORY: dict[str, Right | Wrong] = {
     "wide_items_right": Right(1, 64, 2016 + 4 * 2016 + 64),
     "wide_item_in_halves": Wrong(1, 64, "race", RACE_S, "reinterpret_cast<int*>(s)[2 * t + 1] = 1;"),
     "read_by_all_right": Right(4, 64, 4 * 64 * 5),
+    "read_by_all_and_again_right": Right(4, 64, 4 * 64 * 3),
+    "read_by_all_and_again_by_one": Wrong(1, 64, "race", DATA, "data[0] = 1;"),
     "written_alike_by_all": Wrong(1, 64, "race", r"data race on array out\[0\]", "out[0] = 1;"),
     "counter_right": Right(4, 64, 256, "flags"),
     "counter_read_plainly": Wrong(1, 64, "race", FLAGS, "out[0] = flags[0];"),
