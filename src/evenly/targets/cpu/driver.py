@@ -38,46 +38,40 @@ QUEUE = 8  # integers from one thread's queue to the next: a cache line
 MERGE, TILES_ONLY, OWN = RULES["merge"], RULES["tiles"], RULES["own"]
 
 
+def _native_call(context, builder, signature, arguments):
+    """The function at an address, called: integers in, an integer out."""
+    address, *given = arguments
+    i64 = llvm.IntType(64)
+    kind = llvm.FunctionType(i64, [i64] * len(given))
+    return builder.call(builder.inttoptr(address, kind.as_pointer()), given)
+
+
 @intrinsic
 def _call(typing_context, address, worker, workers, slots):
-    def generate(context, builder, signature, arguments):
-        i64 = llvm.IntType(64)
-        kind = llvm.FunctionType(i64, [i64, i64, i64])
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
-
-    return types.int64(types.int64, types.int64, types.int64, types.int64), generate
-
-
-@intrinsic
-def integers(typing_context, address):
-    """The integers at an address."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], llvm.IntType(64).as_pointer())
-
-    return types.CPointer(types.int64)(types.int64), generate
-
-
-@intrinsic
-def halves(typing_context, address):
-    """The integers of 32 bits at an address."""
-
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], llvm.IntType(32).as_pointer())
-
-    return types.CPointer(types.int32)(types.int64), generate
+    """A program's function."""
+    return types.int64(types.int64, types.int64, types.int64, types.int64), _native_call
 
 
 @intrinsic
 def call_phase(typing_context, address, call, threads):
     """`phase`, at its address."""
+    return types.int64(types.int64, types.int64, types.int64), _native_call
 
-    def generate(context, builder, signature, arguments):
-        i64 = llvm.IntType(64)
-        kind = llvm.FunctionType(i64, [i64, i64])
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
 
-    return types.int64(types.int64, types.int64, types.int64), generate
+def _pointer(context, builder, signature, arguments):
+    return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+
+@intrinsic
+def integers(typing_context, address):
+    """The integers at an address."""
+    return types.CPointer(types.int64)(types.int64), _pointer
+
+
+@intrinsic
+def halves(typing_context, address):
+    """The integers of 32 bits at an address."""
+    return types.CPointer(types.int32)(types.int64), _pointer
 
 
 @intrinsic

@@ -239,9 +239,8 @@ class Owner(Writer):
         self.grid_names = grid
         self.in_pass = False
         self.walks = ""  # the condition on which atoms are walked, where an engine has one
-        self.upward = (
-            False  # whether the steps of atoms go up, though no constants: an engine's own
-        )
+        # Whether the steps of atoms go up, though no constants: an engine's own.
+        self.upward = False
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))

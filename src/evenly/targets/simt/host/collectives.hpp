@@ -84,8 +84,8 @@ inline const std::vector<Thread*>& members_of(Thread& t) {
   auto& members = machine().members;
   members.clear();
   const int base = t.warp() * 32;
-  const bool all_there = b.exited == 0 && base + 32 <= b.size();  // whoever is missing may still come
-  if (all_there && b.gathered[t.warp()] < __builtin_popcount(t.mask)) return members;
+  const bool may_come = b.exited == 0 && base + 32 <= b.size();  // whoever is named and not here yet
+  if (may_come && b.gathered[t.warp()] < __builtin_popcount(t.mask)) return members;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(t.mask >> lane & 1)) continue;
     if (base + lane >= b.size())
