@@ -1,0 +1,13 @@
+"""What is done to a tile and its atoms: the subset of Python that kernels are written in.
+
+From a function to what targets emit:
+
+    source, parse, syntax              the text, and the surface tree
+    specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
+    phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it
+    names, func, intrinsics, combine   what kernels call, and how reductions combine
+    walk, gathers, renumbering         looking through a typed program
+    diagnostics                        places in the source, and refusals
+
+Importing this imports none of them.
+"""
