@@ -42,8 +42,8 @@ def to_cuda(array: Any, name: str = "array") -> Any:
 
 def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
     """An array of NumPy's where the array `like` is, and of its kind; itself on the CPU."""
-    whose = arrays.kind(like)
-    if arrays.view(like, "array").device == "cpu":
+    found, whose = arrays.view(like, "array"), arrays.kind(like)
+    if found.device == "cpu":
         return host
     if whose == "cupy":
         with like.device:
@@ -52,4 +52,4 @@ def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
         import torch
 
         return torch.from_numpy(host).to(like.device)
-    return DeviceArray.from_numpy(host, arrays.view(like, "array").device_id)
+    return DeviceArray.from_numpy(host, found.device_id)

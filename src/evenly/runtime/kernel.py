@@ -210,7 +210,10 @@ class Bound:
         if latest is not None and latest.at_once(*args):
             return True
         recent = kernel.recent.get((*choice, *map(type, args)))
-        if recent is None or not recent.again(*args):
+        if recent is None:
+            return False
+        known = recent is not latest and recent.at_once(*args)
+        if not (known or recent.again(*args)):
             return False
         if recent.knows_at_once:
             kernel.latest[choice] = recent

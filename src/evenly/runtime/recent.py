@@ -73,9 +73,10 @@ class Recent:
         return self.at_once is not _never
 
     def again(self, *args: Any) -> bool:
-        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
-        if self.at_once(*args):
-            return True
+        """Run as an earlier call did, if one with such arguments is remembered; whether one is.
+
+        For calls that `at_once` does not know.
+        """
         signature = self.read(*args) if len(args) == self._count else None
         call = self._find(signature) if signature else None
         if call is None:
@@ -91,11 +92,6 @@ class Recent:
         if signature:
             self.keep(signature, prepared, device)
         return bool(signature)
-
-    def find(self, signature: Any) -> Any:
-        """What was prepared for such a call, or None."""
-        call = self._find(signature)
-        return call.prepared if call else None
 
     def keep(self, signature: Any, prepared: Any, device: str) -> None:
         if device == self._device:

@@ -24,7 +24,7 @@ class Prepared:
     they share the scratch memory of the stream.
     """
 
-    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_stream", "_turn")
+    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_turn")
 
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
@@ -32,31 +32,38 @@ class Prepared:
         self._only = len(require().Device.get_all_devices()) == 1
         self._launch = driver.cuLaunchKernel
         self._device, self._turn = device, turn
-        self._stream = driver.CUstream(int(stream.handle))
+        handle = driver.CUstream(int(stream.handle))
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
         self._items = [
-            (driver.CUfunction(int(item.kernel.handle)), *item.grid, *item.block, addresses)
+            (
+                driver.CUfunction(int(item.kernel.handle)),
+                *item.grid,
+                *item.block,
+                0,
+                handle,
+                addresses,
+                0,
+            )
             for item, (_, _, addresses) in zip(launches, self._arguments, strict=True)
         ]
 
     def __call__(self) -> None:
-        if len(self._items) == 1:
-            self._launch_all()
-        else:
-            with self._turn:
-                self._launch_all()
-
-    def _launch_all(self) -> None:
         if not self._only:
             self._device.set_current()
-        launch, stream = self._launch, self._stream
-        for function, gx, gy, gz, bx, by, bz, arguments in self._items:
-            (error,) = launch(function, gx, gy, gz, bx, by, bz, 0, stream, arguments, 0)
+        if len(self._items) == 1:
+            self._launch_in_order()
+        else:
+            with self._turn:
+                self._launch_in_order()
+
+    def _launch_in_order(self) -> None:
+        for item in self._items:
+            (error,) = self._launch(*item)
             if error:
                 # Most often a thread that has no context yet.
                 self._device.set_current()
-                (error,) = launch(function, gx, gy, gz, bx, by, bz, 0, stream, arguments, 0)
+                (error,) = self._launch(*item)
                 if error:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
 
