@@ -13,7 +13,15 @@ from .conftest import row
 def test_there_and_back(tmp_path):
     path = str(tmp_path / "run.csv")
     recorder = Recorder(path)
-    first = [row("a", "auto", "auto", 2.5, detail="MergePath(block=256, items=3, min_blocks=0)")]
+    first = [
+        row(
+            "a",
+            "auto",
+            "auto",
+            2.5,
+            detail="MergePath(block=256, items=3, min_blocks=0, carveout=-1)",
+        )
+    ]
     second = [row("b, c", "MKL", "", 0.0, note="not here", rounds=0)]
     recorder.add(first)
     recorder.add(second)

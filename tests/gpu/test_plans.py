@@ -157,6 +157,25 @@ def test_who_takes_what_does_not_show(schedule) -> None:
     np.testing.assert_allclose(y.get(), matrix @ x.get(), rtol=1e-4, atol=1e-3)
 
 
+def test_a_carveout_is_set_and_changes_no_bit() -> None:
+    from cuda.bindings import driver
+
+    what = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+    _, A, x, y = arguments(rmat(12))
+    results = []
+    for carveout in (-1, 0, 20, 100):
+        plan = spmv.apart().plan(A, x, y, schedule=ev.MergePath(carveout=carveout))
+        plan(A, x, y)
+        results.append(y.get())
+        (main,) = plan.launches
+        kernel, device = driver.CUkernel(int(main.kernel.handle)), driver.CUdevice(0)
+        error, preferred = driver.cuKernelGetAttribute(what, kernel, device)
+        assert not error
+        assert preferred == main.carveout == carveout
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
 def test_launches_say_what_is_launched() -> None:
     matrix = matrices()["power law"]
     _, A, x, y = arguments(matrix)

@@ -180,6 +180,8 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
     [
         (lambda: ev.ThreadMapped(block=100), "a multiple of 32 from 32 to 1024, got 100"),
         (lambda: ev.MergePath(block=2048), "a multiple of 32 from 32 to 1024, got 2048"),
+        (lambda: ev.MergePath(carveout=101), "an integer from -1 to 100, got 101"),
+        (lambda: ev.MergePath(carveout=0.2), "an integer from -1 to 100, got 0.2"),
         (lambda: ev.GroupMapped(1), "an integer from 2 to 256, got 1"),
         (lambda: ev.GroupMapped(300), "an integer from 2 to 256, got 300"),
         (lambda: ev.WorkOriented(items=0), "an integer from 1 to 1024, got 0"),

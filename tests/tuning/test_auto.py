@@ -13,10 +13,10 @@ from evenly.arguments import spec_of
 from evenly.interop.generators import rmat, stencil
 from evenly.tuning.auto import consider
 from evenly.tuning.candidates import candidates
-from evenly.tuning.model import predicted
+from evenly.tuning.model import predicted, split
 from evenly.tuning.numbers import numbers
 from evenly.tuning.scatter import by_kernel, by_numpy, scattered
-from evenly.tuning.statistics import statistics
+from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import Task, product_of, task_of
 from tests.batteries import layout_batteries
 
@@ -36,7 +36,7 @@ def test_regular_tiles_get_threads_or_groups() -> None:
 
 
 def test_a_power_law_is_divided_evenly() -> None:
-    assert chosen(ev.csr(rmat(16))) == ev.MergePath(min_blocks=4)
+    assert chosen(ev.csr(rmat(16))) == ev.MergePath(128, 3, carveout=12)
     assert chosen(ev.csr(rmat(16)), target="cpu") == ev.MergePath()
 
 
@@ -94,7 +94,7 @@ def test_it_is_a_pure_function_of_the_statistics() -> None:
 def test_explain_says_what_it_saw_and_why() -> None:
     report = str(ev.explain(rmat(14), target="cuda"))
     assert "tiles 16,384, atoms" in report
-    assert "chosen: MergePath(block=256, items=3, min_blocks=4)" in report
+    assert "chosen: MergePath(block=256, items=3, min_blocks=4, carveout=-1)" in report
     assert "because tile lengths vary" in report
     assert re.search(r"ThreadMapped\(block=256\): \d+\.\d us predicted", report)
 
@@ -234,14 +234,32 @@ def test_streams_are_cut_into_larger_shares_the_more_there_is() -> None:
     assert set(shares) <= set(candidates("cuda"))
 
 
+# ---- how much of fast memory caches what is gathered -----------------------------------------------
+def test_the_more_is_gathered_the_more_memory_is_left_for_it() -> None:
+    """For values of up to 8 bytes: of larger ones too few blocks would fit beside so much cache."""
+
+    def chosen_for(atoms: int, **task: int) -> ev.MergePath:
+        st = Statistics(atoms // 16, atoms, 16.0, 9_000, 4.0, 0.3)
+        return split(st, numbers(), Task(**task))
+
+    sizes = 10_000, 1_000_000, 8_000_000, 20_000_000
+    found = {width: [chosen_for(n, width=width) for n in sizes] for width in (4, 8, 16)}
+    assert [schedule.carveout for schedule in found[4]] == [-1, 12, 20, 10]
+    assert [schedule.carveout for schedule in found[8]] == [-1, 20, 20, 20]
+    assert set(found[16]) == {ev.MergePath(min_blocks=4)} == {chosen_for(8_000_000, value_bytes=16)}
+    assert {schedule for several in found.values() for schedule in several} <= set(
+        candidates("cuda")
+    )
+
+
 # ---- long tiles, a small vector --------------------------------------------------------------------
 def test_long_tiles_of_a_small_matrix_want_most_loads_in_flight() -> None:
     """Their x stays in L1, if it is narrow; one that is larger does not."""
     social = ev.csr(rmat(13, per_row=160))
     assert consider(social, "cuda").schedule == ev.NonzeroSplit(128, 11)
-    assert consider(social, "cuda", Task(width=8)).schedule == ev.MergePath(min_blocks=4)
+    assert consider(social, "cuda", Task(width=8)).schedule == ev.MergePath(128, 3, carveout=20)
     assert consider(social, "cuda", Task(value_bytes=64)).schedule != ev.NonzeroSplit(128, 11)
-    assert consider(ev.csr(rmat(16)), "cuda").schedule == ev.MergePath(min_blocks=4)
+    assert consider(ev.csr(rmat(16)), "cuda").schedule == ev.MergePath(128, 3, carveout=12)
 
 
 def test_the_width_of_numbers_is_that_of_what_is_summed() -> None:

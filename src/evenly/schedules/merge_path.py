@@ -7,7 +7,7 @@ Baxter's moderngpu.
 
 from __future__ import annotations
 
-from .contract import check_min_blocks, schedule
+from .contract import check_count, check_min_blocks, schedule
 from .work_oriented import WorkOriented
 
 
@@ -18,12 +18,17 @@ class MergePath(WorkOriented):
     min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
     thread registers for all its loads at once. 0: the compiler decides.
 
+    carveout: what of a multiprocessor's fast memory should be shared memory, in percent (CUDA's preferred
+    shared memory carveout). The rest is L1 cache, where blocks, and fewer of them, find more of what
+    they gather. -1: the driver decides.
+
     Where there are no blocks (the CPU) it is WorkOriented.
     """
 
     block: int = 256
     items: int = 3
     min_blocks: int = 0
+    carveout: int = -1
 
     owner = "share"
     engine = "merge"
@@ -31,3 +36,4 @@ class MergePath(WorkOriented):
     def __post_init__(self):
         WorkOriented.__post_init__(self)
         check_min_blocks("MergePath", self.min_blocks, self.block)
+        check_count("MergePath", "carveout", self.carveout, -1, 100)

@@ -90,11 +90,11 @@ def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
     if task.streams:
-        return streaming_split(st, numbers["streaming"]["shares"], task)
+        return largest_share(st, numbers["streaming"]["shares"], task)
     in_flight = most_in_flight(numbers, task)
     if (most_in_few(st, numbers) or long_in_small(st, numbers, task)) and fits(in_flight, task):
         return in_flight
-    return s.MergePath(min_blocks=numbers["merge_min_blocks"])
+    return largest_share(st, numbers["shares"], task)
 
 
 def most_in_few(st: Statistics, numbers: Mapping[str, Any]) -> bool:
@@ -113,9 +113,13 @@ def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> boo
     return bool(small and st.atoms >= n["atoms"] and st.mean >= n["mean"])
 
 
-def streaming_split(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
-    """The larger shares the more there is to do: no gathers wait, which smaller ones would hide."""
-    able = [s.MergePath(*share) for least, *share in shares if st.tiles + st.atoms >= least]
+def largest_share(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
+    """MergePath as the last row says that is for values so large and so much to do, and fits."""
+    able = [
+        s.MergePath(*share)
+        for largest, least, *share in shares
+        if task.staged <= largest and st.tiles + st.atoms >= least
+    ]
     return next((m for m in reversed(able) if fits(m, task)), able[0])
 
 

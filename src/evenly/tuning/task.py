@@ -28,6 +28,11 @@ class Task:
     streams: bool = False
     kept: bool = True
 
+    @property
+    def staged(self) -> int:
+        """Bytes of what MergePath keeps of an atom: value_bytes come in eights, one number may be narrower."""
+        return self.width if self.value_bytes <= 8 else self.value_bytes
+
 
 SPMV = Task()
 SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB

@@ -17,6 +17,7 @@ from . import headers
 from .compile import cubin, require
 from .emit.code import KernelCode
 from .launching import Addresses, Program, Scratch, Step
+from .loading import load
 from .memory import DeviceMemory
 from .place import device_at
 from .prepared import Prepared
@@ -30,7 +31,8 @@ class Launch:
 
     source: the CUDA C++ (headers included). kernel: a `cuda.core.Kernel`. cubin: its machine code.
     grid, block: three integers each. arguments: integers for pointers and 64-bit numbers,
-    NumPy scalars for the rest, as cuda.core and CuPy take them.
+    NumPy scalars for the rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in
+    percent, -1 for none; `kernel` has it set, who loads the cubin again sets it.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     arguments: tuple[Any, ...]
+    carveout: int = -1
     memory: tuple[Any, ...] = field(repr=False, default=())  # keeps alive what `arguments` point to
 
     @property
@@ -130,7 +133,15 @@ class CudaExecutable:
         kept = (memory, [v.owner for v in binding.views.values()])
         source = headers.text() + kernel.source
         return Launch(
-            kernel.name, source, code, loaded, step.grid, (kernel.block, 1, 1), arguments, kept
+            kernel.name,
+            source,
+            code,
+            loaded,
+            step.grid,
+            (kernel.block, 1, 1),
+            arguments,
+            kernel.carveout,
+            kept,
         )
 
     def _load(self, kernel: KernelCode, device: Any) -> tuple[Any, bytes]:
@@ -140,9 +151,8 @@ class CudaExecutable:
             if key not in self._loaded:
                 cc = device.compute_capability
                 code = cubin(kernel.source, kernel.name, f"sm_{cc.major}{cc.minor}")
-                module = require().ObjectCode.from_cubin(code, name=kernel.name)
-                # The module is kept too: a kernel whose module is collected runs unloaded code.
-                self._loaded[key] = module.get_kernel(kernel.name), code, module
+                loaded, module = load(code, kernel.name, device, kernel.carveout)
+                self._loaded[key] = loaded, code, module
             return self._loaded[key][:2]
 
     def _memory(self, what: str, total: int, device: Any, stream: Any) -> DeviceMemory | None:

@@ -20,7 +20,8 @@ class KernelCode:
 
     grid: "tiles" (the schedule's launch), "finish" and "partition" (one thread a block of the main
     kernel, and one more), "bins" (by the number of tiles), or "one". origins: for each line of the source, the
-    Python that it was made from; None for a line that is all the engine's own.
+    Python that it was made from; None for a line that is all the engine's own. carveout: the percentage of fast
+    memory that should be shared memory; -1: the driver decides.
     """
 
     name: str
@@ -29,6 +30,7 @@ class KernelCode:
     grid: str
     parameters: tuple[Parameter, ...]
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
+    carveout: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,7 @@ class SplitKernels:
         return self.unit.kernel(
             name, block, grid, references, self.source, body, parameters, views=False,
             min_blocks=getattr(self.schedule, "min_blocks", 0) if main else 0,
+            carveout=getattr(self.schedule, "carveout", -1) if main else -1,
         )  # fmt: skip
 
 

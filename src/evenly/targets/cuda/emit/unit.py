@@ -46,8 +46,9 @@ class Unit:
         extra: list[Parameter],
         views: bool = True,
         min_blocks: int = 0,
+        carveout: int = -1,
     ) -> KernelCode:
-        """min_blocks: that a multiprocessor must hold; 0: for the compiler to decide."""
+        """min_blocks: that a multiprocessor must hold; 0: for the compiler to decide. carveout: see KernelCode."""
         parameters = [*parameters_of(references, self.written), *extra]
         declared = [f"{p.type} {parameter_name(p)}" for p in parameters]
         shown = view_lines(references, self.written) if views else []
@@ -61,7 +62,7 @@ class Unit:
             "}",
         ]
         source = "\n".join(lines) + "\n"
-        return KernelCode(name, source, block, grid, tuple(parameters), origins(lines))
+        return KernelCode(name, source, block, grid, tuple(parameters), origins(lines), carveout)
 
 
 def _wrapped(items: list[str]) -> str:
