@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from evenly.bench.matrices import from_folder, to_npz
+from evenly.bench.matrices import from_folder
+from evenly.interop.matrix_files import to_npz
 
 
 def narrowed(matrix: Any) -> Any:

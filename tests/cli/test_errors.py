@@ -58,6 +58,10 @@ def test_places_without_a_file(evenly, tmp_path):
     refused(evenly("spmv", missing), f"{missing}: expected a Matrix Market file, got no such file")
     refused(evenly("spmv", tmp_path), f"{tmp_path}: expected a Matrix Market file, got a directory")
     refused(evenly("spmv", ""), "FILE: expected a path, got an empty one")
+    saved = tmp_path / "missing.npz"
+    line = f"{saved}: expected a matrix of scipy.sparse.save_npz, got no such file"
+    refused(evenly("spmv", saved), line)
+    refused(evenly("tune", saved), line)
     refused(evenly("spmv", "two\nlines.mtx"), "two lines.mtx: expected a Matrix Market file")
     refused(evenly("spmv", "[red]x.mtx"), "[red]x.mtx: expected a Matrix Market file")
 

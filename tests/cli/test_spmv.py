@@ -12,6 +12,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse as sp
 
 from evenly.cli import problem
 from evenly.schedules import TABLE as SCHEDULES
@@ -206,3 +207,11 @@ def test_on_a_gpu(evenly, small, layout):
     ran = evenly("spmv", small, *options, "--validate")
     assert (ran.status, ran.lines[-1]) == (0, "Errors: 0")
     assert all(0 < float(line.split()[1]) < 5 for line in ran.lines[1 : 1 + len(SCHEDULES)])
+
+
+def test_a_matrix_that_scipy_saved(evenly, small, tmp_path):
+    saved = tmp_path / "small.npz"
+    sp.save_npz(saved, sp.csr_array(scipy.io.mmread(small)))
+    ran = evenly("spmv", saved, "--target", "cpu", "--repeat", 1, "--validate")
+    assert ran.status == 0
+    assert "Matrix: small.npz\nDimensions: 40 x 30 (117)\nErrors: 0\n" in ran.out

@@ -100,7 +100,7 @@ def test_compressed_files(tmp_path):
         (
             GENERAL.replace("real", "complex") + "1 1 1\n1 1 1 1\n",
             "expected a real matrix, got a complex one; hint: read it in Python with "
-            "evenly.interop.matrix_market.read(path, real_part=True)",
+            "evenly.interop.matrix_files.read(path, real_part=True)",
         ),
         (
             GENERAL.replace("general", "symmetric") + "3 4 1\n1 1 1\n",

@@ -12,9 +12,8 @@ from typing import Any
 
 from evenly.cache import read_file, write_file
 from evenly.errors import InputError, unknown
-from evenly.interop import generators, matrix_market
-
-ENDINGS = (".mtx", ".mtx.gz", ".mtx.bz2", ".npz")
+from evenly.interop import generators, matrix_files
+from evenly.interop.matrix_files import ENDINGS, from_npz, to_npz
 
 # The same ten as in the measurements that the schedules were designed by: regular ones,
 # gather-bound ones, skewed ones, tiny ones.
@@ -76,39 +75,19 @@ def name_of(path: Path, folder: Path) -> str:
 
 
 def read(path: Path) -> Any:
-    """The csr_array in a Matrix Market file (complex ones: the real part) or in one of SciPy's .npz.
+    """The csr_array in a file, of complex ones the real part.
 
     Parsing text takes longer than measuring, so what came of it is kept in the cache.
     """
     if path.suffix == ".npz":
-        return from_npz(path, path)
+        return matrix_files.read(path, real_part=True)
     status = path.stat()
     what = f"{path.resolve()}\0{status.st_size}\0{status.st_mtime_ns}"
     name = hashlib.sha256(what.encode()).hexdigest() + ".npz"
     cached = read_file("matrices", name)
     if cached is not None:
-        return from_npz(io.BytesIO(cached), path)
-    matrix = matrix_market.read(path, real_part=True)
+        return from_npz(io.BytesIO(cached), str(path))
+    matrix = matrix_files.read(path, real_part=True)
     matrix.sort_indices()
     write_file("matrices", name, to_npz(matrix))
     return matrix
-
-
-def to_npz(matrix: Any, compressed: bool = False) -> bytes:
-    """A csr_array as scipy.sparse.save_npz writes it."""
-    import scipy.sparse
-
-    out = io.BytesIO()
-    scipy.sparse.save_npz(out, matrix, compressed=compressed)
-    return out.getvalue()
-
-
-def from_npz(file: Any, path: Path) -> Any:
-    """The csr_array in a file of scipy.sparse.save_npz."""
-    import scipy.sparse
-
-    try:
-        return scipy.sparse.csr_array(scipy.sparse.load_npz(file))
-    except Exception as error:  # of zipfile, of NumPy, of SciPy
-        expected = "a matrix of scipy.sparse.save_npz"
-        raise InputError(str(path), expected=expected, given=type(error).__name__) from None

@@ -69,7 +69,10 @@ SPMV = (
 
 @app.command(help=SPMV)
 def spmv(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
+    ],
     schedule: Annotated[
         str,
         typer.Option(metavar="NAME", help="One of `evenly schedules`; all: each in turn; auto."),
@@ -142,7 +145,10 @@ TUNE = (
 
 @app.command(help=TUNE)
 def tune(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2.")],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
+    ],
     schedule: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this schedule; may be given several times."),

@@ -21,7 +21,7 @@ from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.timing import medians
 from evenly.errors import InputError, unknown
-from evenly.interop import matrix_market
+from evenly.interop import matrix_files
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
@@ -119,7 +119,7 @@ def check(options: Options) -> None:
 def read(file: str, dtype: str) -> Any:
     """The matrix in a file, as csr_array of `dtype`. Raises InputError that names the file."""
     check_memory(file)
-    matrix = matrix_market.read(file)
+    matrix = matrix_files.read(file)
     with np.errstate(over="ignore"):
         made = matrix.astype(dtype)
     lost = np.isfinite(matrix.data) & ~np.isfinite(made.data)
@@ -259,6 +259,6 @@ def table(outcomes: list[Outcome]) -> Iterable[str]:
 def dataset_of(file: str) -> str:
     """The name of a matrix: its file's, without folder and endings."""
     name = Path(file).name
-    for ending in (".gz", ".bz2", ".mtx"):
+    for ending in (".gz", ".bz2", ".mtx", ".npz"):
         name = name.removesuffix(ending)
     return name or Path(file).name

@@ -38,7 +38,7 @@ def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = F
     import scipy.sparse
 
     name = os.fspath(path)
-    _check_file(Path(name), name)
+    check_file(Path(name), name)
     with _Answers(name):
         info = scipy.io.mminfo(name)
     _check_header(name, real_part, *info)
@@ -53,19 +53,27 @@ def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = F
     return scipy.sparse.csr_array(matrix)
 
 
-def _check_file(path: Path, name: str) -> None:
+def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
+    """Raise InputError for what is no file, empty, or cannot be read."""
     try:
         if path.is_dir():
-            raise InputError(name, expected=EXPECTED, given="a directory")
+            raise InputError(name, expected=expected, given="a directory")
         if path.stat().st_size == 0:
-            raise InputError(name, expected=EXPECTED, given="an empty file")
+            raise InputError(name, expected=expected, given="an empty file")
         with path.open("rb") as file:
             file.read(1)
     except FileNotFoundError:
-        raise InputError(name, expected=EXPECTED, given="no such file") from None
+        raise InputError(name, expected=expected, given="no such file") from None
     except OSError as error:
         given = error.strerror or str(error)
         raise InputError(name, expected="a file that can be read", given=given) from None
+
+
+def check_real(name: str, real_part: bool) -> None:
+    """Raise InputError for a complex matrix of which nobody asked for the real part."""
+    if not real_part:
+        hint = "read it in Python with evenly.interop.matrix_files.read(path, real_part=True)"
+        raise InputError(name, expected="a real matrix", given="a complex one", hint=hint)
 
 
 def _check_header(
@@ -78,9 +86,8 @@ def _check_header(
     field: str,
     symmetry: str,
 ) -> None:
-    if field == "complex" and not real_part:
-        hint = "read it in Python with evenly.interop.matrix_market.read(path, real_part=True)"
-        raise InputError(name, expected="a real matrix", given="a complex one", hint=hint)
+    if field == "complex":
+        check_real(name, real_part)
     if symmetry != "general" and rows != columns:
         given = f"{rows} x {columns}"
         raise InputError(name, expected=f"a square matrix, being {symmetry}", given=given)

@@ -1,0 +1,85 @@
+"""Matrices in files of either kind, and one clear line for bad ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from evenly.errors import InputError
+from evenly.interop.matrix_files import read
+
+MATRIX = sp.random_array((9, 7), density=0.3, rng=np.random.default_rng(1), format="csr")
+
+
+def saved(folder: Path, matrix: Any, **arrays: Any) -> Path:
+    """matrix.npz as save_npz writes it, or with other arrays."""
+    path = folder / "matrix.npz"
+    sp.save_npz(path, matrix)
+    if arrays:
+        with np.load(path) as found:
+            np.savez(path, **(dict(found) | arrays))
+    return path
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr", "dia"])
+@pytest.mark.parametrize("of", [np.float32, np.int16, bool])
+def test_every_format_that_scipy_saves(tmp_path: Path, format: str, of: Any) -> None:
+    matrix = MATRIX.astype(of).asformat(format)
+    made = read(saved(tmp_path, matrix))
+    assert isinstance(made, sp.csr_array)
+    assert made.dtype == of
+    np.testing.assert_array_equal(made.toarray(), matrix.toarray())
+
+
+def test_text_is_matrix_market(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.mtx"
+    path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 3.5\n")
+    assert read(path).toarray().tolist() == [[0, 0], [3.5, 0]]
+
+
+def test_complex_numbers_are_refused_or_halved(tmp_path: Path) -> None:
+    path = saved(tmp_path, MATRIX * (1 + 2j))
+    with pytest.raises(InputError, match="expected a real matrix, got a complex one; hint: read"):
+        read(path)
+    np.testing.assert_array_equal(read(path, real_part=True).toarray(), MATRIX.toarray())
+
+
+def refused(path: Path, given: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(path)
+    said = str(caught.value)
+    assert said.startswith(f"{path}: expected a matrix of scipy.sparse.save_npz, got {given}")
+    assert "\n" not in said
+
+
+def test_places_without_a_matrix(tmp_path: Path) -> None:
+    refused(tmp_path / "missing.npz", "no such file")
+    (tmp_path / "folder.npz").mkdir()
+    refused(tmp_path / "folder.npz", "a directory")
+    for name, content in (("empty.npz", b""), ("text.npz", b"no archive")):
+        (tmp_path / name).write_bytes(content)
+    refused(tmp_path / "empty.npz", "an empty file")
+    refused(tmp_path / "text.npz", "no .npz archive")
+
+
+def test_an_archive_of_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "arrays.npz"
+    np.savez(path, first=np.ones(3))
+    refused(path, "")
+
+
+def test_structures_that_lead_out_of_the_matrix(tmp_path: Path) -> None:
+    """They would have a kernel read beyond x."""
+    outside = MATRIX.indices.copy()
+    outside[3] = 7
+    refused(saved(tmp_path, MATRIX, indices=outside), "")
+    refused(saved(tmp_path, MATRIX, indptr=MATRIX.indptr[::-1].copy()), "")
+    refused(saved(tmp_path, MATRIX, data=MATRIX.data[:-2]), "")
+
+
+def test_numbers_that_are_none(tmp_path: Path) -> None:
+    refused(saved(tmp_path, MATRIX, data=np.array(["a"] * MATRIX.nnz)), "values of type <U1")
