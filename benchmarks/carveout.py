@@ -24,8 +24,8 @@ from evenly.bench.matrices import sources
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import measure
+from evenly.tuning.auto import choose
 from evenly.tuning.candidates import candidates
-from evenly.tuning.model import split
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import statistics
 from evenly.tuning.task import Task
@@ -48,7 +48,7 @@ def matrices(folder: str | None) -> Iterator[tuple[str, Any]]:
 def compare(name: str, matrix: Any) -> None:
     A = ev.csr(matrix).to("cuda")
     x, y = (cp.ones(n, matrix.dtype) for n in reversed(matrix.shape))
-    chosen = split(statistics(A), numbers(), Task(width=matrix.dtype.itemsize))
+    chosen = choose(A, "cuda", Task(width=matrix.dtype.itemsize))
     shares = [s for s in candidates("cuda") if isinstance(s, ev.MergePath) and s.items == 3]
     plans = {s: spmv_rows.plan(A, x, y, schedule=s) for s in dict.fromkeys([chosen, *shares])}
     samples = measure({str(s): GraphClock(p.launches) for s, p in plans.items()}, rounds=ROUNDS)

@@ -36,7 +36,11 @@ Times = dict[
 Tables = dict[str, dict[str, float]]
 SPMVS = ("groups", "split")
 STREAMS = ("groups", "split", "bins", "heavier")
-TASKS = {"row_argmax": Task(streams=True, value_bytes=16), "weighted": Task(streams=True)}
+TASKS = {
+    "float64": Task(width=8),
+    "row_argmax": Task(streams=True, value_bytes=16),
+    "weighted": Task(streams=True),
+}
 NEAR = 1.6  # times the fastest: what is slower need not be predicted well
 WEIGHT = 0.06  # of an error in the prediction, beside what a wrong choice loses
 STARTS = 14

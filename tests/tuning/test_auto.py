@@ -14,7 +14,7 @@ from evenly.interop.generators import rmat, stencil
 from evenly.tuning.auto import consider
 from evenly.tuning.candidates import candidates
 from evenly.tuning.model import predicted, split
-from evenly.tuning.numbers import numbers
+from evenly.tuning.numbers import for_memory, numbers
 from evenly.tuning.scatter import by_kernel, by_numpy, scattered
 from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import Task, product_of, task_of
@@ -250,6 +250,21 @@ def test_the_more_is_gathered_the_more_memory_is_left_for_it() -> None:
     assert {schedule for several in found.values() for schedule in several} <= set(
         candidates("cuda")
     )
+
+
+def test_shares_of_memory_are_for_gpus_that_have_as_much_of_it() -> None:
+    st = statistics(ev.csr(rmat(16)))
+    assert split(st, for_memory(233_472)).carveout == 12
+    for other in (102_400, 167_936):
+        assert split(st, for_memory(other)) == ev.MergePath(min_blocks=4)
+
+
+def test_the_largest_values_find_some_schedule() -> None:
+    """A kilobyte a tile and more: nothing of a block would fit into its shared memory."""
+    A = ev.csr(rmat(12))
+    for streams in (True, False):
+        task = Task(value_bytes=1032, width=8, streams=streams)
+        assert consider(A, "cuda", task).schedule.owns_tiles
 
 
 # ---- long tiles, a small vector --------------------------------------------------------------------

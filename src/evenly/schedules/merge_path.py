@@ -18,9 +18,9 @@ class MergePath(WorkOriented):
     min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
     thread registers for all its loads at once. 0: the compiler decides.
 
-    carveout: what of a multiprocessor's fast memory should be shared memory, in percent (CUDA's preferred
-    shared memory carveout). The rest is L1 cache, where blocks, and fewer of them, find more of what
-    they gather. -1: the driver decides.
+    carveout: the shared memory that a multiprocessor should have, in percent of the most that it can have
+    (CUDA's preferred shared memory carveout, a hint that is rounded). The rest of its fast memory is L1
+    cache, where blocks, and fewer of them, find more of what they gather. -1: the driver decides.
 
     Where there are no blocks (the CPU) it is WorkOriented.
     """

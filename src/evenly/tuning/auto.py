@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
+from evenly.interop import arrays
+from evenly.layouts.moving import device_of
 
 from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
-from .numbers import numbers
+from .numbers import for_memory, numbers
 from .statistics import Statistics, statistics
 from .task import SPMV, Task, fits
 
@@ -31,16 +33,17 @@ def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
 def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if target in ("cuda", "simt"):
-        return _on_gpu(st, task, layout)
+        return _on_gpu(st, task, layout, target)
     return _elsewhere(st, task.whole_tiles)
 
 
-def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
+def _on_gpu(st: Statistics, task: Task, layout: Any, target: str) -> Choice:
     """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
-    times = predicted(st, numbers(), task)
-    far = may_be_bound_by_gathers(st, numbers(), task) and _far(layout)
+    held = numbers() if layout is None or target == "simt" else _numbers_for(layout)
+    times = predicted(st, held, task)
+    far = may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
-        times = bound_by_gathers(st, numbers(), times, task)
+        times = bound_by_gathers(st, held, times, task)
     times = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
     chosen, *others = sorted(times, key=lambda schedule: times[schedule])
     like = "a kernel without gathers" if task.streams else "an SpMV"
@@ -50,6 +53,18 @@ def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
     return Choice(chosen, why, st, tuple(rejected))
+
+
+def _numbers_for(layout: Any) -> dict[str, Any]:
+    """Those of the GPU that the layout lies on; for one in host memory those of the GPU that was measured."""
+    if device_of(layout) != "cuda":
+        return numbers()
+    from evenly.targets.cuda.place import shared_memory
+
+    from .lengths import an_array  # beside a kernel, which this is asked for by
+
+    there = arrays.view(an_array(layout), "array").device_id
+    return for_memory(shared_memory(there))
 
 
 def _far(layout: Any) -> bool:

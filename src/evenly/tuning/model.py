@@ -113,7 +113,7 @@ def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> boo
     return bool(small and st.atoms >= n["atoms"] and st.mean >= n["mean"])
 
 
-def largest_share(st: Statistics, shares: Sequence[Sequence[int]], task: Task) -> Any:
+def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -> Any:
     """MergePath as the last row says that is for values so large and so much to do, and fits."""
     able = [
         s.MergePath(*share)

@@ -12,3 +12,12 @@ from typing import Any
 def numbers(architecture: str = "sm_90") -> dict[str, Any]:
     """The tuned numbers of an architecture."""
     return tomllib.loads(resources.files(__package__).joinpath(f"{architecture}.toml").read_text())
+
+
+def for_memory(nbytes: int) -> dict[str, Any]:
+    """The numbers for a GPU whose multiprocessors can have so many bytes of shared memory.
+
+    Carveouts are percentages of it: where there is more or less than was measured with, the driver decides.
+    """
+    held = numbers()
+    return held if nbytes == held["shared_memory"] else held | {"shares": held["shares"][:1]}

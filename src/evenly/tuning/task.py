@@ -30,7 +30,10 @@ class Task:
 
     @property
     def staged(self) -> int:
-        """Bytes of what MergePath keeps of an atom: value_bytes come in eights, one number may be narrower."""
+        """Bytes of a value that MergePath stages, or more: value_bytes come in eights, one number may be narrower.
+
+        Where a kernel has no values nothing is staged, and nothing depends on this.
+        """
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
 

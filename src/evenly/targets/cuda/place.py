@@ -15,3 +15,8 @@ def device_at(binding: Binding) -> Any:
     device = require().Device(next((v.device_id for v in views), None))
     device.set_current()
     return device
+
+
+def shared_memory(device_id: int) -> int:
+    """Bytes of shared memory that a multiprocessor of a device can have."""
+    return int(require().Device(device_id).properties.max_shared_memory_per_multiprocessor)
