@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import types
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,9 @@ import pytest
 import evenly as ev
 from evenly.arguments import spec_of
 from evenly.interop.generators import rmat, stencil
+from evenly.layouts import Csr
+from evenly.targets.cuda import place
+from evenly.tuning import auto
 from evenly.tuning.auto import consider
 from evenly.tuning.candidates import candidates
 from evenly.tuning.model import predicted, split
@@ -257,6 +261,30 @@ def test_shares_of_memory_are_for_gpus_that_have_as_much_of_it() -> None:
     assert split(st, for_memory(233_472)).carveout == 12
     for other in (102_400, 167_936):
         assert split(st, for_memory(other)) == ev.MergePath(min_blocks=4)
+
+
+def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = {0: 233_472, 1: 102_400}
+    monkeypatch.setattr(place, "shared_memory", memory.__getitem__)
+    assert auto.numbers_for(on_gpu(0)) == numbers()
+    assert auto.numbers_for(on_gpu(1))["shares"] == numbers()["shares"][:1]
+    assert auto.numbers_for(ev.csr(rmat(4))) == numbers()
+
+
+def on_gpu(device_id: int) -> ev.Layout:
+    """A layout of CuPy's arrays, as far as they are looked at."""
+
+    class ndarray:  # the name is what interop goes by
+        data = types.SimpleNamespace(ptr=64, device_id=device_id)
+        flags = types.SimpleNamespace(c_contiguous=True)
+        shape, ndim, size, strides = (5,), 1, 5, (4,)
+        dtype = np.dtype(np.int32)
+
+        def __len__(self) -> int:
+            return 5
+
+    ndarray.__module__ = "cupy"
+    return Csr(offsets=ndarray(), indices=ndarray(), values=ndarray(), num_columns=5)
 
 
 def test_the_largest_values_find_some_schedule() -> None:

@@ -39,7 +39,7 @@ def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
 
 def _on_gpu(st: Statistics, task: Task, layout: Any, target: str) -> Choice:
     """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
-    held = numbers() if layout is None or target == "simt" else _numbers_for(layout)
+    held = numbers() if layout is None or target == "simt" else numbers_for(layout)
     times = predicted(st, held, task)
     far = may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
@@ -55,7 +55,7 @@ def _on_gpu(st: Statistics, task: Task, layout: Any, target: str) -> Choice:
     return Choice(chosen, why, st, tuple(rejected))
 
 
-def _numbers_for(layout: Any) -> dict[str, Any]:
+def numbers_for(layout: Any) -> dict[str, Any]:
     """Those of the GPU that the layout lies on; for one in host memory those of the GPU that was measured."""
     if device_of(layout) != "cuda":
         return numbers()
