@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import types
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from evenly.tuning.scatter import by_kernel, by_numpy, scattered
 from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import Task, product_of, task_of
 from tests.batteries import layout_batteries
+from tests.interop import fakes
 
 
 def chosen(A, target: str = "cuda", whole: bool = False):
@@ -263,28 +263,15 @@ def test_shares_of_memory_are_for_gpus_that_have_as_much_of_it() -> None:
         assert split(st, for_memory(other)) == ev.MergePath(min_blocks=4)
 
 
-def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = {0: 233_472, 1: 102_400}
-    monkeypatch.setattr(place, "shared_memory", memory.__getitem__)
-    assert auto.numbers_for(on_gpu(0)) == numbers()
-    assert auto.numbers_for(on_gpu(1))["shares"] == numbers()["shares"][:1]
-    assert auto.numbers_for(ev.csr(rmat(4))) == numbers()
-
-
-def on_gpu(device_id: int) -> ev.Layout:
-    """A layout of CuPy's arrays, as far as they are looked at."""
-
-    class ndarray:  # the name is what interop goes by
-        data = types.SimpleNamespace(ptr=64, device_id=device_id)
-        flags = types.SimpleNamespace(c_contiguous=True)
-        shape, ndim, size, strides = (5,), 1, 5, (4,)
-        dtype = np.dtype(np.int32)
-
-        def __len__(self) -> int:
-            return 5
-
-    ndarray.__module__ = "cupy"
-    return Csr(offsets=ndarray(), indices=ndarray(), values=ndarray(), num_columns=5)
+@pytest.mark.parametrize(("memory", "shares"), [(233_472, slice(None)), (102_400, slice(1))])
+def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
+    monkeypatch: pytest.MonkeyPatch, memory: int, shares: slice
+) -> None:
+    column = fakes.ndarray(np.zeros(5, np.int32))
+    monkeypatch.setattr(place, "shared_memory", {column.data.device_id: memory}.__getitem__)
+    there = Csr(offsets=column, indices=column, values=column, num_columns=5)
+    assert auto.numbers_for(there) == numbers() | {"shares": numbers()["shares"][shares]}
+    assert auto.numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
 
 
 def test_the_largest_values_find_some_schedule() -> None:

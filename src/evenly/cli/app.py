@@ -9,6 +9,11 @@ import typer
 from evenly.cli.bench import bench
 from evenly.cli.tuning import tuning
 
+MatrixFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
+]
+
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
     epilog="Exit status: 0 right, 1 a result is wrong, 2 bad input.",
@@ -69,10 +74,7 @@ SPMV = (
 
 @app.command(help=SPMV)
 def spmv(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
-    ],
+    file: MatrixFile,
     schedule: Annotated[
         str,
         typer.Option(metavar="NAME", help="One of `evenly schedules`; all: each in turn; auto."),
@@ -145,10 +147,7 @@ TUNE = (
 
 @app.command(help=TUNE)
 def tune(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
-    ],
+    file: MatrixFile,
     schedule: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this schedule; may be given several times."),

@@ -41,8 +41,8 @@ def from_npz(file: Any, name: str, real_part: bool = False) -> Any:
         raise InputError(name, expected=SAVED, given="no .npz archive")
     try:
         saved = scipy.sparse.load_npz(file)
-        if hasattr(saved, "check_format"):
-            saved.check_format(full_check=True)
+        if hasattr(saved, "check_format"):  # the others cannot be made with such a structure
+            saved.check_format(full_check=True)  # before native code converts it
         matrix = scipy.sparse.csr_array(saved)
     except Exception as error:  # of zipfile, of NumPy, of SciPy
         given = " ".join(str(error).split()) or type(error).__name__

@@ -212,7 +212,7 @@ class Bound:
         recent = kernel.recent.get((*choice, *map(type, args)))
         if recent is None:
             return False
-        known = recent is not latest and recent.at_once(*args)
+        known = recent is not latest and recent.at_once(*args)  # the latest has been asked
         if not (known or recent.again(*args)):
             return False
         if recent.knows_at_once:

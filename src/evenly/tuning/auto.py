@@ -33,13 +33,13 @@ def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
 def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if target in ("cuda", "simt"):
-        return _on_gpu(st, task, layout, target)
+        return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)
 
 
-def _on_gpu(st: Statistics, task: Task, layout: Any, target: str) -> Choice:
+def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
     """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
-    held = numbers() if layout is None or target == "simt" else numbers_for(layout)
+    held = numbers_for(layout)
     times = predicted(st, held, task)
     far = may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
@@ -56,8 +56,8 @@ def _on_gpu(st: Statistics, task: Task, layout: Any, target: str) -> Choice:
 
 
 def numbers_for(layout: Any) -> dict[str, Any]:
-    """Those of the GPU that the layout lies on; for one in host memory those of the GPU that was measured."""
-    if device_of(layout) != "cuda":
+    """Those of the GPU that the layout lies on; for one in host memory, or none, those of the GPU that was measured."""
+    if layout is None or device_of(layout) != "cuda":
         return numbers()
     from evenly.targets.cuda.place import shared_memory
 
