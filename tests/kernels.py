@@ -220,14 +220,14 @@ ENGINES = [
 
 SCHEDULES = {
     "thread": ev.ThreadMapped(),
-    "group 8": ev.GroupMapped(8),
-    "group 3": ev.GroupMapped(3, block=64),
-    "group 48": ev.GroupMapped(48, block=128),
+    "group 8": ev.GroupMapped(8, items=1),
+    "group 3": ev.GroupMapped(3, block=64, items=2),
+    "group 48": ev.GroupMapped(48, block=128, items=7),
     "warp": ev.WarpMapped(),
     "block": ev.BlockMapped(128),
     "flat 32": ev.GroupMapped(32, flatten=True),
     "flat 64": ev.GroupMapped(64, flatten=True),
-    "dynamic": ev.DynamicChunks(chunk=20, size=8, block=64),
+    "dynamic": ev.DynamicChunks(chunk=20, size=8, block=64, items=6),
     "dynamic 48": ev.DynamicChunks(chunk=3, size=48, block=128),
     "lrb": ev.Lrb(block=64, lanes=4, thread=2, group=16, warp=256),
     "work": ev.WorkOriented(block=64, items=3),

@@ -18,9 +18,9 @@ ROWS = [
         row(f"m{i}", "auto", "auto", 2.0, nnz=nnz),
         row(f"m{i}", "cuSPARSE CSR ALG1", "csr", 3.0, nnz=nnz),
         row(f"m{i}", "cuSPARSE COO ALG1", "coo", 1.0 + i, nnz=nnz),
-        row(f"m{i}", "ThreadMapped(block=256)", "ours", 2.1, nnz=nnz),
+        row(f"m{i}", "ThreadMapped(block=256, items=5)", "ours", 2.1, nnz=nnz),
         row(f"m{i}", "MergePath(block=128, items=7)", "ours", 2.0, nnz=nnz),
-        row(f"m{i}", "hand: ThreadMapped(block=256)", "hand", 2.0, nnz=nnz),
+        row(f"m{i}", "hand: ThreadMapped(block=256, items=5)", "hand", 2.0, nnz=nnz),
     )
 ]
 

@@ -184,6 +184,13 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
         (lambda: ev.MergePath(carveout=0.2), "an integer from -1 to 100, got 0.2"),
         (lambda: ev.GroupMapped(1), "an integer from 2 to 256, got 1"),
         (lambda: ev.GroupMapped(300), "an integer from 2 to 256, got 300"),
+        (lambda: ev.ThreadMapped(items=0), "an integer from 1 to 32, got 0"),
+        (
+            lambda: ev.WarpMapped(items=33),
+            "WarpMapped(items=...): expected an integer from 1 to 32",
+        ),
+        (lambda: ev.Lrb(items=2.0), "Lrb(items=...): expected an integer from 1 to 32, got 2.0"),
+        (lambda: ev.DynamicChunks(items=True), "an integer from 1 to 32, got True"),
         (lambda: ev.WorkOriented(items=0), "an integer from 1 to 1024, got 0"),
         (lambda: ev.DynamicChunks(chunk=0), "an integer from 1 to 1048576, got 0"),
         (lambda: ev.DynamicChunks(size=300), "an integer from 1 to 256, got 300"),

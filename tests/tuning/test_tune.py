@@ -72,7 +72,7 @@ def test_the_fastest_wins(paced) -> None:
     assert tuned.tuning.times == {
         str(ev.MergePath()): 2.5,
         "WorkOriented(block=256, items=4)": 3.0,
-        "ThreadMapped(block=256)": 5.0,
+        "ThreadMapped(block=256, items=5)": 5.0,
     }
     assert list(tuned.tuning.times) == sorted(tuned.tuning.times, key=tuned.tuning.times.get)
     # who is far behind gets a few readings, and the near ones all, in turn
@@ -456,7 +456,9 @@ def test_an_edited_file_cannot_name_what_does_not_run(winners_file) -> None:
     halved.plan(A, y).tune(candidates=ev.ThreadMapped(), seconds=0.02)
     assert halved.plan(A, y).tuning
     text = winners_file.read_text()
-    winners_file.write_text(text.replace('{"ThreadMapped": {"block": 256}}', '{"MergePath": {}}'))
+    winners_file.write_text(
+        text.replace('{"ThreadMapped": {"block": 256, "items": 5}}', '{"MergePath": {}}')
+    )
     assert halved.plan(A, y).tuning is None
 
 

@@ -25,6 +25,9 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
     empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
     tiles, and that thread leaves it. `setup` may return the layout in its state.
 
+items: an optional parameter of owners "thread" and "group": how many of its atoms a processor asks for at
+    once on `cuda` and `simt`, where the step of `atoms` is a positive constant. Without it: one.
+
 engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner. "dynamic": takers
     take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
     `size`, all of `block` (parameters of these names). "lrb": tiles are sorted by length, for
@@ -57,6 +60,7 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "lrb": ("block", "lanes", "thread", "group", "warp"),
 }
 MAX_BLOCK = 1024
+MOST_ITEMS = 32
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Schedule:
 
     owner: ClassVar[str]
     engine: ClassVar[str] = "owned"
+    items: ClassVar[int] = 1
     covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
     def launch(self, layout: Sizes) -> tuple[int, int]:
@@ -203,6 +208,11 @@ def check_count(name: str, parameter: str, value: Any, least: int, most: int) ->
             expected=f"an integer from {least} to {most}",
             given=repr(value),
         )
+
+
+def check_items(name: str, value: Any) -> None:
+    """Of a thread's atoms, how many it asks for at once."""
+    check_count(name, "items", value, 1, MOST_ITEMS)
 
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:

@@ -7,7 +7,7 @@ Processors" (IEEE Transactions on Software Engineering, 1985); on GPUs by blocks
 
 from __future__ import annotations
 
-from .contract import ceil_div, check_block, check_count, schedule
+from .contract import ceil_div, check_block, check_count, check_items, schedule
 from .group_mapped import groups_in_block
 from .handed_out import HandedOut
 
@@ -18,7 +18,7 @@ class DynamicChunks(HandedOut):
 
     There are as many blocks as a GPU runs at once, or fewer. Each warp takes the next chunk from a
     counter in device memory when it is done with one; where a tile has more than 32 threads, each
-    such group takes chunks of its own. size: 1 to the block.
+    such group takes chunks of its own. size: 1 to the block. items: as in GroupMapped.
 
     Who takes what differs from run to run, and no result does: what a kernel accumulates over
     tiles is kept by chunk.
@@ -30,6 +30,7 @@ class DynamicChunks(HandedOut):
     chunk: int = 64
     size: int = 8
     block: int = 256
+    items: int = 4
 
     engine = "dynamic"
 
@@ -39,6 +40,7 @@ class DynamicChunks(HandedOut):
 
     def __post_init__(self):
         check_block("DynamicChunks", self.block)
+        check_items("DynamicChunks", self.items)
         check_count("DynamicChunks", "size", self.size, 1, self.block)
         check_count("DynamicChunks", "chunk", self.chunk, 1, 1 << 20)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import group, thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, schedule
+from .contract import ceil_div, check_block, check_count, check_items, schedule
 
 
 @func
@@ -35,11 +35,14 @@ class GroupMapped:
 
     `flatten`: a group takes `size` consecutive tiles and strides over all their atoms
     together, each atom's tile found by binary search: short tiles no longer idle it.
+
+    `items`: how many of its atoms each thread asks for at once, as in ThreadMapped; not with `flatten`.
     """
 
     size: int = 32
     block: int = 256
     flatten: bool = False
+    items: int = 4
 
     covers = True
 
@@ -54,6 +57,7 @@ class GroupMapped:
     def __post_init__(self):
         check_block(type(self).__name__, self.block)
         check_count(type(self).__name__, "size", self.size, 2, self.block)
+        check_items(type(self).__name__, self.items)
 
     def launch(self, layout):
         groups = ceil_div(layout.num_tiles, self.size) if self.flatten else layout.num_tiles
@@ -94,18 +98,20 @@ class _FixedSize:
 
 @schedule
 class WarpMapped(_FixedSize):
-    """A tile a warp of 32 threads, `block` threads a block."""
+    """A tile a warp of 32 threads, `block` threads a block. items: as in GroupMapped."""
 
     block: int = 256
+    items: int = 4
 
     size = 32
 
 
 @schedule
 class BlockMapped(_FixedSize):
-    """A tile a block of `block` threads."""
+    """A tile a block of `block` threads. items: as in GroupMapped."""
 
     block: int = 256
+    items: int = 4
 
     @property
     def size(self):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from evenly.errors import InputError
 
-from .contract import ceil_div, check_block, check_count, schedule
+from .contract import ceil_div, check_block, check_count, check_items, schedule
 from .handed_out import HandedOut
 
 
@@ -17,7 +17,7 @@ class Lrb(HandedOut):
     """Tiles of fewer than `thread` atoms a thread each, of fewer than `group` atoms a group of `lanes` threads,
     of fewer than `warp` a warp, and longer ones a block of `block` threads.
 
-    thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32.
+    thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32. items: as in GroupMapped.
 
     Neighbours have tiles of about equal length, since tiles are sorted by the power of two that
     their length reaches, the longest first. On a GPU three light kernels do that before the main one, at every call; a
@@ -32,6 +32,7 @@ class Lrb(HandedOut):
     thread: int = 8
     group: int = 64
     warp: int = 1024
+    items: int = 4
 
     owner = "thread"
     engine = "lrb"
@@ -39,6 +40,7 @@ class Lrb(HandedOut):
 
     def __post_init__(self):
         check_block("Lrb", self.block)
+        check_items("Lrb", self.items)
         check_count("Lrb", "lanes", self.lanes, 2, 32)
         for name in "thread", "group", "warp":
             check_count("Lrb", name, getattr(self, name), 1, 1 << 30)

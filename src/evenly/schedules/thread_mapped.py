@@ -8,20 +8,26 @@ from __future__ import annotations
 
 from evenly.language.names import thread_count, thread_index
 
-from .contract import ceil_div, check_block, schedule
+from .contract import ceil_div, check_block, check_items, schedule
 
 
 @schedule
 class ThreadMapped:
-    """`block` threads a block (a multiple of 32)."""
+    """A tile a thread, `block` threads a block (a multiple of 32).
+
+    items: how many of its atoms a thread of a GPU asks for at once, 1 to 32, where all that the kernel does with
+    atoms is to reduce them: their loads are in flight together. 1: one by one, as the compiler unrolls the loop.
+    """
 
     block: int = 256
+    items: int = 5
 
     owner = "thread"
     covers = True
 
     def __post_init__(self):
         check_block("ThreadMapped", self.block)
+        check_items("ThreadMapped", self.items)
 
     def launch(self, layout):
         return ceil_div(layout.num_tiles, self.block), self.block

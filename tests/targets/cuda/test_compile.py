@@ -113,6 +113,31 @@ def test_an_element_is_one_load_of_its_own_size(dtype: str) -> None:
     assert not loads & of_other_sizes
 
 
+@pytest.mark.parametrize("schedule", [ev.ThreadMapped(items=3), ev.Lrb(items=3)], ids=repr)
+def test_atoms_are_asked_for_several_at_once(schedule: Any) -> None:
+    """Where a kernel only reduces them; what has effects is walked one by one."""
+    every = codes(CASES["spmv"], schedule, "csr", np.float32)
+    (source,) = (code.source for code in every if "x[A_indices[k]]" in code.source)
+    assert "parts[3];" in source
+    assert source.count("if (k < ") == 1  # a predicate before each, and no more
+    (alone, *_) = codes(CASES["spmv"], ev.ThreadMapped(items=1), "csr", np.float32)
+    assert "parts" not in alone.source
+    for code in codes(CASES["column_counts"], schedule, "csr", np.float32):
+        assert "parts" not in code.source
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "schedule", [ev.ThreadMapped(), ev.GroupMapped(8), ev.GroupMapped(64)], ids=repr
+)
+def test_registers_suffice_for_what_is_asked_for_at_once(schedule: Any, dtype: type) -> None:
+    """ptxas keeps to 32 by itself, and then asks one after the other: a bound of more is said where it takes them."""
+    (code,) = codes(CASES["spmv"], schedule, "csr", dtype)
+    said = f"EV_KERNEL({schedule.block}, 4)" in code.source
+    assert said == (dtype is np.float64 or schedule == ev.GroupMapped(64))
+    assert compiling.resources(code.source, code.name, "sm_90")["registers"] <= 48
+
+
 def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
     (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)

@@ -10,8 +10,8 @@ from evenly.language.types import POS
 
 from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
+from .owner import Owner
 from .parameters import Parameter
-from .statements import Owner
 from .totals import Chunked, Totals
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class HandedOut:
         self.text.names |= {RANK: "team.rank()", WIDTH: "team.size()"}
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
-        self.writer = Owner(self.text, size, atoms, self.totals.names, phase.body, True)
+        given = size, unit.schedule.items, atoms, self.totals.names
+        self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
         self.writer.declared.update(self.totals.names)
         self.tile_function()
@@ -115,7 +116,9 @@ class HandedOut:
         before = [*self.totals.structs, *self.writer.structs]
         block, references = self.unit.schedule.block, self.text.references
         extra = [*self.totals.parameters, *parameters]
-        return self.unit.kernel(name, block, "tiles", references, before, self.writer.lines, extra)
+        lines, min_blocks = self.writer.lines, self.writer.resident // block
+        given = name, block, "tiles", references, before, lines, extra
+        return self.unit.kernel(*given, min_blocks=min_blocks)
 
 
 def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:

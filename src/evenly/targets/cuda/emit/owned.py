@@ -12,8 +12,9 @@ from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
+from .owner import Owner
 from .processor import define_processor
-from .statements import Owner, range_head
+from .statements import range_head
 from .totals import Totals
 from .unit import device_counts
 
@@ -27,7 +28,9 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
-    writer = Owner(text, size, code.atoms, totals.names, phase.body, walks_all_groups(code))
+    writer = Owner(
+        text, size, schedule.items, code.atoms, totals.names, phase.body, walks_all_groups(code)
+    )
     writer.declared.update(totals.names)
     define_processor(writer, code, size, schedule.block)
     totals.start(writer)
@@ -42,6 +45,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         [*totals.structs, *writer.structs],
         writer.lines,
         totals.parameters,
+        min_blocks=writer.resident // schedule.block,
     )
     finals = totals.final(unit, name, schedule.block)
     return PhaseCode((kernel, *finals), schedule, phase.path, grid_words=totals.words)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from evenly.language import combine, ir, walk
+from evenly.language import combine, ir
 from evenly.language.diagnostics import Location
 
 from .expressions import Text, ctype
 from .lines import Line
-from .meeting import reread
 from .scopes import declarations
 
 
 class Writer:
-    """Writes statements line by line. This one runs code on one thread; see `Owner` for groups.
+    """Writes statements line by line. This one runs code on one thread; see owner.py for groups.
 
     `at`: what the lines being written come from, as far as their statements do not say.
     """
@@ -167,16 +166,12 @@ class Writer:
                 held = ir.Var("part", v.type)
                 self.assign(held, self.text.expr(v))
                 simple.append(held)
-        self.combine(acc, acc.fields, acc.fields, tuple(simple))
+        self.combine(acc, tuple(simple), found=self.ascends)
 
-    def combine(
-        self,
-        acc: ir.Accumulator,
-        into: tuple[ir.Var, ...],
-        a: tuple[ir.Expr, ...],
-        b: tuple[ir.Expr, ...],
-    ) -> None:
-        body, results = combine.combined(acc, a, b, later=self.ascends, found=self.ascends)
+    def combine(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...], found: bool) -> None:
+        """What was accumulated, and then these. found: they are known to have an atom."""
+        into = acc.fields
+        body, results = combine.combined(acc, into, values, later=self.ascends, found=found)
         self.block(body)
         if len(results) == 1:
             self.assign(into[0], self.text.expr(results[0]))
@@ -217,130 +212,12 @@ def range_head(
     return f"for ({kind} {name} = {start}; {test}; {name} += {step})"
 
 
-class Owner(Writer):
-    """Code of a whole tile, run by a thread or by all members of a group.
-
-    Members compute the same; only the leader stores, uses atomics and contributes to
-    accumulators of the grid. `atoms`: the schedule's range of a tile.
-    """
-
-    def __init__(
-        self,
-        text: Text,
-        size: int,
-        atoms: ir.Inline,
-        grid: dict[ir.Var, str],
-        body: ir.Block,
-        plain_tiles: bool,
-    ) -> None:
-        super().__init__(text)
-        self.size = size
-        self.atoms = atoms
-        self.grid_names = grid
-        self.in_pass = False
-        self.walks = ""  # the condition on which atoms are walked, where an engine has one
-        # Whether the steps of atoms go up, though no constants: an engine's own.
-        self.upward = False
-        self.tile: ir.Var | None = None
-        self.structs: list[str] = []
-        passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
-        on_top = sum(isinstance(s, ir.Pass) for s in body)
-        self.one_pass = passes == 1 and on_top == 1
-        # Members that read what their leader stores must wait for each other around the store.
-        self.shared = reread(body) if passes and size > 1 else set()
-        # All groups of a warp can walk their tiles together where no group skips or repeats a pass, and where those
-        # without a tile, which stand in for another, read nothing that this one's stores.
-        walk_together = passes > 0 and on_top == passes and not self.shared
-        self.converged = plain_tiles and walk_together and size in (2, 4, 8, 16, 32)
-
-    def leads(self) -> bool:
-        return self.size > 1 and not self.in_pass
-
-    @property
-    def leader(self) -> str:
-        """The condition under which a tile's own effects happen."""
-        return "team.leader() && live" if self.converged else "team.leader()"
-
-    def store(self, s: ir.Store) -> None:
-        if not self.leads():
-            super().store(s)
-            return
-        if s.array in self.shared:
-            self.line("team.sync();")
-        self.line(f"if ({self.leader}) {self.store_text(s)}")
-        if s.array in self.shared:
-            self.line("team.sync();")
-
-    def atomic(self, s: ir.Atomic) -> None:
-        if not self.leads():
-            super().atomic(s)
-            return
-        call = self.atomic_call(s)
-        if s.array in self.shared:
-            self.line("team.sync();")
-        if s.result is None:
-            self.line(f"if ({self.leader}) {call};")
-        else:
-            self.assign(s.result, f"({self.leader}) ? {call} : 0")
-            if not self.one_pass:
-                self.line(
-                    f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});"
-                )
-        if s.array in self.shared:
-            self.line("team.sync();")
-
-    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        if self.leads() and acc.fields[0] in self.grid_names:
-            with self.braces(f"if ({self.leader})"):
-                super().accumulate(acc, values)
-            return
-        super().accumulate(acc, values)
-
-    def walk(self, s: ir.Pass) -> None:
-        """The members' share of the atoms, then the reduction over the members."""
-        assert self.tile is not None
-        t = self.text
-        for acc in s.accumulators:
-            for v, e in zip(acc.fields, acc.identity, strict=True):
-                self.assign(v, t.expr(e))
-        body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
-        conditions = [self.walks] if self.walks else []
-        conditions += ["live"] if self.converged else []
-        with self.braces(f"if ({' && '.join(conditions)})" if conditions else ""):
-            self.block(body)
-            t.names.pop(s.atom, None)
-            name = t.var(s.atom)
-            self.declared.add(s.atom)
-            if not isinstance(stop, ir.Var | ir.Const):
-                end = t.unique(f"{name}_end")
-                self.line(f"const pos {end} = {t.expr(stop)};")
-            else:
-                end = t.expr(stop)
-            head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
-            guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
-            self.in_pass = True
-            self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
-            with self.braces(guard + head):
-                self.block(s.body)
-            self.in_pass = self.ascends = False
-        if self.size > 1 and s.accumulators:
-            self.reduce(s)
-        elif self.size > 1 and not self.one_pass:
-            self.line("team.sync();")
-
-    def reduce(self, s: ir.Pass) -> None:
-        fields = [v for a in s.accumulators for v in a.fields]
-        struct = self.text.unique("tile_value")
-        self.structs += value_struct(self.text, struct, s.accumulators)
-        names = [self.text.var(v) for v in fields]
-        result = self.text.unique("whole")
-        method = "reduce_to_leader" if self.one_pass else "reduce"
-        self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
-        for v, name in zip(fields, names, strict=True):
-            self.line(f"{name} = {result}.{member(fields, v)};")
-
-
 # ---- structs of accumulators ---------------------------------------------------------------------
+def fields_of(s: ir.Pass) -> list[ir.Var]:
+    """What a pass accumulates into."""
+    return [v for a in s.accumulators for v in a.fields]
+
+
 def member(fields: list[ir.Var], v: ir.Var) -> str:
     """The member of a value struct that holds an accumulator's field."""
     return f"{v.name}{fields.index(v) if sum(f.name == v.name for f in fields) > 1 else ''}"

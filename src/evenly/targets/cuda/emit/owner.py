@@ -1,0 +1,203 @@
+"""Code of a whole tile, as a thread or the members of a group run it: what they share, and what one of them does."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+
+from evenly.language import ir, walk
+from evenly.language.types import POS
+
+from .expressions import Text
+from .meeting import reread
+from .statements import Writer, fields_of, member, range_head, value_struct
+
+# Threads of a multiprocessor. ptxas by itself keeps to 32 registers, for 2,048 of them, and loads that could be in
+# flight together follow each other: with half as many as the bound it takes 36 to 48.
+RESIDENT = 1024
+
+
+class Owner(Writer):
+    """Code of a whole tile, run by a thread or by all members of a group.
+
+    Members compute the same; only the leader stores, uses atomics and contributes to
+    accumulators of the grid. `atoms`: the schedule's range of a tile. `items`: how many of its atoms a
+    thread asks for at once.
+    """
+
+    def __init__(
+        self,
+        text: Text,
+        size: int,
+        items: int,
+        atoms: ir.Inline,
+        grid: dict[ir.Var, str],
+        body: ir.Block,
+        plain_tiles: bool,
+    ) -> None:
+        super().__init__(text)
+        self.size, self.items = size, items
+        self.atoms = atoms
+        self.grid_names = grid
+        self.in_pass = False
+        self.walks = ""  # the condition on which atoms are walked, where an engine has one
+        # Whether the steps of atoms go up, though no constants: an engine's own.
+        self.upward = False
+        self.tile: ir.Var | None = None
+        self.structs: list[str] = []
+        self.made: dict[int, str] = {}  # the structs' names, by pass
+        self.resident = 0  # threads that a multiprocessor must hold, where that is said
+        passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
+        on_top = sum(isinstance(s, ir.Pass) for s in body)
+        self.one_pass = passes == 1 and on_top == 1
+        # Members that read what their leader stores must wait for each other around the store.
+        self.shared = reread(body) if passes and size > 1 else set()
+        # All groups of a warp can walk their tiles together where no group skips or repeats a pass, and where those
+        # without a tile, which stand in for another, read nothing that this one's stores.
+        walk_together = passes > 0 and on_top == passes and not self.shared
+        self.converged = plain_tiles and walk_together and size in (2, 4, 8, 16, 32)
+
+    def leads(self) -> bool:
+        return self.size > 1 and not self.in_pass
+
+    @property
+    def leader(self) -> str:
+        """The condition under which a tile's own effects happen."""
+        return "team.leader() && live" if self.converged else "team.leader()"
+
+    def store(self, s: ir.Store) -> None:
+        if not self.leads():
+            super().store(s)
+            return
+        if s.array in self.shared:
+            self.line("team.sync();")
+        self.line(f"if ({self.leader}) {self.store_text(s)}")
+        if s.array in self.shared:
+            self.line("team.sync();")
+
+    def atomic(self, s: ir.Atomic) -> None:
+        if not self.leads():
+            super().atomic(s)
+            return
+        call = self.atomic_call(s)
+        if s.array in self.shared:
+            self.line("team.sync();")
+        if s.result is None:
+            self.line(f"if ({self.leader}) {call};")
+        else:
+            self.assign(s.result, f"({self.leader}) ? {call} : 0")
+            if not self.one_pass:
+                self.line(
+                    f"{self.text.var(s.result)} = ev::from_leader(team, {self.text.var(s.result)});"
+                )
+        if s.array in self.shared:
+            self.line("team.sync();")
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        if self.leads() and acc.fields[0] in self.grid_names:
+            with self.braces(f"if ({self.leader})"):
+                super().accumulate(acc, values)
+            return
+        super().accumulate(acc, values)
+
+    def walk(self, s: ir.Pass) -> None:
+        """The members' share of the atoms, then the reduction over the members."""
+        assert self.tile is not None
+        t = self.text
+        for acc in s.accumulators:
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                self.assign(v, t.expr(e))
+        body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
+        conditions = [self.walks] if self.walks else []
+        conditions += ["live"] if self.converged else []
+        with self.braces(f"if ({' && '.join(conditions)})" if conditions else ""):
+            self.block(body)
+            t.names.pop(s.atom, None)
+            name = t.var(s.atom)
+            self.declared.add(s.atom)
+            if not isinstance(stop, ir.Var | ir.Const):
+                end = t.unique(f"{name}_end")
+                self.line(f"const pos {end} = {t.expr(stop)};")
+            else:
+                end = t.expr(stop)
+            guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
+            self.in_pass = True
+            self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
+            if self.items > 1 and self.ascends and only_accumulates(s):
+                self.batches(s, guard, t.expr(start), end, step)
+            else:
+                head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
+                with self.braces(guard + head):
+                    self.block(s.body)
+            self.in_pass = self.ascends = False
+        if self.size > 1 and s.accumulators:
+            self.reduce(s)
+        elif self.size > 1 and not self.one_pass:
+            self.line("team.sync();")
+
+    def batches(self, s: ir.Pass, guard: str, start: str, end: str, step: ir.Expr) -> None:
+        """The walk over atoms, `items` of them at a time, each into a value of its own.
+
+        Their loads do not wait for each other: nothing but a predicate stands before them (a loop that a
+        compiler unrolls takes what is left over one by one). Then the values are combined in order.
+        """
+        t, fields = self.text, fields_of(s)
+        if self.size > 32 or widest(s) == 8:
+            self.resident = RESIDENT
+        struct, name, width = self.struct_of(s), t.var(s.atom), t.expr(step)
+        first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
+        part = {v: f"{parts}[{item}].{member(fields, v)}" for v in fields}
+        identity = ", ".join(t.expr(e) for a in s.accumulators for e in a.identity)
+        apart = item if width == "1" else f"{item} * {width}"
+        self.line("#pragma unroll 1")
+        head = f"for (pos {first} = {start}; {first} < {end}; {first} += {self.items} * {width})"
+        with self.braces(guard + head):
+            self.line(f"{struct} {parts}[{self.items}];")
+            with self.each_of_a_batch(item):
+                self.line(f"{parts}[{item}] = {{{identity}}};")
+                self.line(f"const pos {name} = {first} + {apart};")
+                names = {v: t.var(v) for v in fields}
+                t.names.update(part)
+                with self.braces(f"if ({name} < {end})"):
+                    self.block(s.body)
+                t.names.update(names)
+            with self.each_of_a_batch(item):
+                for acc in s.accumulators:
+                    values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
+                    t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
+                    self.declared.update(values)
+                    self.combine(acc, values, found=False)
+
+    def each_of_a_batch(self, item: str) -> AbstractContextManager[None]:
+        self.line("#pragma unroll")
+        return self.braces(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
+
+    def struct_of(self, s: ir.Pass) -> str:
+        """The struct of a pass's accumulators."""
+        if id(s) not in self.made:
+            self.made[id(s)] = self.text.unique("tile_value")
+            self.structs += value_struct(self.text, self.made[id(s)], s.accumulators)
+        return self.made[id(s)]
+
+    def reduce(self, s: ir.Pass) -> None:
+        fields, struct = fields_of(s), self.struct_of(s)
+        names = [self.text.var(v) for v in fields]
+        result = self.text.unique("whole")
+        method = "reduce_to_leader" if self.one_pass else "reduce"
+        self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
+        for v, name in zip(fields, names, strict=True):
+            self.line(f"{name} = {result}.{member(fields, v)};")
+
+
+def widest(s: ir.Pass) -> int:
+    """Bytes of the widest number that a pass reads."""
+    read = [e.array.dtype for e in walk.expressions(s.body) if isinstance(e, ir.Element)]
+    return max((t.dtype.itemsize for t in read if t != POS), default=0)
+
+
+def only_accumulates(s: ir.Pass) -> bool:
+    """Whether all that a pass does is to accumulate, without loops: its atoms may be walked in any way."""
+    return bool(s.accumulators) and all(
+        isinstance(x, ir.Assign | ir.If)
+        or (isinstance(x, ir.Accumulate) and x.accumulator in s.accumulators)
+        for x in walk.statements(s.body)
+    )
