@@ -1,30 +1,25 @@
 """Fits the model of costs that `auto` chooses by (tuning/model.py) to measured times.
 
-    evenly bench spmv FOLDER --csv float32.csv
-    evenly bench spmv FOLDER --csv float64.csv --dtype float64
-    python benchmarks/fit_auto.py FOLDER float32.csv float64.csv
+    python benchmarks/schedule_times.py FOLDER times.csv
+    python benchmarks/fit_auto.py FOLDER times.csv
+    python benchmarks/fit_auto.py FOLDER times.csv --streaming
 
-    python benchmarks/streaming.py FOLDER streaming.csv
-    python benchmarks/fit_auto.py FOLDER --streaming streaming.csv
-
-Prints the tables [groups] and [split] for the data file of the architecture, or those in [streaming],
+Prints the tables [groups], [split] and [bins] for the data file of the architecture, or those in [streaming],
 and what choosing by them costs beside the fastest schedule that was tried.
 """
 
 from __future__ import annotations
 
 import csv
-import functools
 import math
 import sys
 from collections import defaultdict
 
 import numpy as np
+from fit_matrices import matrices
 from scipy.optimize import minimize
 
 import evenly as ev
-from evenly.bench.matrices import sources
-from evenly.interop.generators import rmat
 from evenly.tuning.model import predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
@@ -34,7 +29,7 @@ Times = dict[
     tuple[str, str], dict[str, float]
 ]  # by matrix and type or kernel, by schedule: microseconds
 Tables = dict[str, dict[str, float]]
-SPMVS = ("groups", "split")
+SPMVS = ("groups", "split", "bins")
 STREAMS = ("groups", "split", "bins", "heavier")
 TASKS = {
     "float64": Task(width=8),
@@ -42,26 +37,22 @@ TASKS = {
     "weighted": Task(streams=True),
 }
 NEAR = 1.6  # times the fastest: what is slower need not be predicted well
-WEIGHT = 0.06  # of an error in the prediction, beside what a wrong choice loses
-STARTS = 14
+WEIGHT = 0.1  # of an error in the prediction, beside what a wrong choice loses
+STARTS = 8
 
 
-def measured(paths: list[str]) -> Times:
+def measured(path: str, streams: bool) -> Times:
     found: Times = defaultdict(dict)
-    for path in paths:
-        with open(path, newline="") as file:
-            for row in csv.DictReader(file):
-                if "kernel" in row:
-                    found[row["matrix"], row["kernel"]][row["schedule"]] = float(row["us"])
-                elif (row["family"], row["clock"], row["cache"]) == ("ours", "kernels", "warm"):
-                    found[row["matrix"], row["dtype"]][row["contender"]] = float(row["us"])
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            if streams != (row["kernel"] == "spmv"):
+                kernel = row["kernel"] if streams else row["dtype"]
+                found[row["matrix"], kernel][row["schedule"]] = float(row["us"])
     return found
 
 
 def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
-    made = {source.name: source.make for source in sources(folder)}
-    made |= {name: functools.partial(rmat, int(name[5:])) for name in names if name[:5] == "rmat-"}
-    return {name: statistics(ev.csr(made[name]())) for name in names}
+    return {name: statistics(ev.csr(make())) for name, make in matrices(folder) if name in names}
 
 
 class Model:
@@ -102,8 +93,9 @@ class Model:
 
 
 def main() -> None:
-    folder, *paths = [word for word in sys.argv[1:] if word != "--streaming"]
-    model, times = Model("--streaming" in sys.argv), measured(paths)
+    streams = "--streaming" in sys.argv
+    folder, path = [word for word in sys.argv[1:] if word != "--streaming"]
+    model, times = Model(streams), measured(path, streams)
     st = shapes(folder, {matrix for matrix, _ in times})
 
     def loss(logs: np.ndarray) -> float:
@@ -116,7 +108,7 @@ def main() -> None:
             loss,
             first + np.random.default_rng(seed).normal(0, 0.25 * (seed > 0), len(first)),
             method="Nelder-Mead",
-            options={"maxiter": 900, "maxfev": 900},
+            options={"maxiter": 1500, "maxfev": 1500},
         )
         for seed in range(STARTS)
     ]

@@ -13,21 +13,21 @@ from evenly.language.phases import needs_whole_tiles
 # Parameters on a GPU, beside those that a schedule has by itself.
 GRID: tuple[Any, ...] = (
     s.ThreadMapped(128),
-    *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64, 128, 256)),
-    *(s.GroupMapped(n, 512) for n in (128, 256)),
+    s.ThreadMapped(items=3),
+    *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64)),
+    *(s.GroupMapped(n, items=6) for n in (2, 4, 8, 16, 32, 64)),
+    *(s.GroupMapped(n, 512, items=items) for n in (128, 256) for items in (4, 6)),
     s.GroupMapped(8, flatten=True),
     s.MergePath(min_blocks=4),
     s.MergePath(carveout=10),
     s.MergePath(carveout=20),
     s.MergePath(128, 3, carveout=12),
     s.MergePath(128, 3, carveout=20),
-    s.MergePath(128, 4),
     s.MergePath(128, 5),
     s.MergePath(128, 5, min_blocks=8),
     s.MergePath(128, 7),
     s.MergePath(128, 9),
     s.MergePath(128, 13),
-    s.MergePath(256, 4),
     s.MergePath(256, 5),
     s.MergePath(512, 3),
     s.NonzeroSplit(128, 7),
@@ -36,6 +36,7 @@ GRID: tuple[Any, ...] = (
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(512, 4),
     s.Lrb(block=512),
+    s.Lrb(block=512, items=1),
 )
 
 

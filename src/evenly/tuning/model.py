@@ -16,21 +16,21 @@ from evenly import schedules as s
 from .statistics import Statistics
 from .task import SPMV, Task, fits
 
-LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 Numbers = Mapping[str, float]
+
+LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+ITEMS = (4, 6)  # that a lane of several asks for at once
+ITEMS_ALONE = (3, 5)
 
 
 def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> dict[Any, float]:
     """Microseconds of each candidate, for an SpMV, or for a kernel that streams, of those that can run the task."""
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
-    found = {owned(lanes): group_time(st, lanes, costs["groups"]) for lanes in LANES}
-    sorts = (
-        st.spread > numbers["regular_spread"]
-        if task.streams
-        else st.empty > numbers["mostly_empty"]
-    )
-    if task.kept and sorts:  # once: one-shot calls would do it each time
-        found[s.Lrb(block=512)] = bins_time(st, costs["bins"])
+    regular = bool(st.spread <= numbers["regular_spread"])
+    found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
+    if task.kept and not regular:  # once: one-shot calls would sort each time
+        sorts = bins(st, numbers)
+        found[sorts] = bins_time(st, sorts, costs["bins"])
     if not task.whole_tiles:
         found[split(st, numbers, task)] = split_time(st, costs["split"])
     return found
@@ -79,12 +79,6 @@ def most_in_flight(numbers: Mapping[str, Any], task: Task) -> Any:
     )
 
 
-def owned(lanes: int) -> Any:
-    if lanes == 1:
-        return s.ThreadMapped()
-    return s.GroupMapped(lanes, 512) if lanes > 64 else s.GroupMapped(lanes)
-
-
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     """MergePath; by atoms where most tiles are empty, or where there are many of them, most in few tiles."""
     if st.empty > numbers["mostly_empty"]:
@@ -123,25 +117,59 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
     return next((m for m in reversed(able) if fits(m, task)), able[0])
 
 
-def group_time(st: Statistics, lanes: int, n: Numbers) -> float:
+def groups(lanes: int) -> dict[int, Any]:
+    """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
+    if lanes == 1:
+        return {items: s.ThreadMapped(items=items) for items in ITEMS_ALONE}
+    return {items: s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS}
+
+
+def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[Any, float]:
+    """Of `groups`, and its time."""
+    times = {
+        schedule: group_time(st, regular, lanes, items, n)
+        for items, schedule in groups(lanes).items()
+    }
+    return min(times.items(), key=lambda item: item[1])
+
+
+def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers) -> float:
     """A launch, the work of all warps, the memory that it moves, and the lane with the longest tile.
 
     n: base, a launch; warp, one that starts, of which `hidden` costs nothing and an empty one saves the
-    share `empty`; byte, moved, and scatter, how much more where a lane's atoms lie apart; step, a
-    lane's next atom; wide, what several warps wait for each other.
+    share `empty`; byte, moved, and scatter, how much more where a lane's atoms lie apart, idle, where lanes ask
+    for atoms that tiles of about equal length do not have; round, a lane's next items, and step, its next atom; wide,
+    what several warps wait for each other.
     """
-    greatest = max(st.greatest, math.ceil(st.mean))
+    greatest, mean = max(st.greatest, math.ceil(st.mean)), max(st.mean, 1.0)
+    at_once = lanes * items
     warps = st.tiles * lanes / 32 * n["warp"] * (1 - n["empty"] * st.empty)
     moved = 8 * (st.atoms + st.tiles) * n["byte"]
-    scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - 4)
-    alone = n["step"] * math.ceil(greatest / lanes)
+    scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - items)
+    asked = math.ceil(round(mean / at_once, 3)) * at_once if regular else mean
+    idle = 1 + n["idle"] * (asked / mean - 1)
+    alone = n["round"] * math.ceil(greatest / at_once) + n["step"] * math.ceil(greatest / lanes)
     meets = n["wide"] if lanes > 32 else 0.0
-    return float(n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered + alone + meets)
+    return float(
+        n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered * idle + alone + meets
+    )
 
 
-def bins_time(st: Statistics, n: Numbers) -> float:
+def bins(st: Statistics, numbers: Mapping[str, Any]) -> Any:
+    """Lrb; where most tiles are empty the others are short, and have nothing to ask for at once."""
+    return s.Lrb(block=512, items=1 if st.empty > numbers["mostly_empty"] else 4)
+
+
+def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
-    alone = n["step"] * st.greatest / 512
+    team = schedule.block
+    for least, lanes in (
+        (schedule.warp, 32),
+        (schedule.group, schedule.lanes),
+        (schedule.thread, 1),
+    ):
+        team = lanes if st.greatest < least else team
+    alone = n["step"] * st.greatest / team
     return float(n["base"] + n["tile"] * st.tiles + n["atom"] * st.atoms + alone)
 
 

@@ -1,0 +1,120 @@
+"""What every schedule takes, for the model of costs that `auto` chooses by: the input of fit_auto.py.
+
+    python benchmarks/schedule_times.py FOLDER times.csv
+
+An SpMV in float32 and float64, a row argmax and a sum whose terms depend on their tile (other_kernels.py), on the
+matrices of the folder, those of the bench, bands of 3 to 100 a row and R-MAT of more sizes, under whole tiles with
+several numbers of items, under shares and under bins. Prints what `auto` takes now, and what that loses to the best.
+All is compiled first, by many processes. Needs a GPU and CuPy.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+import multiprocessing
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from fit_matrices import matrices
+from other_kernels import row_argmax, weighted
+
+import evenly as ev
+from evenly.algorithms.linalg.spmv import spmv_rows
+from evenly.arguments import spec_of
+from evenly.targets.cuda.compile import cubin
+from evenly.timing.graphs import GraphClock
+from evenly.tuning.model import LANES, groups
+from evenly.tuning.numbers import numbers
+from evenly.tuning.statistics import Statistics, statistics
+
+TASKS = [("spmv", "float32"), ("spmv", "float64"), ("row_argmax", "float32")]
+TASKS += [("weighted", "float32")]
+MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
+MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
+OTHERS = [ev.NonzeroSplit(), *(ev.NonzeroSplit(*row[1:]) for row in numbers()["most_in_flight"])]
+OWNED = [schedule for lanes in LANES for schedule in groups(lanes).values()]
+OTHERS += [ev.Lrb(block=512, items=items) for items in (1, 4)]
+SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))
+ROUNDS, LONGEST = 6, 3000  # atoms of one lane: what takes longer is not tried
+
+
+def arguments(kernel: str, A: Any, xp: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The kernel, and arguments of it from a module of arrays."""
+    (tiles, columns), dtype = A.shape, A.values.dtype
+    if kernel == "spmv":
+        return spmv_rows, (A, xp.ones(columns, dtype), xp.empty(tiles, dtype))
+    if kernel == "row_argmax":
+        return row_argmax, (A, xp.empty(tiles, np.int32))
+    return weighted, (A, xp.ones(tiles, dtype), xp.empty(tiles, dtype))
+
+
+def compiled(job: tuple[tuple[str, str], Any]) -> None:
+    """Into the cache; no process that is forked may have touched the GPU before."""
+    (kernel, dtype), schedule = job
+    A = ev.csr(scipy.sparse.eye_array(8, format="csr", dtype=dtype))
+    made, given = arguments(kernel, A, np)
+    specs = tuple(spec_of(value, "") for value in given)
+    executable, _ = made.executable(specs, schedule, "cuda", wide=False, debug=False)
+    for code in (k for phase in executable.program.codes for k in phase.all_kernels):
+        cubin(code.source, code.name, "sm_90")
+
+
+def tried(st: Statistics) -> Iterator[Any]:
+    for schedule in SCHEDULES:
+        lanes = getattr(schedule, "size", 1) if schedule.engine == "owned" else 0
+        near = st.greatest < LONGEST * lanes and st.mean / 24 <= lanes <= 8 * max(st.mean, 4)
+        if not lanes or near:
+            yield schedule
+
+
+def times(kernel: Any, given: tuple[Any, ...], st: Statistics) -> tuple[dict[str, float], str]:
+    """Microseconds by schedule, the least of some rounds, and the schedule that `auto` takes."""
+    auto = kernel.plan(*given)
+    plans = {str(s): kernel.plan(*given, schedule=s) for s in tried(st)} | {
+        str(auto.schedule): auto
+    }
+    clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
+    least = dict.fromkeys(clocks, math.inf)
+    for _ in range(ROUNDS):
+        for name, clock in clocks.items():
+            least[name] = min(least[name], clock.warm())
+    return least, str(auto.schedule)
+
+
+def main(folder: str, out: str) -> None:
+    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+        pool.map(compiled, list(itertools.product(TASKS, SCHEDULES)), chunksize=2)
+    import cupy as cp
+
+    loss = defaultdict(list)
+    with open(out, "w", newline="") as file:
+        write = csv.writer(file).writerow
+        write(("matrix", "rows", "nnz", "kernel", "dtype", "schedule", "us"))
+        for name, make in matrices(folder):
+            matrix = scipy.sparse.csr_array(make())
+            st = statistics(ev.csr(matrix))
+            for task in TASKS:
+                A = ev.csr(matrix.astype(task[1])).to("cuda")
+                found, auto = times(*arguments(task[0], A, cp), st)
+                best = min(found, key=lambda schedule: found[schedule])
+                loss[task].append(found[auto] / found[best])
+                for schedule, us in found.items():
+                    write((name, *matrix.shape[:1], matrix.nnz, *task, schedule, f"{us:.4f}"))
+                told = f"{auto} {found[auto]:.2f} us, {loss[task][-1]:.2f} of {best}"
+                print(f"{name:24} {' '.join(task):18} {told}", flush=True)
+    for task, lost in loss.items():
+        mean = math.exp(sum(map(math.log, lost)) / len(lost))
+        print(f"{' '.join(task):18} auto over best: {mean:.3f}, worst {max(lost):.2f}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
