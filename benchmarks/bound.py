@@ -3,8 +3,8 @@
     python benchmarks/bound.py
 
 The kernel reads columns, values and x as a CSR matrix has them, row by row, adds up what each thread has, and reads
-the offsets and writes y as if rows were of no consequence: no SpMV does less. It is tried in several shapes, and the
-fastest is shown beside `auto`, in microseconds. Needs a GPU and CuPy.
+the offsets and writes y as if rows were of no consequence: no SpMV does less. It is tried in several shapes, of which
+the fastest is shown beside `auto`, in microseconds. Needs a GPU and CuPy.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     python benchmarks/schedule_times.py FOLDER times.csv
 
 An SpMV in float32 and float64, a row argmax and a sum whose terms depend on their tile (other_kernels.py), on the
-matrices of the folder, those of the bench, bands of 3 to 100 a row and R-MAT of more sizes, under whole tiles with
-several numbers of items, under shares and under bins. Prints what `auto` takes now, and what that loses to the best.
-All is compiled first, by many processes. Needs a GPU and CuPy.
+matrices of the folder, those of the bench but the largest, bands of 3 to 100 a row and R-MAT of more sizes, under
+whole tiles with several numbers of items, under shares and under bins. Prints what `auto` takes now, and what that
+loses to the best. All is compiled first, by many processes. Needs a GPU and CuPy.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import pytest
 import evenly as ev
 from evenly import schedules
 from tests.batteries import layout_batteries, matrices, vector
+from tests.emitting import emitted
 from tests.kernels import SCHEDULES, spmv
 
 NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
@@ -248,6 +249,46 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         @ev.schedule
         class Chunk(ev.ThreadMapped):
             engine = "dynamic"
+
+
+@ev.kernel
+def lengths(A, y):
+    for tile in A.tiles():
+        y[tile] = sum(1 for _ in A.atoms(tile))
+
+
+@pytest.mark.parametrize("items", [0, 33, 2.5, True])
+def test_items_of_ones_own_are_checked(items: object) -> None:
+    @ev.schedule
+    class Several(ev.ThreadMapped):
+        def __post_init__(self):
+            pass
+
+    A = ev.ragged(np.array([0, 5, 9, 12]))
+    with pytest.raises(ev.InputError, match=r"Several\(items=...\): expected an integer from 1 to"):
+        emitted(lengths, (A, np.zeros(3, np.int64)), Several(items=items))
+
+
+def test_shares_need_to_know_how_many_items() -> None:
+    with pytest.raises(
+        ev.InputError,
+        match=r"Share.items: expected a parameter `items: int = ...`, since the engine",
+    ):
+
+        @ev.schedule
+        class Share:
+            block: int = 64
+            owner = "share"
+            engine = "merge"
+
+            def launch(self, layout):
+                return 1, 64
+
+            def tiles(self, layout):
+                return range(0)
+
+            def atoms(self, layout, tile):
+                return range(0)
 
 
 # ---- tiles that engines hand out ----------------------------------------------------------------------

@@ -26,7 +26,7 @@ def source() -> str:
 
 
 def contenders(live: Live) -> Iterator[Contender | LeftOut]:
-    """One a schedule; each is named after the schedule, "hand: ThreadMapped(block=256)"."""
+    """One a schedule; each is named after the schedule, "hand: MergePath(...)"."""
     makers: tuple[tuple[Any, Callable[[Live], Any]], ...] = (
         (ThreadMapped(BLOCK), partial(by_rows, "thread_mapped", 1)),
         (WarpMapped(BLOCK), partial(by_rows, "warp_mapped", 32)),

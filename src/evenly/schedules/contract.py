@@ -25,8 +25,8 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
     empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
     tiles, and that thread leaves it. `setup` may return the layout in its state.
 
-items: an optional parameter of owners "thread" and "group": how many of its atoms a processor asks for at
-    once on `cuda` and `simt`, where the step of `atoms` is a positive constant. Without it: one.
+items: an optional parameter of owners "thread" and "group", 1 to 32: how many of its atoms a processor asks for
+    at once on `cuda` and `simt`, where the step of `atoms` is a positive constant. Without it: one.
 
 engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner. "dynamic": takers
     take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
@@ -76,7 +76,6 @@ class Schedule:
 
     owner: ClassVar[str]
     engine: ClassVar[str] = "owned"
-    items: ClassVar[int] = 1
     covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
     def launch(self, layout: Sizes) -> tuple[int, int]:
@@ -213,6 +212,13 @@ def check_count(name: str, parameter: str, value: Any, least: int, most: int) ->
 def check_items(name: str, value: Any) -> None:
     """Of a thread's atoms, how many it asks for at once."""
     check_count(name, "items", value, 1, MOST_ITEMS)
+
+
+def items_of(schedule: Any) -> int:
+    """Of a schedule that owns tiles: one without the parameter asks for one at a time. Raises InputError."""
+    items = getattr(schedule, "items", 1)
+    check_items(type(schedule).__name__, items)
+    return int(items)
 
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:

@@ -15,8 +15,8 @@ from .contract import ceil_div, check_block, check_items, schedule
 class ThreadMapped:
     """A tile a thread, `block` threads a block (a multiple of 32).
 
-    items: how many of its atoms a thread of a GPU asks for at once, 1 to 32, where all that the kernel does with
-    atoms is to reduce them: their loads are in flight together. 1: one by one, as the compiler unrolls the loop.
+    items: how many of its atoms a thread of a GPU asks for at once, 1 to 32, in passes that only reduce them, without
+    loops of their own: their loads are in flight together. 1: one by one, as the compiler unrolls the loop.
     """
 
     block: int = 256

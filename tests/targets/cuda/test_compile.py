@@ -138,6 +138,32 @@ def test_registers_suffice_for_what_is_asked_for_at_once(schedule: Any, dtype: t
     assert compiling.resources(code.source, code.name, "sm_90")["registers"] <= 48
 
 
+@ev.func
+def most(a, b):
+    return max(a[0], b[0]), max(a[1], b[1]), max(a[2], b[2])
+
+
+@ev.kernel
+def extremes(A, y):
+    for row in A.tiles():
+        high, low, size = ev.reduce(
+            most,
+            ((A.value(k), -A.value(k), abs(A.value(k))) for k in A.atoms(row)),
+            (-1e30, -1e30, -1e30),
+        )
+        y[row] = high + low + size
+
+
+def test_no_bound_where_much_is_in_flight() -> None:
+    """Five values of three 8-byte numbers: some would be spilled."""
+    matrix = matrices(np.float64)["power law"]
+    given = ev.csr(matrix), np.zeros(matrix.shape[0])
+    for items, bound in ((4, True), (5, False)):
+        (code,) = emitted(extremes, given, ev.ThreadMapped(items=items))
+        assert ("EV_KERNEL(256, 4)" in code.source) == bound
+        assert compiling.resources(code.source, code.name, "sm_90")["spills"] == 0
+
+
 def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
     (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)

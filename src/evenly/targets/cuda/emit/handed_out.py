@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.types import POS
+from evenly.schedules.contract import items_of
 
 from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
@@ -83,7 +84,7 @@ class HandedOut:
         self.text.names |= {RANK: "team.rank()", WIDTH: "team.size()"}
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
-        given = size, unit.schedule.items, atoms, self.totals.names
+        given = size, items_of(unit.schedule), atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
         self.writer.declared.update(self.totals.names)
@@ -116,9 +117,8 @@ class HandedOut:
         before = [*self.totals.structs, *self.writer.structs]
         block, references = self.unit.schedule.block, self.text.references
         extra = [*self.totals.parameters, *parameters]
-        lines, min_blocks = self.writer.lines, self.writer.resident // block
-        given = name, block, "tiles", references, before, lines, extra
-        return self.unit.kernel(*given, min_blocks=min_blocks)
+        given = name, block, "tiles", references, before, self.writer.lines, extra
+        return self.unit.kernel(*given, min_blocks=self.writer.min_blocks(block))
 
 
 def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:

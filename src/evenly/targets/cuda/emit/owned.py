@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode, schedule_code
+from evenly.schedules.contract import items_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
@@ -29,7 +30,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
     writer = Owner(
-        text, size, schedule.items, code.atoms, totals.names, phase.body, walks_all_groups(code)
+        text, size, items_of(schedule), code.atoms, totals.names, phase.body, walks_all_groups(code)
     )
     writer.declared.update(totals.names)
     define_processor(writer, code, size, schedule.block)
@@ -45,7 +46,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
         [*totals.structs, *writer.structs],
         writer.lines,
         totals.parameters,
-        min_blocks=writer.resident // schedule.block,
+        min_blocks=writer.min_blocks(schedule.block),
     )
     finals = totals.final(unit, name, schedule.block)
     return PhaseCode((kernel, *finals), schedule, phase.path, grid_words=totals.words)

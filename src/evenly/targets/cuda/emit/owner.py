@@ -12,8 +12,10 @@ from .meeting import reread
 from .statements import Writer, fields_of, member, range_head, value_struct
 
 # Threads of a multiprocessor. ptxas by itself keeps to 32 registers, for 2,048 of them, and loads that could be in
-# flight together follow each other: with half as many as the bound it takes 36 to 48.
+# flight together follow each other: with half as many as the bound it takes what it needs, 64 at most. So much is
+# enough for so many numbers that a thread has in flight: of more, or wider ones, some would be spilled.
 RESIDENT = 1024
+IN_FLIGHT = 12
 
 
 class Owner(Writer):
@@ -45,7 +47,7 @@ class Owner(Writer):
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the structs' names, by pass
-        self.resident = 0  # threads that a multiprocessor must hold, where that is said
+        self.short, self.heavy = False, False  # of registers: if ptxas decides; even with a bound
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         self.one_pass = passes == 1 and on_top == 1
@@ -109,6 +111,7 @@ class Owner(Writer):
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
+        conditions += ["team.active()"] if self.size > 32 and self.size % 32 else []
         with self.braces(f"if ({' && '.join(conditions)})" if conditions else ""):
             self.block(body)
             t.names.pop(s.atom, None)
@@ -119,14 +122,13 @@ class Owner(Writer):
                 self.line(f"const pos {end} = {t.expr(stop)};")
             else:
                 end = t.expr(stop)
-            guard = "if (team.active()) " if self.size > 32 and self.size % 32 else ""
             self.in_pass = True
             self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
             if self.items > 1 and self.ascends and only_accumulates(s):
-                self.batches(s, guard, t.expr(start), end, step)
+                self.batches(s, t.expr(start), end, step)
             else:
                 head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
-                with self.braces(guard + head):
+                with self.braces(head):
                     self.block(s.body)
             self.in_pass = self.ascends = False
         if self.size > 1 and s.accumulators:
@@ -134,15 +136,15 @@ class Owner(Writer):
         elif self.size > 1 and not self.one_pass:
             self.line("team.sync();")
 
-    def batches(self, s: ir.Pass, guard: str, start: str, end: str, step: ir.Expr) -> None:
+    def batches(self, s: ir.Pass, start: str, end: str, step: ir.Expr) -> None:
         """The walk over atoms, `items` of them at a time, each into a value of its own.
 
         Their loads do not wait for each other: nothing but a predicate stands before them (a loop that a
         compiler unrolls takes what is left over one by one). Then the values are combined in order.
         """
-        t, fields = self.text, fields_of(s)
-        if self.size > 32 or widest(s) == 8:
-            self.resident = RESIDENT
+        t, fields = self.text, fields_of(s.accumulators)
+        self.short |= self.size > 32 or widest(s) == 8
+        self.heavy |= len(fields) * self.items > IN_FLIGHT or widest(s) > 8
         struct, name, width = self.struct_of(s), t.var(s.atom), t.expr(step)
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
         part = {v: f"{parts}[{item}].{member(fields, v)}" for v in fields}
@@ -150,7 +152,7 @@ class Owner(Writer):
         apart = item if width == "1" else f"{item} * {width}"
         self.line("#pragma unroll 1")
         head = f"for (pos {first} = {start}; {first} < {end}; {first} += {self.items} * {width})"
-        with self.braces(guard + head):
+        with self.braces(head):
             self.line(f"{struct} {parts}[{self.items}];")
             with self.each_of_a_batch(item):
                 self.line(f"{parts}[{item}] = {{{identity}}};")
@@ -171,6 +173,10 @@ class Owner(Writer):
         self.line("#pragma unroll")
         return self.braces(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
 
+    def min_blocks(self, block: int) -> int:
+        """Blocks that a multiprocessor must hold; 0: for the compiler to decide."""
+        return RESIDENT // block if self.short and not self.heavy else 0
+
     def struct_of(self, s: ir.Pass) -> str:
         """The struct of a pass's accumulators."""
         if id(s) not in self.made:
@@ -179,7 +185,7 @@ class Owner(Writer):
         return self.made[id(s)]
 
     def reduce(self, s: ir.Pass) -> None:
-        fields, struct = fields_of(s), self.struct_of(s)
+        fields, struct = fields_of(s.accumulators), self.struct_of(s)
         names = [self.text.var(v) for v in fields]
         result = self.text.unique("whole")
         method = "reduce_to_leader" if self.one_pass else "reduce"

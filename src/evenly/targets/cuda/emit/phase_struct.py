@@ -10,7 +10,7 @@ from evenly.language.schedule_code import ScheduleCode
 from .expressions import Text, ctype
 from .lines import Line, indented
 from .processor import define_processor
-from .statements import Writer, combine_body, member, value_struct
+from .statements import Writer, combine_body, fields_of, member, value_struct
 from .totals import Totals
 
 
@@ -20,7 +20,7 @@ class PhaseStruct:
     def __init__(self, text: Text, phase: Split, totals: Totals) -> None:
         self.text, self.phase, self.totals = text, phase, totals
         self.accumulators = phase.pass_.accumulators
-        self.fields = [v for a in self.accumulators for v in a.fields]
+        self.fields = fields_of(self.accumulators)
 
     def lines(self) -> list[str]:
         p = self.phase

@@ -14,6 +14,7 @@ from .expressions import Text
 from .meeting import rereads
 from .parameters import Parameter, struct_members, struct_values
 from .phase_struct import PhaseStruct, schedule_struct
+from .statements import fields_of
 from .totals import Totals
 from .unit import device_counts
 
@@ -66,7 +67,7 @@ class SplitKernels:
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.source = self.structs()
         self.persistent = device_counts(phase.layout)
-        fields = [v for a in phase.pass_.accumulators for v in a.fields]
+        fields = fields_of(phase.pass_.accumulators)
         self.value_words = struct_words(v.type for v in fields)
         has_value = bool(fields) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"

@@ -213,9 +213,9 @@ def range_head(
 
 
 # ---- structs of accumulators ---------------------------------------------------------------------
-def fields_of(s: ir.Pass) -> list[ir.Var]:
-    """What a pass accumulates into."""
-    return [v for a in s.accumulators for v in a.fields]
+def fields_of(accumulators: tuple[ir.Accumulator, ...]) -> list[ir.Var]:
+    """What they accumulate into."""
+    return [v for a in accumulators for v in a.fields]
 
 
 def member(fields: list[ir.Var], v: ir.Var) -> str:
@@ -225,7 +225,7 @@ def member(fields: list[ir.Var], v: ir.Var) -> str:
 
 def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
     """The lines of a struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
-    fields = [v for a in accumulators for v in a.fields]
+    fields = fields_of(accumulators)
     members = [f"  {ctype(v.type)} {member(fields, v)};" for v in fields]
     each = ", ".join(f"f({member(fields, v)})" for v in fields)
     return [
@@ -243,7 +243,7 @@ def combine_body(
     text: Text, accumulators: tuple[ir.Accumulator, ...], later: bool = False
 ) -> list[str]:
     """The statements that combine `a` and `b`, both of the struct of these accumulators; `later`: see `combined`."""
-    fields = [v for a in accumulators for v in a.fields]
+    fields = fields_of(accumulators)
     inner = text.child()
     writer = Writer(inner)
     writer.depth = 2
