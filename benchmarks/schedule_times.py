@@ -20,6 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+import cupy as cp
 import numpy as np
 import scipy.sparse
 from fit_matrices import matrices
@@ -38,8 +39,8 @@ TASKS = [("spmv", "float32"), ("spmv", "float64"), ("row_argmax", "float32")]
 TASKS += [("weighted", "float32")]
 MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
-OTHERS = [ev.NonzeroSplit(), *(ev.NonzeroSplit(*row[1:]) for row in numbers()["most_in_flight"])]
 OWNED = [schedule for lanes in LANES for schedule in groups(lanes).values()]
+OTHERS = [ev.NonzeroSplit(), *(ev.NonzeroSplit(*row[1:]) for row in numbers()["most_in_flight"])]
 OTHERS += [ev.Lrb(block=512, items=items) for items in (1, 4)]
 SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))
 ROUNDS, LONGEST = 6, 3000  # atoms of one lane: what takes longer is not tried
@@ -91,8 +92,6 @@ def times(kernel: Any, given: tuple[Any, ...], st: Statistics) -> tuple[dict[str
 def main(folder: str, out: str) -> None:
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
         pool.map(compiled, list(itertools.product(TASKS, SCHEDULES)), chunksize=2)
-    import cupy as cp
-
     loss = defaultdict(list)
     with open(out, "w", newline="") as file:
         write = csv.writer(file).writerow

@@ -41,3 +41,5 @@ def test_the_parameters_are_those_of_the_schedules():
     threads, items = (int(re.search(rf"{n} = (\d+)", source)[1]) for n in ("THREADS", "ITEMS"))
     assert MergePath(threads, items) == MergePath() == MergePath(hardwired.BLOCK, hardwired.ITEMS)
     assert (ThreadMapped().block, WarpMapped().block) == (hardwired.BLOCK, hardwired.BLOCK)
+    at_once = [int(n) for n in re.findall(r"strided_sum<(\d+), \d+>", source)]
+    assert at_once == [ThreadMapped().items, WarpMapped().items]

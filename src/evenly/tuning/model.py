@@ -7,6 +7,7 @@ SpMVs and to measured kernels that gather nothing. They only have to put schedul
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -117,6 +118,7 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
     return next((m for m in reversed(able) if fits(m, task)), able[0])
 
 
+@functools.cache
 def groups(lanes: int) -> dict[int, Any]:
     """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
     if lanes == 1:
@@ -162,13 +164,8 @@ def bins(st: Statistics, numbers: Mapping[str, Any]) -> Any:
 
 def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
-    team = schedule.block
-    for least, lanes in (
-        (schedule.warp, 32),
-        (schedule.group, schedule.lanes),
-        (schedule.thread, 1),
-    ):
-        team = lanes if st.greatest < least else team
+    teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, 32))
+    team = next((lanes for longer, lanes in teams if st.greatest < longer), schedule.block)
     alone = n["step"] * st.greatest / team
     return float(n["base"] + n["tile"] * st.tiles + n["atom"] * st.atoms + alone)
 
