@@ -4,7 +4,7 @@
     python benchmarks/fit_auto.py FOLDER times.csv
     python benchmarks/fit_auto.py FOLDER times.csv --streaming
 
-Prints the tables [groups], [split] and [bins] for the data file of the architecture, or those in [streaming],
+Prints the tables [groups], [runs], [split] and [bins] for the data file of the architecture, or those in [streaming],
 and what choosing by them costs beside the fastest schedule that was tried.
 """
 
@@ -29,8 +29,8 @@ Times = dict[
     tuple[str, str], dict[str, float]
 ]  # by matrix and type or kernel, by schedule: microseconds
 Tables = dict[str, dict[str, float]]
-SPMVS = ("groups", "split", "bins")
-STREAMS = ("groups", "split", "bins", "heavier")
+SPMVS = ("groups", "runs", "split", "bins")
+STREAMS = ("groups", "runs", "split", "bins", "heavier")
 TASKS = {
     "float64": Task(width=8),
     "row_argmax": Task(streams=True, value_bytes=16),

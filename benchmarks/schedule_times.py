@@ -31,7 +31,7 @@ from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.arguments import spec_of
 from evenly.targets.cuda.compile import cubin
 from evenly.timing.graphs import GraphClock
-from evenly.tuning.model import LANES, groups
+from evenly.tuning.model import LANES, groups, runs
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
 
@@ -39,7 +39,7 @@ TASKS = [("spmv", "float32"), ("spmv", "float64"), ("row_argmax", "float32")]
 TASKS += [("weighted", "float32")]
 MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
-OWNED = [schedule for lanes in LANES for schedule in groups(lanes).values()]
+OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
 OTHERS = [ev.NonzeroSplit(), *(ev.NonzeroSplit(*row[1:]) for row in numbers()["most_in_flight"])]
 OTHERS += [ev.Lrb(block=512, items=items) for items in (1, 4)]
 SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))

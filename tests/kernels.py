@@ -223,7 +223,7 @@ SCHEDULES = {
     "group 8": ev.GroupMapped(8, items=1),
     "group 3": ev.GroupMapped(3, block=64, items=2),
     "group 48": ev.GroupMapped(48, block=128, items=7),
-    "warp": ev.WarpMapped(),
+    "warp": ev.WarpMapped(items=8, run=4),
     "block": ev.BlockMapped(128),
     "flat 32": ev.GroupMapped(32, flatten=True),
     "flat 64": ev.GroupMapped(64, flatten=True),

@@ -36,9 +36,16 @@ def equal_tiles(tiles: int, atoms: int):
 def test_regular_tiles_get_threads_or_groups() -> None:
     assert chosen(equal_tiles(4_000_000, 5)) == ev.ThreadMapped()
     assert chosen(equal_tiles(4_000_000, 3)) == ev.ThreadMapped(items=3)
-    assert chosen(equal_tiles(500_000, 64)) in [ev.GroupMapped(n) for n in (4, 8, 16)]
-    assert chosen(equal_tiles(300_000, 48)) == ev.GroupMapped(8, items=6)
+    assert chosen(equal_tiles(50_000, 48)) == ev.GroupMapped(8, items=6)
     assert chosen(equal_tiles(500, 2000)) == ev.GroupMapped(256, 512, items=6)
+
+
+def test_where_bytes_are_the_bound_atoms_lie_side_by_side() -> None:
+    """As many bytes of them as pay: of values that are twice as wide, half as many."""
+    assert chosen(equal_tiles(500_000, 64)) == ev.GroupMapped(8, items=8, run=8)
+    wide = [consider(equal_tiles(500_000, 32), "cuda", Task(width=n)).schedule for n in (8, 16)]
+    assert [schedule.run for schedule in wide] == [4, 1]
+    assert chosen(equal_tiles(50_000, 64)).run == 1
 
 
 def test_a_power_law_is_divided_evenly() -> None:
@@ -355,7 +362,7 @@ def test_gathers_from_all_over_want_most_of_them_in_flight() -> None:
     assert chosen(anywhere(16, many)) == ev.NonzeroSplit(128, 11)
     assert {most(4), most(8)} <= set(candidates("cuda"))
     assert consider(anywhere(16, many), "cuda", Task(width=8)).schedule == most(8)
-    assert chosen(nearby(16, many)) == ev.GroupMapped(4)
+    assert chosen(nearby(16, many)) == ev.GroupMapped(4, run=4)
     assert chosen(anywhere(8, 1_200_000)).owns_tiles
     assert chosen(anywhere(16, many // 10)).owns_tiles
     assert chosen(anywhere(16, many), whole=True).owns_tiles

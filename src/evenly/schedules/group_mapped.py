@@ -9,7 +9,7 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import group, thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, check_items, schedule
+from .contract import ceil_div, check_block, check_count, check_items, check_run, schedule
 
 
 @func
@@ -37,12 +37,16 @@ class GroupMapped:
     together, each atom's tile found by binary search: short tiles no longer idle it.
 
     `items`: how many of its atoms each thread asks for at once, as in ThreadMapped; not with `flatten`.
+
+    `run`: 1, 2, 4 or 8, a divisor of `items`: so many of them lie side by side, and one instruction loads 16 bytes
+    of each array that the atom indexes: for long tiles, of which a thread has whole runs. Not with `flatten`.
     """
 
     size: int = 32
     block: int = 256
     flatten: bool = False
     items: int = 4
+    run: int = 1
 
     covers = True
 
@@ -58,6 +62,7 @@ class GroupMapped:
         check_block(type(self).__name__, self.block)
         check_count(type(self).__name__, "size", self.size, 2, self.block)
         check_items(type(self).__name__, self.items)
+        check_run(type(self).__name__, self.run, self.items)
 
     def launch(self, layout):
         groups = ceil_div(layout.num_tiles, self.size) if self.flatten else layout.num_tiles
@@ -98,20 +103,22 @@ class _FixedSize:
 
 @schedule
 class WarpMapped(_FixedSize):
-    """A tile a warp of 32 threads, `block` threads a block. items: as in GroupMapped."""
+    """A tile a warp of 32 threads, `block` threads a block. items, run: as in GroupMapped."""
 
     block: int = 256
     items: int = 4
+    run: int = 1
 
     size = 32
 
 
 @schedule
 class BlockMapped(_FixedSize):
-    """A tile a block of `block` threads. items: as in GroupMapped."""
+    """A tile a block of `block` threads. items, run: as in GroupMapped."""
 
     block: int = 256
     items: int = 4
+    run: int = 1
 
     @property
     def size(self):

@@ -16,6 +16,8 @@ GRID: tuple[Any, ...] = (
     s.ThreadMapped(items=3),
     *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64)),
     *(s.GroupMapped(n, items=6) for n in (2, 4, 8, 16, 32, 64)),
+    *(s.GroupMapped(n, run=4) for n in (8, 16, 32)),
+    *(s.GroupMapped(n, items=8, run=8) for n in (4, 8, 16, 32)),
     *(s.GroupMapped(n, 512, items=items) for n in (128, 256) for items in (4, 6)),
     s.GroupMapped(8, flatten=True),
     s.MergePath(min_blocks=4),

@@ -8,6 +8,7 @@ SpMVs and to measured kernels that gather nothing. They only have to put schedul
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,6 +23,7 @@ Numbers = Mapping[str, float]
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # that a lane of several asks for at once
 ITEMS_ALONE = (3, 5)
+RUNS, RUN_BYTES = (4, 8), 32  # atoms side by side, and the most bytes that values have of a run
 
 
 def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> dict[Any, float]:
@@ -29,6 +31,9 @@ def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> 
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
     regular = bool(st.spread <= numbers["regular_spread"])
     found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
+    if regular and st.atoms >= numbers["bound_by_bytes"]:
+        least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
+        found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
     if task.kept and not regular:  # once: one-shot calls would sort each time
         sorts = bins(st, numbers)
         found[sorts] = bins_time(st, sorts, costs["bins"])
@@ -48,7 +53,7 @@ def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers
             name: value * (1 + more * (numbers["heavier"].get(f"{table}_{name}", 1.0) - 1))
             for name, value in numbers[table].items()
         }
-        for table in ("groups", "bins", "split")
+        for table in ("groups", "runs", "bins", "split")
     }
 
 
@@ -119,18 +124,28 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
 
 
 @functools.cache
-def groups(lanes: int) -> dict[int, Any]:
+def groups(lanes: int) -> tuple[Any, ...]:
     """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
     if lanes == 1:
-        return {items: s.ThreadMapped(items=items) for items in ITEMS_ALONE}
-    return {items: s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS}
+        return tuple(s.ThreadMapped(items=items) for items in ITEMS_ALONE)
+    return tuple(s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS)
+
+
+@functools.cache
+def runs(width: int, least: int) -> tuple[Any, ...]:
+    """Whole tiles for groups of `least` lanes to a warp with runs of atoms side by side, of values of so many bytes."""
+    shapes = itertools.product((n for n in LANES if least <= n <= 32), RUNS)
+    return tuple(
+        s.GroupMapped(lanes, items=run, run=run)
+        for lanes, run in shapes
+        if run * width <= RUN_BYTES
+    )
 
 
 def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[Any, float]:
     """Of `groups`, and its time."""
     times = {
-        schedule: group_time(st, regular, lanes, items, n)
-        for items, schedule in groups(lanes).items()
+        schedule: group_time(st, regular, lanes, schedule.items, n) for schedule in groups(lanes)
     }
     return min(times.items(), key=lambda item: item[1])
 
@@ -155,6 +170,22 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
     return float(
         n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered * idle + alone + meets
     )
+
+
+def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
+    """Of tiles of about equal length, where bytes are the bound.
+
+    n: byte, moved, and idle, how much more where lanes ask for atoms that tiles do not have; warp, one that starts, and
+    again, the next runs of its lanes.
+    """
+    warps, at_once, mean = (
+        st.tiles * schedule.size / 32,
+        schedule.size * schedule.run,
+        max(st.mean, 1.0),
+    )
+    rounds = math.ceil(round(mean / at_once, 3))
+    moved = 8 * (st.atoms + st.tiles) * n["byte"] * (1 + n["idle"] * (rounds * at_once / mean - 1))
+    return float(moved + warps * (n["warp"] + n["again"] * (rounds - 1)))
 
 
 def bins(st: Statistics, numbers: Mapping[str, Any]) -> Any:

@@ -138,6 +138,25 @@ def test_registers_suffice_for_what_is_asked_for_at_once(schedule: Any, dtype: t
     assert compiling.resources(code.source, code.name, "sm_90")["registers"] <= 48
 
 
+def test_what_follows_a_loop_stays_behind_it() -> None:
+    """0 + total, for tiles with atoms and without: where it is pulled into the loop, ptxas orders the loads worse."""
+    (code,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
+    before, _, _ = ptx(code.source).partition("st.global")
+    assert "add.f32" in before[before.rindex("$L") :]  # in one block with the store
+
+
+def ptx(source: str) -> str:
+    """cuda-core makes PTX where there is a driver only."""
+    nvrtc = pytest.importorskip("cuda.bindings.nvrtc")
+    _, program = nvrtc.nvrtcCreateProgram((headers.text() + source).encode(), b"", 0, [], [])
+    (error,) = nvrtc.nvrtcCompileProgram(program, 2, [b"-arch=compute_90", b"-std=c++17"])
+    assert not error
+    _, size = nvrtc.nvrtcGetPTXSize(program)
+    text = b" " * size
+    nvrtc.nvrtcGetPTX(program, text)
+    return text.decode()
+
+
 @ev.func
 def most(a, b):
     return max(a[0], b[0]), max(a[1], b[1]), max(a[2], b[2])

@@ -95,9 +95,34 @@ EV_DEVICE void load_pair_once(const double* p, double& first, double& second) {
   first = both.x;
   second = both.y;
 }
+// load_run: N side by side, read once: `p` is aligned to 16 bytes, or to all N where they are fewer bytes. As few
+// instructions as there are 16 bytes of them.
+template <bool sixteens, bool eights> struct word_for { using type = int; };
+template <bool eights> struct word_for<true, eights> { using type = int4; };
+template <> struct word_for<false, true> { using type = int2; };
+template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
+  constexpr int size = N * (int)sizeof(T);
+  using word = typename word_for<size % 16 == 0, size % 8 == 0>::type;
+  union {
+    word words[size / sizeof(word)];
+    T each[N];
+  } run;
+  #pragma unroll
+  for (int k = 0; k < size / (int)sizeof(word); ++k) run.words[k] = __ldcs((const word*)p + k);
+  #pragma unroll
+  for (int k = 0; k < N; ++k) to[k] = run.each[k];
+}
 // load_unused: a place that perhaps nobody has written, whose value is thrown away then: asked for without a branch, so
 // that the loads around it stay in flight together.
 template <class T> EV_DEVICE T load_unused(const T& place) { return place; }
+
+// A value as it is, of which the compiler is told nothing. After a loop: or what follows is pulled into the paths around
+// the loop (0 + total is 0 where it did not run), and ptxas orders the loads inside worse for it.
+template <class T> EV_DEVICE void pin(T&) {}
+EV_DEVICE void pin(float& v) { asm volatile("" : "+f"(v)); }
+EV_DEVICE void pin(double& v) { asm volatile("" : "+d"(v)); }
+EV_DEVICE void pin(int& v) { asm volatile("" : "+r"(v)); }
+EV_DEVICE void pin(long long& v) { asm volatile("" : "+l"(v)); }
 
 // A read-only array: a[i] is gathered, a.once(i) streams.
 template <class T> struct in {
@@ -168,6 +193,13 @@ template <class A, class B> struct same_type { static constexpr bool value = fal
 template <class A> struct same_type<A, A> { static constexpr bool value = true; };
 template <bool C, class A, class B> struct choose { using type = A; };
 template <class A, class B> struct choose<false, A, B> { using type = B; };
+
+// ---- runs of elements side by side -------------------------------------------------------------------------------------
+// Of `extent` elements from `p` on, how many are in whole runs, no more than `most`; none where `p` is not aligned.
+template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
+  if ((unsigned long long)p % 16 != 0) return 0;
+  return extent < (long long)most ? (pos)extent / N * N : most;
+}
 EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane
 EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
 EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }

@@ -81,6 +81,7 @@ class Text:
     `written`: the arrays that the program stores into, which must not be read through the
     read-only cache. `streaming`: read-once elements bypass the cache (staged engines).
     `meeting`: the arrays that are read and stored atomically (see meeting.py).
+    `loaded`: elements that a variable holds already.
     """
 
     wide: bool
@@ -90,6 +91,7 @@ class Text:
     references: References = field(default_factory=References)
     names: dict[ir.Var, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
+    loaded: dict[ir.Element, str] = field(default_factory=dict)
 
     def child(self) -> Text:
         """For another function of the same kernel: its own local names, the same references."""
@@ -166,6 +168,8 @@ class Text:
         raise AssertionError(e)
 
     def element(self, e: ir.Element) -> str:
+        if e in self.loaded:
+            return self.loaded[e]
         index = self.index(e.array, e.indices)
         if e.once and self.streaming and e.array.path not in self.written:
             return f"{self.array(e.array)}.once({index})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.types import POS
-from evenly.schedules.contract import items_of
+from evenly.schedules.contract import items_of, run_of
 
 from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
@@ -84,7 +84,8 @@ class HandedOut:
         self.text.names |= {RANK: "team.rank()", WIDTH: "team.size()"}
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
-        given = size, items_of(unit.schedule), atoms, self.totals.names
+        asked = items_of(unit.schedule), run_of(unit.schedule)
+        given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
         self.writer.declared.update(self.totals.names)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from evenly.errors import InputError
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode, schedule_code
-from evenly.schedules.contract import items_of
+from evenly.schedules.contract import items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
@@ -29,9 +30,13 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
-    writer = Owner(
-        text, size, items_of(schedule), code.atoms, totals.names, phase.body, walks_all_groups(code)
-    )
+    asked = items_of(schedule), run_of(schedule)
+    if asked[1] > 1 and size > 1 and not strides(code, size):
+        name = f"{type(schedule).__name__}.atoms"
+        expected = f"range(begin + group.rank, end, {size}), since run={asked[1]}"
+        raise InputError(name, expected=expected, given="another range")
+    whole = walks_all_groups(code)
+    writer = Owner(text, size, *asked, code.atoms, totals.names, phase.body, whole)
     writer.declared.update(totals.names)
     define_processor(writer, code, size, schedule.block)
     totals.start(writer)
@@ -112,6 +117,21 @@ def walks_all_groups(code: ScheduleCode) -> bool:
         and start.what == "group_index"
         and isinstance(step, ir.Processor)
         and step.what == "group_count"
+    )
+
+
+def strides(code: ScheduleCode, size: int) -> bool:
+    """Whether the members of a group take a tile's atoms in turn: range(begin + group.rank, end, group.size)."""
+    start, _, step = code.atoms.results
+    made = {s.var: s.value for s in code.atoms.body if isinstance(s, ir.Assign)}
+    start = made.get(start, start) if isinstance(start, ir.Var) else start
+    return (
+        isinstance(start, ir.Binary)
+        and start.op == "+"
+        and isinstance(start.right, ir.Processor)
+        and start.right.what == "group_rank"
+        and isinstance(step, ir.Const)
+        and step.value == size
     )
 
 

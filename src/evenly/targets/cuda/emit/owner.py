@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from evenly.language import ir, walk
 from evenly.language.types import POS
 
+from .batches import SideBySide, Strided, read_side_by_side
 from .expressions import Text
 from .meeting import reread
 from .statements import Writer, fields_of, member, range_head, value_struct
@@ -23,7 +24,7 @@ class Owner(Writer):
 
     Members compute the same; only the leader stores, uses atomics and contributes to
     accumulators of the grid. `atoms`: the schedule's range of a tile. `items`: how many of its atoms a
-    thread asks for at once.
+    thread asks for at once, `run` of them side by side.
     """
 
     def __init__(
@@ -31,13 +32,14 @@ class Owner(Writer):
         text: Text,
         size: int,
         items: int,
+        run: int,
         atoms: ir.Inline,
         grid: dict[ir.Var, str],
         body: ir.Block,
         plain_tiles: bool,
     ) -> None:
         super().__init__(text)
-        self.size, self.items = size, items
+        self.size, self.items, self.run = size, items, run
         self.atoms = atoms
         self.grid_names = grid
         self.in_pass = False
@@ -131,10 +133,16 @@ class Owner(Writer):
                 with self.braces(head):
                     self.block(s.body)
             self.in_pass = self.ascends = False
-        if self.size > 1 and s.accumulators:
+        if self.size == 1:
+            self.pin(s)
+        elif s.accumulators:
             self.reduce(s)
-        elif self.size > 1 and not self.one_pass:
+        elif not self.one_pass:
             self.line("team.sync();")
+
+    def pin(self, s: ir.Pass) -> None:
+        for v in fields_of(s.accumulators):
+            self.line(f"ev::pin({self.text.var(v)});")
 
     def batches(self, s: ir.Pass, start: str, end: str, step: ir.Expr) -> None:
         """The walk over atoms, `items` of them at a time, each into a value of its own.
@@ -149,25 +157,42 @@ class Owner(Writer):
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
         part = {v: f"{parts}[{item}].{member(fields, v)}" for v in fields}
         identity = ", ".join(t.expr(e) for a in s.accumulators for e in a.identity)
-        apart = item if width == "1" else f"{item} * {width}"
+        asked = self.asked(s, name, (start, end, width))
+        asked.begin()
         self.line("#pragma unroll 1")
-        head = f"for (pos {first} = {start}; {first} < {end}; {first} += {self.items} * {width})"
-        with self.braces(head):
+        each = f"{first} < {asked.end}; {first} += {self.items} * {width}"
+        with self.braces(f"for (pos {first} = {asked.start}; {each})"):
+            asked.load(first)
             self.line(f"{struct} {parts}[{self.items}];")
             with self.each_of_a_batch(item):
                 self.line(f"{parts}[{item}] = {{{identity}}};")
-                self.line(f"const pos {name} = {first} + {apart};")
+                self.line(f"const pos {name} = {first} + {asked.apart(item)};")
                 names = {v: t.var(v) for v in fields}
                 t.names.update(part)
-                with self.braces(f"if ({name} < {end})"):
+                t.loaded = asked.loaded(item)
+                with self.braces(f"if ({asked.inside})"):
                     self.block(s.body)
                 t.names.update(names)
+                t.loaded = {}
             with self.each_of_a_batch(item):
                 for acc in s.accumulators:
                     values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
                     t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
                     self.declared.update(values)
                     self.combine(acc, values, found=False)
+        if asked.left():
+            self.line("#pragma unroll 1")
+            with self.braces(asked.left()):
+                self.block(s.body)
+
+    def asked(self, s: ir.Pass, name: str, over: tuple[str, str, str]) -> Strided:
+        """Which atoms a batch has."""
+        given = self, name, over, self.items
+        if self.run > 1 and self.size > 1:
+            elements = read_side_by_side(s, self.text.written)
+            if elements:
+                return SideBySide(elements, *given, self.run)
+        return Strided(*given)
 
     def each_of_a_batch(self, item: str) -> AbstractContextManager[None]:
         self.line("#pragma unroll")

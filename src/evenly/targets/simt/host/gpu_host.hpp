@@ -124,6 +124,17 @@ template <class T> T load_unused(const T& place) { return place; }
 template <class T> EV_QUIET T load_unused(const T& place) { return place; }  // not an access that anything hangs on
 #endif
 
+// The same accesses as the GPU's.
+template <int N, class T> void load_run(const T* p, T* to) {
+  constexpr int size = N * (int)sizeof(T), each = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
+  typedef int word __attribute__((vector_size(each), may_alias));
+  for (int k = 0; k < size / each; ++k) {
+    const word bytes = ((const word*)p)[k];
+    __builtin_memcpy((char*)to + k * each, &bytes, each);
+  }
+}
+template <class T> void pin(T&) {}  // for another compiler
+
 // The array's length comes from where the pointer points: what the emitted code hands over is a bare pointer, as on the GPU.
 template <class T> struct in {
   const T* data;
