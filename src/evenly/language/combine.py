@@ -56,12 +56,10 @@ def combined(
     a: tuple[ir.Expr, ...],
     b: tuple[ir.Expr, ...],
     later: bool = False,
-    found: bool = False,
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
     """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants.
 
-    What makes argmin and argmax cheaper, where it is known: `later`: no atom of `b` comes before one of
-    `a`. `found`: `b` has one.
+    What makes argmin and argmax cheaper, where it is known: `later`: no atom of `b` comes before one of `a`.
     """
     t = a[0].type
     match acc.op:
@@ -82,7 +80,6 @@ def combined(
             return (), (ir.Select(earlier, b[0], a[0], t),)
         case "argmin" | "argmax":
             take = _better(acc.op, a, b, later)
-            take = take if found else _both(_found(b[1]), take)
             return (), (ir.Select(take, b[0], a[0], t), ir.Select(take, b[1], a[1], POS))
         case "reduce":
             assert acc.combine is not None
@@ -91,24 +88,25 @@ def combined(
 
 
 def _found(atom: ir.Expr) -> ir.Expr:
-    return ir.Compare(">=", atom, ir.Const(0, POS))
+    return ir.Compare("!=", atom, identity("atom", POS))
 
 
 def _missing(atom: ir.Expr) -> ir.Expr:
-    return ir.Compare("<", atom, ir.Const(0, POS))
+    # Not `< 0`: LLVM makes a shift of that, which costs two instructions more than a predicate.
+    return ir.Compare("==", atom, identity("atom", POS))
 
 
 def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], later: bool) -> ir.Expr:
-    """Whether `b`, if it has an atom, beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
+    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
 
+    What has no atom holds the identity, which nothing is worse than, and which beats nothing.
     All of it is evaluated, no part decides about another: a branch in a walk over atoms keeps loads waiting.
     """
     beats = _beats(op, b[0], a[0])
     if later:
         return _either(beats, _missing(a[1]))
-    # Where `a` has no atom it holds the identity, which nothing is worse than.
     first = _either(_missing(a[1]), ir.Compare("<", b[1], a[1]))
-    return _either(beats, _both(first, _no_worse(op, b[0], a[0])))
+    return _both(_found(b[1]), _either(beats, _both(first, _no_worse(op, b[0], a[0]))))
 
 
 def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:

@@ -179,7 +179,7 @@ class Owner(Writer):
                     values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
                     t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
                     self.declared.update(values)
-                    self.combine(acc, values, found=False)
+                    self.combine(acc, values)
         if asked.left():
             self.line("#pragma unroll 1")
             with self.braces(asked.left()):

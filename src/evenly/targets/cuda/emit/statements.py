@@ -166,12 +166,12 @@ class Writer:
                 held = ir.Var("part", v.type)
                 self.assign(held, self.text.expr(v))
                 simple.append(held)
-        self.combine(acc, tuple(simple), found=self.ascends)
+        self.combine(acc, tuple(simple))
 
-    def combine(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...], found: bool) -> None:
-        """What was accumulated, and then these. found: they are known to have an atom."""
+    def combine(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        """What was accumulated, and then these."""
         into = acc.fields
-        body, results = combine.combined(acc, into, values, later=self.ascends, found=found)
+        body, results = combine.combined(acc, into, values, later=self.ascends)
         self.block(body)
         if len(results) == 1:
             self.assign(into[0], self.text.expr(results[0]))
