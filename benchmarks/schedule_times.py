@@ -70,7 +70,7 @@ def compiled(job: tuple[tuple[str, str], Any]) -> None:
 def tried(st: Statistics) -> Iterator[Any]:
     for schedule in SCHEDULES:
         lanes = getattr(schedule, "size", 1) if schedule.engine == "owned" else 0
-        near = st.greatest < LONGEST * lanes and st.mean / 24 <= lanes <= 8 * max(st.mean, 4)
+        near = st.greatest < LONGEST * lanes and st.mean / 40 <= lanes <= 8 * max(st.mean, 4)
         if not lanes or near:
             yield schedule
 

@@ -178,14 +178,11 @@ def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     n: byte, moved, and idle, how much more where lanes ask for atoms that tiles do not have; warp, one that starts, and
     again, the next runs of its lanes.
     """
-    warps, at_once, mean = (
-        st.tiles * schedule.size / 32,
-        schedule.size * schedule.run,
-        max(st.mean, 1.0),
-    )
+    at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
     rounds = math.ceil(round(mean / at_once, 3))
-    moved = 8 * (st.atoms + st.tiles) * n["byte"] * (1 + n["idle"] * (rounds * at_once / mean - 1))
-    return float(moved + warps * (n["warp"] + n["again"] * (rounds - 1)))
+    warps = st.tiles * schedule.size / 32 * (n["warp"] + n["again"] * (rounds - 1))
+    moved = 8 * (st.atoms + st.tiles) * n["byte"]
+    return float(warps + moved * (1 + n["idle"] * (rounds * at_once / mean - 1)))
 
 
 def bins(st: Statistics, numbers: Mapping[str, Any]) -> Any:

@@ -151,7 +151,7 @@ class Owner(Writer):
         compiler unrolls takes what is left over one by one). Then the values are combined in order.
         """
         t, fields = self.text, fields_of(s.accumulators)
-        self.short |= self.size > 32 or widest(s) == 8
+        self.short |= self.size > 32 or widest(s) == 8 or self.run == 8
         self.heavy |= len(fields) * self.items > IN_FLIGHT or widest(s) > 8
         struct, name, width = self.struct_of(s), t.var(s.atom), t.expr(step)
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
