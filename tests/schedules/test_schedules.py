@@ -196,6 +196,7 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
             "GroupMapped(run=...): expected one of 1, 2, a",
         ),
         (lambda: ev.BlockMapped(items=3, run=3), "one of 1, a divisor of items=3, got 3"),
+        (lambda: ev.GroupMapped(run=4.0), "one of 1, 2, 4, a divisor of items=4, got 4.0"),
         (lambda: ev.GroupMapped(run=True), "one of 1, 2, 4, a divisor of items=4, got True"),
         (lambda: ev.Lrb(items=2.0), "Lrb(items=...): expected an integer from 1 to 32, got 2.0"),
         (lambda: ev.DynamicChunks(items=True), "an integer from 1 to 32, got True"),
@@ -274,22 +275,6 @@ def test_items_of_ones_own_are_checked(items: object) -> None:
     A = ev.ragged(np.array([0, 5, 9, 12]))
     with pytest.raises(ev.InputError, match=r"Several\(items=...\): expected an integer from 1 to"):
         emitted(lengths, (A, np.zeros(3, np.int64)), Several(items=items))
-
-
-def test_runs_of_ones_own_need_a_walk_that_they_can_take() -> None:
-    """Each thread's atoms in a row: there is no telling which of them are a run of the group's."""
-
-    @ev.schedule
-    class InPieces(ev.GroupMapped):
-        def atoms(self, state, tile):
-            size = (state.end(tile) - state.begin(tile) + self.size - 1) // self.size
-            start = state.begin(tile) + ev.group(self.size).rank * size
-            return range(start, min(start + size, state.end(tile)))
-
-    A = ev.ragged(np.array([0, 5, 9, 12]))
-    emitted(lengths, (A, np.zeros(3, np.int64)), InPieces(8))
-    with pytest.raises(ev.InputError, match=r"InPieces.atoms: expected range\(begin \+ group.rank"):
-        emitted(lengths, (A, np.zeros(3, np.int64)), InPieces(8, run=4))
 
 
 def test_shares_need_to_know_how_many_items() -> None:

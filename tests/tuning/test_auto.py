@@ -11,7 +11,7 @@ import pytest
 import evenly as ev
 from evenly.arguments import spec_of
 from evenly.interop.generators import rmat, stencil
-from evenly.layouts import Csr
+from evenly.layouts import Csr, convert
 from evenly.targets.cuda import place
 from evenly.tuning import auto
 from evenly.tuning.auto import consider
@@ -23,6 +23,7 @@ from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import Task, product_of, task_of
 from tests.batteries import layout_batteries
 from tests.interop import fakes
+from tests.kernels import CASES
 
 
 def chosen(A, target: str = "cuda", whole: bool = False):
@@ -334,6 +335,29 @@ def test_an_spmv_is_as_wide_as_the_values_of_its_matrix() -> None:
     assert "chosen: MergePath" in str(ev.explain(ev.csr(social), target="cuda"))
     narrow = ev.csr(social.astype(np.float32))
     assert "chosen: NonzeroSplit(block=128, items=11" in str(ev.explain(narrow, target="cuda"))
+
+
+@ev.kernel
+def positive(A, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row) if A.column(k) > row)
+
+
+def test_runs_are_for_what_lies_side_by_side() -> None:
+    """Not for values at places of their own, nor for those of some atoms only, nor for passes that store."""
+    x = np.ones(16, np.float32)
+    for layout, there in ("csr", True), ("ell", False), ("dia", False), ("bcsr", False):
+        A = convert(rmat(4), layout)
+        assert task(spmv, A, x, x).runs == product_of(A).runs == there
+    A = ev.csr(rmat(4))
+    assert not task(positive, A, x).runs
+    assert not task(
+        CASES["column_counts"].kernel, A, np.zeros(16, np.int32), np.zeros(1, np.int64)
+    ).runs
+    long = statistics(equal_tiles(500_000, 64))
+    for runs in True, False:
+        found = predicted(long, numbers(), Task(runs=runs))
+        assert any(getattr(schedule, "run", 1) > 1 for schedule in found) == runs
 
 
 # ---- gathers from all over -----------------------------------------------------------------------

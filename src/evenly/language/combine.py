@@ -59,7 +59,7 @@ def combined(
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
     """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants.
 
-    What makes argmin and argmax cheaper, where it is known: `later`: no atom of `b` comes before one of `a`.
+    `later`: no atom of `b` comes before one of `a`, which makes argmin and argmax cheaper.
     """
     t = a[0].type
     match acc.op:

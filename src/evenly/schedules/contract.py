@@ -28,7 +28,8 @@ owner "share": a tile may be shared by consecutive threads. In the order of the 
 items: an optional parameter of owners "thread" and "group", 1 to 32: how many of its atoms a processor asks for
     at once on `cuda` and `simt`, where the step of `atoms` is a positive constant. Without it: one.
 run: an optional parameter of owner "group", 1, 2, 4 or 8, a divisor of `items`: so many of them lie side by side, and
-    one instruction loads 16 bytes of what an array has there. `atoms` must be from begin + group.rank, step group.size.
+    one instruction loads 16 bytes of what an array has there. Where it is more than 1, `atoms` speaks for the other
+    targets only.
 
 engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner. "dynamic": takers
     take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
@@ -229,7 +230,7 @@ RUNS = (1, 2, 4, 8)
 def check_run(name: str, value: Any, items: int) -> None:
     """Of `items` atoms, how many lie side by side."""
     able = [n for n in RUNS if items % n == 0]
-    if isinstance(value, bool) or value not in able:
+    if not isinstance(value, int) or isinstance(value, bool) or value not in able:
         expected = f"one of {', '.join(map(str, able))}, a divisor of items={items}"
         raise InputError(f"{name}(run=...)", expected=expected, given=repr(value))
 

@@ -31,7 +31,7 @@ def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> 
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
     regular = bool(st.spread <= numbers["regular_spread"])
     found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
-    if regular and st.atoms >= numbers["bound_by_bytes"]:
+    if task.runs and regular and st.atoms >= numbers["bound_by_bytes"]:
         least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
         found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
     if task.kept and not regular:  # once: one-shot calls would sort each time

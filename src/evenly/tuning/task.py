@@ -8,7 +8,10 @@ from typing import Any
 from evenly.language import ir, walk
 from evenly.language.gathers import gathers
 from evenly.language.phases import needs_whole_tiles
+from evenly.language.side_by_side import lies_side_by_side, only_accumulates
+from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
+from evenly.layouts import Bcsr, Dia, Ell
 from evenly.layouts.fields import value_types
 
 
@@ -19,7 +22,7 @@ class Task:
     whole_tiles: the kernel needs schedules that own whole tiles. value_bytes: of a tile's accumulators, at
     most. width: bytes of the largest of the values in them. streams: atoms are read where they lie, one after the
     other, and nothing else is done with them than to reduce them. kept: in an explicit plan, which keeps
-    what follows from a structure.
+    what follows from a structure. runs: what atoms read lies side by side, as they do.
     """
 
     whole_tiles: bool = False
@@ -27,6 +30,7 @@ class Task:
     width: int = 4
     streams: bool = False
     kept: bool = True
+    runs: bool = True
 
     @property
     def staged(self) -> int:
@@ -38,13 +42,15 @@ class Task:
 
 
 SPMV = Task()
+FILLED = (Bcsr, Dia, Ell)  # their atoms are not the places of their values, or do not all have one
 SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
 STAGED = ("merge", "nonzero")  # engines that keep the values of a block in shared memory
 
 
 def product_of(layout: Any, kept: bool = True) -> Task:
     """The task of an SpMV of this layout and a vector of its type."""
-    return Task(width=max([4, *(t.itemsize for t in value_types(layout))]), kept=kept)
+    width = max([4, *(t.itemsize for t in value_types(layout))])
+    return Task(width=width, kept=kept, runs=not isinstance(layout, FILLED))
 
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:
@@ -56,7 +62,9 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     whole = needs_whole_tiles(program) is not None
     types = [v.type for p in passes for a in p.accumulators for v in a.fields]
     width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
-    return Task(whole, max(widths, default=0), width, streams, kept)
+    written = {a.path for a in written_arrays(program)}
+    runs = any(only_accumulates(p) and lies_side_by_side(p, written) for p in passes)
+    return Task(whole, max(widths, default=0), width, streams, kept, runs)
 
 
 def _elsewhere(pass_: ir.Pass) -> bool:

@@ -60,15 +60,16 @@ def test_arrays_that_end_within_a_run(schedule: Any, last: int) -> None:
     assert (y == matrix @ x).all()
 
 
+@pytest.mark.parametrize("run", [2, 4, 8])
 @pytest.mark.parametrize(
     "dtype", [np.float16, np.float64, np.complex64, np.complex128, np.int64, np.bool_]
 )
-def test_numbers_of_any_size(dtype: type) -> None:
+def test_numbers_of_any_size(dtype: type, run: int) -> None:
     """Of 1, 2, 8 and 16 bytes: several instructions a run, or less than one."""
     matrix = rows([0, 1, 5, 64, 3, 0, 130, 7], np.int64)
     values = (matrix.data % 2 if dtype is np.bool_ else matrix.data).astype(dtype)
     y = np.zeros(8, np.int64 if dtype is np.bool_ else np.float32 if dtype is np.float16 else dtype)
-    sums[ev.GroupMapped(8, 32, items=8, run=8)].on("simt")(ev.ragged(matrix.indptr), values, y)
+    sums[ev.GroupMapped(8, 32, items=8, run=run)].on("simt")(ev.ragged(matrix.indptr), values, y)
     through = np.concatenate([[0], np.cumsum(values, dtype=y.dtype)])
     assert (y == np.diff(through[matrix.indptr])).all()
 
@@ -111,3 +112,29 @@ def test_one_instruction_loads_a_run() -> None:
     assert (
         alone - together == 20 * 6
     )  # of a warp with two rows: columns and values by 2 instructions, not by 8
+
+
+def test_a_schedule_may_walk_atoms_as_it_likes() -> None:
+    """Elsewhere: where runs are, the members of a group share the tile's atoms by runs."""
+
+    @ev.schedule
+    class InPieces(ev.GroupMapped):
+        def atoms(self, state, tile):
+            share = (state.end(tile) - state.begin(tile) + self.size - 1) // self.size
+            start = min(state.begin(tile) + ev.group(self.size).rank * share, state.end(tile))
+            return range(start, min(start + share, state.end(tile)))
+
+    matrix = rows([0, 1, 5, 64, 3, 0, 130, 7])
+    x = np.arange(50, dtype=np.float32)
+    for schedule in InPieces(8, 64), InPieces(8, 64, run=4), Pairs(4, 2, 32):
+        y = np.zeros(8, np.float32)
+        spmv_rows[schedule].on("simt")(ev.csr(matrix), x, y)
+        assert (y == matrix @ x).all()
+
+
+@ev.schedule
+class Pairs(ev.DynamicChunks):
+    """Runs for takers of chunks."""
+
+    items: int = 4
+    run: int = 2

@@ -95,14 +95,16 @@ EV_DEVICE void load_pair_once(const double* p, double& first, double& second) {
   first = both.x;
   second = both.y;
 }
-// load_run: N side by side, read once: `p` is aligned to 16 bytes, or to all N where they are fewer bytes. As few
+// load_run: N > 1 side by side, read once: `p` is aligned to 16 bytes, or to all N where they are fewer bytes. As few
 // instructions as there are 16 bytes of them.
-template <bool sixteens, bool eights> struct word_for { using type = int; };
-template <bool eights> struct word_for<true, eights> { using type = int4; };
-template <> struct word_for<false, true> { using type = int2; };
+template <int size> struct word_of { using type = int4; };
+template <> struct word_of<8> { using type = int2; };
+template <> struct word_of<4> { using type = int; };
+template <> struct word_of<2> { using type = short; };
 template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
   constexpr int size = N * (int)sizeof(T);
-  using word = typename word_for<size % 16 == 0, size % 8 == 0>::type;
+  using word = typename word_of<(size < 16 ? size : 16)>::type;
+  static_assert(size % sizeof(word) == 0, "whole words");
   union {
     word words[size / sizeof(word)];
     T each[N];
@@ -197,7 +199,8 @@ template <class A, class B> struct choose<false, A, B> { using type = B; };
 // ---- runs of elements side by side -------------------------------------------------------------------------------------
 // Of `extent` elements from `p` on, how many are in whole runs, no more than `most`; none where `p` is not aligned.
 template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
-  if ((unsigned long long)p % 16 != 0) return 0;
+  constexpr int size = N * (int)sizeof(T);
+  if ((unsigned long long)p % (size < 16 ? size : 16) != 0) return 0;
   return extent < (long long)most ? (pos)extent / N * N : most;
 }
 EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenly.language import ir, walk
+from evenly.language import ir
 from evenly.language.phases import Owned
 from evenly.language.types import POS
 from evenly.schedules.contract import items_of, run_of
 
 from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
-from .owner import Owner
+from .owner import RANK, Owner, strided
 from .parameters import Parameter
 from .totals import Chunked, Totals
 
 if TYPE_CHECKING:
     from .unit import Unit
 
-RANK, WIDTH = ir.Var("rank", POS), ir.Var("width", POS)
+WIDTH = ir.Var("width", POS)
 
 
 def emit_dynamic(unit: Unit, phase: Owned, name: str) -> PhaseCode:
@@ -84,7 +84,7 @@ class HandedOut:
         self.text.names |= {RANK: "team.rank()", WIDTH: "team.size()"}
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
-        asked = items_of(unit.schedule), run_of(unit.schedule)
+        asked = items_of(unit.schedule), run_of(unit.schedule) if size > 1 else 1
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
@@ -120,12 +120,3 @@ class HandedOut:
         extra = [*self.totals.parameters, *parameters]
         given = name, block, "tiles", references, before, self.writer.lines, extra
         return self.unit.kernel(*given, min_blocks=self.writer.min_blocks(block))
-
-
-def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:
-    """The atoms of a tile for one of a team: from its rank on, every `width`-th."""
-    tile = ir.Var("tile", POS)
-    before, (begin,) = walk.substitute(layout.begin, (tile,))
-    after, (end,) = walk.substitute(layout.end, (tile,))
-    start = begin if size == 1 else ir.Binary("+", begin, RANK, POS)
-    return ir.Inline((tile,), (*before, *after), (start, end, width))

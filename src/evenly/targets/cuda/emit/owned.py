@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from evenly.errors import InputError
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode, schedule_code
+from evenly.language.types import POS
 from evenly.schedules.contract import items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
-from .owner import Owner
+from .owner import RANK, Owner, strided
 from .processor import define_processor
 from .statements import range_head
 from .totals import Totals
@@ -30,13 +30,11 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
-    asked = items_of(schedule), run_of(schedule)
-    if asked[1] > 1 and size > 1 and not strides(code, size):
-        name = f"{type(schedule).__name__}.atoms"
-        expected = f"range(begin + group.rank, end, {size}), since run={asked[1]}"
-        raise InputError(name, expected=expected, given="another range")
-    whole = walks_all_groups(code)
-    writer = Owner(text, size, *asked, code.atoms, totals.names, phase.body, whole)
+    run = run_of(schedule) if size > 1 else 1
+    atoms = code.atoms if run == 1 else strided(phase.layout, size, ir.Const(size, POS))
+    text.names[RANK] = "team.rank()"
+    given = totals.names, phase.body, walks_all_groups(code)
+    writer = Owner(text, size, items_of(schedule), run, atoms, *given)
     writer.declared.update(totals.names)
     define_processor(writer, code, size, schedule.block)
     totals.start(writer)
@@ -117,21 +115,6 @@ def walks_all_groups(code: ScheduleCode) -> bool:
         and start.what == "group_index"
         and isinstance(step, ir.Processor)
         and step.what == "group_count"
-    )
-
-
-def strides(code: ScheduleCode, size: int) -> bool:
-    """Whether the members of a group take a tile's atoms in turn: range(begin + group.rank, end, group.size)."""
-    start, _, step = code.atoms.results
-    made = {s.var: s.value for s in code.atoms.body if isinstance(s, ir.Assign)}
-    start = made.get(start, start) if isinstance(start, ir.Var) else start
-    return (
-        isinstance(start, ir.Binary)
-        and start.op == "+"
-        and isinstance(start.right, ir.Processor)
-        and start.right.what == "group_rank"
-        and isinstance(step, ir.Const)
-        and step.value == size
     )
 
 

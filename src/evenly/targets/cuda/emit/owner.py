@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from evenly.language import ir, walk
+from evenly.language.side_by_side import only_accumulates, read_side_by_side
 from evenly.language.types import POS
 
-from .batches import SideBySide, Strided, read_side_by_side
+from .batches import SideBySide, Strided
 from .expressions import Text
 from .meeting import reread
 from .statements import Writer, fields_of, member, range_head, value_struct
@@ -18,13 +19,15 @@ from .statements import Writer, fields_of, member, range_head, value_struct
 RESIDENT = 1024
 IN_FLIGHT = 12
 
+RANK = ir.Var("rank", POS)  # of a thread in its team
+
 
 class Owner(Writer):
     """Code of a whole tile, run by a thread or by all members of a group.
 
     Members compute the same; only the leader stores, uses atomics and contributes to
-    accumulators of the grid. `atoms`: the schedule's range of a tile. `items`: how many of its atoms a
-    thread asks for at once, `run` of them side by side.
+    accumulators of the grid. `atoms`: the schedule's range of a tile; where runs are, that of `strided`.
+    `items`: how many of its atoms a thread asks for at once, `run` of them side by side.
     """
 
     def __init__(
@@ -127,7 +130,8 @@ class Owner(Writer):
             self.in_pass = True
             self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
             if self.items > 1 and self.ascends and only_accumulates(s):
-                self.batches(s, t.expr(start), end, step)
+                begin = start.left if self.run > 1 and isinstance(start, ir.Binary) else start
+                self.batches(s, t.expr(begin), (t.expr(start), end, t.expr(step)))
             else:
                 head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
                 with self.braces(head):
@@ -144,26 +148,36 @@ class Owner(Writer):
         for v in fields_of(s.accumulators):
             self.line(f"ev::pin({self.text.var(v)});")
 
-    def batches(self, s: ir.Pass, start: str, end: str, step: ir.Expr) -> None:
+    def batches(self, s: ir.Pass, begin: str, over: tuple[str, str, str]) -> None:
         """The walk over atoms, `items` of them at a time, each into a value of its own.
 
         Their loads do not wait for each other: nothing but a predicate stands before them (a loop that a
         compiler unrolls takes what is left over one by one). Then the values are combined in order.
+        begin: the tile's first atom; over: from where on, until where and how far apart a thread has them.
         """
-        t, fields = self.text, fields_of(s.accumulators)
-        self.short |= self.size > 32 or widest(s) == 8 or self.run == 8
-        self.heavy |= len(fields) * self.items > IN_FLIGHT or widest(s) > 8
-        struct, name, width = self.struct_of(s), t.var(s.atom), t.expr(step)
+        self.short |= self.size > 32 or widest(s) == 8
+        self.heavy |= len(fields_of(s.accumulators)) * self.items > IN_FLIGHT or widest(s) > 8
+        given = self, self.text.var(s.atom), self.items
+        elements = read_side_by_side(s, self.text.written) if self.run > 1 else []
+        if elements:
+            self.short |= (
+                self.run == 8
+            )  # loads of 16 numbers and more, before the first of them is used
+            runs = SideBySide(elements, self.run, begin, *given, over)
+            self.batch(s, runs)
+            over = runs.left
+        self.batch(s, Strided(*given, over))
+
+    def batch(self, s: ir.Pass, asked: Strided) -> None:
+        t, fields, name = self.text, fields_of(s.accumulators), asked.name
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
         part = {v: f"{parts}[{item}].{member(fields, v)}" for v in fields}
         identity = ", ".join(t.expr(e) for a in s.accumulators for e in a.identity)
-        asked = self.asked(s, name, (start, end, width))
-        asked.begin()
         self.line("#pragma unroll 1")
-        each = f"{first} < {asked.end}; {first} += {self.items} * {width}"
+        each = f"{first} < {asked.end}; {first} += {self.items} * {asked.width}"
         with self.braces(f"for (pos {first} = {asked.start}; {each})"):
             asked.load(first)
-            self.line(f"{struct} {parts}[{self.items}];")
+            self.line(f"{self.struct_of(s)} {parts}[{self.items}];")
             with self.each_of_a_batch(item):
                 self.line(f"{parts}[{item}] = {{{identity}}};")
                 self.line(f"const pos {name} = {first} + {asked.apart(item)};")
@@ -180,19 +194,6 @@ class Owner(Writer):
                     t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
                     self.declared.update(values)
                     self.combine(acc, values)
-        if asked.left():
-            self.line("#pragma unroll 1")
-            with self.braces(asked.left()):
-                self.block(s.body)
-
-    def asked(self, s: ir.Pass, name: str, over: tuple[str, str, str]) -> Strided:
-        """Which atoms a batch has."""
-        given = self, name, over, self.items
-        if self.run > 1 and self.size > 1:
-            elements = read_side_by_side(s, self.text.written)
-            if elements:
-                return SideBySide(elements, *given, self.run)
-        return Strided(*given)
 
     def each_of_a_batch(self, item: str) -> AbstractContextManager[None]:
         self.line("#pragma unroll")
@@ -225,10 +226,10 @@ def widest(s: ir.Pass) -> int:
     return max((t.dtype.itemsize for t in read if t != POS), default=0)
 
 
-def only_accumulates(s: ir.Pass) -> bool:
-    """Whether all that a pass does is to accumulate, without loops: its atoms may be walked in any way."""
-    return bool(s.accumulators) and all(
-        isinstance(x, ir.Assign | ir.If)
-        or (isinstance(x, ir.Accumulate) and x.accumulator in s.accumulators)
-        for x in walk.statements(s.body)
-    )
+def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:
+    """The atoms of a tile for one of a team: from its rank on, every `width`-th."""
+    tile = ir.Var("tile", POS)
+    before, (begin,) = walk.substitute(layout.begin, (tile,))
+    after, (end,) = walk.substitute(layout.end, (tile,))
+    start = begin if size == 1 else ir.Binary("+", begin, RANK, POS)
+    return ir.Inline((tile,), (*before, *after), (start, end, width))

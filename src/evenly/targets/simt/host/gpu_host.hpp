@@ -126,8 +126,9 @@ template <class T> EV_QUIET T load_unused(const T& place) { return place; }  // 
 
 // The same accesses as the GPU's.
 template <int N, class T> void load_run(const T* p, T* to) {
-  constexpr int size = N * (int)sizeof(T), each = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
-  typedef int word __attribute__((vector_size(each), may_alias));
+  constexpr int size = N * (int)sizeof(T), each = size < 16 ? size : 16;
+  static_assert(size % each == 0, "whole words");
+  typedef char word __attribute__((vector_size(each), may_alias));
   for (int k = 0; k < size / each; ++k) {
     const word bytes = ((const word*)p)[k];
     __builtin_memcpy((char*)to + k * each, &bytes, each);
