@@ -145,7 +145,8 @@ class Owner(Writer):
             self.line("team.sync();")
 
     def pin(self, s: ir.Pass) -> None:
-        for v in fields_of(s.accumulators):
+        """What follows the loop stays behind it. With a bound of registers it may move: short tiles are faster so."""
+        for v in fields_of(s.accumulators) if not self.short else ():
             self.line(f"ev::pin({self.text.var(v)});")
 
     def batches(self, s: ir.Pass, begin: str, over: tuple[str, str, str]) -> None:
