@@ -56,6 +56,17 @@ def test_sets_differ_and_the_last_is_the_file_s():
     np.testing.assert_allclose(case.reference().exact, [1, 2, 3] * x1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_case_has_the_atoms_of_its_source_in_every_type(dtype: str) -> None:
+    """SciPy's astype would sum duplicates, in some of them."""
+    twice = sp.csr_array(
+        (np.ones(4, np.float32), np.zeros(4, np.int32), np.array([0, 2, 4], np.int32)), shape=(2, 1)
+    )
+    case = case_of(matrices.Source("twice", "synthetic", lambda: twice), dtype)
+    assert (case.matrix.nnz, case.matrix.dtype) == (4, dtype)
+    assert twice.nnz == 4
+
+
 def test_nothing_to_multiply():
     empty = matrices.Source("empty", "file", lambda: sp.csr_array((3, 3)))
     with pytest.raises(ev.InputError, match="empty: expected a matrix with nonzeros, got none"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from evenly.cli.validation import Reference
 from evenly.errors import InputError
@@ -40,7 +41,10 @@ class Case:
 
 def case_of(source: Source, dtype: str) -> Case:
     """Read or generate it. Raises InputError where it cannot be read or is empty."""
-    matrix = source.make().astype(dtype)
+    made = source.make()
+    # Not by its own astype, which sums duplicates: the same atoms in every type.
+    arrays = made.data.astype(dtype), made.indices, made.indptr
+    matrix = scipy.sparse.csr_array(arrays, shape=made.shape)
     if not matrix.nnz:
         raise InputError(source.name, expected="a matrix with nonzeros", given="none")
     rng = np.random.default_rng(0)
