@@ -161,9 +161,8 @@ class Owner(Writer):
         given = self, self.text.var(s.atom), self.items
         elements = read_side_by_side(s, self.text.written) if self.run > 1 else []
         if elements:
-            self.short |= (
-                self.run == 8
-            )  # loads of 16 numbers and more, before the first of them is used
+            # Eight of each array are loaded before the first of them is used.
+            self.short |= self.run == 8
             runs = SideBySide(elements, self.run, begin, *given, over)
             self.batch(s, runs)
             over = runs.left
