@@ -236,10 +236,10 @@ def check_run(name: str, value: Any, items: int) -> None:
 
 
 def run_of(schedule: Any) -> int:
-    """Of a schedule that owns tiles: without the parameter, 1. Raises InputError."""
+    """Of a schedule that owns tiles: without the parameter, or a group, 1. Raises InputError."""
     run = getattr(schedule, "run", 1)
     check_run(type(schedule).__name__, run, items_of(schedule))
-    return int(run)
+    return int(run) if schedule.owner == "group" else 1
 
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:

@@ -144,9 +144,8 @@ def test_what_follows_a_loop_stays_behind_it() -> None:
     before, _, _ = ptx(code.source).partition("st.global")
     assert "add.f32" in before[before.rindex("$L") :]  # in one block with the store
     (bound,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float64)
-    assert (
-        "ev::pin" not in bound.source
-    )  # of eight bytes a stencil takes 4% longer with it, a matrix of empty rows 14%
+    # Of eight bytes a stencil takes 4% longer with it, a matrix of empty rows 14%.
+    assert "ev::pin" not in bound.source
 
 
 def ptx(source: str) -> str:

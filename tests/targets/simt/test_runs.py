@@ -109,9 +109,8 @@ def test_one_instruction_loads_a_run() -> None:
         (counted,) = plan.counters()
         requests.append(counted.totals["global_load_requests"])
     alone, together = requests
-    assert (
-        alone - together == 20 * 6
-    )  # of a warp with two rows: columns and values by 2 instructions, not by 8
+    # Of a warp with two rows: columns and values by 2 instructions, not by 8.
+    assert alone - together == 20 * 6
 
 
 def test_a_schedule_may_walk_atoms_as_it_likes() -> None:

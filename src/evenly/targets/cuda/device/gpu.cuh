@@ -195,18 +195,18 @@ template <class A, class B> struct same_type { static constexpr bool value = fal
 template <class A> struct same_type<A, A> { static constexpr bool value = true; };
 template <bool C, class A, class B> struct choose { using type = A; };
 template <class A, class B> struct choose<false, A, B> { using type = B; };
+EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane
+EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
+EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
+EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-// ---- runs of elements side by side -------------------------------------------------------------------------------------
+// ---- runs of elements side by side (load_run) ----------------------------------------------------------------------------
 // Of `extent` elements from `p` on, how many are in whole runs, no more than `most`; none where `p` is not aligned.
 template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
   constexpr int size = N * (int)sizeof(T);
   if ((unsigned long long)p % (size < 16 ? size : 16) != 0) return 0;
   return extent < (long long)most ? (pos)extent / N * N : most;
 }
-EV_DEVICE unsigned lanes_through(int lane) { return full_warp >> (31 - lane); }  // lanes 0..lane
-EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
-EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
-EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
 // ---- extremes: the identities of min and max --------------------------------------------------------------------------
 template <class T> EV_DEVICE T lowest();

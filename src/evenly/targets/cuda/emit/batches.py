@@ -1,4 +1,4 @@
-"""Which atoms a thread asks for at once: every so manieth of a tile, or runs of atoms that lie side by side."""
+"""Which atoms a thread asks for at once: some so far apart, or runs that lie side by side."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from evenly.schedules.contract import items_of, run_of
 
 from .bins import GIVEN, bins_of
 from .code import KernelCode, PhaseCode
-from .owner import RANK, Owner, strided
+from .owner import Owner, strided
 from .parameters import Parameter
 from .totals import Chunked, Totals
 
@@ -81,10 +81,10 @@ class HandedOut:
         self.unit, self.phase = unit, phase
         self.text = unit.text(phase)
         self.text.taken |= {"chunks", "live", "team", "tile", "tile_bins"}
-        self.text.names |= {RANK: "team.rank()", WIDTH: "team.size()"}
+        self.text.names[WIDTH] = "team.size()"
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
-        asked = items_of(unit.schedule), run_of(unit.schedule) if size > 1 else 1
+        asked = items_of(unit.schedule), run_of(unit.schedule)
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True

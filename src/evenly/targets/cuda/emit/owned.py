@@ -14,7 +14,7 @@ from evenly.schedules.contract import items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
-from .owner import RANK, Owner, strided
+from .owner import Owner, strided
 from .processor import define_processor
 from .statements import range_head
 from .totals import Totals
@@ -30,9 +30,8 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
-    run = run_of(schedule) if size > 1 else 1
+    run = run_of(schedule)
     atoms = code.atoms if run == 1 else strided(phase.layout, size, ir.Const(size, POS))
-    text.names[RANK] = "team.rank()"
     given = totals.names, phase.body, walks_all_groups(code)
     writer = Owner(text, size, items_of(schedule), run, atoms, *given)
     writer.declared.update(totals.names)

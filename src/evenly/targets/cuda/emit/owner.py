@@ -41,6 +41,7 @@ class Owner(Writer):
         body: ir.Block,
         plain_tiles: bool,
     ) -> None:
+        text.names[RANK] = "team.rank()"
         super().__init__(text)
         self.size, self.items, self.run = size, items, run
         self.atoms = atoms
@@ -130,8 +131,7 @@ class Owner(Writer):
             self.in_pass = True
             self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
             if self.items > 1 and self.ascends and only_accumulates(s):
-                begin = start.left if self.run > 1 and isinstance(start, ir.Binary) else start
-                self.batches(s, t.expr(begin), (t.expr(start), end, t.expr(step)))
+                self.batches(s, start, end, step)
             else:
                 head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
                 with self.braces(head):
@@ -149,13 +149,13 @@ class Owner(Writer):
         for v in fields_of(s.accumulators) if not self.short else ():
             self.line(f"ev::pin({self.text.var(v)});")
 
-    def batches(self, s: ir.Pass, begin: str, over: tuple[str, str, str]) -> None:
+    def batches(self, s: ir.Pass, start: ir.Expr, end: str, step: ir.Expr) -> None:
         """The walk over atoms, `items` of them at a time, each into a value of its own.
 
         Their loads do not wait for each other: nothing but a predicate stands before them (a loop that a
         compiler unrolls takes what is left over one by one). Then the values are combined in order.
-        begin: the tile's first atom; over: from where on, until where and how far apart a thread has them.
         """
+        over = self.text.expr(start), end, self.text.expr(step)
         self.short |= self.size > 32 or widest(s) == 8
         self.heavy |= len(fields_of(s.accumulators)) * self.items > IN_FLIGHT or widest(s) > 8
         given = self, self.text.var(s.atom), self.items
@@ -163,7 +163,8 @@ class Owner(Writer):
         if elements:
             # Eight of each array are loaded before the first of them is used.
             self.short |= self.run == 8
-            runs = SideBySide(elements, self.run, begin, *given, over)
+            assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
+            runs = SideBySide(elements, self.run, self.text.expr(start.left), *given, over)
             self.batch(s, runs)
             over = runs.left
         self.batch(s, Strided(*given, over))
