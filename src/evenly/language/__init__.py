@@ -6,7 +6,8 @@ From a function to what targets emit:
     specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
     phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it
     names, func, intrinsics, combine   what kernels call, and how reductions combine
-    walk, gathers, renumbering         looking through a typed program
+    walk, gathers, renumbering         looking through a typed program;
+    side_by_side                       what passes read as their atoms lie
     diagnostics                        places in the source, and refusals
 
 Importing this imports none of them.
