@@ -49,7 +49,7 @@ def compare(name: str, matrix: Any) -> None:
     A = ev.csr(matrix).to("cuda")
     x, y = (cp.ones(n, matrix.dtype) for n in reversed(matrix.shape))
     chosen = choose(A, "cuda", Task(width=matrix.dtype.itemsize))
-    shares = [s for s in candidates("cuda") if isinstance(s, ev.MergePath) and s.items == 3]
+    shares = [s for s in candidates("cuda") if isinstance(s, ev.MergePath) and s.items < 7]
     plans = {s: spmv_rows.plan(A, x, y, schedule=s) for s in dict.fromkeys([chosen, *shares])}
     samples = measure({str(s): GraphClock(p.launches) for s, p in plans.items()}, rounds=ROUNDS)
     times = {s: samples[str(s), "warm"].median for s in plans}

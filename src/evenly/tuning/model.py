@@ -35,7 +35,7 @@ def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> 
         least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
         found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
     if task.kept and not regular:  # once: one-shot calls would sort each time
-        sorts = bins(st, numbers)
+        sorts = bins(st, numbers, task)
         found[sorts] = bins_time(st, sorts, costs["bins"])
     if not task.whole_tiles:
         found[split(st, numbers, task)] = split_time(st, costs["split"])
@@ -185,9 +185,11 @@ def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     return float(warps + moved * (1 + n["idle"] * (rounds * at_once / mean - 1)))
 
 
-def bins(st: Statistics, numbers: Mapping[str, Any]) -> Any:
+def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     """Lrb; where most tiles are empty the others are short, and have nothing to ask for at once."""
-    return s.Lrb(block=512, items=1 if st.empty > numbers["mostly_empty"] else 4)
+    block, lanes, thread, group = (numbers["streaming"] if task.streams else numbers)["sorted"]
+    items = 1 if st.empty > numbers["mostly_empty"] else 4
+    return s.Lrb(block, lanes, thread, group, items=items)
 
 
 def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:
