@@ -1,0 +1,56 @@
+"""From what length on a tile goes to a team, and to a warp: `sorted` of the data file, Lrb's parameters.
+
+    python benchmarks/bins.py [FOLDER]
+
+The skewed matrices of carveout.py, an SpMV in float32 and float64 and the two kernels of other_kernels.py that gather
+nothing, under every kind of bins: for each kernel, the kinds by how much longer they take than the best one, in the
+geometric mean over the matrices. Needs a GPU and CuPy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections import defaultdict
+from typing import Any
+
+import cupy as cp
+from carveout import matrices
+from schedule_times import TASKS, arguments
+
+import evenly as ev
+from evenly.timing.graphs import GraphClock
+from evenly.timing.rounds import measure
+
+KINDS = [ev.Lrb(512, *kind) for kind in itertools.product((2, 4, 8), (4, 8, 16), (32, 64, 128))]
+ROUNDS = 5
+
+
+def times(matrix: Any, task: tuple[str, str]) -> dict[str, float]:
+    """Microseconds of a kernel by kind of bins."""
+    kernel, dtype = task
+    made, given = arguments(kernel, ev.csr(matrix.astype(dtype)).to("cuda"), cp)
+    clocks = {str(kind): GraphClock(made.plan(*given, schedule=kind).launches) for kind in KINDS}
+    samples = measure(clocks, rounds=ROUNDS)
+    return {kind: samples[kind, "warm"].median for kind in clocks}
+
+
+def main() -> None:
+    longer = defaultdict(list)
+    for name, matrix in matrices(sys.argv[1] if len(sys.argv) > 1 else None):
+        for task in TASKS:
+            found = times(matrix, task)
+            best = min(found, key=lambda kind: found[kind])
+            print(f"{name:16} {' '.join(task):18} {found[best]:8.2f} us  {best}", flush=True)
+            for kind, us in found.items():
+                longer[task, kind].append(us / found[best])
+    for (task, kind), ratios in sorted(
+        longer.items(), key=lambda item: (item[0][0], math.prod(item[1]))
+    ):
+        mean = math.prod(ratios) ** (1 / len(ratios))
+        print(f"{' '.join(task):18} {mean:.3f}, at worst {max(ratios):.2f}  {kind}")
+
+
+if __name__ == "__main__":
+    main()
