@@ -41,9 +41,8 @@ MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
 OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
 OTHERS = [ev.NonzeroSplit(), *(ev.NonzeroSplit(*row[1:]) for row in numbers()["most_in_flight"])]
-OTHERS += [ev.Lrb(block=512, items=items) for items in (1, 4)] + [
-    ev.Lrb(*numbers()["streaming"]["sorted"])
-]
+BINS = [numbers()["bin_sizes"], numbers()["streaming"]["bin_sizes"]]
+OTHERS += [ev.Lrb(*sizes, items=items) for sizes in BINS for items in (1, 4)]
 SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))
 ROUNDS, LONGEST = 6, 3000  # atoms of one lane: what takes longer is not tried
 

@@ -16,7 +16,7 @@ from evenly.targets.cuda import place
 from evenly.tuning import auto
 from evenly.tuning.auto import consider
 from evenly.tuning.candidates import candidates
-from evenly.tuning.model import predicted, split
+from evenly.tuning.model import bins, predicted, split
 from evenly.tuning.numbers import for_memory, numbers
 from evenly.tuning.scatter import by_kernel, by_numpy, scattered
 from evenly.tuning.statistics import Statistics, statistics
@@ -25,7 +25,10 @@ from tests.batteries import layout_batteries
 from tests.interop import fakes
 from tests.kernels import CASES
 
-STREAMS_SORTED = ev.Lrb(512, thread=16, group=128)  # for kernels that gather nothing
+STREAMS_SORTED = ev.Lrb(
+    512, thread=16, group=128
+)  # kernels that gather nothing, as the data file has it
+BY_DRIVER = slice(3)  # of its `shares`, those that leave the carveout to the driver
 
 
 def chosen(A, target: str = "cuda", whole: bool = False):
@@ -154,6 +157,17 @@ def test_tiles_are_sorted_by_plans_only() -> None:
     A = ev.ragged(np.concatenate([[0], np.cumsum(sizes)]))
     assert chosen(A) == ev.Lrb(block=512, items=1)
     assert isinstance(consider(A, "cuda", Task(kept=False)).schedule, ev.ThreadMapped)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_is_sorted_is_what_was_measured(streams: bool) -> None:
+    """The few tiles of mostly empty ones have nothing to ask for at once, whatever the kernel."""
+    sizes = np.zeros(200_000, np.int64)
+    sizes[::20] = 40
+    sizes[7] = 3_000
+    st = statistics(ev.ragged(np.concatenate([[0], np.cumsum(sizes)])))
+    assert bins(st, numbers(), Task(streams=streams)) == ev.Lrb(block=512, items=1)
+    assert ev.Lrb(block=512, items=1) in candidates("cuda")
 
 
 def test_a_few_very_long_tiles_among_short_ones_are_sorted_out() -> None:
@@ -285,10 +299,10 @@ def test_shares_of_memory_are_for_gpus_that_have_as_much_of_it() -> None:
     st = statistics(ev.csr(rmat(16)))
     assert split(st, for_memory(233_472)).carveout == 14
     for other in (102_400, 167_936):
-        assert split(st, for_memory(other)) == ev.MergePath(256, 4, 6)
+        assert split(st, for_memory(other)) == ev.MergePath(min_blocks=4)
 
 
-@pytest.mark.parametrize(("memory", "shares"), [(233_472, slice(None)), (102_400, slice(2))])
+@pytest.mark.parametrize(("memory", "shares"), [(233_472, slice(None)), (102_400, BY_DRIVER)])
 def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
     monkeypatch: pytest.MonkeyPatch, memory: int, shares: slice
 ) -> None:

@@ -21,10 +21,10 @@ GRID: tuple[Any, ...] = (
     *(s.GroupMapped(n, 512, items=items) for n in (128, 256) for items in (4, 6)),
     s.GroupMapped(8, flatten=True),
     s.MergePath(min_blocks=4),
-    s.MergePath(128, 4, 12, 14),
-    s.MergePath(256, 4, 6),
-    s.MergePath(256, 4, 6, 7),
-    s.MergePath(256, 6, 5, 28),
+    s.MergePath(128, 4, min_blocks=12, carveout=14),
+    s.MergePath(256, 4, min_blocks=6),
+    s.MergePath(256, 4, min_blocks=6, carveout=7),
+    s.MergePath(256, 6, min_blocks=5, carveout=28),
     s.MergePath(128, 5),
     s.MergePath(128, 5, min_blocks=8),
     s.MergePath(128, 7),
@@ -39,7 +39,7 @@ GRID: tuple[Any, ...] = (
     s.NonzeroSplit(512, 4),
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
-    s.Lrb(512, 8, 16, 128),
+    s.Lrb(512, thread=16, group=128),
 )
 
 

@@ -187,9 +187,12 @@ def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
 
 def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     """Lrb; where most tiles are empty the others are short, and have nothing to ask for at once."""
-    block, lanes, thread, group = (numbers["streaming"] if task.streams else numbers)["sorted"]
-    items = 1 if st.empty > numbers["mostly_empty"] else 4
-    return s.Lrb(block, lanes, thread, group, items=items)
+    block, lanes, thread, group = numbers["bin_sizes"]
+    if st.empty > numbers["mostly_empty"]:
+        return s.Lrb(block, lanes, thread, group, items=1)
+    if task.streams:
+        block, lanes, thread, group = numbers["streaming"]["bin_sizes"]
+    return s.Lrb(block, lanes, thread, group)
 
 
 def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:

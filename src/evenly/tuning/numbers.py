@@ -7,6 +7,8 @@ import tomllib
 from importlib import resources
 from typing import Any
 
+from evenly.schedules import MergePath
+
 
 @functools.cache
 def numbers(architecture: str = "sm_90") -> dict[str, Any]:
@@ -22,4 +24,5 @@ def for_memory(nbytes: int) -> dict[str, Any]:
     held = numbers()
     if nbytes == held["shared_memory"]:
         return held
-    return held | {"shares": [row for row in held["shares"] if row[-1] < 0]}
+    by_driver = [row for row in held["shares"] if MergePath(*row[2:]).carveout < 0]
+    return held | {"shares": by_driver}

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import typed
+from tests import emitting, typed
 from tests.batteries import matrices
 from tests.emitting import emitted
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case
@@ -21,6 +21,7 @@ from evenly.layouts import convert
 from evenly.targets.cuda import CudaTarget, headers
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda.emit.code import KernelCode
+from evenly.tuning.numbers import numbers
 
 pytest.importorskip("cuda.core")
 
@@ -174,6 +175,20 @@ def extremes(A, y):
             (-1e30, -1e30, -1e30),
         )
         y[row] = high + low + size
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_shares_of_the_data_file_leave_registers_enough(
+    monkeypatch: pytest.MonkeyPatch, dtype: type, wide: bool
+) -> None:
+    """Their bounds are there for more registers; positions of 64 bits take some, too."""
+    monkeypatch.setattr(emitting, "is_wide", lambda binding: wide)
+    for width, _, *share in numbers()["shares"]:
+        if np.dtype(dtype).itemsize <= width:
+            for code in codes(CASES["spmv"], ev.MergePath(*share), "csr", dtype):
+                assert f"using pos = {'long long' if wide else 'int'};" in code.source
+                assert compiling.resources(code.source, code.name, "sm_90")["spills"] == 0
 
 
 def test_no_bound_where_much_is_in_flight() -> None:
