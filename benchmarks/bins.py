@@ -10,7 +10,7 @@ geometric mean over the matrices. Needs a GPU and CuPy.
 from __future__ import annotations
 
 import itertools
-import math
+import statistics
 import sys
 from collections import defaultdict
 from typing import Any
@@ -20,6 +20,7 @@ from carveout import matrices
 from schedule_times import TASKS, arguments
 
 import evenly as ev
+from evenly.bench.matrices import in_type
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import measure
 
@@ -30,7 +31,7 @@ ROUNDS = 5
 def times(matrix: Any, task: tuple[str, str]) -> dict[str, float]:
     """Microseconds of a kernel by kind of bins."""
     kernel, dtype = task
-    made, given = arguments(kernel, ev.csr(matrix.astype(dtype)).to("cuda"), cp)
+    made, given = arguments(kernel, ev.csr(in_type(matrix, dtype)).to("cuda"), cp)
     clocks = {str(kind): GraphClock(made.plan(*given, schedule=kind).launches) for kind in KINDS}
     samples = measure(clocks, rounds=ROUNDS)
     return {kind: samples[kind, "warm"].median for kind in clocks}
@@ -45,11 +46,10 @@ def main() -> None:
             print(f"{name:16} {' '.join(task):18} {found[best]:8.2f} us  {best}", flush=True)
             for kind, us in found.items():
                 longer[task, kind].append(us / found[best])
-    for (task, kind), ratios in sorted(
-        longer.items(), key=lambda item: (item[0][0], math.prod(item[1]))
-    ):
-        mean = math.prod(ratios) ** (1 / len(ratios))
-        print(f"{' '.join(task):18} {mean:.3f}, at worst {max(ratios):.2f}  {kind}")
+    means = {key: statistics.geometric_mean(ratios) for key, ratios in longer.items()}
+    for task, kind in sorted(means, key=lambda key: (key[0], means[key])):
+        mean, worst = means[task, kind], max(longer[task, kind])
+        print(f"{' '.join(task):18} {mean:.3f}, at worst {worst:.2f}  {kind}")
 
 
 if __name__ == "__main__":

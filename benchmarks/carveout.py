@@ -20,7 +20,7 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
-from evenly.bench.matrices import sources
+from evenly.bench.matrices import in_type, sources
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import measure
@@ -63,7 +63,7 @@ def main() -> None:
     folder = sys.argv[1] if len(sys.argv) > 1 else None
     for name, matrix in matrices(folder):
         for dtype in (np.float32, np.float64):
-            compare(name, matrix.astype(dtype))
+            compare(name, in_type(matrix, dtype))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.bench.matrices import from_folder
+from evenly.bench.matrices import from_folder, in_type
 from evenly.interop.matrix_files import to_npz
 
 
@@ -23,7 +23,7 @@ def narrowed(matrix: Any) -> Any:
     with np.errstate(over="ignore"):
         values = matrix.data.astype(np.float32)
     same = np.array_equal(values.astype(matrix.data.dtype), matrix.data)
-    return matrix.astype(np.float32) if same else matrix
+    return in_type(matrix, np.float32) if same else matrix
 
 
 def main(folder: str, out: str) -> None:

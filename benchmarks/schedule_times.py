@@ -29,6 +29,7 @@ from other_kernels import row_argmax, weighted
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.arguments import spec_of
+from evenly.bench.matrices import in_type
 from evenly.targets.cuda.compile import cubin
 from evenly.timing.graphs import GraphClock
 from evenly.tuning.model import LANES, groups, runs
@@ -101,7 +102,7 @@ def main(folder: str, out: str) -> None:
             matrix = scipy.sparse.csr_array(make())
             st = statistics(ev.csr(matrix))
             for task in TASKS:
-                A = ev.csr(matrix.astype(task[1])).to("cuda")
+                A = ev.csr(in_type(matrix, task[1])).to("cuda")
                 found, auto = times(*arguments(task[0], A, cp), st)
                 best = min(found, key=lambda schedule: found[schedule])
                 loss[task].append(found[auto] / found[best])

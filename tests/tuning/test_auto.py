@@ -25,9 +25,8 @@ from tests.batteries import layout_batteries
 from tests.interop import fakes
 from tests.kernels import CASES
 
-STREAMS_SORTED = ev.Lrb(
-    512, thread=16, group=128
-)  # kernels that gather nothing, as the data file has it
+# For kernels that gather nothing, as the data file has it.
+STREAMS_SORTED = ev.Lrb(512, thread=16, group=128)
 BY_DRIVER = slice(3)  # of its `shares`, those that leave the carveout to the driver
 
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from evenly.cli.validation import Reference
 from evenly.errors import InputError
 
-from .matrices import Source
+from .matrices import Source, in_type
 
 Array = np.ndarray[Any, Any]
 
@@ -41,10 +40,7 @@ class Case:
 
 def case_of(source: Source, dtype: str) -> Case:
     """Read or generate it. Raises InputError where it cannot be read or is empty."""
-    made = source.make()
-    # Not by its own astype, which sums duplicates: the same atoms in every type.
-    arrays = made.data.astype(dtype), made.indices, made.indptr
-    matrix = scipy.sparse.csr_array(arrays, shape=made.shape)
+    matrix = in_type(source.make(), dtype)
     if not matrix.nnz:
         raise InputError(source.name, expected="a matrix with nonzeros", given="none")
     rng = np.random.default_rng(0)

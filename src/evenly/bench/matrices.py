@@ -56,6 +56,14 @@ def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
     return [source for source in found if not chosen or source.name in chosen]
 
 
+def in_type(matrix: Any, dtype: Any) -> Any:
+    """The same csr_array, atom by atom, with values of another type: SciPy's astype would sum duplicates then."""
+    import scipy.sparse
+
+    arrays = matrix.data.astype(dtype), matrix.indices, matrix.indptr
+    return scipy.sparse.csr_array(arrays, shape=matrix.shape)
+
+
 def from_folder(folder: Path) -> list[Source]:
     """The matrices in a folder."""
     expected = f"a folder with matrices ({', '.join(ENDINGS)})"
