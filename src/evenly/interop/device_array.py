@@ -17,6 +17,7 @@ import numpy as np
 
 from evenly.errors import InputError, UnavailableError
 from evenly.interop.arrays import ArrayView
+from evenly.interop.context import keep
 
 
 class DeviceArray:
@@ -218,6 +219,7 @@ class _on:
             self.previous = Device()
             device = self.previous if self.device_id is None else Device(self.device_id)
             device.set_current()
+            keep(device.device_id)
         except Exception as error:  # cuda.core raises its own kinds for a missing driver
             said = f"no GPU can be reached ({error})"
             raise UnavailableError("DeviceArray", said, remedy) from error

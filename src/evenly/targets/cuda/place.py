@@ -5,16 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.interop.context import keep
 
 from .compile import require
 
 
-def device_at(binding: Binding) -> Any:
-    """The device of cuda.core's that the arguments are on, made current; where there are no arrays, the current one."""
-    views = (binding.view(path) for _, path in binding.array_paths)
-    device = require().Device(next((v.device_id for v in views), None))
+def current_device(device_id: int | None) -> Any:
+    """A device of cuda.core's, made current; None: the one that is. Its context stays."""
+    device = require().Device(device_id)
     device.set_current()
+    keep(device.device_id)
     return device
+
+
+def device_at(binding: Binding) -> Any:
+    """The device that the arguments are on, made current; where there are no arrays, the current one."""
+    views = (binding.view(path) for _, path in binding.array_paths)
+    return current_device(next((v.device_id for v in views), None))
 
 
 def shared_memory(device_id: int) -> int:

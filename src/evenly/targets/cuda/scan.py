@@ -20,6 +20,7 @@ from .emit.expressions import Text
 from .emit.layout_struct import position_function
 from .emit.parameters import parameter_name, parameters_of, struct_members, struct_values
 from .launching import scalar
+from .place import current_device
 
 BLOCK, ITEMS = 256, 8
 LIMIT = 2**31 - 2**21
@@ -38,8 +39,7 @@ def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
     totals = empty(tiles, (blocks,), sums_type(wide))
     core = compiling.require()
     device_id = view(tiles).device_id
-    device = core.Device(device_id)
-    device.set_current()
+    device = current_device(device_id)
     handle = current([tiles], device_id)
     stream = core.Stream.from_handle(handle) if handle else device.default_stream
     binding = Binding({"base": base, "selected": tiles, "count": count})

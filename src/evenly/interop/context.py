@@ -1,0 +1,19 @@
+"""The context of a device, kept for as long as the process runs."""
+
+from __future__ import annotations
+
+import functools
+
+
+@functools.cache
+def keep(device_id: int) -> None:
+    """Retains the primary context of a device that has been made current, once and for all.
+
+    cuda.core releases it when the thread ends that made the device current. If nobody else has it then, it is
+    destroyed, and with it what lasts from call to call: kernels, scratch memory, arrays, and whatever other libraries
+    know of it.
+    """
+    from cuda.bindings import driver
+
+    _, device = driver.cuDeviceGet(device_id)
+    driver.cuDevicePrimaryCtxRetain(device)
