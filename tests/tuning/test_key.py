@@ -161,15 +161,17 @@ def test_devices(monkeypatch) -> None:
         name, compute_capability = "NVIDIA H200", (9, 0)
 
         def __init__(self, number) -> None:
-            self.number = number
+            self.device_id = number
 
         def set_current(self) -> None:
-            current.append(self.number)
+            current.append(self.device_id)
 
     current: list = []
+    kept: list = []
     monkeypatch.setattr(place, "require", lambda: SimpleNamespace(Device=Device))
+    monkeypatch.setattr(place, "keep", kept.append)
     there = Binding({"n": 3, "x": OnCuda(np.ones(4))})
     assert key.device_of("cuda", there) == "NVIDIA H200 (sm_90)"
-    assert current == [0]  # where the array is, not what is current
+    assert current == kept == [0]  # where the array is, not what is current
     threads = numba.get_num_threads()
     assert f", {threads} thread" in key.device_of("cpu", Binding({}))
