@@ -110,6 +110,21 @@ def an_if_around_passes(A, x, y):
             y[row] = 9
 
 
+@case(A=A3, x=f32(3, 0, 2), y=out("float32", [36, 7, 17]), z=out("bool", [True, False, False]))
+def a_value_under_the_condition_of_a_pass(A, x, y, z):
+    """Where the condition does not hold, there is no such value."""
+    for row in A.tiles():
+        y[row] = 7
+        if x[row] > 0:
+            scale = x[row] * 2
+            far = x[row] > 2
+            y[row] = sum(A.value(k) * scale if far else A.value(k) for k in A.atoms(row))
+            z[row] = far
+            if not far:
+                more = scale + 9
+                y[row] += sum(more if A.value(k) > 3 else 0 for k in A.atoms(row))
+
+
 @case(A=A3, x=f32(1, 0, -1), y=out("float32", [12, 0, 4]))
 def an_if_whose_branch_changes_its_condition(A, x, y):
     for row in A.tiles():

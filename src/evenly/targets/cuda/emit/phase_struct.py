@@ -106,7 +106,7 @@ class PhaseStruct:
         p = self.phase
         tile = p.tile.name
         writer = self.writer(p.pass_.at, tile={p.tile: tile})
-        writer.block(p.enter)
+        writer.block(p.enter, after=p.state)
         values = ", ".join(writer.text.var(v) for v in p.state)
         writer.line(f"return {{{values}}};")
         return [f"  EV_DEVICE State enter(pos {tile}) const {{", *writer.lines, "  }"]

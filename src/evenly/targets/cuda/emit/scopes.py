@@ -5,20 +5,28 @@ from __future__ import annotations
 from evenly.language import ir, walk
 
 
-def declarations(block: ir.Block, given: set[ir.Var]) -> dict[int, list[ir.Var]]:
+def declarations(
+    block: ir.Block, given: set[ir.Var], after: tuple[ir.Var, ...] = ()
+) -> dict[int, list[ir.Var]]:
     """For each statement (by id), the variables to declare just before it.
 
     A variable whose first use in its block is an assignment there is declared by that
-    assignment itself: it is not listed. `given`: variables that exist already.
+    assignment itself: it is not listed. `given`: variables that exist already. `after`: those
+    that what follows the block reads.
     """
     out: dict[int, list[ir.Var]] = {}
-    _place(block, set(given), out)
+    _place(block, set(given), out, after)
     return out
 
 
-def _place(block: ir.Block, known: set[ir.Var], out: dict[int, list[ir.Var]]) -> None:
+def _place(
+    block: ir.Block,
+    known: set[ir.Var],
+    out: dict[int, list[ir.Var]],
+    after: tuple[ir.Var, ...] = (),
+) -> None:
     uses = [_mentions(s) for s in block]
-    counts: dict[ir.Var, int] = {}
+    counts = dict.fromkeys(after, 1)
     for mentioned in uses:
         for v in mentioned:
             counts[v] = counts.get(v, 0) + 1

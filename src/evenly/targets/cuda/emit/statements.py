@@ -26,6 +26,7 @@ class Writer:
         self.depth = 1
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}
+        self.after: tuple[ir.Var, ...] = ()
         # What is accumulated comes from one atom after the other, each further on than the last.
         self.ascends = False
 
@@ -46,12 +47,16 @@ class Writer:
     def declare(self, v: ir.Var) -> None:
         if v not in self.declared:
             self.declared.add(v)
-            self.line(f"{ctype(v.type)} {self.text.var(v)};")
+            self.line(f"{ctype(v.type)} {self.text.var(v)}{'{}' if v in self.after else ''};")
 
     # ---- blocks ------------------------------------------------------------------------------
-    def block(self, block: ir.Block) -> None:
-        """A block whose variables are all its own, or declared already."""
-        self.places |= declarations(block, self.declared)
+    def block(self, block: ir.Block, after: tuple[ir.Var, ...] = ()) -> None:
+        """A block whose variables are all its own, or declared already, but for those read `after` it.
+
+        They have a value also where the condition under which they are assigned does not hold.
+        """
+        self.after = after
+        self.places |= declarations(block, self.declared, after)
         self.inner(block)
 
     def inner(self, block: ir.Block) -> None:
