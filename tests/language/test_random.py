@@ -122,7 +122,7 @@ def test_every_way_gives_the_same(text: str) -> None:
             np.testing.assert_array_equal(got[name], reference[name], err_msg=f"{way}: {name}")
 
 
-def _on_cpu(text: str) -> None:
+def _on(target: str, text: str) -> None:
     note(text)
     function = made(text)
     kernel = ev.kernel(function, source=text)
@@ -130,19 +130,24 @@ def _on_cpu(text: str) -> None:
     kernel.on("python")(*reference.values())
     for schedule in ("thread_mapped", "merge_path"):
         got = _arguments()
-        kernel[schedule].on("cpu")(*got.values())
+        kernel[schedule].on(target)(*got.values())
         for name in ("y", "q", "out_atom", "g"):
             np.testing.assert_array_equal(got[name], reference[name], err_msg=f"{schedule}: {name}")
 
 
+TARGETS = pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+
+
+@TARGETS
 @settings(max_examples=8)
 @given(text=tame_kernels())
-def test_the_cpu_gives_the_same(text: str) -> None:
-    _on_cpu(text)
+def test_targets_give_the_same(target: str, text: str) -> None:
+    _on(target, text)
 
 
 @pytest.mark.slow
+@TARGETS
 @settings(max_examples=100)
 @given(text=tame_kernels())
-def test_the_cpu_gives_the_same_at_length(text: str) -> None:
-    _on_cpu(text)
+def test_targets_give_the_same_at_length(target: str, text: str) -> None:
+    _on(target, text)
