@@ -12,6 +12,7 @@ import pytest
 
 import evenly as ev
 from evenly.arguments import Binding, spec_of
+from evenly.interop import context
 from evenly.interop.generators import rmat, stencil
 from evenly.targets.cuda import place
 from evenly.tuning import key
@@ -169,7 +170,7 @@ def test_devices(monkeypatch) -> None:
     current: list = []
     kept: list = []
     monkeypatch.setattr(place, "require", lambda: SimpleNamespace(Device=Device))
-    monkeypatch.setattr(place, "keep", kept.append)
+    monkeypatch.setattr(context, "_keep", kept.append)
     there = Binding({"n": 3, "x": OnCuda(np.ones(4))})
     assert key.device_of("cuda", there) == "NVIDIA H200 (sm_90)"
     assert current == kept == [0]  # where the array is, not what is current

@@ -17,7 +17,7 @@ import numpy as np
 
 from evenly.errors import InputError, UnavailableError
 from evenly.interop.arrays import ArrayView
-from evenly.interop.context import keep
+from evenly.interop.context import make_current
 
 
 class DeviceArray:
@@ -218,8 +218,7 @@ class _on:
         try:
             self.previous = Device()
             device = self.previous if self.device_id is None else Device(self.device_id)
-            device.set_current()
-            keep(device.device_id)
+            make_current(device)
         except Exception as error:  # cuda.core raises its own kinds for a missing driver
             said = f"no GPU can be reached ({error})"
             raise UnavailableError("DeviceArray", said, remedy) from error

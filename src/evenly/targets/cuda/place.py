@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evenly.arguments import Binding
-from evenly.interop.context import keep
+from evenly.interop.context import make_current
 
 from .compile import require
 
@@ -13,8 +13,7 @@ from .compile import require
 def current_device(device_id: int | None) -> Any:
     """A device of cuda.core's, made current; None: the one that is. Its context stays."""
     device = require().Device(device_id)
-    device.set_current()
-    keep(device.device_id)
+    make_current(device)
     return device
 
 
