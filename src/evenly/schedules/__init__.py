@@ -90,12 +90,12 @@ TABLE: dict[str, Entry] = {
     ),
     "merge_path": Entry(
         MergePath,
-        "tiles + atoms evenly among blocks, staged",
+        "tiles + atoms evenly among blocks",
         "any distribution of lengths",
         "Merrill, Garland 2016",
     ),
     "nonzero_split": Entry(
-        NonzeroSplit, "atoms evenly among blocks, staged", "many empty tiles", "Baxter, moderngpu"
+        NonzeroSplit, "atoms evenly among blocks", "many empty tiles", "Baxter, moderngpu"
     ),
 }
 

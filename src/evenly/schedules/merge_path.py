@@ -1,8 +1,8 @@
-"""Tiles and atoms divided evenly among blocks, atom values staged through shared memory.
+"""Tiles and atoms divided evenly among blocks, whose lanes exchange the values of their atoms.
 
 The safe choice for any distribution of tile lengths. Source: Merrill and Garland,
-"Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016); staging as in
-Baxter's moderngpu.
+"Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016); loads in one order and folds in
+another as in Baxter's moderngpu.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ class MergePath(WorkOriented):
 
     carveout: the shared memory that a multiprocessor should have, in percent of the most that it can have
     (CUDA's preferred shared memory carveout, a hint that is rounded). The rest of its fast memory is L1
-    cache, where blocks, and fewer of them, find more of what they gather. -1: the driver decides.
+    cache, where blocks, and fewer of them, find more of what they gather. A block takes 2 bytes an atom, and
+    1 KiB; and where `items` is not 1, 2, 4 or 8, or values have more than 8 bytes, those of the values.
+    -1: the driver decides.
 
     Where there are no blocks (the CPU) it is WorkOriented.
     """

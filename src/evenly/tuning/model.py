@@ -118,7 +118,7 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
     able = [
         s.MergePath(*share)
         for largest, least, *share in shares
-        if task.staged <= largest and st.tiles + st.atoms >= least
+        if task.exchanged <= largest and st.tiles + st.atoms >= least
     ]
     return next((m for m in reversed(able) if fits(m, task)), able[0])
 

@@ -2,8 +2,8 @@
 
 All engines hand out atoms in one way: a group of lanes takes consecutive atoms (or a tile)
 together, lane r every size-th of them from r on. A thread of its own is a group of one; under
-the engines that stage (`merge`, `nonzero`) the group is the block, and a lane's atoms are those
-that it evaluates while staging. So an array of counts says it all.
+the engines that split tiles (`merge`, `nonzero`) the group is the warp, and a lane's atoms are those
+that it loads. So an array of counts says it all.
 Held against `Partition` and against plain loops in tests/tuning/test_shares.py.
 """
 
@@ -81,7 +81,7 @@ def _flat(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
 
 
 def _merge(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
-    return schedule.block, _along_path(offsets, schedule.block * schedule.items, blocks)
+    return WARP, _of_warps(schedule, _along_path(offsets, schedule.block * schedule.items, blocks))
 
 
 def _threads_along_path(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
@@ -100,7 +100,14 @@ def _along_path(offsets: Numbers, share: int, count: int) -> Numbers:
 
 def _nonzero(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
     share = schedule.block * schedule.items
-    return schedule.block, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1]))
+    return WARP, _of_warps(schedule, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1])))
+
+
+def _of_warps(schedule: Any, atoms: Numbers) -> Numbers:
+    """Of the blocks' atoms, which their warps take one after the other, so many each as they have slots."""
+    slots = WARP * schedule.items
+    before = np.arange(schedule.block // WARP) * slots
+    return np.clip(atoms[:, None] - before, 0, slots).reshape(-1)
 
 
 def _dynamic(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:

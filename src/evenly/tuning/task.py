@@ -33,10 +33,10 @@ class Task:
     runs: bool = True
 
     @property
-    def staged(self) -> int:
-        """Bytes of a value that MergePath stages, or more: value_bytes come in eights, one number may be narrower.
+    def exchanged(self) -> int:
+        """Bytes of a value that MergePath's lanes exchange, or more: value_bytes come in eights, one number may be narrower.
 
-        Where a kernel has no values nothing is staged, and nothing depends on this.
+        Where a kernel has no values nothing depends on this.
         """
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
@@ -44,7 +44,8 @@ class Task:
 SPMV = Task()
 FILLED = (Bcsr, Dia, Ell)  # their atoms are not the places of their values, or do not all have one
 SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
-STAGED = ("merge", "nonzero")  # engines that keep the values of a block in shared memory
+EXCHANGE = ("merge", "nonzero")  # engines whose lanes exchange values: in shared memory, but for
+SHUFFLED = (1, 2, 4, 8)  # so many items of up to 8 bytes (device/group.cuh)
 
 
 def product_of(layout: Any, kept: bool = True) -> Task:
@@ -73,8 +74,9 @@ def _elsewhere(pass_: ir.Pass) -> bool:
 
 
 def fits(schedule: Any, task: Task) -> bool:
-    """Whether the values of a block fit into its shared memory, and a mark for each."""
-    if schedule.engine not in STAGED:
+    """Whether the values of a block fit into its shared memory, if that is how lanes exchange them, and an id for each."""
+    if schedule.engine not in EXCHANGE:
         return True
-    each = max(task.value_bytes, 8) + 1
+    by_shuffles = schedule.items in SHUFFLED and task.value_bytes <= 8
+    each = 2 + (0 if by_shuffles else max(task.value_bytes, 8))
     return bool(schedule.block * schedule.items * each <= SHARED)

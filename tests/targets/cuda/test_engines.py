@@ -169,7 +169,7 @@ def test_atomics_return_the_old_value(scalars: ctypes.CDLL, dtype: str) -> None:
 # ---- NVRTC ------------------------------------------------------------------------------------
 
 
-SPILLS = {"spmv_nonzero_double": 8, "spmv_merge_meeting": 8}
+SPILLS = {("sm_100", "nonzero_arg_max"): 8, ("sm_100", "spmv_merge_256x7"): 8}
 
 
 def one_string(*files: Path) -> str:
@@ -197,7 +197,7 @@ def test_every_engine_compiles_without_spilling(architecture: str) -> None:
         spilled = re.search(r"(\d+) bytes spill stores", part)
         assert spilled is not None, part
         # ptxas would rather spill a register or two than lose a block.
-        assert int(spilled[1]) <= SPILLS.get(name, 0), part
+        assert int(spilled[1]) <= SPILLS.get((architecture, name), 0), part
         shared = re.search(r"(\d+) bytes smem", part)
         registers = re.search(r"Used (\d+) registers", part)
         assert registers is not None, part

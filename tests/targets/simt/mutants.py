@@ -124,8 +124,8 @@ LONG = rows([150, 150, 0, 700, 0, 3])
 SHORT = rows([3, 1, 0, 2, 5] * 60)
 
 
-def merge(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
-    run_kernel(case, ev.MergePath(block=64, items=3), matrix, **how)
+def merge(case: str = "spmv", matrix: Any = LONG, items: int = 3, **how: Any) -> None:
+    run_kernel(case, ev.MergePath(block=64, items=items), matrix, **how)
 
 
 def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
@@ -245,6 +245,65 @@ def meeting(launches: int = 1) -> None:
         np.testing.assert_array_equal(made, 0)
         sums = np.diff(np.concatenate([[0], np.cumsum(x)])[offsets])
         np.testing.assert_array_equal(y, sums)
+
+
+PAIR = (
+    JOIN.replace("float", "double").split("EV_KERNEL")[0]
+    + """
+EV_KERNEL(1) pair(const int* offsets, const double* x, double* y, long long* cells) {
+  const Phase phase{offsets, x, y, 1};
+  Phase::Grid grid;
+  ev::shared_tile<Phase, 32, ev::merge_rule> tile{cells};
+  tile.look(phase, 0);
+  tile.bring(0, {x[ev::block_rank()]});
+  if (tile.meet_one(0)) phase.leave(0, tile.part, grid);
+}
+"""
+)
+
+
+def pair() -> None:
+    """Two threads of two blocks that join a tile, whose parts have two words, in every order of what they do."""
+    y, made = np.zeros(1), np.zeros(3 * 5, np.int64)
+    x, offsets = np.array([1 / 3, 2 / 7]), np.array([0, 40], np.int32)
+    found = SimtProgram(PAIR).explore("pair", 2, 1, offsets, x, y, made)
+    assert found.complete
+    for outcome in found.outcomes:
+        *_, sums, left = outcome.arrays
+        np.testing.assert_array_equal(sums, x.sum())
+        np.testing.assert_array_equal(left, 0)
+
+
+EFFECTS = """
+struct Phase {
+  using pos = int;
+  struct State {};
+  struct Value { template <class F> EV_DEVICE Value each(F) const { return {}; } };
+  struct Grid {};
+  static constexpr bool needs_tile = false, has_value = false, has_effects = true, has_leave = false, has_grid = false;
+  const int* offsets;
+  int* counts;
+  int tiles;
+  EV_DEVICE pos num_tiles() const { return tiles; }
+  EV_DEVICE pos num_atoms() const { return offsets[tiles]; }
+  EV_DEVICE pos begin(pos tile) const { return offsets[tile]; }
+  EV_DEVICE pos end(pos tile) const { return offsets[tile + 1]; }
+  EV_DEVICE State enter(pos) const { return {}; }
+  EV_DEVICE void step(Value&, const State&, pos, pos atom) const { counts[atom] += 1; }
+  static EV_DEVICE Grid grid_identity() { return {}; }
+};
+EV_KERNEL(64) visit(const int* offsets, int* counts, int tiles) {
+  ev::split_persistent<Phase, 64, 1, ev::merge_rule>({offsets, counts, tiles}, {}, nullptr);
+}
+"""
+
+
+def persistent_effects() -> None:
+    """Several chunks a block, and nothing to fold: what stands between two chunks is the barrier at the end of one."""
+    offsets = np.array([0, 300, 301, 700], np.int32)
+    counts = np.zeros(offsets[-1], np.int32)
+    SimtProgram(EFFECTS).launch("visit", 2, 64, offsets, counts, 3)
+    assert (counts == 1).all()
 
 
 REDUCE = """

@@ -28,8 +28,18 @@ pytestmark = pytest.mark.simt
 Run = Callable[[], None]
 merge: Run = programs.merge
 merge_by_tile: Run = functools.partial(programs.merge, "weighted_by_tile")
+merge_long: Run = functools.partial(programs.merge, matrix=programs.rows([95]))
+merge_fours: Run = functools.partial(programs.merge, items=4)
+merge_by_tile_in_another_order: Run = functools.partial(
+    programs.merge, "weighted_by_tile", seed=1
+)
+merge_to_the_end: Run = functools.partial(programs.merge, matrix=programs.rows([192, 3]))
+empty_first: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 400 + [3]))
+without_atoms: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 200))
+persistent_without_atoms: Run = functools.partial(without_atoms, counted=True)
 merge_stored: Run = functools.partial(programs.merge, stored=True)
 persistent: Run = programs.persistent
+persistent_effects: Run = programs.persistent_effects
 persistent_over_empty_tiles: Run = programs.persistent_over_empty_tiles
 nonzero: Run = programs.nonzero
 share: Run = programs.share
@@ -55,18 +65,20 @@ binned_mostly_empty: Run = functools.partial(
 )
 binned_spmv: Run = functools.partial(programs.binned, "spmv", programs.SHORT)
 binned_in_place: Run = programs.binned_in_place
+pair: Run = programs.pair
 sorting: Run = programs.sorting
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
     "merge": merge, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
-    "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
+    "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
-    "meeting": meeting, "meeting again": meeting_again, "meeting, words in any order": words_in_any_order,
+    "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
+    "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
@@ -78,8 +90,8 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "group.cuh": (flat_8, group_48, group_48),
     "scan.cuh": (scan, scan),
     "split.cuh": (
-        merge_stored, merge, merge_by_tile, merge_by_tile, merge_by_tile, merge, merge,
-        persistent_over_empty_tiles,
+        merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, merge, merge, merge_by_tile, merge,
+        persistent_effects,
     ),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
@@ -158,9 +170,13 @@ LAST = ("thread_rank() == T - 1", "true")
 GONE = ("", ";")
 
 LIMITS = [
-    Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, phase.begin(b.t0 + i), phase.end(b.t0 + i));", "i < count", "i <= count", merge_by_tile, "bounds"),
-    Mutant("split.cuh", "for (; i < count; i += T) {", "<", "<=", merge, "bounds"),
-    Mutant("split.cuh", "if (t + k * T < nz) slots[t + k * T].value = v[k];", "<", "<=", merge, "race"),
+    Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
+    Mutant("split.cuh", "const bool ends = i < b.t1 - b.t0 && (Rule::bounded || i == 0);", "<", "<=", merge, "bounds"),
+    Mutant("split.cuh", "} else if (!Rule::bounded && !needs_tile && nz == S) {", "nz == S", "nz >= 40", nonzero, "bounds"),
+    Mutant("split.cuh", "step(v[k], tile[k], b.z0 + (i < nz ? i : instead));", "i < nz", "i <= nz", merge_long, "bounds"),
+    Mutant("split.cuh", "const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", empty_first, "bounds"),
+    Mutant("split.cuh", "if (atoms == 0) {", "atoms == 0", "false", without_atoms, "bounds"),
+    Mutant("split.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("split.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
     Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
@@ -175,10 +191,12 @@ LIMITS = [
 ]  # fmt: skip
 MISSING = [
     Mutant("split.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "if (I % 4 == 0 || thread_rank() + k * T < S / 4) words[thread_rank() + k * T] = 0;", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "for (int k = 0; k < I; ++k) ids[own_slot() + k] = 0;", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, earlier};", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
     Mutant("split.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
     Mutant("split.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
-    Mutant("split.cuh", "else slots[first + k].tile = after;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("split.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
     Mutant("split.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
     Mutant("carry.cuh", "c.out_tile[block_rank()] = tile;", *GONE, share, "uninitialised"),
     Mutant("carry.cuh", "c.out_value[block_rank()] = v;", *GONE, share, "uninitialised"),
@@ -198,6 +216,7 @@ MISSING = [
 ]  # fmt: skip
 WRONG_THREADS = [
     Mutant("split.cuh", "if (lane_rank() == 0) {", *ALL_LANES, merge, "race"),
+    Mutant("split.cuh", "if (own != 0 && ids[own_slot() + lowest(own)] == 1) {", " && ids[own_slot() + lowest(own)] == 1", "", merge, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) {", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) { warp_total[warp_rank()] = part; warp_whole[warp_rank()] = whole; }", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (thread_rank() == 0) phase.leave(long_tile[0], Phase::combine(before, long_rest[0]), grid);", *ALL_THREADS, long_run, "race"),
@@ -209,7 +228,9 @@ WRONG_THREADS = [
 ]  # fmt: skip
 MASKS = [
     Mutant("split.cuh", "low += count_bits(ballot(full_warp, ended)) * stride;", *HALF, merge, "mask"),
-    Mutant("split.cuh", "local after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
+    Mutant("split.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
+    Mutant("split.cuh", "if (any(full_warp, own != 0)) exchange(v);", *HALF, merge, "mask"),
+    Mutant("group.cuh", "for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);", *HALF, merge_fours, "mask"),
     Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
     Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),
     Mutant("flatten.cuh", "unsigned mask = g.mask();", "g.mask()", "g.mask() >> 1", flat_8, "mask"),
@@ -226,20 +247,20 @@ TURNS = [  # two halves in turn, and barriers of one's own
 ]  # fmt: skip
 MEETING = [  # blocks that meet
     Mutant("meet.cuh", "if (found[0] == 0) return false;", *GONE, meeting, "deadlock"),
-    Mutant("meet.cuh", "if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);", *GONE, meeting, "deadlock"),
-    Mutant("meet.cuh", "if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);", "me == count - 1", "false", meeting, "deadlock"),
-    Mutant("meet.cuh", "if (lane_rank() == source) before = atomic_add(place, 1LL);", "atomic_add(place, 1LL)", "(*place)++", meeting, "race"),
-    Mutant("meet.cuh", "if (shuffle_from(full_warp, before, source) != members - 1) return false;", "members - 1", "members - 2", meeting, "deadlock"),
-    Mutant("meet.cuh", "if (shuffle_from(full_warp, before, source) != members - 1) return false;", *HALF, meeting, "mask"),
-    Mutant("meet.cuh", "part = take(place, members, group + members == count);", "members,", "members - 1,", meeting, "deadlock"),
-    Mutant("meet.cuh", "part = take(place, members, group + members == count);", "group + members == count", "true", meeting, "deadlock"),
+    Mutant("meet.cuh", "put(level + (long long)(first + me) * cell, me == count - 1, part);", *GONE, meeting, "deadlock"),
+    Mutant("meet.cuh", "put(level + (long long)(first + me) * cell, me == count - 1, part);", "me == count - 1", "false", meeting, "deadlock"),
+    Mutant("meet.cuh", "if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(level, first, me), 1LL);", "atomic_add(place_of(level, first, me), 1LL)", "(*place_of(level, first, me))++", meeting, "race"),
+    Mutant("meet.cuh", "if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;", "present - 1", "present - 2", meeting, "deadlock"),
+    Mutant("meet.cuh", "if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;", *HALF, meeting, "mask"),
+    Mutant("meet.cuh", "part = take(place, present, group(me) + present == count);", "present,", "present - 1,", meeting, "deadlock"),
+    Mutant("meet.cuh", "part = take(place, present, group(me) + present == count);", "group(me) + present == count", "true", meeting, "deadlock"),
     Mutant("meet.cuh", "if (count <= fan) return true;", *GONE, meeting, "bounds"),
     Mutant("meet.cuh", "if (count <= fan) return true;", "fan", "fan + 40", meeting, "race"),
     Mutant("meet.cuh", "me /= fan;", *GONE, meeting, "bounds"),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));", "atomic_store(at + 1 + last * words + w, ", "at[1 + last * words + w] = (", meeting, "race"),
     Mutant("meet.cuh", "found[i][w] = i < left ? (link)atomic_load(at(i, w)) : there;", "atomic_load(at(i, w))", "*at(i, w)", meeting, "race"),
-    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", "(from, tile)", "(stop, tile)", meeting, "deadlock"),
-    Mutant("meet.cuh", "const pos tile = shuffle_from(full_warp, head_tile, 0);", *HALF, meeting, "mask"),
+    Mutant("meet.cuh", "EV_DEVICE int first_block() const { return (int)(Rule::place(begin, tile) / S); }", "begin", "end", meeting, "deadlock"),
+    Mutant("meet.cuh", "tile = shuffle_from(full_warp, tile, source);", *HALF, meeting, "mask"),
     Mutant("meet.cuh", "part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });", *HALF, meeting, "mask"),
 ]  # fmt: skip
 DYNAMIC = [  # whoever is free
@@ -273,20 +294,21 @@ BINS = [  # tiles are sorted, and teams of four widths take them
 MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
 
 MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
-    Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
-    Mutant("meet.cuh", "while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~sign", "", words_in_any_order, "seed"),
+    Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
 ]  # fmt: skip
 BY_RESULT = [
     Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
+    Mutant("split.cuh", "*head = part;", *GONE, meeting, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
     Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (lane_rank() == 0) atomic_store(place, 0LL);", *GONE, meeting, ""),
-    Mutant("meet.cuh", "if (lane_rank() == source) before = atomic_add(place, 1LL);", *GONE, meeting, ""),
-    Mutant("meet.cuh", "source = 0;", *GONE, meeting, ""),
+    Mutant("meet.cuh", "if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(level, first, me), 1LL);", *GONE, meeting, ""),
+    Mutant("meet.cuh", "source = 0;", *GONE, meeting_again, ""),
+    Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", "& ~(second ? there_too : there)", "", pair, ""),
     Mutant("meet.cuh", "if (i < left) atomic_store(at(i, w), 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (i < left) total = Phase::combine(total, b.value);", *GONE, meeting, ""),
-    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", "(to, tile)", "(to + 64, tile)", meeting, ""),
-    Mutant("meet.cuh", "if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);", ", 31,", ", 30,", meeting, ""),
+    Mutant("meet.cuh", "EV_DEVICE int last_block() const { return (int)(Rule::last_place(end, tile) / S); }", "(end", "(end + 64", meeting, ""),
+    Mutant("meet.cuh", "head().join(phase, warp_rank() == 0 ? 0 : 31, grid);", "31", "30", meeting, ""),
     Mutant("meet.cuh", "part = second ? Phase::combine(other.value, part) : Phase::combine(part, other.value);", "other.value, part", "part, part", meeting, ""),
 ]  # fmt: skip
 

@@ -114,9 +114,6 @@ template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
   #pragma unroll
   for (int k = 0; k < N; ++k) to[k] = run.each[k];
 }
-// load_unused: a place that perhaps nobody has written, whose value is thrown away then: asked for without a branch, so
-// that the loads around it stay in flight together.
-template <class T> EV_DEVICE T load_unused(const T& place) { return place; }
 
 // A value as it is, of which the compiler is told nothing. After a loop: or what follows is pulled into the paths around
 // the loop (0 + total is 0 where it did not run), and ptxas orders the loads inside worse for it.

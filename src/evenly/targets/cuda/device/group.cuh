@@ -47,6 +47,34 @@ template <int N, int O = 1, class V, class F> EV_DEVICE V lanes_fold(unsigned ma
   return v;
 }
 
+// A warp's lanes have I values each of 32 * I, in order of k and then of lanes: they come to have I consecutive ones.
+// By shuffles, each of which brings every lane one value: I of them, if each lane hands out and takes in its values in an
+// order of its own, that is, turned by some places.
+template <int I, class V> EV_DEVICE constexpr bool can_exchange() { return I <= 8 && (I & (I - 1)) == 0 && sizeof(V) <= 8; }
+// v[k] = v[(k - places) % I], for a number of places that differs from lane to lane.
+template <int I, class V> EV_DEVICE void rotate(V* v, int places) {
+  #pragma unroll
+  for (int by = 1; by < I; by *= 2) {
+    V rotated[I];
+    #pragma unroll
+    for (int k = 0; k < I; ++k) rotated[k] = (places & by) != 0 ? v[(k - by + I) % I] : v[k];
+    #pragma unroll
+    for (int k = 0; k < I; ++k) v[k] = rotated[k];
+  }
+}
+template <int I, class V> EV_DEVICE void lanes_exchange(V* v) {
+  if constexpr (I == 1) return;
+  constexpr int lanes = 32 / I;  // that take their values from the same k
+  const int lane = lane_rank(), from = lane / lanes, start = lane % lanes * I;
+  V sent[I];
+  #pragma unroll
+  for (int k = 0; k < I; ++k) sent[k] = v[(I - k) % I];
+  rotate<I>(sent, lane % I);  // sent[t] = v[(lane - t) % I]
+  #pragma unroll
+  for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);
+  rotate<I>(v, from);  // what came at time t is number (t + from) % I
+}
+
 template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");

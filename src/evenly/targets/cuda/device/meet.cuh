@@ -32,7 +32,9 @@ EV_DEVICE long long cells_of(long long blocks) {
   return total;
 }
 
-template <class Phase, int S, class Rule> struct meeting_link {
+// A tile that the block shares with others, and the block's part of it: that of the tile that began before the block and
+// ends in it, of thread 0 and its warp, or that of the tile open at the block's end, of thread T - 1 and its warp.
+template <class Phase, int S, class Rule> struct shared_tile {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   using link = unsigned long long;
@@ -45,65 +47,43 @@ template <class Phase, int S, class Rule> struct meeting_link {
   union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // perhaps not all its own
 
   long long* cells;
-  pos head_tile = -1;  // of thread 0: the tile that began before this block and ends in it, with the block's part
-  Value head;
-  pos begin = 0, end = 0;  // of the block's first tile, in warp 0, or of the one open at its end, in the last warp
+  pos begin = 0, end = 0, tile = -1;  // -1: there is none
+  Value part;
+  link found[words] = {};  // what one thread was told when it brought the part
 
-  EV_DEVICE meeting_link(const Meeting<Phase>& m) : cells(m.cells) {}
-
-  // Asked for here, long before they are needed.
-  template <int T> EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile) {
-    const pos tile = warp_rank() == 0 ? first_tile : open_tile;
-    if ((warp_rank() == 0 || warp_rank() == T / 32 - 1) && tile < phase.num_tiles()) {
-      begin = phase.begin(tile);
-      end = phase.end(tile);
-    }
+  // Where the tile begins and ends, asked for long before it is needed.
+  EV_DEVICE void look(const Phase& phase, pos candidate) {
+    if (candidate >= phase.num_tiles()) return;
+    begin = phase.begin(candidate);
+    end = phase.end(candidate);
+  }
+  // One thread, as soon as it knows the part: what it is told is on its way while tiles are left.
+  EV_DEVICE void bring(pos shared, const Value& v) {
+    tile = shared;
+    part = v;
+    const int first = first_block(), count = last_block() - first + 1;
+    if (count == 2) exchange(first);
+    else bring_to(cells, first, count, block_rank() - first);
+  }
+  // The whole warp, whose lane `source` has brought a part or has none.
+  template <class Grid> EV_DEVICE void join(const Phase& phase, int source, Grid& grid) {
+    tile = shuffle_from(full_warp, tile, source);
+    if (tile < 0) return;
+    const int first = first_block(), count = last_block() - first + 1;
+    const bool complete = count == 2 ? lane_rank() == source && meet_one(first) : meet_many(first, count, source) && lane_rank() == 0;
+    if (complete) phase.leave(tile, part, grid);
   }
 
-  EV_DEVICE void found_head(pos tile, const Value& part) {
-    head_tile = tile;
-    head = part;
-  }
-  // Thread T - 1 has the part of the tile that is open at `stop`, the block's end.
-  template <int T, class Grid>
-  EV_DEVICE void found_open(const Phase& phase, pos tile, pos stop, const Value& part, Grid& grid) const {
-    if (warp_rank() != T / 32 - 1 || tile >= phase.num_tiles()) return;
-    const pos from = T > 32 ? begin : phase.begin(tile), to = T > 32 ? end : phase.end(tile);
-    if (from < stop) bring(phase, tile, Rule::place(from, tile) / S, Rule::last_place(to, tile) / S, 31, part, grid);
-  }
-  // Every thread.
-  template <int T, class Grid> EV_DEVICE void join(const Phase& phase, Grid& grid) const {
-    if (warp_rank() != 0) return;
-    const pos tile = shuffle_from(full_warp, head_tile, 0);
-    if (tile >= 0) bring(phase, tile, Rule::place(begin, tile) / S, block_rank(), 0, head, grid);
-  }
-
-private:
-  // A whole warp, whose lane `source` has the block's part of a tile that lies in blocks first..last.
-  template <class Grid>
-  EV_DEVICE void bring(const Phase& phase, pos tile, pos first, pos last, int source, const Value& part, Grid& grid) const {
-    Value total = part;
-    bool complete;
-    if (last - first == 1) complete = lane_rank() == source && meet_one((int)first, total);
-    else complete = meet_many((int)first, (int)(last - first) + 1, source, total) && lane_rank() == 0;
-    if (complete) phase.leave(tile, total, grid);
-  }
-
-  // One thread. Who comes first leaves its part where the other one's will be, and the other finds it there. A part of
-  // several words: who finds the first one has come second, though other words may have passed each other on the way.
-  EV_DEVICE bool meet_one(int first, Value& part) const {
+  // One thread. A part of several words: who finds the first one has come second, though other words may have passed each
+  // other on the way.
+  EV_DEVICE bool meet_one(int first) {
+    if (found[0] == 0) return false;
     const bool second = block_rank() != first;
     long long* place = cells + (long long)first * cell + 1;
-    const link sign = second ? there_too : there;
-    link found[words];
-    bits own, other;
-    own.value = part;
-    #pragma unroll
-    for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));
-    if (found[0] == 0) return false;
+    bits other;
     #pragma unroll
     for (int w = 0; w < words; ++w) {
-      while ((found[w] & ~sign) >> 32 == 0) found[w] = (link)atomic_load(place + w);
+      while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);
       atomic_store(place + w, 0LL);
       other.word[w] = (unsigned)found[w];
     }
@@ -111,23 +91,44 @@ private:
     return true;
   }
 
-  // A whole warp: true where all `count` parts have come, and lane 0 has them together. This block's is number `me` of
-  // its level; those that meet become one of the next.
-  EV_DEVICE bool meet_many(int first, int count, int source, Value& part) const {
+private:
+  EV_DEVICE int first_block() const { return (int)(Rule::place(begin, tile) / S); }
+  EV_DEVICE int last_block() const { return (int)(Rule::last_place(end, tile) / S); }
+
+  // One thread. Of two blocks, who comes first leaves its part where the other one's will be, and the other finds it there.
+  EV_DEVICE void exchange(int first) {
+    long long* place = cells + (long long)first * cell + 1;
+    const link sign = block_rank() != first ? there_too : there;
+    bits own;
+    own.value = part;
+    #pragma unroll
+    for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));
+  }
+  // Of a level's `count` parts from `first` on, who meets number `me`: those from number group(me) on.
+  EV_DEVICE static int group(int me) { return me / fan * fan; }
+  EV_DEVICE static int members(int count, int me) { return count - group(me) < fan ? count - group(me) : fan; }
+  EV_DEVICE long long* place_of(long long* level, int first, int me) const { return level + (long long)(first + group(me)) * cell; }
+
+  // One thread: puts its part there, and asks how many have come.
+  EV_DEVICE void bring_to(long long* level, int first, int count, int me) {
+    put(level + (long long)(first + me) * cell, me == count - 1, part);
+    // A last group of one has no place of its own: another tile begins there.
+    if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(level, first, me), 1LL);
+  }
+  // A whole warp, whose lane `source` has brought the block's part: true where all `count` parts have come, and lane 0 has
+  // them together. Those that meet become one of the next level.
+  EV_DEVICE bool meet_many(int first, int count, int source) {
     long long* level = cells;
     int me = block_rank() - first, size = block_count();
     #pragma unroll 1
     for (;;) {
-      const int group = me / fan * fan, members = count - group < fan ? count - group : fan;
-      long long* place = level + (long long)(first + group) * cell;
-      if (lane_rank() == source) put(level + (long long)(first + me) * cell, me == count - 1, part);
-      if (members > 1) {  // a last group of one has no place of its own: another tile begins there
-        long long before = 0;
-        if (lane_rank() == source) before = atomic_add(place, 1LL);
-        if (shuffle_from(full_warp, before, source) != members - 1) return false;
+      const int present = members(count, me);
+      long long* place = place_of(level, first, me);
+      if (present > 1) {
+        if (shuffle_from(full_warp, (int)found[0], source) != present - 1) return false;
         if (lane_rank() == 0) atomic_store(place, 0LL);
       }
-      part = take(place, members, group + members == count);
+      part = take(place, present, group(me) + present == count);
       part = lanes_fold<32>(full_warp, lane_rank(), part, [](const Value& a, const Value& b) { return Phase::combine(a, b); });
       if (count <= fan) return true;
       level += (long long)size * cell;
@@ -136,6 +137,7 @@ private:
       me /= fan;
       first /= fan;
       source = 0;
+      if (lane_rank() == 0) bring_to(level, first, count, me);
     }
   }
 
@@ -183,6 +185,45 @@ private:
       if (i < left) total = Phase::combine(total, b.value);
     }
   }
+};
+
+// A block's two such tiles. Of several warps each has to do with one of them, in the same registers.
+template <class Phase, int T, int S, class Rule> struct meeting_link {
+  using pos = typename Phase::pos;
+  using Value = typename Phase::Value;
+  static constexpr bool one_warp = T == 32;
+  shared_tile<Phase, S, Rule> tiles[one_warp ? 2 : 1];
+
+  EV_DEVICE meeting_link(const Meeting<Phase>& m) {
+    for (auto& t : tiles) t.cells = m.cells;
+  }
+  EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile) {
+    if constexpr (one_warp) {
+      head().look(phase, first_tile);
+      open().look(phase, open_tile);
+    } else if (takes_part()) {
+      head().look(phase, warp_rank() == 0 ? first_tile : open_tile);
+    }
+  }
+  EV_DEVICE void without_atoms() const {}
+  EV_DEVICE void found_head(pos tile, const Value& part) { head().bring(tile, part); }
+  EV_DEVICE void found_open(const Phase& phase, pos tile, pos stop, const Value& part) {
+    if (thread_rank() == T - 1 && tile < phase.num_tiles() && open().begin < stop) open().bring(tile, part);
+  }
+  // Every thread.
+  template <class Grid> EV_DEVICE void join(const Phase& phase, Grid& grid) {
+    if constexpr (one_warp) {
+      open().join(phase, 31, grid);
+      head().join(phase, 0, grid);
+    } else if (takes_part()) {
+      head().join(phase, warp_rank() == 0 ? 0 : 31, grid);
+    }
+  }
+
+private:
+  EV_DEVICE bool takes_part() const { return warp_rank() == 0 || warp_rank() == T / 32 - 1; }
+  EV_DEVICE shared_tile<Phase, S, Rule>& head() { return tiles[0]; }
+  EV_DEVICE shared_tile<Phase, S, Rule>& open() { return tiles[one_warp]; }
 };
 
 }  // namespace ev

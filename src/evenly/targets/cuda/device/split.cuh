@@ -1,7 +1,7 @@
 // Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
 //
 //     split_block<Phase, T, I, Rule>(phase, joint, grid_partials, first_tile = nullptr)
-//         A block takes T * I items and stages its atoms' values through shared memory. Rule: merge_rule (tiles + atoms
+//         A block takes T * I items, whose values its lanes load in one order and fold in another. Rule: merge_rule (tiles + atoms
 //         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
 //         evenly: Baxter, moderngpu). joint: Meeting, and the blocks join the tiles that they share in this one kernel, or
 //         Carries, which a finish kernel joins: for phases with totals of the grid. Blocks, S = T * I:
@@ -38,32 +38,36 @@ namespace ev {
 
 // What becomes of a tile that the block shares with others: a finish kernel joins it (carry.cuh), or the block itself
 // does (meet.cuh), or, without a value, nobody.
-template <class Phase> struct carry_link {
+template <class Phase, int T> struct carry_link {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   const Carries<Phase>& carries;
   EV_DEVICE carry_link(const Carries<Phase>& c) : carries(c) {
     if (thread_rank() == 0) carries.head_tile[block_rank()] = -1;
   }
-  template <int T> EV_DEVICE void located(const Phase&, pos, pos) const {}
+  EV_DEVICE void located(const Phase&, pos, pos) const {}
   EV_DEVICE void found_head(pos tile, const Value& part) const { carry_head(carries, tile, part); }
-  template <int T, class Grid> EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part, Grid&) const {
+  EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part) const {
     if (thread_rank() == T - 1) carry_out(carries, tile, part);
   }
-  template <int T, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
+  EV_DEVICE void without_atoms() const {
+    if (thread_rank() == T - 1) carry_out(carries, (pos)carry_nothing, Phase::identity());
+  }
+  template <class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };
 // The same of a block of several chunks: what is open at the end of one goes on in the next.
-template <class Phase> struct persistent_link : carry_link<Phase> {
-  using carry_link<Phase>::carry_link;
-  template <int T, class... More> EV_DEVICE void found_open(const More&...) const {}
+template <class Phase, int T> struct persistent_link : carry_link<Phase, T> {
+  using carry_link<Phase, T>::carry_link;
+  template <class... More> EV_DEVICE void found_open(const More&...) const {}
 };
 struct no_link {
   template <class C> EV_DEVICE no_link(const C&) {}
-  template <int T, class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
-  template <int T, class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
+  template <class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
+  EV_DEVICE void without_atoms() const {}
+  template <class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };
-template <class Phase, int S, class Rule> EV_DEVICE meeting_link<Phase, S, Rule> link_for(const Meeting<Phase>& m) { return {m}; }
-template <class Phase, int S, class Rule> EV_DEVICE carry_link<Phase> link_for(const Carries<Phase>& c) { return {c}; }
+template <class Phase, int T, int S, class Rule> EV_DEVICE meeting_link<Phase, T, S, Rule> link_for(const Meeting<Phase>& m) { return {m}; }
+template <class Phase, int T, int S, class Rule> EV_DEVICE carry_link<Phase, T> link_for(const Carries<Phase>& c) { return {c}; }
 
 // ---- rules: how the items of all tiles are laid on one line, and cut -------------------------------------------------------
 // A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
@@ -120,10 +124,11 @@ EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase:
 
 // ---- split_block -------------------------------------------------------------------------------------------------------
 //
-// One chunk holds tile ends [t0, t1) and atoms [z0, z1). Its atoms stand in `slots`, one each; `last` marks the slots
-// where a tile ends. A thread folds I consecutive slots and puts the value of a tile that ends there into the tile's last
-// slot, which nobody else reads before it is left. So the walk needs no search, staged and finished values share their
-// memory, and a chunk takes little of it: shared memory not taken is L1 cache for gathered data.
+// One chunk holds tile ends [t0, t1) and atoms [z0, z1). Its atoms stand in slots, one each; `ids` says of each slot which
+// tile ends there. A warp has 32 * I consecutive slots, which its lanes load in turn. Where no tile ends among them, what a
+// lane has is folded as it is; otherwise the lanes exchange their values first, and each folds I consecutive ones, without
+// a search, and leaves the tiles that end there: those of a warp are neighbours, so their stores coalesce. Nothing but two
+// bytes an atom need be in shared memory, which is L1 cache for gathered data where it is not taken.
 template <class Phase, int T, int I, class Rule> struct block_split {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -135,22 +140,26 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   static constexpr bool needs_tile = steps && Phase::needs_tile;
   static constexpr bool marks = folds || needs_tile;
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
-  static constexpr bool keeps_slots = Rule::bounded && folds;
-  // In a chunk of an unbounded rule with more tiles than this, each atom looks for its tile instead.
-  static constexpr int wide = 8 * S;
+  static constexpr bool stages = folds && !can_exchange<I, Value>();
 
-  struct nothing {};
+  using Id = unsigned short;  // of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does
+  static constexpr int most_ids = 65535;
+  static_assert(S < most_ids, "a chunk's tiles have ids, and the one that is open behind it");
+  // In a chunk of an unbounded rule with more tiles than this, each atom looks for its tile instead.
+  static constexpr int wide = 8 * S < most_ids ? 8 * S : most_ids - 1;
   using local = typename choose<Rule::bounded, int, pos>::type;  // a tile, counted from t0
-  union Slot {
-    typename choose<folds, Value, nothing>::type value;
-    typename choose<needs_tile, local, nothing>::type tile;
-    typename choose<keeps_slots, int, nothing>::type of_tile;  // at nz + tile: the tile's last slot, -1 if it has none here
-  };
   struct Bounds { pos t0, z0, t1, z1; };
+  // What thread 0 says of the chunk's first tile.
+  struct First {
+    bool over;  // it ended where the chunk begins
+    bool head;  // it began before the block
+  };
 
   const Phase& phase;
-  Slot* slots;
-  unsigned char* last;
+  Id* ids;
+  Value* slots;
+  First* first_tile;
+  Value* head;  // what thread 0 is told: the block's part of it
   pos* found;  // what the two searching warps tell the others: {t0, z0, t1, z1}
 
   // Where chunk number `chunk` starts.
@@ -160,11 +169,11 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   }
 
   // ---- where the chunk [d0, d1) lies ----
-  EV_DEVICE Bounds locate(pos d0, pos d1, pos tiles, pos atoms, const pos* first_tile) const {
+  EV_DEVICE Bounds locate(pos d0, pos d1, pos tiles, pos atoms, const pos* partition) const {
     if constexpr (!searches) return {0, d0, 0, d1};
-    if (first_tile != nullptr) {
-      pos t0 = load_cached(first_tile + block_rank()), t1 = load_cached(first_tile + block_rank() + 1);
-      if constexpr (marks) barrier();  // `last` is clear
+    if (partition != nullptr) {
+      pos t0 = load_cached(partition + block_rank()), t1 = load_cached(partition + block_rank() + 1);
+      if constexpr (marks) barrier();  // `ids` is clear
       return {t0, Rule::atom(d0, t0), t1, Rule::atom(d1, t1)};
     }
     for (int side = warp_rank(); side < 2; side += T / 32) {
@@ -178,219 +187,240 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     return {found[0], found[1], found[2], found[3]};
   }
 
-  EV_DEVICE void clear_marks() const {
-    unsigned* words = (unsigned*)last;
-    #pragma unroll
-    for (int k = 0; k < ceil_div(I, 4); ++k)
-      if (I % 4 == 0 || thread_rank() + k * T < S / 4) words[thread_rank() + k * T] = 0;
-  }
+  // The first of the I slots that the thread folds, and of those that it loads, each 32 further on than the one before.
+  EV_DEVICE int own_slot() const { return thread_rank() * I; }
+  EV_DEVICE int load_slot() const { return warp_rank() * 32 * I + lane_rank(); }
 
   // ---- the tiles that end here ----
+  EV_DEVICE void clear_marks() const {
+    #pragma unroll
+    for (int k = 0; k < I; ++k) ids[own_slot() + k] = 0;
+  }
+  EV_DEVICE bool is_wide(const Bounds& b) const { return !Rule::bounded && b.t1 - b.t0 > wide; }
   // The slot of a tile's last atom, -1 if none of its atoms is in the chunk: an empty tile, or one that ends where the
   // chunk begins.
   EV_DEVICE int slot_of(const Bounds& b, pos begin, pos end) const {
     return end > begin && end > b.z0 ? (int)(end - 1 - b.z0) : -1;
   }
-  EV_DEVICE void mark(const Bounds& b, local i, pos begin, pos end) const {
-    int slot = slot_of(b, begin, end);
-    if (slot >= 0) {
-      last[slot] = 1;
-      if constexpr (needs_tile) slots[slot].tile = i;
+  // Of tile number i, if it `ends` here. One without atoms here is left at once, unless it began before the block.
+  template <class Work> EV_DEVICE void mark(const Bounds& b, local i, bool ends, pos begin, pos end, Work& work) const {
+    const int slot = ends ? slot_of(b, begin, end) : -1;
+    if (slot >= 0) ids[slot] = (Id)(i + 1);
+    if constexpr (folds) {
+      const bool earlier = ends && i == 0 && begin < work.block_z0;
+      if (i == 0) {
+        *first_tile = {ends && end <= b.z0, earlier};
+        *head = work.carried;
+      }
+      if (Rule::bounded && ends && slot < 0 && !earlier) phase.leave(b.t0 + i, i == 0 ? work.carried : Phase::identity(), work.grid);
     }
-    if constexpr (keeps_slots) slots[(int)(b.z1 - b.z0) + i].of_tile = slot;
   }
-  EV_DEVICE void mark_tiles(const Bounds& b, local from) const {
+  // From tile number `from` on.
+  template <class Work> EV_DEVICE void mark_tiles(const Bounds& b, local from, Work& work) const {
     local count = (local)(b.t1 - b.t0);
-    if (!Rule::bounded && count > wide) return mark_tiles_by_atom(b, from);
+    if (is_wide(b)) return mark_tiles_by_atom(b, work);
     #pragma unroll (Rule::bounded ? 1 : 2)  // bounded: one round is the rule; more would cost registers
-    for (local i = from + thread_rank(); i < count; i += T) mark(b, i, phase.begin(b.t0 + i), phase.end(b.t0 + i));
+    for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);
   }
-  EV_DEVICE void mark_tiles_by_atom(const Bounds& b, local from) const {
-    if (from > 0) return;
+  // The id says no more than that a tile ends there.
+  template <class Work> EV_DEVICE void mark_tiles_by_atom(const Bounds& b, Work& work) const {
     #pragma unroll 1
     for (int i = thread_rank(); i < (int)(b.z1 - b.z0); i += T) {
       pos tile = thread_tile_of(phase, b.z0 + i, b.t0, b.t1);
-      if (tile < b.t1 && phase.end(tile) == b.z0 + i + 1) mark(b, (local)(tile - b.t0), phase.begin(tile), phase.end(tile));
+      if (b.t0 < tile && tile < b.t1 && phase.end(tile) == b.z0 + i + 1) mark(b, 1, true, phase.begin(tile), phase.end(tile), work);
     }
+  }
+  // Of the tile that ends in a slot.
+  EV_DEVICE pos tile_at(const Bounds& b, int slot) const {
+    return is_wide(b) ? thread_tile_of(phase, b.z0 + slot, b.t0, b.t1) : b.t0 + (ids[slot] - 1);
+  }
+
+  // Of this thread's I consecutive slots, bit k: a tile ends in slot own_slot() + k.
+  using Ends = typename choose<(I <= 32), unsigned, unsigned long long>::type;
+  EV_DEVICE Ends own_ends() const {
+    Ends own = 0;
+    #pragma unroll
+    for (int k = 0; k < I; ++k) own |= (Ends)(ids[own_slot() + k] != 0) << k;
+    return own;
+  }
+  static EV_DEVICE int lowest(Ends ends) {
+    if constexpr (I <= 32) return lowest_bit(ends);
+    else return (unsigned)ends != 0 ? lowest_bit((unsigned)ends) : 32 + lowest_bit((unsigned)(ends >> 32));
   }
 
   // ---- tile ids of all slots, from those at tiles' last slots (load-balancing search) ----
-  EV_DEVICE void expand_tiles(const Bounds& b) const {
-    EV_SHARED(local, warp_next, T / 32);
-    int nz = (int)(b.z1 - b.z0), first = thread_rank() * I;
-    local open = (local)(b.t1 - b.t0), none = -1, next = none;
-    #pragma unroll
-    for (int k = I - 1; k >= 0; --k)
-      if (first + k < nz && last[first + k]) next = slots[first + k].tile;
-    unsigned have = ballot(full_warp, next != none);
-    int source = lowest_bit(have & lanes_above(lane_rank())), lowest = lowest_bit(have);
-    local after = shuffle_from(full_warp, next, source < 0 ? 0 : source);
-    local of_warp = shuffle_from(full_warp, next, lowest < 0 ? 0 : lowest);
+  EV_DEVICE void expand_tiles(const Bounds& b, Ends own) const {
+    EV_SHARED(int, warp_next, T / 32);
+    const int nz = (int)(b.z1 - b.z0), first = own_slot();
+    int next = own != 0 ? ids[first + lowest(own)] : 0;
+    unsigned have = ballot(full_warp, next != 0);
+    int source = lowest_bit(have & lanes_above(lane_rank())), leader = lowest_bit(have);
+    int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);
+    int of_warp = shuffle_from(full_warp, next, leader < 0 ? 0 : leader);
     if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;
     barrier();
     if (source < 0) {
-      after = none;
-      for (int w = warp_rank() + 1; w < T / 32 && after == none; ++w) after = warp_next[w];
-      if (after == none) after = open;
+      after = 0;
+      for (int w = warp_rank() + 1; w < T / 32 && after == 0; ++w) after = warp_next[w];
+      if (after == 0) after = (int)(b.t1 - b.t0) + 1;
     }
     #pragma unroll
     for (int k = I - 1; k >= 0; --k)
       if (first + k < nz) {
-        if (last[first + k]) after = slots[first + k].tile;
-        else slots[first + k].tile = after;
+        if (own >> k & 1) after = ids[first + k];
+        else ids[first + k] = (Id)after;
       }
+    sync_warp(full_warp);
   }
 
-  EV_DEVICE void step(Value& v, pos t0, local tile, pos atom) const {
-    if constexpr (needs_tile) phase.step(v, phase.enter(t0 + tile), t0 + tile, atom);
-    else phase.step(v, State{}, (pos)0, atom);
+  EV_DEVICE void step(Value& v, pos tile, pos atom) const {
+    if constexpr (needs_tile) phase.step(v, phase.enter(tile), tile, atom);
+    else phase.step(v, State{}, tile, atom);
   }
   EV_DEVICE Value start() const {
     if constexpr (Phase::has_value) return Phase::identity();
     else return Value{};
   }
 
-  // ---- the atoms, in load order: strided, coalesced ----
-  EV_DEVICE void stage(const Bounds& b) const {
-    int nz = (int)(b.z1 - b.z0), t = thread_rank();
-    if constexpr (!Phase::has_effects) {
+  // ---- the atoms, in load order: strided, coalesced. v[k]: of the slot load_slot() + 32 * k, if it holds an atom ----
+  EV_DEVICE void load(const Bounds& b, Value* v) const {
+    const int nz = (int)(b.z1 - b.z0), first = load_slot();
+    #pragma unroll
+    for (int k = 0; k < I; ++k) v[k] = start();
+    if constexpr (Phase::has_effects) {
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {
+        const int i = first + k * 32;
+        if (i < nz) step(v[k], needs_tile ? tile_at(b, i) : 0, b.z0 + i);
+      }
+    } else if (!Rule::bounded && !needs_tile && nz == S) {  // nothing to look out for
+      #pragma unroll
+      for (int k = 0; k < I; ++k) step(v[k], 0, b.z0 + first + k * 32);
+    } else if (!needs_tile || first < nz) {
       // Pure: evaluated without a condition, beyond the end once more at an atom that is there, so that all loads of all
-      // rounds are independent and in flight together. Without tiles that is the chunk's last atom, one address for all
-      // the idle lanes; with tiles the thread's own first, since others overwrite the ids in their slots.
-      if (needs_tile ? t >= nz : nz == 0) return;
-      local tile[I];
-      Value v[I];
+      // rounds are independent and in flight together. Without tiles that is the chunk's last atom (where it has none, the
+      // one before it, or atom 0): one address for all the idle lanes. With tiles it is the thread's own first.
+      const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;
+      pos tile[I];
+      #pragma unroll
+      for (int k = 0; k < I; ++k) tile[k] = needs_tile ? tile_at(b, first + k * 32 < nz ? first + k * 32 : first) : 0;
       #pragma unroll
       for (int k = 0; k < I; ++k) {
-        tile[k] = 0;
-        if constexpr (needs_tile) tile[k] = slots[t + k * T < nz ? t + k * T : t].tile;
-      }
-      #pragma unroll
-      for (int k = 0; k < I; ++k) {
-        int i = t + k * T;
-        if (i >= nz) i = needs_tile ? t : nz - 1;
-        v[k] = start();
-        step(v[k], b.t0, tile[k], b.z0 + i);
-      }
-      #pragma unroll
-      for (int k = 0; k < I; ++k)
-        if (t + k * T < nz) slots[t + k * T].value = v[k];
-    } else {
-      #pragma unroll
-      for (int k = 0; k < I; ++k) {
-        int i = t + k * T;
-        if (i < nz) {
-          local tile = 0;
-          if constexpr (needs_tile) tile = slots[i].tile;
-          Value v = start();
-          step(v, b.t0, tile, b.z0 + i);
-          if constexpr (folds) slots[i].value = v;
-        }
+        const int i = first + k * 32;
+        step(v[k], tile[k], b.z0 + (i < nz ? i : instead));
+        if (i >= nz) v[k] = start();
       }
     }
   }
 
-  // ---- the fold: I slots a thread, then across threads. Returns the open tile's value, valid in the last thread ----
-  EV_DEVICE Value fold(const Bounds& b, const Value& carried) const {
-    int first = thread_rank() * I, count = (int)(b.z1 - b.z0) - first, head_slot = -1;
-    Value part[I], head = Phase::identity(), tail = Phase::identity();
-    bool ends[I];
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {  // no branch before the loads: they are in flight together
-      part[k] = load_unused(slots[first + k].value);
-      ends[k] = last[first + k] != 0;  // never beyond the atoms
-      if (k >= count) part[k] = Phase::identity();
+  // ---- the fold: I slots a thread, then across threads ----
+  // What the warp's lanes have loaded becomes what each of them folds.
+  EV_DEVICE void exchange(Value* v) const {
+    if constexpr (!stages) {
+      lanes_exchange<I>(v);
+    } else {
+      #pragma unroll
+      for (int k = 0; k < I; ++k) slots[load_slot() + k * 32] = v[k];
+      sync_warp(full_warp);
+      #pragma unroll
+      for (int k = 0; k < I; ++k) v[k] = slots[own_slot() + k];
     }
+  }
+  // Leaves the tiles that end here, and returns what is open behind them, valid in the last thread.
+  template <class Work> EV_DEVICE Value fold(const Bounds& b, Value* v, const Ends own, Work& work) const {
+    if (any(full_warp, own != 0)) exchange(v);
+    Value tail = Phase::identity();
     #pragma unroll
     for (int k = 0; k < I; ++k) {
-      tail = Phase::then(tail, part[k]);
-      if (ends[k]) {
-        if (head_slot < 0) { head = tail; head_slot = first + k; }  // may have begun before this thread: wait
-        else slots[first + k].value = tail;
+      v[k] = tail = Phase::then(tail, v[k]);
+      if (own >> k & 1) {
+        if constexpr (stages) slots[own_slot() + k] = tail;  // or all of v would sit in registers until tiles are left
         tail = Phase::identity();
       }
     }
-    bool resets = head_slot >= 0;
-    Open<Phase> open = block_scan<Phase, T>(resets, tail, carried);
-    if (resets) slots[head_slot].value = Phase::then(open.value, head);
-    return resets ? tail : Phase::then(open.value, tail);
+    // A tile that ended where the chunk begins has taken what was open.
+    const Value into = first_tile->over ? Phase::identity() : work.carried;
+    const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, into);
+    // Not `then`: where no tile ends in the warp, its lanes' atoms lie between each other's.
+    const Value rest = own != 0 ? tail : Phase::combine(before.value, tail);
+    work.links.found_open(phase, b.t1, b.z1, rest);
+    leave_tiles(b, v, own, before.value, work);
+    return rest;
   }
-
-  // ---- the tiles that end here are left, in order: stores coalesce ----
-  // What a tile came to: `carried` is for the first one, where none of its atoms is in this chunk.
-  EV_DEVICE Value value_at(local i, int slot, const Value& carried) const {
-    return slot >= 0 ? slots[slot].value : i == 0 ? carried : Phase::identity();
-  }
-  template <class Links>
-  EV_DEVICE void leave_tiles(const Bounds& b, const Value& carried, const pos& block_z0, Links& links, Grid& grid) const {
-    const local count = (local)(b.t1 - b.t0);
-    const int nz = (int)(b.z1 - b.z0), t = thread_rank();
-    local i = t;
-    // A first tile that began before the block's first atom is only the block's part of it: a head, to be joined with
-    // the others. Out of the loop, or what that takes would sit in registers there.
-    if (t == 0 && count > 0 && phase.begin(b.t0) < block_z0) {
-      int slot = Rule::bounded ? first_slot(nz) : slot_of(b, phase.begin(b.t0), phase.end(b.t0));
-      links.found_head(b.t0, value_at(0, slot, carried));
-      i = T;
-    }
-    if (!Rule::bounded && count > wide) return leave_tiles_by_slot(b, block_z0, grid);
-    #pragma unroll 1
-    for (; i < count; i += T) {
-      int slot;
-      if constexpr (Rule::bounded) slot = slots[nz + i].of_tile;
-      else slot = slot_of(b, phase.begin(b.t0 + i), phase.end(b.t0 + i));
-      if (Rule::bounded || slot >= 0) phase.leave(b.t0 + i, value_at(i, slot, carried), grid);
-    }
-  }
-  EV_DEVICE int first_slot(int nz) const {
-    if constexpr (keeps_slots) return slots[nz].of_tile;
-    else return -1;
-  }
-  EV_DEVICE void leave_tiles_by_slot(const Bounds& b, const pos& block_z0, Grid& grid) const {
-    const bool first_is_head = phase.begin(b.t0) < block_z0;
-    #pragma unroll 1
-    for (int slot = thread_rank(); slot < (int)(b.z1 - b.z0); slot += T)
-      if (last[slot]) {
-        pos tile = thread_tile_of(phase, b.z0 + slot, b.t0, b.t1);
-        if (tile != b.t0 || !first_is_head) phase.leave(tile, slots[slot].value, grid);
+  template <class Work>
+  EV_DEVICE void leave_tiles(const Bounds& b, const Value* v, const Ends own, const Value& before, Work& work) const {
+    Ends left = own;
+    auto take = [&]() {  // the next one's slot and value: the first may have begun before this thread
+      const int k = lowest(left);
+      Value value = stages ? slots[own_slot() + k] : v[0];
+      #pragma unroll
+      for (int j = 1; j < I; ++j)
+        if (!stages && j == k) value = v[j];
+      if (left == own) value = Phase::then(before, value);
+      left &= left - 1;
+      return value;
+    };
+    if (first_tile->head) {
+      if (own != 0 && ids[own_slot() + lowest(own)] == 1) {
+        const Value part = take();
+        *head = part;
       }
+      barrier();
+      if (thread_rank() == 0) work.links.found_head(b.t0, *head);
+    }
+    #pragma unroll 1
+    while (left != 0) {
+      const pos tile = tile_at(b, own_slot() + lowest(left));
+      phase.leave(tile, take(), work.grid);
+    }
   }
 
   // One chunk. `carried` is what the block's earlier chunks left open; returns what this one does, valid in the last thread.
+  template <class Links> struct Work {
+    const Value& carried;
+    const pos& block_z0;
+    Links& links;
+    Grid& grid;
+  };
   template <class Links>
   EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, Links& links, Grid& grid) const {
-    Value rest = start();
+    Work<Links> work{carried, block_z0, links, grid};
+    Value v[I];
     if constexpr (needs_tile) {
-      mark_tiles(b, 0);
+      const bool ends = b.t0 < b.t1;
+      if (thread_rank() == 0) mark(b, 0, ends, ends ? phase.begin(b.t0) : 0, ends ? phase.end(b.t0) : 0, work);
+      mark_tiles(b, 1, work);
       barrier();
-      expand_tiles(b);
-      barrier();
-      stage(b);
+      const Ends own = own_ends();
+      if (!is_wide(b)) expand_tiles(b, own);
+      load(b, v);
+      if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
-      // The first round's tile ends are asked for before the atoms, and used after: their latency hides.
-      bool mine = Rule::bounded && thread_rank() < b.t1 - b.t0;
-      pos begin = mine ? phase.begin(b.t0 + thread_rank()) : 0, end = mine ? phase.end(b.t0 + thread_rank()) : 0;
-      stage(b);
-      if (mine) mark(b, thread_rank(), begin, end);
-      mark_tiles(b, Rule::bounded ? T : 0);
+      // What is asked for first is used last: the first round's tile ends, whose latency the atoms' hides, and before them
+      // the atoms of an unbounded rule, which follow from the block's number. No branch stands between here and the
+      // barrier if there is one round: what stands before a branch would not be in flight with what stands behind it.
+      if constexpr (!Rule::bounded) load(b, v);
+      const local i = thread_rank();
+      const bool ends = i < b.t1 - b.t0 && (Rule::bounded || i == 0);
+      const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
+      mark_tiles(b, Rule::bounded ? T : 1, work);
+      if constexpr (Rule::bounded) load(b, v);
+      mark(b, i, ends, begin, end, work);
+      barrier();
+      return fold(b, v, own_ends(), work);
     } else if constexpr (steps) {
-      stage(b);
+      load(b, v);
     }
-    if constexpr (folds) {
-      barrier();
-      // A tile that ends exactly where the chunk begins takes what was open; the chunk's first atom begins another.
-      Value into = carried;
-      if (b.t0 < b.t1 && phase.end(b.t0) <= b.z0) into = Phase::identity();
-      rest = fold(b, into);
-      barrier();
-      leave_tiles(b, carried, block_z0, links, grid);
-      links.template found_open<T>(phase, b.t1, b.z1, rest, grid);
-    } else if constexpr (Phase::has_leave && Rule::bounded) {
-      for (int i = thread_rank(); i < b.t1 - b.t0; i += T) phase.leave(b.t0 + i, rest, grid);
-    }
-    return rest;
+    if constexpr (Phase::has_leave && Rule::bounded)
+      for (int i = thread_rank(); i < b.t1 - b.t0; i += T) phase.leave(b.t0 + i, start(), grid);
+    return start();
   }
 
+  // Where there is no atom at all.
+  EV_DEVICE void leave_all(pos tiles, Grid& grid) const {
+    #pragma unroll 1
+    for (long long i = (long long)block_rank() * T + thread_rank(); i < tiles; i += (long long)block_count() * T) phase.leave((pos)i, start(), grid);
+  }
   // Tiles without atoms belong to no chunk of an unbounded rule: blocks share them out by number. Without a value to
   // wait for, all tiles go this way.
   EV_DEVICE void leave_share(pos tiles, Grid& grid) const {
@@ -421,11 +451,13 @@ EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_t
 }
 
 // What the two kinds of launch have in common: the engine over its shared memory.
-#define EV_SPLIT_ENGINE(split)                                      \
-  EV_SHARED(typename engine::Slot, slots, engine::marks ? engine::S : 1); \
-  EV_SHARED(unsigned, last, engine::marks ? engine::S / 4 : 1);           \
-  EV_SHARED(pos, found, 4);                                         \
-  const engine split{phase, slots, (unsigned char*)last, found}
+#define EV_SPLIT_ENGINE(split)                                              \
+  EV_SHARED(typename engine::Id, ids, engine::marks ? engine::S : 1);       \
+  EV_SHARED(typename engine::Value, slots, engine::stages ? engine::S : 1); \
+  EV_SHARED(typename engine::First, first_of_chunk, 1);                     \
+  EV_SHARED(typename engine::Value, head_of_block, 1);                      \
+  EV_SHARED(pos, found, 4);                                                 \
+  const engine split{phase, ids, slots, first_of_chunk, head_of_block, found}
 
 // joint: Meeting, or Carries, which a finish kernel joins.
 template <class Phase, int T, int I, class Rule, class Joint>
@@ -438,13 +470,18 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
-  typename choose<engine::folds, decltype(link_for<Phase, engine::S, Rule>(joint)), no_link>::type link(joint);
-  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule>(joint)), no_link>::type link(joint);
+  if (atoms == 0) {
+    link.without_atoms();
+    if constexpr (Phase::has_leave) split.leave_all(tiles, grid);
+    return block_reduce_grid<Phase, T>(grid, grid_partials);
+  }
   if constexpr (engine::marks) split.clear_marks();
   auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
-  link.template located<T>(phase, b.t0, b.t1);
+  link.located(phase, b.t0, b.t1);
   split.chunk(b, split.start(), b.z0, link, grid);
-  link.template join<T>(phase, grid);
+  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+  link.join(phase, grid);
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }
 
@@ -457,10 +494,12 @@ EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carrie
   static_assert(T % 32 == 0, "whole warps");
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
-  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
-  typename choose<engine::folds, persistent_link<Phase>, no_link>::type link(carries);
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;
+  typename choose<engine::folds, persistent_link<Phase, T>, no_link>::type link(carries);
   if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
-  // What outlives a chunk waits in shared memory: in registers it would cost the staged loads theirs. The open value has
+  if constexpr (Phase::has_leave && Rule::bounded)
+    if (atoms == 0) split.leave_all(tiles, grid);
+  // What outlives a chunk waits in shared memory: in registers it would cost the loads theirs. The open value has
   // two places in turn, since thread 0 may still read the one while the last thread writes the other.
   EV_SHARED(Value, open, 2);
   EV_SHARED(pos, block_z0, 1);

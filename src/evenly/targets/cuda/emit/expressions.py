@@ -79,7 +79,7 @@ class Text:
     """Emits expressions for one kernel.
 
     `written`: the arrays that the program stores into, which must not be read through the
-    read-only cache. `streaming`: read-once elements bypass the cache (staged engines).
+    read-only cache. `streaming`: read-once elements bypass the cache (engines that split tiles).
     `meeting`: the arrays that are read and stored atomically (see meeting.py).
     `loaded`: elements that a variable holds already.
     """

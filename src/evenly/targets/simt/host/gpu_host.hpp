@@ -118,11 +118,6 @@ EV_DEVICE unsigned short half_bits(float v) {
 template <class T> T load_cached(const T* p) { return *p; }
 template <class T> T load_once(const T* p) { return *p; }
 template <class T> void load_pair_once(const T* p, T& first, T& second) { first = p[0], second = p[1]; }
-#ifdef EV_TRACE
-template <class T> T load_unused(const T& place) { return place; }
-#else
-template <class T> EV_QUIET T load_unused(const T& place) { return place; }  // not an access that anything hangs on
-#endif
 
 // The same accesses as the GPU's.
 template <int N, class T> void load_run(const T* p, T* to) {
