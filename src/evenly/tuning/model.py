@@ -175,14 +175,16 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
 def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """Of tiles of about equal length, where bytes are the bound.
 
-    n: byte, moved, and idle, how much more where lanes ask for atoms that tiles do not have; warp, one that starts, and
-    again, the next runs of its lanes.
+    n: byte, moved, and how much more of them: idle, where lanes ask for atoms that tiles do not have, and apart, for each
+    next run of a lane, since what the warp asks for at once lies in pieces; warp, one that starts, and again, the next runs
+    of its lanes.
     """
     at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
     rounds = math.ceil(round(mean / at_once, 3))
     warps = st.tiles * schedule.size / 32 * (n["warp"] + n["again"] * (rounds - 1))
     moved = 8 * (st.atoms + st.tiles) * n["byte"]
-    return float(warps + moved * (1 + n["idle"] * (rounds * at_once / mean - 1)))
+    more = n["idle"] * (rounds * at_once / mean - 1) + n["apart"] * (rounds - 1)
+    return float(warps + moved * (1 + more))
 
 
 def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
