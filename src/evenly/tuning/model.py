@@ -175,9 +175,9 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
 def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """Of tiles of about equal length, where bytes are the bound.
 
-    n: byte, moved, and how much more of them: idle, where lanes ask for atoms that tiles do not have, and apart, for each
-    next run of a lane, since what the warp asks for at once lies in pieces; warp, one that starts, and again, the next runs
-    of its lanes.
+    n: byte, moved, and how much more of them: idle, where lanes ask for atoms that tiles do not have, and apart, for
+    each next run of a lane, since what the warp asks for at once lies in pieces; warp, one that starts, and again, the
+    next runs of its lanes.
     """
     at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
     rounds = math.ceil(round(mean / at_once, 3))

@@ -100,7 +100,9 @@ def _along_path(offsets: Numbers, share: int, count: int) -> Numbers:
 
 def _nonzero(schedule: Any, offsets: Numbers, blocks: int) -> tuple[int, Numbers]:
     share = schedule.block * schedule.items
-    return WARP, _of_warps(schedule, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1])))
+    return WARP, _of_warps(
+        schedule, np.diff(np.minimum(np.arange(blocks + 1) * share, offsets[-1]))
+    )
 
 
 def _of_warps(schedule: Any, atoms: Numbers) -> Numbers:

@@ -34,9 +34,9 @@ class Task:
 
     @property
     def exchanged(self) -> int:
-        """Bytes of a value that MergePath's lanes exchange, or more: value_bytes come in eights, one number may be narrower.
+        """Bytes of a value that MergePath's lanes exchange, or more: value_bytes come in eights.
 
-        Where a kernel has no values nothing depends on this.
+        One number may be narrower. Where a kernel has no values nothing depends on this.
         """
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
@@ -74,7 +74,7 @@ def _elsewhere(pass_: ir.Pass) -> bool:
 
 
 def fits(schedule: Any, task: Task) -> bool:
-    """Whether the values of a block fit into its shared memory, if that is how lanes exchange them, and an id for each."""
+    """Whether an id of each atom of a block fits into its shared memory, and its value, if lanes exchange it there."""
     if schedule.engine not in EXCHANGE:
         return True
     by_shuffles = schedule.items in SHUFFLED and task.value_bytes <= 8

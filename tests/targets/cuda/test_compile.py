@@ -217,10 +217,16 @@ def test_debug_is_refused_where_nothing_is_checked() -> None:
         CudaTarget().compile(None, ev.MergePath(), {}, False, True)  # type: ignore[arg-type]
 
 
-def test_a_block_that_takes_too_much_shared_memory_is_refused() -> None:
+@pytest.mark.parametrize(
+    "schedule",
+    [ev.MergePath(512, 16), ev.MergePath(1024, 64), ev.NonzeroSplit(1024, 64)],
+    ids=repr,
+)
+def test_a_block_that_takes_too_much_shared_memory_is_refused(schedule: Any) -> None:
+    """1024 times 64: more tiles than 16 bits can number."""
     matrix = matrices(np.float64)["power law"]
     args = CASES["spmv"].arguments(ev.csr(matrix), matrix, np.float64)
-    code = emitted(CASES["spmv"].kernel, args, ev.MergePath(block=512, items=16))[0]
+    code = emitted(CASES["spmv"].kernel, args, schedule)[0]
     expected = (
         "schedule: expected blocks that fit into 49,152 bytes of shared memory, got .* bytes, in spmv_0;"
         " hint: fewer items or threads a block"

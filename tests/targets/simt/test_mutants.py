@@ -30,9 +30,7 @@ merge: Run = programs.merge
 merge_by_tile: Run = functools.partial(programs.merge, "weighted_by_tile")
 merge_long: Run = functools.partial(programs.merge, matrix=programs.rows([95]))
 merge_fours: Run = functools.partial(programs.merge, items=4)
-merge_by_tile_in_another_order: Run = functools.partial(
-    programs.merge, "weighted_by_tile", seed=1
-)
+merge_by_tile_in_another_order: Run = functools.partial(programs.merge, "weighted_by_tile", seed=1)
 merge_to_the_end: Run = functools.partial(programs.merge, matrix=programs.rows([192, 3]))
 empty_first: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 400 + [3]))
 without_atoms: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 200))

@@ -142,11 +142,12 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
 
-  using Id = unsigned short;  // of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does
-  static constexpr int most_ids = 65535;
-  static_assert(S < most_ids, "a chunk's tiles have ids, and the one that is open behind it");
+  // Of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does. Also that which is open behind them.
+  static constexpr int most_short = 65535;
+  using Id = typename choose<(S < most_short), unsigned short, int>::type;  // int: of no block that fits
+  static constexpr int most_ids = S < most_short ? most_short : 2147483647;
   // In a chunk of an unbounded rule with more tiles than this, each atom looks for its tile instead.
-  static constexpr int wide = 8 * S < most_ids ? 8 * S : most_ids - 1;
+  static constexpr int wide = S < most_ids / 8 ? 8 * S : most_ids - 1;
   using local = typename choose<Rule::bounded, int, pos>::type;  // a tile, counted from t0
   struct Bounds { pos t0, z0, t1, z1; };
   // What thread 0 says of the chunk's first tile.
