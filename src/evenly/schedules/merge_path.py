@@ -13,7 +13,7 @@ from .work_oriented import WorkOriented
 
 @schedule
 class MergePath(WorkOriented):
-    """`items` tiles and atoms a thread, `block` threads a block that work together.
+    """`items` (at most 64) tiles and atoms a thread, `block` threads a block that work together.
 
     min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
     thread registers for all its loads at once. 0: the compiler decides.
@@ -21,7 +21,7 @@ class MergePath(WorkOriented):
     carveout: the shared memory that a multiprocessor should have, in percent of the most that it can have
     (CUDA's preferred shared memory carveout, a hint that is rounded). The rest of its fast memory is L1
     cache, where blocks, and fewer of them, find more of what they gather. A block takes 2 bytes an atom, and
-    1 KiB; and where `items` is not 1, 2, 4 or 8, or values have more than 8 bytes, those of the values.
+    1 KiB; and those of the values where `items` is not 1, 2, 4 or 8, or they have more than 8 bytes.
     -1: the driver decides.
 
     Where there are no blocks (the CPU) it is WorkOriented.
@@ -37,5 +37,6 @@ class MergePath(WorkOriented):
 
     def __post_init__(self):
         WorkOriented.__post_init__(self)
+        check_count("MergePath", "items", self.items, 1, 64)
         check_min_blocks("MergePath", self.min_blocks, self.block)
         check_count("MergePath", "carveout", self.carveout, -1, 100)

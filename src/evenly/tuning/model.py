@@ -1,7 +1,7 @@
 """What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
 
-Three formulas: for whole tiles that belong to groups, for tiles and atoms divided evenly, and for
-tiles in bins. The numbers are in the data file of the architecture, fitted by benchmarks/fit_auto.py to measured
+Four formulas: for whole tiles that belong to groups, also by runs of atoms, for tiles and atoms divided evenly, and
+for tiles in bins. The numbers are in the data file of the architecture, fitted by benchmarks/fit_auto.py to measured
 SpMVs and to measured kernels that gather nothing. They only have to put schedules in the right order.
 """
 

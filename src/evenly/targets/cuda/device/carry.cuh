@@ -1,10 +1,11 @@
 // Tiles that cross threads, and tiles that cross blocks.
 //
 // In the split engines every thread folds consecutive atoms, so only the first and the last tile that it touches can be
-// partial (or a whole warp folds atoms of one tile that does not end among them). Inside a block a segmented scan brings each thread what the threads before it left open. Between blocks the
-// same is done through four arrays with one entry a block (`Carries`), which a second kernel joins (`finish`): the
-// carry-out of Merrill and Garland, "Merge-Based Parallel SpMV" (SC 2016). Nothing is added up by atomics, and every
-// combination happens in an order that depends on the partition alone: equal bits on every run.
+// partial (or a whole warp folds atoms of one tile that does not end among them). Inside a block a segmented scan brings
+// each thread what the threads before it left open. Between blocks the same is done through four arrays with one entry a
+// block (`Carries`), which a second kernel joins (`finish`): the carry-out of Merrill and Garland, "Merge-Based Parallel
+// SpMV" (SC 2016). Nothing is added up by atomics, and every combination happens in an order that depends on the partition
+// alone: equal bits on every run.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"

@@ -142,7 +142,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
 
-  // Of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does. Also that which is open behind them.
+  // Of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does. What `expand_tiles` makes of them says so
+  // of the tile that a slot's atom belongs to, which may be open.
   static constexpr int most_short = 65535;
   using Id = typename choose<(S < most_short), unsigned short, int>::type;  // int: of no block that fits
   static constexpr int most_ids = S < most_short ? most_short : 2147483647;
@@ -236,7 +237,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     return is_wide(b) ? thread_tile_of(phase, b.z0 + slot, b.t0, b.t1) : b.t0 + (ids[slot] - 1);
   }
 
-  // Of this thread's I consecutive slots, bit k: a tile ends in slot own_slot() + k.
+  // Of this thread's I consecutive slots, bit k: a tile ends in slot own_slot() + k. To be asked before expand_tiles.
+  static_assert(I <= 64, "a bit each");
   using Ends = typename choose<(I <= 32), unsigned, unsigned long long>::type;
   EV_DEVICE Ends own_ends() const {
     Ends own = 0;
@@ -397,9 +399,9 @@ template <class Phase, int T, int I, class Rule> struct block_split {
       load(b, v);
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
-      // What is asked for first is used last: the first round's tile ends, whose latency the atoms' hides, and before them
-      // the atoms of an unbounded rule, which follow from the block's number. No branch stands between here and the
-      // barrier if there is one round: what stands before a branch would not be in flight with what stands behind it.
+      // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
+      // between here and the barrier if there is one round: what stands before a branch would not be in flight with what
+      // stands behind it. Under an unbounded rule most blocks have atoms only, which go first.
       if constexpr (!Rule::bounded) load(b, v);
       const local i = thread_rank();
       const bool ends = i < b.t1 - b.t0 && (Rule::bounded || i == 0);
