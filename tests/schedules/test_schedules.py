@@ -202,8 +202,8 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
         (lambda: ev.DynamicChunks(items=True), "an integer from 1 to 32, got True"),
         (lambda: ev.WorkOriented(items=0), "an integer from 1 to 1024, got 0"),
         (
-            lambda: ev.MergePath(items=65),
-            "MergePath(items=...): expected an integer from 1 to 64, got 65",
+            lambda: ev.MergePath(items=2000),
+            "MergePath(items=...): expected an integer from 1 to 64, got 2000",
         ),
         (lambda: ev.DynamicChunks(chunk=0), "an integer from 1 to 1048576, got 0"),
         (lambda: ev.DynamicChunks(size=300), "an integer from 1 to 256, got 300"),

@@ -34,9 +34,9 @@ class MergePath(WorkOriented):
 
     owner = "share"
     engine = "merge"
+    most_items = 64  # a thread has a bit for each
 
     def __post_init__(self):
         WorkOriented.__post_init__(self)
-        check_count("MergePath", "items", self.items, 1, 64)
         check_min_blocks("MergePath", self.min_blocks, self.block)
         check_count("MergePath", "carveout", self.carveout, -1, 100)

@@ -47,10 +47,11 @@ class WorkOriented:
 
     owner = "share"
     engine = "share"
+    most_items = 1024
 
     def __post_init__(self):
         check_block(type(self).__name__, self.block)
-        check_count(type(self).__name__, "items", self.items, 1, 1024)
+        check_count(type(self).__name__, "items", self.items, 1, self.most_items)
 
     def launch(self, layout):
         return ceil_div(layout.num_tiles + layout.num_atoms, self.block * self.items), self.block
