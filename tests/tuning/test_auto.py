@@ -53,6 +53,14 @@ def test_where_bytes_are_the_bound_atoms_lie_side_by_side() -> None:
     assert chosen(equal_tiles(50_000, 64)).run == 1
 
 
+def test_the_larger_a_value_the_fewer_lanes_fold_it() -> None:
+    """What lanes fold at the end costs more, and their next runs lie apart: an argmax between one lane and eight."""
+    long = equal_tiles(500_000, 64)
+    tasks = Task(streams=True), Task(streams=True, value_bytes=16)
+    lanes = [consider(long, "cuda", task).schedule for task in tasks]
+    assert lanes == [ev.GroupMapped(n, items=8, run=8) for n in (8, 4)]
+
+
 def test_a_power_law_is_divided_evenly() -> None:
     assert chosen(ev.csr(rmat(16))) == ev.MergePath(256, 6, 5, 28)
     assert chosen(ev.csr(rmat(16)), target="cpu") == ev.MergePath()
