@@ -3,9 +3,11 @@
     python benchmarks/schedule_times.py FOLDER times.csv
     python benchmarks/fit_auto.py FOLDER times.csv
     python benchmarks/fit_auto.py FOLDER times.csv --streaming
+    python benchmarks/fit_auto.py FOLDER times.csv --runs [--streaming]
 
 Prints the tables [groups], [runs], [split] and [bins] for the data file of the architecture, or those in [streaming],
-and what choosing by them costs beside the fastest schedule that was tried.
+and what choosing by them costs beside the fastest schedule that was tried. --runs: of runs alone, on the large regular
+matrices that they are for, whose few choices count little among all others.
 """
 
 from __future__ import annotations
@@ -55,13 +57,27 @@ def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
     return {name: statistics(ev.csr(make())) for name, make in matrices(folder) if name in names}
 
 
-class Model:
-    """The tables that are fitted, and all of the others. streams: those of kernels that gather nothing."""
+def has_runs(st: Statistics) -> bool:
+    regular = st.spread <= numbers()["regular_spread"]
+    return bool(regular and st.atoms >= numbers()["bound_by_bytes"])
 
-    def __init__(self, streams: bool) -> None:
+
+class Model:
+    """The tables that are fitted, and all of the others. streams: those of kernels that gather nothing.
+
+    runs: what they say of runs, and no more.
+    """
+
+    def __init__(self, streams: bool, runs: bool) -> None:
         self.streams = streams
         held = numbers()["streaming"] if streams else numbers()
-        self.start: Tables = {name: held[name] for name in (STREAMS if streams else SPMVS)}
+        self.held: Tables = {name: held[name] for name in (STREAMS if streams else SPMVS)}
+        self.start = self.held
+        if runs:
+            heavier = {
+                k: v for k, v in self.held.get("heavier", {}).items() if k.startswith("runs_")
+            }
+            self.start = {"runs": self.held["runs"]} | ({"heavier": heavier} if heavier else {})
 
     def tables(self, logs: np.ndarray) -> Tables:
         """From the logarithms of all their numbers: all are positive."""
@@ -71,7 +87,8 @@ class Model:
         }
 
     def predicted(self, found: Tables, st: Statistics, kernel: str) -> dict[str, float]:
-        held = {"streaming": {**numbers()["streaming"], **found}} if self.streams else found
+        new = {name: {**table, **found.get(name, {})} for name, table in self.held.items()}
+        held = {"streaming": {**numbers()["streaming"], **new}} if self.streams else new
         task = TASKS.get(kernel, SPMV)
         chances = predicted(st, {**numbers(), **held}, task)
         return {str(schedule): us for schedule, us in chances.items()}
@@ -93,10 +110,12 @@ class Model:
 
 
 def main() -> None:
-    streams = "--streaming" in sys.argv
-    folder, path = [word for word in sys.argv[1:] if word != "--streaming"]
-    model, times = Model(streams), measured(path, streams)
+    streams, runs = ("--streaming" in sys.argv), ("--runs" in sys.argv)
+    folder, path = [word for word in sys.argv[1:] if not word.startswith("--")]
+    model, times = Model(streams, runs), measured(path, streams)
     st = shapes(folder, {matrix for matrix, _ in times})
+    if runs:
+        times = {case: here for case, here in times.items() if has_runs(st[case[0]])}
 
     def loss(logs: np.ndarray) -> float:
         lost, errors = model.losses(model.tables(logs), times, st)
