@@ -22,7 +22,7 @@ from fit_matrices import matrices
 from scipy.optimize import minimize
 
 import evenly as ev
-from evenly.tuning.model import predicted
+from evenly.tuning.model import bound_by_bytes, predicted
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import SPMV, Task
@@ -55,11 +55,6 @@ def measured(path: str, streams: bool) -> Times:
 
 def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
     return {name: statistics(ev.csr(make())) for name, make in matrices(folder) if name in names}
-
-
-def has_runs(st: Statistics) -> bool:
-    regular = st.spread <= numbers()["regular_spread"]
-    return bool(regular and st.atoms >= numbers()["bound_by_bytes"])
 
 
 class Model:
@@ -115,7 +110,9 @@ def main() -> None:
     model, times = Model(streams, runs), measured(path, streams)
     st = shapes(folder, {matrix for matrix, _ in times})
     if runs:
-        times = {case: here for case, here in times.items() if has_runs(st[case[0]])}
+        times = {
+            case: here for case, here in times.items() if bound_by_bytes(st[case[0]], numbers())
+        }
 
     def loss(logs: np.ndarray) -> float:
         lost, errors = model.losses(model.tables(logs), times, st)

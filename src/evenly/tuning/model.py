@@ -31,7 +31,7 @@ def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> 
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
     regular = bool(st.spread <= numbers["regular_spread"])
     found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
-    if task.runs and regular and st.atoms >= numbers["bound_by_bytes"]:
+    if task.runs and bound_by_bytes(st, numbers):
         least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
         found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
     if task.kept and not regular:  # once: one-shot calls would sort each time
@@ -55,6 +55,12 @@ def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers
         }
         for table in ("groups", "runs", "bins", "split")
     }
+
+
+def bound_by_bytes(st: Statistics, numbers: Mapping[str, Any]) -> bool:
+    """Whether runs of atoms side by side may pay: of many atoms, in tiles of about equal length."""
+    regular = st.spread <= numbers["regular_spread"]
+    return bool(regular and st.atoms >= numbers["bound_by_bytes"])
 
 
 def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> bool:
