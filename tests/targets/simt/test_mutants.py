@@ -169,13 +169,16 @@ GONE = ("", ";")
 
 LIMITS = [
     Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
-    Mutant("split.cuh", "const bool ends = i < b.t1 - b.t0 && (Rule::bounded || i == 0);", "<", "<=", merge, "bounds"),
+    Mutant("split.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
+    Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
+    Mutant("split.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),
+    Mutant("split.cuh", "if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);", "i < own.to &&", "i <= own.to &&", nonzero, "race"),
     Mutant("split.cuh", "} else if (!Rule::bounded && !needs_tile && nz == S) {", "nz == S", "nz >= 40", nonzero, "bounds"),
     Mutant("split.cuh", "step(v[k], tile[k], b.z0 + (i < nz ? i : instead));", "i < nz", "i <= nz", merge_long, "bounds"),
     Mutant("split.cuh", "const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", empty_first, "bounds"),
     Mutant("split.cuh", "if (atoms == 0) {", "atoms == 0", "false", without_atoms, "bounds"),
     Mutant("split.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
-    Mutant("split.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
+    Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
     Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
     Mutant("share.cuh", "for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {", "<", "<=", share, "race"),
@@ -189,7 +192,7 @@ LIMITS = [
 ]  # fmt: skip
 MISSING = [
     Mutant("split.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "for (int k = 0; k < I; ++k) ids[own_slot() + k] = 0;", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, earlier};", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
     Mutant("split.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
@@ -225,9 +228,9 @@ WRONG_THREADS = [
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", "== 31", ">= 30", scan, "race"),
 ]  # fmt: skip
 MASKS = [
-    Mutant("split.cuh", "low += count_bits(ballot(full_warp, ended)) * stride;", *HALF, merge, "mask"),
+    Mutant("rules.cuh", "low += count_bits(ballot(full_warp, ended)) * stride;", *HALF, merge, "mask"),
     Mutant("split.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
-    Mutant("split.cuh", "if (any(full_warp, own != 0)) exchange(v);", *HALF, merge, "mask"),
+    Mutant("split.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),
     Mutant("group.cuh", "for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);", *HALF, merge_fours, "mask"),
     Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
     Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),

@@ -15,6 +15,8 @@ ORDER = (
     "grid.cuh",
     "carry.cuh",
     "meet.cuh",
+    "links.cuh",
+    "rules.cuh",
     "split.cuh",
     "share.cuh",
     "flatten.cuh",

@@ -51,16 +51,19 @@ template <class Phase, int S, class Rule> struct shared_tile {
   Value part;
   link found[words] = {};  // what one thread was told when it brought the part
 
-  // Where the tile begins and ends, asked for long before it is needed.
+  // Where the tile begins and ends, asked for long before it is needed; without a branch, which would keep the loads that
+  // follow from being asked for beside these. Beyond the last tile: of the last one.
   EV_DEVICE void look(const Phase& phase, pos candidate) {
-    if (candidate >= phase.num_tiles()) return;
-    begin = phase.begin(candidate);
-    end = phase.end(candidate);
+    const pos last = phase.num_tiles() - 1, looked_at = candidate < last ? candidate : last;
+    begin = phase.begin(looked_at);
+    end = phase.end(looked_at);
   }
   // One thread, as soon as it knows the part: what it is told is on its way while tiles are left.
   EV_DEVICE void bring(pos shared, const Value& v) {
     tile = shared;
     part = v;
+    pin(begin);  // or the divisions below would be made where `look` was, and wait for what it asked for
+    pin(end);
     const int first = first_block(), count = last_block() - first + 1;
     if (count == 2) exchange(first);
     else bring_to(cells, first, count, block_rank() - first);
@@ -201,7 +204,7 @@ template <class Phase, int T, int S, class Rule> struct meeting_link {
     if constexpr (one_warp) {
       head().look(phase, first_tile);
       open().look(phase, open_tile);
-    } else if (takes_part()) {
+    } else {  // every warp: see `look`
       head().look(phase, warp_rank() == 0 ? first_tile : open_tile);
     }
   }

@@ -12,7 +12,7 @@
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
 //         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
 //         the chunks of S items.
-//     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)
+//     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)                      in rules.cuh
 //         Makes one, a thread an entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh
 //         What each thread walks is a schedule's own (`setup`, `tiles`, `atoms`).
@@ -31,96 +31,10 @@
 #include "gpu.cuh"
 #include "group.cuh"
 #include "grid.cuh"
-#include "carry.cuh"
-#include "meet.cuh"
+#include "links.cuh"
+#include "rules.cuh"
 
 namespace ev {
-
-// What becomes of a tile that the block shares with others: a finish kernel joins it (carry.cuh), or the block itself
-// does (meet.cuh), or, without a value, nobody.
-template <class Phase, int T> struct carry_link {
-  using pos = typename Phase::pos;
-  using Value = typename Phase::Value;
-  const Carries<Phase>& carries;
-  EV_DEVICE carry_link(const Carries<Phase>& c) : carries(c) {
-    if (thread_rank() == 0) carries.head_tile[block_rank()] = -1;
-  }
-  EV_DEVICE void located(const Phase&, pos, pos) const {}
-  EV_DEVICE void found_head(pos tile, const Value& part) const { carry_head(carries, tile, part); }
-  EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part) const {
-    if (thread_rank() == T - 1) carry_out(carries, tile, part);
-  }
-  EV_DEVICE void without_atoms() const {
-    if (thread_rank() == T - 1) carry_out(carries, (pos)carry_nothing, Phase::identity());
-  }
-  template <class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
-};
-// The same of a block of several chunks: what is open at the end of one goes on in the next.
-template <class Phase, int T> struct persistent_link : carry_link<Phase, T> {
-  using carry_link<Phase, T>::carry_link;
-  template <class... More> EV_DEVICE void found_open(const More&...) const {}
-};
-struct no_link {
-  template <class C> EV_DEVICE no_link(const C&) {}
-  template <class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
-  EV_DEVICE void without_atoms() const {}
-  template <class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
-};
-template <class Phase, int T, int S, class Rule> EV_DEVICE meeting_link<Phase, T, S, Rule> link_for(const Meeting<Phase>& m) { return {m}; }
-template <class Phase, int T, int S, class Rule> EV_DEVICE carry_link<Phase, T> link_for(const Carries<Phase>& c) { return {c}; }
-
-// ---- rules: how the items of all tiles are laid on one line, and cut -------------------------------------------------------
-// A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
-// number of tiles that `ended` holds for; it is monotone, so it can be searched.
-
-struct merge_rule {
-  static constexpr bool bounded = true;  // a chunk of S items has no more than S tile ends
-  template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
-  template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
-  template <class P> static EV_DEVICE P place(P atom, P tile) { return atom + tile; }  // of an atom of the tile
-  template <class P> static EV_DEVICE P last_place(P end, P tile) { return end + tile; }  // of the tile: where it ends
-  template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
-  template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
-  template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
-};
-
-struct nonzero_rule {
-  static constexpr bool bounded = false;  // millions of empty tiles may lie between two atoms
-  template <class P> static EV_DEVICE P total(P, P atoms) { return atoms; }
-  template <class P> static EV_DEVICE P atom(P d, P) { return d; }
-  template <class P> static EV_DEVICE P place(P atom, P) { return atom; }
-  template <class P> static EV_DEVICE P last_place(P end, P) { return end - 1; }
-  template <class P> static EV_DEVICE bool ended(P end, P, P d) { return end <= d; }
-  template <class P> static EV_DEVICE P least(P, P) { return 0; }
-  template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
-};
-
-// How many tiles have ended at position d. The whole warp probes 32 places a step, which cuts the range to a 33rd: 5
-// dependent loads for 4 M tiles where a binary search has 22. Every lane gets the answer.
-template <class Rule, class Phase>
-EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
-  using pos = typename Phase::pos;
-  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
-  while (low < high) {
-    pos stride = (high - low) / 33 + 1, probe = low + (lane_rank() + 1) * stride - 1;
-    bool ended = probe < high && Rule::ended(phase.end(probe), probe, d);
-    low += count_bits(ballot(full_warp, ended)) * stride;
-    pos top = low + stride - 1;  // the first probe that failed
-    high = top < high ? top : high;
-  }
-  return low;
-}
-
-// The first tile of [low, high) that ends after `atom`: the one that holds it.
-template <class Phase>
-EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {
-  while (low < high) {
-    typename Phase::pos mid = low + (high - low) / 2;
-    if (phase.end(mid) <= atom) low = mid + 1;
-    else high = mid;
-  }
-  return low;
-}
 
 // ---- split_block -------------------------------------------------------------------------------------------------------
 //
@@ -195,8 +109,11 @@ template <class Phase, int T, int I, class Rule> struct block_split {
 
   // ---- the tiles that end here ----
   EV_DEVICE void clear_marks() const {
+    using word = long long;
+    constexpr int words = S * (int)sizeof(Id) / (int)sizeof(word);  // whole ones: S is a multiple of 32
     #pragma unroll
-    for (int k = 0; k < I; ++k) ids[own_slot() + k] = 0;
+    for (int i = 0; i < words; i += T)
+      if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;
   }
   EV_DEVICE bool is_wide(const Bounds& b) const { return !Rule::bounded && b.t1 - b.t0 > wide; }
   // The slot of a tile's last atom, -1 if none of its atoms is in the chunk: an empty tile, or one that ends where the
@@ -331,15 +248,21 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   }
   // Leaves the tiles that end here, and returns what is open behind them, valid in the last thread.
   template <class Work> EV_DEVICE Value fold(const Bounds& b, Value* v, const Ends own, Work& work) const {
-    if (any(full_warp, own != 0)) exchange(v);
+    const bool some = any(full_warp, own != 0);
+    if (some) exchange(v);
     Value tail = Phase::identity();
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {
-      v[k] = tail = Phase::then(tail, v[k]);
-      if (own >> k & 1) {
-        if constexpr (stages) slots[own_slot() + k] = tail;  // or all of v would sit in registers until tiles are left
-        tail = Phase::identity();
+    if (Rule::bounded || some) {
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {
+        v[k] = tail = Phase::then(tail, v[k]);
+        if (own >> k & 1) {
+          if constexpr (stages) slots[own_slot() + k] = tail;  // or all of v would sit in registers until tiles are left
+          tail = Phase::identity();
+        }
       }
+    } else {  // the same without a tile end, which pays where most warps have none, as under an unbounded rule
+      #pragma unroll
+      for (int k = 0; k < I; ++k) tail = Phase::then(tail, v[k]);
     }
     // A tile that ended where the chunk begins has taken what was open.
     const Value into = first_tile->over ? Phase::identity() : work.carried;
@@ -401,13 +324,14 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     } else if constexpr (folds) {
       // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
       // between here and the barrier if there is one round: what stands before a branch would not be in flight with what
-      // stands behind it. Under an unbounded rule most blocks have atoms only, which go first.
-      if constexpr (!Rule::bounded) load(b, v);
+      // stands behind it. Further rounds of a bounded rule are for empty tiles, and left first; under an unbounded one full blocks'
+      // atoms have a branch of their own, and go first.
       const local i = thread_rank();
-      const bool ends = i < b.t1 - b.t0 && (Rule::bounded || i == 0);
+      const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));
       const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
-      mark_tiles(b, Rule::bounded ? T : 1, work);
-      if constexpr (Rule::bounded) load(b, v);
+      if constexpr (Rule::bounded) mark_tiles(b, T, work);
+      load(b, v);
+      if constexpr (!Rule::bounded) mark_tiles(b, T, work);
       mark(b, i, ends, begin, end, work);
       barrier();
       return fold(b, v, own_ends(), work);
@@ -425,33 +349,33 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     for (long long i = (long long)block_rank() * T + thread_rank(); i < tiles; i += (long long)block_count() * T) phase.leave((pos)i, start(), grid);
   }
   // Tiles without atoms belong to no chunk of an unbounded rule: blocks share them out by number. Without a value to
-  // wait for, all tiles go this way.
-  EV_DEVICE void leave_share(pos tiles, Grid& grid) const {
-    long long share = ((long long)tiles + block_count() - 1) / block_count();
-    long long from = block_rank() * share, to = from + share < (long long)tiles ? from + share : (long long)tiles;
-    for (long long i = from + thread_rank(); i < to; i += T) {
-      pos tile = (pos)i;
-      if (!folds || phase.begin(tile) == phase.end(tile)) phase.leave(tile, start(), grid);
+  // wait for, all tiles go this way. A block's are neighbours, as its chunk's are: often the same ones.
+  using count = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
+  struct Share { count from, to; };
+  static EV_DEVICE Share share(pos tiles) {
+    const count each = ((count)tiles + block_count() - 1) / (unsigned)block_count();
+    const count from = block_rank() * each, to = from + each;
+    return {from, to < (count)tiles ? to : (count)tiles};
+  }
+  // Of a tile that may have no atoms: where they begin and end. Of the first one that each thread looks at, this is asked for
+  // long before it is needed, and compared only then.
+  struct Extent { pos begin, end; };
+  EV_DEVICE Extent extent(count tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
+  EV_DEVICE Extent first_of_share(pos tiles) const {
+    const Share own = share(tiles);
+    const count first = own.from + thread_rank();
+    return folds && first < own.to ? extent(first) : Extent{0, 0};
+  }
+  EV_DEVICE void leave_share(pos tiles, const Extent& of_first, Grid& grid) const {
+    const Share own = share(tiles);
+    count i = own.from + thread_rank();
+    if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);
+    for (i += T; i < own.to; i += T) {
+      const Extent of = folds ? extent(i) : Extent{0, 0};
+      if (of.begin == of.end) phase.leave((pos)i, start(), grid);
     }
   }
 };
-
-// A stored partition, for launches that repeat: first_tile[b] is where block b of S items starts, b = 0..blocks.
-template <class Phase, int S, class Rule>
-EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_tile, int blocks) {
-  using pos = typename Phase::pos;
-  const long long b = (long long)block_rank() * block_threads() + thread_rank();
-  if (b > blocks) return;
-  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
-  const pos d = b * S < total ? (pos)(b * S) : total;
-  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
-  while (low < high) {
-    pos middle = low + (high - low) / 2;
-    if (Rule::ended(phase.end(middle), middle, d)) low = middle + 1;
-    else high = middle;
-  }
-  first_tile[b] = low;
-}
 
 // What the two kinds of launch have in common: the engine over its shared memory.
 #define EV_SPLIT_ENGINE(split)                                              \
@@ -479,11 +403,14 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
     if constexpr (Phase::has_leave) split.leave_all(tiles, grid);
     return block_reduce_grid<Phase, T>(grid, grid_partials);
   }
+  constexpr bool shares = Phase::has_leave && !Rule::bounded;
+  typename engine::Extent of_first = {};
+  if constexpr (shares) of_first = split.first_of_share(tiles);
   if constexpr (engine::marks) split.clear_marks();
   auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
   link.located(phase, b.t0, b.t1);
   split.chunk(b, split.start(), b.z0, link, grid);
-  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+  if constexpr (shares) split.leave_share(tiles, of_first, grid);
   link.join(phase, grid);
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }
@@ -499,7 +426,7 @@ EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carrie
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;
   typename choose<engine::folds, persistent_link<Phase, T>, no_link>::type link(carries);
-  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, grid);
+  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, split.first_of_share(tiles), grid);
   if constexpr (Phase::has_leave && Rule::bounded)
     if (atoms == 0) split.leave_all(tiles, grid);
   // What outlives a chunk waits in shared memory: in registers it would cost the loads theirs. The open value has

@@ -1,0 +1,76 @@
+// Rules: how the items of all tiles are laid on one line, and cut into equal shares (split.cuh), and the searches along it.
+//
+// A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
+// number of tiles that `ended` holds for; it is monotone, so it can be searched.
+#pragma once
+#include "gpu.cuh"
+
+namespace ev {
+
+struct merge_rule {
+  static constexpr bool bounded = true;  // a chunk of S items has no more than S tile ends
+  template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
+  template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
+  template <class P> static EV_DEVICE P place(P atom, P tile) { return atom + tile; }  // of an atom of the tile
+  template <class P> static EV_DEVICE P last_place(P end, P tile) { return end + tile; }  // of the tile: where it ends
+  template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
+  template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
+  template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
+};
+
+struct nonzero_rule {
+  static constexpr bool bounded = false;  // millions of empty tiles may lie between two atoms
+  template <class P> static EV_DEVICE P total(P, P atoms) { return atoms; }
+  template <class P> static EV_DEVICE P atom(P d, P) { return d; }
+  template <class P> static EV_DEVICE P place(P atom, P) { return atom; }
+  template <class P> static EV_DEVICE P last_place(P end, P) { return end - 1; }
+  template <class P> static EV_DEVICE bool ended(P end, P, P d) { return end <= d; }
+  template <class P> static EV_DEVICE P least(P, P) { return 0; }
+  template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
+};
+
+// How many tiles have ended at position d. The whole warp probes 32 places a step, which cuts the range to a 33rd: 5
+// dependent loads for 4 M tiles where a binary search has 22. Every lane gets the answer.
+template <class Rule, class Phase>
+EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
+  using pos = typename Phase::pos;
+  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
+  while (low < high) {
+    pos stride = (high - low) / 33 + 1, probe = low + (lane_rank() + 1) * stride - 1;
+    bool ended = probe < high && Rule::ended(phase.end(probe), probe, d);
+    low += count_bits(ballot(full_warp, ended)) * stride;
+    pos top = low + stride - 1;  // the first probe that failed
+    high = top < high ? top : high;
+  }
+  return low;
+}
+
+// The first tile of [low, high) that ends after `atom`: the one that holds it.
+template <class Phase>
+EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {
+  while (low < high) {
+    typename Phase::pos mid = low + (high - low) / 2;
+    if (phase.end(mid) <= atom) low = mid + 1;
+    else high = mid;
+  }
+  return low;
+}
+
+// A stored partition, for launches that repeat: first_tile[b] is where block b of S items starts, b = 0..blocks.
+template <class Phase, int S, class Rule>
+EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_tile, int blocks) {
+  using pos = typename Phase::pos;
+  const long long b = (long long)block_rank() * block_threads() + thread_rank();
+  if (b > blocks) return;
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = Rule::total(tiles, atoms);
+  const pos d = b * S < total ? (pos)(b * S) : total;
+  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
+  while (low < high) {
+    pos middle = low + (high - low) / 2;
+    if (Rule::ended(phase.end(middle), middle, d)) low = middle + 1;
+    else high = middle;
+  }
+  first_tile[b] = low;
+}
+
+}  // namespace ev
