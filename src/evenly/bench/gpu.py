@@ -157,7 +157,7 @@ class KernelClock:
         self.after_others = gpu.graph([launch] * self.runs)
         self.after_flushes = gpu.graph([gpu.flush, launch] * FLUSHED_RUNS)
         for graph in (self.after_others, self.after_flushes):
-            gpu.replay(graph)  # the first time a graph has to be brought to the GPU: up to half as long again
+            gpu.replay(graph)  # the first time it is brought to the GPU, which takes as long again
 
     def warm(self) -> float:
         return self.gpu.replay(self.after_others, before=self.launch) / self.runs
