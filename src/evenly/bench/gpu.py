@@ -142,7 +142,12 @@ class Gpu:
     @cached_property
     def flushes(self) -> Any:
         """The graph of as many flushes as are in the graphs of flushed launches."""
-        return self.graph([self.flush] * FLUSHED_RUNS)
+        return self.brought(self.graph([self.flush] * FLUSHED_RUNS))
+
+    def brought(self, graph: Any) -> Any:
+        """A graph that was replayed: the first time it is brought to the GPU, which takes as long again."""
+        self.replay(graph)
+        return graph
 
 
 class KernelClock:
@@ -154,10 +159,8 @@ class KernelClock:
         gpu.hold()
         self.estimate = gpu.span(launch)
         self.runs = runs_for(self.estimate, WANTED, MOST)
-        self.after_others = gpu.graph([launch] * self.runs)
-        self.after_flushes = gpu.graph([gpu.flush, launch] * FLUSHED_RUNS)
-        for graph in (self.after_others, self.after_flushes):
-            gpu.replay(graph)  # the first time it is brought to the GPU, which takes as long again
+        self.after_others = gpu.brought(gpu.graph([launch] * self.runs))
+        self.after_flushes = gpu.brought(gpu.graph([gpu.flush, launch] * FLUSHED_RUNS))
 
     def warm(self) -> float:
         return self.gpu.replay(self.after_others, before=self.launch) / self.runs

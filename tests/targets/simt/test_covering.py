@@ -145,6 +145,15 @@ def test_positions_of_64_bits(kernel: str, schedule: str) -> None:
             np.testing.assert_allclose(args[place], wanted, **tolerance(np.float32), err_msg=name)
 
 
+@pytest.mark.parametrize("schedule", EACH_ENGINE)
+def test_atoms_of_no_tile_are_nobodys(schedule: str) -> None:
+    offsets, columns, values = np.zeros(1, np.int32), np.zeros(300, np.int32), np.ones(300)
+    y = np.empty(0)
+    spmv = CASES["spmv"].kernel[SCHEDULES[schedule]].on("simt", seeds=SEEDS)
+    spmv(Far(offsets, columns, values, 5, 2**40), np.ones(5), y)
+    assert y.size == 0
+
+
 @pytest.mark.parametrize("kernel", CASES)
 def test_a_schedule_of_ones_own(kernel: str) -> None:
     gives_what_the_reference_gives(kernel, RankFromSetup(), "csr", np.float32, "simt", seeds=SEEDS)

@@ -247,6 +247,7 @@ TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
 ]  # fmt: skip
 MEETING = [  # blocks that meet
+    Mutant("meet.cuh", "const pos last = phase.num_tiles() - 1, looked_at = candidate < last ? candidate : last;", "candidate < last ? candidate : last", "candidate", meeting, "bounds"),
     Mutant("meet.cuh", "if (found[0] == 0) return false;", *GONE, meeting, "deadlock"),
     Mutant("meet.cuh", "put(level + (long long)(first + me) * cell, me == count - 1, part);", *GONE, meeting, "deadlock"),
     Mutant("meet.cuh", "put(level + (long long)(first + me) * cell, me == count - 1, part);", "me == count - 1", "false", meeting, "deadlock"),

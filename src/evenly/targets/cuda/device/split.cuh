@@ -324,8 +324,8 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     } else if constexpr (folds) {
       // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
       // between here and the barrier if there is one round: what stands before a branch would not be in flight with what
-      // stands behind it. Further rounds of a bounded rule are for empty tiles, and left first; under an unbounded one full blocks'
-      // atoms have a branch of their own, and go first.
+      // stands behind it. Further rounds, of chunks with more tiles than threads, come first under a bounded rule, and last
+      // under an unbounded one, where the atoms of full chunks have a branch of their own anyway.
       const local i = thread_rank();
       const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));
       const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
@@ -350,25 +350,25 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   }
   // Tiles without atoms belong to no chunk of an unbounded rule: blocks share them out by number. Without a value to
   // wait for, all tiles go this way. A block's are neighbours, as its chunk's are: often the same ones.
-  using count = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
-  struct Share { count from, to; };
-  static EV_DEVICE Share share(pos tiles) {
-    const count each = ((count)tiles + block_count() - 1) / (unsigned)block_count();
-    const count from = block_rank() * each, to = from + each;
-    return {from, to < (count)tiles ? to : (count)tiles};
+  using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
+  struct Share { number from, to; };
+  static EV_DEVICE Share share_of(pos tiles) {
+    const number each = ((number)tiles + block_count() - 1) / (unsigned)block_count();
+    const number from = block_rank() * each, to = from + each;
+    return {from, to < (number)tiles ? to : (number)tiles};
   }
   // Of a tile that may have no atoms: where they begin and end. Of the first one that each thread looks at, this is asked for
   // long before it is needed, and compared only then.
   struct Extent { pos begin, end; };
-  EV_DEVICE Extent extent(count tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
+  EV_DEVICE Extent extent(number tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
   EV_DEVICE Extent first_of_share(pos tiles) const {
-    const Share own = share(tiles);
-    const count first = own.from + thread_rank();
+    const Share own = share_of(tiles);
+    const number first = own.from + thread_rank();
     return folds && first < own.to ? extent(first) : Extent{0, 0};
   }
   EV_DEVICE void leave_share(pos tiles, const Extent& of_first, Grid& grid) const {
-    const Share own = share(tiles);
-    count i = own.from + thread_rank();
+    const Share own = share_of(tiles);
+    number i = own.from + thread_rank();
     if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);
     for (i += T; i < own.to; i += T) {
       const Extent of = folds ? extent(i) : Extent{0, 0};
