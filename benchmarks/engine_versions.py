@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import math
 import multiprocessing
 import os
 from collections.abc import Sequence
@@ -24,15 +23,15 @@ from typing import Any
 import cupy as cp
 import numpy as np
 import scipy.sparse
+from schedule_times import compile_ahead, small
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
-from evenly.arguments import spec_of
 from evenly.bench.matrices import in_type, sources
 from evenly.interop.generators import rmat
 from evenly.targets.cuda import headers
-from evenly.targets.cuda.compile import cubin
 from evenly.timing.graphs import GraphClock
+from evenly.timing.rounds import WARM, measure
 
 TYPES = ("float32", "float64")
 ROUNDS = 9
@@ -45,14 +44,10 @@ def use(version: Path) -> None:
 
 
 def compiled(job: tuple[Path, Any, str]) -> None:
-    """Into the cache; no process that is forked may have touched the GPU before."""
     version, schedule, dtype = job
     use(version)
-    A = ev.csr(scipy.sparse.eye_array(8, format="csr", dtype=dtype))
-    specs = tuple(spec_of(value, "") for value in (A, np.ones(8, dtype), np.ones(8, dtype)))
-    made, _ = spmv_rows.apart().executable(specs, schedule, "cuda", wide=False, debug=False)
-    for code in (k for phase in made.program.codes for k in phase.all_kernels):
-        cubin(code.source, code.name, "sm_90")
+    kernel, given = small(("spmv", dtype))
+    compile_ahead(kernel.apart(), given, schedule)
 
 
 def matrix_of(name: str, files: str | None) -> Any:
@@ -61,25 +56,22 @@ def matrix_of(name: str, files: str | None) -> Any:
     return sources(files, [name])[0].make()
 
 
-def times(matrix: Any, versions: Sequence[Path], schedules: Sequence[Any]) -> dict[Any, float]:
+def times(matrix: Any, versions: Sequence[Path], schedules: Sequence[Any]) -> dict[str, float]:
     """Microseconds by version and schedule."""
     A = ev.csr(matrix).to("cuda")
     x = cp.random.random(matrix.shape[1]).astype(matrix.dtype)
     y = cp.empty(matrix.shape[0], matrix.dtype)
     expected = in_type(matrix, np.float64) @ x.get().astype(np.float64)
-    clocks = {}
+    clocks = {}  # by the text of both, as `measure` wants it
     for version, schedule in itertools.product(versions, schedules):
         use(version)
         plan = spmv_rows.apart().plan(A, x, y, schedule=schedule)
         y.fill(np.nan)
         plan(A, x, y)
         np.testing.assert_allclose(y.get(), expected, rtol=1e-3, atol=1e-5)
-        clocks[version, schedule] = GraphClock(plan.launches)
-    least = dict.fromkeys(clocks, math.inf)
-    for _ in range(ROUNDS):
-        for key, clock in clocks.items():
-            least[key] = min(least[key], clock.warm())
-    return least
+        clocks[f"{version} {schedule}"] = GraphClock(plan.launches)
+    samples = measure(clocks, rounds=ROUNDS)
+    return {name: min(samples[name, WARM].times) for name in clocks}
 
 
 def listed(text: str) -> list[str]:
@@ -101,9 +93,8 @@ def main() -> None:
         print(f"{name} {dtype} {matrix.nnz:,} nonzeros")
         least = times(matrix, given.versions, schedules)
         for schedule in schedules:
-            first = least[given.versions[0], schedule]
-            each = (least[version, schedule] for version in given.versions)
-            told = "  ".join(f"{us:8.2f} {us / first:.3f}" for us in each)
+            each = [least[f"{version} {schedule}"] for version in given.versions]
+            told = "  ".join(f"{us:8.2f} {us / each[0]:.3f}" for us in each)
             print(f"    {schedule!s:64} {told}", flush=True)
 
 

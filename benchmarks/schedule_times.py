@@ -59,12 +59,20 @@ def arguments(kernel: str, A: Any, xp: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def compiled(job: tuple[tuple[str, str], Any]) -> None:
+    task, schedule = job
+    compile_ahead(*small(task), schedule)
+
+
+def small(task: tuple[str, str]) -> tuple[Any, tuple[Any, ...]]:
+    """A kernel, and arguments of its types in the memory of the CPU."""
+    kernel, dtype = task
+    return arguments(kernel, ev.csr(scipy.sparse.eye_array(8, format="csr", dtype=dtype)), np)
+
+
+def compile_ahead(kernel: Any, given: tuple[Any, ...], schedule: Any) -> None:
     """Into the cache; no process that is forked may have touched the GPU before."""
-    (kernel, dtype), schedule = job
-    A = ev.csr(scipy.sparse.eye_array(8, format="csr", dtype=dtype))
-    made, given = arguments(kernel, A, np)
     specs = tuple(spec_of(value, "") for value in given)
-    executable, _ = made.executable(specs, schedule, "cuda", wide=False, debug=False)
+    executable, _ = kernel.executable(specs, schedule, "cuda", wide=False, debug=False)
     for code in (k for phase in executable.program.codes for k in phase.all_kernels):
         cubin(code.source, code.name, "sm_90")
 

@@ -262,9 +262,7 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
     lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
     if code.meets and int(layout.max_tiles) == 0:
-        lanes = (
-            0  # blocks look at the tiles that they share, and nothing is left where there are none
-        )
+        lanes = 0  # nothing to leave, and blocks that meet look at tiles
     finishes = code.value_words and not code.meets and blocks > 1
     return Dimensions(blocks, lanes, ceil_div(blocks, FINISH_BLOCK) if finishes else 0)
 
