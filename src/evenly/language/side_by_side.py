@@ -1,4 +1,4 @@
-"""What passes read that lies side by side in memory, as their atoms do."""
+"""What passes read at each of their atoms: where it lies side by side in memory, and what can be asked for early."""
 
 from __future__ import annotations
 
@@ -23,6 +23,17 @@ def read_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Eleme
     return list(dict.fromkeys(e for e in read if _at_atom(e, s) and e.array.path not in written))
 
 
+def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
+    """What a pass reads at each atom, whatever its conditions, at places that follow from the atom alone.
+
+    Of elements whose place is an element too, the outer one only.
+    """
+    found = (
+        e for x in s.body for operand in walk.operands(x) for e in _outermost(operand, s, written)
+    )
+    return list(dict.fromkeys(found))
+
+
 def lies_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> bool:
     """Whether that is so of all that a pass reads at its atoms, and it reads something there."""
     at_atoms = {e for e in walk.expressions(s.body) if _at_atom(e, s)}
@@ -33,9 +44,28 @@ def _at_atom(e: ir.Expr, s: ir.Pass) -> TypeGuard[ir.Element]:
     return isinstance(e, ir.Element) and e.indices == (s.atom,)
 
 
+def _outermost(e: ir.Expr, s: ir.Pass, written: Collection[ir.Path]) -> Iterator[ir.Element]:
+    if isinstance(e, ir.Element) and _follows(e, s, written):
+        yield e
+    else:
+        for part in _evaluated(e):
+            yield from _outermost(part, s, written)
+
+
+def _follows(e: ir.Element, s: ir.Pass, written: Collection[ir.Path]) -> bool:
+    inside = list(walk.subexpressions(e))
+    atoms = all(x is s.atom for x in inside if isinstance(x, ir.Var))
+    return atoms and all(x.array.path not in written for x in inside if isinstance(x, ir.Element))
+
+
+def _evaluated(e: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The parts of `e` that are evaluated wherever it is."""
+    inner = walk.parts(e)
+    return inner[:1] if isinstance(e, ir.Select | ir.Logic) else inner
+
+
 def _always(e: ir.Expr) -> Iterator[ir.Expr]:
     """What is evaluated wherever `e` is."""
     yield e
-    inner = walk.parts(e)
-    for part in inner[:1] if isinstance(e, ir.Select | ir.Logic) else inner:
+    for part in _evaluated(e):
         yield from _always(part)

@@ -43,7 +43,7 @@ namespace ev {
 // lane has is folded as it is; otherwise the lanes exchange their values first, and each folds I consecutive ones, without
 // a search, and leaves the tiles that end there: those of a warp are neighbours, so their stores coalesce. Nothing but two
 // bytes an atom need be in shared memory, which is L1 cache for gathered data where it is not taken.
-template <class Phase, int T, int I, class Rule> struct block_split {
+template <class Phase, int T, int I, class Rule, bool Apart> struct block_split {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   using Grid = typename Phase::Grid;
@@ -233,6 +233,27 @@ template <class Phase, int T, int I, class Rule> struct block_split {
     }
   }
 
+  // The same in two parts, where Phase has `ask` and `use` for `step`: between them the block may wait for its tiles.
+  EV_DEVICE pos asked_atom(const Bounds& b, int k) const {
+    const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;
+    return b.z0 + (i < nz ? i : last);
+  }
+  template <class Asked> EV_DEVICE void ask(const Bounds& b, Asked* asked) const {
+    #pragma unroll
+    for (int k = 0; k < I; ++k) asked[k] = phase.ask(asked_atom(b, k));
+    #pragma unroll
+    for (int k = 0; k < I; ++k) asked[k].pin();  // or all would be asked for where it is used
+  }
+  template <class Asked> EV_DEVICE void use(const Bounds& b, const Asked* asked, Value* v) const {
+    const int nz = (int)(b.z1 - b.z0);
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      v[k] = start();
+      phase.use(v[k], State{}, 0, asked_atom(b, k), asked[k]);
+      if (load_slot() + k * 32 >= nz) v[k] = start();
+    }
+  }
+
   // ---- the fold: I slots a thread, then across threads ----
   // What the warp's lanes have loaded becomes what each of them folds.
   EV_DEVICE void exchange(Value* v) const {
@@ -330,11 +351,21 @@ template <class Phase, int T, int I, class Rule> struct block_split {
       const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));
       const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
       if constexpr (Rule::bounded) mark_tiles(b, T, work);
-      load(b, v);
-      if constexpr (!Rule::bounded) mark_tiles(b, T, work);
-      mark(b, i, ends, begin, end, work);
-      barrier();
-      return fold(b, v, own_ends(), work);
+      if constexpr (Apart) {
+        typename Phase::Asked asked[I];
+        ask(b, asked);
+        mark(b, i, ends, begin, end, work);
+        barrier();
+        const Ends own = own_ends();
+        use(b, asked, v);
+        return fold(b, v, own, work);
+      } else {
+        load(b, v);
+        if constexpr (!Rule::bounded) mark_tiles(b, T, work);
+        mark(b, i, ends, begin, end, work);
+        barrier();
+        return fold(b, v, own_ends(), work);
+      }
     } else if constexpr (steps) {
       load(b, v);
     }
@@ -387,10 +418,10 @@ template <class Phase, int T, int I, class Rule> struct block_split {
   const engine split{phase, ids, slots, first_of_chunk, head_of_block, found}
 
 // joint: Meeting, or Carries, which a finish kernel joins.
-template <class Phase, int T, int I, class Rule, class Joint>
+template <class Phase, int T, int I, class Rule, bool Apart = false, class Joint>
 EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phase::Grid* grid_partials,
                            const typename Phase::pos* first_tile = nullptr) {
-  using engine = block_split<Phase, T, I, Rule>;
+  using engine = block_split<Phase, T, I, Rule, Apart>;
   using pos = typename Phase::pos;
   static_assert(T % 32 == 0, "whole warps");
   EV_SPLIT_ENGINE(split);
@@ -417,7 +448,7 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
 
 template <class Phase, int T, int I, class Rule>
 EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
-  using engine = block_split<Phase, T, I, Rule>;
+  using engine = block_split<Phase, T, I, Rule, false>;
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   constexpr int S = engine::S;

@@ -15,10 +15,13 @@ from .totals import Totals
 
 
 class PhaseStruct:
-    """A split phase as the engines want it: see device/split.cuh."""
+    """A split phase as the engines want it: see device/split.cuh.
 
-    def __init__(self, text: Text, phase: Split, totals: Totals) -> None:
-        self.text, self.phase, self.totals = text, phase, totals
+    asked: elements that blocks ask for before they look at their atoms, in a function of their own; none: in `step`.
+    """
+
+    def __init__(self, text: Text, phase: Split, totals: Totals, asked: list[ir.Element]) -> None:
+        self.text, self.phase, self.totals, self.asked = text, phase, totals, asked
         self.accumulators = phase.pass_.accumulators
         self.fields = fields_of(self.accumulators)
 
@@ -46,7 +49,7 @@ class PhaseStruct:
             *self.count("begin", p.layout.begin, p.pass_.at),
             *self.count("end", p.layout.end, p.pass_.at),
             *self.enter(),
-            *self.step(),
+            *(self.steps_apart() if self.asked else self.step()),
             *self.leave(),
             *self.grid(),
         ]
@@ -114,17 +117,42 @@ class PhaseStruct:
     def step(self) -> list[str]:
         p = self.phase
         tile, atom = p.tile.name, p.pass_.atom.name
-        writer = self.writer(
-            p.pass_.at,
-            position={p.tile: tile, p.pass_.atom: atom},
-            state={v: f"state.{self.state_member(v)}" for v in p.state},
-            fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
-        )
+        writer = self.stepping()
         writer.text.taken |= {"state", "acc"}
         writer.block(p.pass_.body)
         return [
             f"  EV_DEVICE void step(Value& acc, const State& state, pos {tile}, pos {atom}) const {{",
             *writer.lines,
+            "  }",
+        ]
+
+    def stepping(self) -> Writer:
+        p = self.phase
+        return self.writer(
+            p.pass_.at,
+            position={p.tile: p.tile.name, p.pass_.atom: p.pass_.atom.name},
+            state={v: f"state.{self.state_member(v)}" for v in p.state},
+            fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
+        )
+
+    def steps_apart(self) -> list[str]:
+        """`ask` gives what is asked for at an atom, `use` does with it what `step` does."""
+        tile, atom = self.phase.tile.name, self.phase.pass_.atom.name
+        asking, using = self.stepping(), self.stepping()
+        values = ", ".join(asking.text.expr(e) for e in self.asked)
+        names = {e: f"e{i}" for i, e in enumerate(self.asked)}
+        using.text.taken |= {"state", "acc", "asked"}
+        using.text.loaded = {e: f"asked.{name}" for e, name in names.items()}
+        using.block(self.phase.pass_.body)
+        return [
+            "  struct Asked {",
+            *(f"    {self.text.held(e.type)} {name};" for e, name in names.items()),
+            f"    EV_DEVICE void pin() {{ {' '.join(f'ev::pin({name});' for name in names.values())} }}",
+            "  };",
+            f"  EV_DEVICE Asked ask(pos {atom}) const {{ return {{{values}}}; }}",
+            "  EV_DEVICE void use("
+            f"Value& acc, const State& state, pos {tile}, pos {atom}, const Asked& asked) const {{",
+            *using.lines,
             "  }",
         ]
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenly.language import ir
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
+from evenly.language.side_by_side import only_accumulates, read_at_atom
 from evenly.language.types import struct_words
+from evenly.schedules.contract import MOST_THREADS
 
 from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
 from .expressions import Text
@@ -49,11 +52,15 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel."""
+    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel.
+
+    apart: what atoms ask for is apart from what they do with it.
+    """
 
     folds: bool
     persistent: bool
     meets: bool
+    apart: bool = False
 
 
 class SplitKernels:
@@ -65,21 +72,34 @@ class SplitKernels:
         self.text = unit.text(phase, schedule.engine in ("merge", "nonzero", "flatten"))
         self.totals = Totals(self.text, phase.grid)
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
-        self.source = self.structs()
         self.persistent = device_counts(phase.layout)
         fields = fields_of(phase.pass_.accumulators)
         self.value_words = struct_words(v.type for v in fields)
         has_value = bool(fields) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"
+        self.asked = self.asked_apart()
+        self.source = self.structs()
         self.rule = None if self.persistent else RULES.get(schedule.engine)
         # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
         # what leaving stores no other block may have read just before.
         self.meets = self.folds and self.rule is not None and not phase.grid and not rereads(phase)
 
+    def asked_apart(self) -> list[ir.Element]:
+        """What a block asks for before it marks its tiles, and uses after them; none: where it is used.
+
+        For blocks of which a multiprocessor holds as many threads as it can: of the registers that are left to each,
+        ptxas would spare some by asking for one thing after another.
+        """
+        phase, schedule = self.phase, self.schedule
+        full = schedule.engine == "merge" and schedule.block * schedule.min_blocks == MOST_THREADS
+        if not full or not self.folds or self.persistent or phase.needs_tile:
+            return []
+        return read_at_atom(phase.pass_, self.unit.written) if only_accumulates(phase.pass_) else []
+
     def structs(self) -> list[str]:
         """What the engines take: the phase, and a user's schedule."""
         unit, phase, text = self.unit, self.phase, self.text
-        body = PhaseStruct(text, phase, self.totals).lines()
+        body = PhaseStruct(text, phase, self.totals, self.asked).lines()
         sched: list[str] = []
         if self.schedule.engine == "share":
             code = schedule_code(self.schedule, unit.layouts[phase.path], phase.path)
@@ -92,7 +112,7 @@ class SplitKernels:
         return [*source, "struct Sched {", *members, *sched, "};"] if sched else source
 
     def main(self) -> KernelCode:
-        joint = Joint(self.folds, self.persistent, self.meets)
+        joint = Joint(self.folds, self.persistent, self.meets, bool(self.asked))
         body = main_body(self.text, self.schedule, self.phase, joint, self.totals, self.lanes)
         joins = [Parameter("buffer", "long long*", name="cells")] if self.meets else self.carries()
         return self.kernel("", "tiles", body, [*joins, *self.more(), *self.stored()])
@@ -154,7 +174,8 @@ def main_body(
     partials = totals.partials("lane * (pos)all_blocks" if lane else "")
     join = joint_value(joint, "ev::block_count()" if lane else "")
     if schedule.engine in RULES:
-        kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}"
+        apart = ", true" if joint.apart else ""
+        kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}{apart}"
         call = (
             f"ev::split_persistent<{kind}>(phase, {join}, {partials});"
             if joint.persistent
