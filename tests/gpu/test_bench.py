@@ -34,6 +34,18 @@ def test_everybody_takes_part(dtype, tmp_path, capsys):
     assert not [row.contender for row in rows if row.wrong]
 
 
+def test_pytorch_goes_on_where_it_was():
+    """A stream that has ended would stay its current one: calls failed long after a bench."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("cupy")
+    from evenly.bench.gpu import Gpu
+
+    before, gpu = torch.cuda.current_stream(), Gpu()
+    with gpu.active():
+        assert torch.cuda.current_stream().cuda_stream == gpu.stream.ptr
+    assert torch.cuda.current_stream() == before
+
+
 @pytest.mark.parametrize("name", nasty())
 def test_kernels_by_hand_are_right(name):
     pytest.importorskip("cupy")

@@ -23,7 +23,7 @@ from . import hardwired
 from .case import Case
 from .contender import CALL, KERNELS, Contender, LeftOut
 from .cpu import versions_of
-from .peers import gpu_peers
+from .peers import gpu_peers, pytorch_on
 from .place import Live, Rates
 
 FLUSHING = 1 << 28  # bytes read to empty the L2 cache: several times its size on any GPU
@@ -54,8 +54,11 @@ class Gpu:
         self.blocks = 16 * cupy.cuda.Device().attributes["MultiProcessorCount"]
         cupy.cuda.Device().synchronize()
 
-    def active(self) -> Any:
-        return self.stream
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        """On a stream of its own, PyTorch's calls too."""
+        with self.stream, pytorch_on(self.stream):
+            yield
 
     def machine(self) -> tuple[str, str]:
         cp = self.cupy

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -69,12 +71,9 @@ class PyTorch:
     name, package = "PyTorch", "torch"
 
     def __init__(self, live: Live) -> None:
-        import cupy
         import torch
 
         warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
-        stream = cupy.cuda.get_current_stream()
-        torch.cuda.set_stream(torch.cuda.ExternalStream(stream.ptr))
         arrays = (live.offsets, live.indices, live.values)
         offsets, indices, values = (torch.as_tensor(a, device="cuda") for a in arrays)
         self.x = torch.as_tensor(live.x, device="cuda")
@@ -82,6 +81,18 @@ class PyTorch:
 
     def __call__(self) -> Any:
         return self.A @ self.x
+
+
+def pytorch_on(stream: Any) -> AbstractContextManager[Any]:
+    """PyTorch's calls go to a stream of CuPy's; afterwards to where they went before, for the stream may end."""
+    with contextlib.suppress(
+        Exception
+    ):  # whatever keeps it from being imported: as a peer it is left out
+        import torch
+
+        if torch.cuda.is_available():
+            return torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr))
+    return contextlib.nullcontext()
 
 
 def library(peer: Any, live: Live) -> Contender | LeftOut:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from . import ir, walk
+from .diagnostics import Location
 
 
 def only_accumulates(s: ir.Pass) -> bool:
@@ -23,15 +24,17 @@ def read_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Eleme
     return list(dict.fromkeys(e for e in read if _at_atom(e, s) and e.array.path not in written))
 
 
-def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
+def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, Location | None]:
     """What a pass reads at each atom, whatever its conditions, at places that follow from the atom alone.
 
-    Of elements whose place is an element too, the outer one only.
+    Of elements whose place is an element too, the outer one only. With the line that first says so.
     """
-    found = (
-        e for x in s.body for operand in walk.operands(x) for e in _outermost(operand, s, written)
-    )
-    return list(dict.fromkeys(found))
+    found: dict[ir.Element, Location | None] = {}
+    for x in s.body:
+        for operand in walk.operands(x):
+            for e in _outermost(operand, s, written):
+                found.setdefault(e, x.at or s.at)
+    return found
 
 
 def lies_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> bool:

@@ -43,7 +43,7 @@ def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
     times = predicted(st, held, task)
     far = may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
-        times = bound_by_gathers(st, held, times, task)
+        times = bound_by_gathers(st, held, times)
     times = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
     chosen, *others = sorted(times, key=lambda schedule: times[schedule])
     like = "a kernel without gathers" if task.streams else "an SpMV"

@@ -23,6 +23,7 @@ Numbers = Mapping[str, float]
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # that a lane of several asks for at once
 ITEMS_ALONE = (3, 5)
+MOST_IN_FLIGHT = 16  # bytes of the values whose loads there are most of
 RUNS, RUN_BYTES = (4, 8), 32  # atoms side by side, and the most bytes that values have of a run
 
 
@@ -75,20 +76,17 @@ def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Ta
 
 
 def bound_by_gathers(
-    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float], task: Task = SPMV
+    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float]
 ) -> dict[Any, float]:
     """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
     n = numbers["gathers"]
     found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
-    return found | {most_in_flight(numbers, task): st.atoms * n["in_flight"]}
+    return found | {most_in_flight(numbers): st.atoms * n["in_flight"]}
 
 
-def most_in_flight(numbers: Mapping[str, Any], task: Task) -> Any:
-    """The schedule that keeps most loads in flight, where numbers are that wide."""
-    shares = numbers["most_in_flight"]
-    return s.NonzeroSplit(
-        *next((share for width, *share in shares if task.width <= width), shares[-1][1:])
-    )
+def most_in_flight(numbers: Mapping[str, Any]) -> Any:
+    """The schedule that keeps most loads in flight."""
+    return s.NonzeroSplit(*numbers["most_in_flight"])
 
 
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
@@ -97,9 +95,9 @@ def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
         return s.NonzeroSplit()
     if task.streams:
         return largest_share(st, numbers["streaming"]["shares"], task)
-    in_flight = most_in_flight(numbers, task)
-    if (most_in_few(st, numbers) or long_in_small(st, numbers, task)) and fits(in_flight, task):
-        return in_flight
+    few = most_in_few(st, numbers) or long_in_small(st, numbers, task)
+    if few and task.exchanged <= MOST_IN_FLIGHT:
+        return most_in_flight(numbers)
     return largest_share(st, numbers["shares"], task)
 
 

@@ -21,7 +21,10 @@ from evenly.layouts import convert
 from evenly.targets.cuda import CudaTarget, headers
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda.emit.code import KernelCode
+from evenly.tuning.model import largest_share
 from evenly.tuning.numbers import numbers
+from evenly.tuning.statistics import Statistics
+from evenly.tuning.task import Task
 
 pytest.importorskip("cuda.core")
 
@@ -184,11 +187,12 @@ def test_the_shares_of_the_data_file_leave_registers_enough(
 ) -> None:
     """Their bounds are there for more registers; positions of 64 bits take some, too."""
     monkeypatch.setattr(emitting, "is_wide", lambda binding: wide)
-    for width, _, *share in numbers()["shares"]:
-        if np.dtype(dtype).itemsize <= width:
-            for code in codes(CASES["spmv"], ev.MergePath(*share), "csr", dtype):
-                assert f"using pos = {'long long' if wide else 'int'};" in code.source
-                assert compiling.resources(code.source, code.name, "sm_90")["spills"] == 0
+    shares, task = numbers()["shares"], Task(width=np.dtype(dtype).itemsize)
+    sizes = [Statistics(0, least, 16.0, 9_000, 4.0, 0.3) for _, least, *_ in shares]
+    for schedule in {largest_share(size, shares, task) for size in sizes}:
+        for code in codes(CASES["spmv"], schedule, "csr", dtype):
+            assert f"using pos = {'long long' if wide else 'int'};" in code.source
+            assert compiling.resources(code.source, code.name, "sm_90")["spills"] == 0
 
 
 def test_no_bound_where_much_is_in_flight() -> None:

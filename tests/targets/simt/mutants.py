@@ -253,7 +253,7 @@ PAIR = (
 EV_KERNEL(1) pair(const int* offsets, const double* x, double* y, long long* cells) {
   const Phase phase{offsets, x, y, 1};
   Phase::Grid grid;
-  ev::shared_tile<Phase, 32, ev::merge_rule> tile{cells};
+  ev::shared_tile<Phase, 32, ev::merge_rule, 4> tile{cells};
   tile.look(phase, 0);
   tile.bring(0, {x[ev::block_rank()]});
   if (tile.meet_one(0)) phase.leave(0, tile.part, grid);

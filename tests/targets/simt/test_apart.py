@@ -13,15 +13,17 @@ import evenly as ev
 from evenly.layouts import convert
 
 pytestmark = pytest.mark.simt
-FULL, OTHER = ev.MergePath(64, items=3, min_blocks=32), ev.MergePath(64, items=3, min_blocks=16)
+FULL, ROOM = ev.MergePath(64, items=3, min_blocks=32), ev.MergePath(64, items=3)
 
 
-def asks_apart(kernel: str, schedule: ev.MergePath) -> bool:
-    case, matrix = CASES[kernel], matrices(np.float32)["power law"]
-    args = case.arguments(convert(matrix, "csr"), matrix, np.float32)
+def asks_apart(kernel: str, schedule: ev.MergePath, dtype: type = np.float32) -> bool:
+    case, matrix = CASES[kernel], matrices(dtype)["power law"]
+    args = case.arguments(convert(matrix, "csr"), matrix, dtype)
     main = emitted(case.kernel, args, schedule)[0].source
-    assert ("Asked ask(" in main) == ("ev::merge_rule, true>" in main)
-    return "Asked ask(" in main
+    apart = "Asked ask(" in main
+    assert apart == ("ev::merge_rule, true>" in main)
+    assert not apart or "EV_KERNEL(64, 32)" in main
+    return apart
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -30,14 +32,27 @@ def test_what_is_asked_apart_gives_what_the_reference_gives(kernel: str, dtype: 
     gives_what_the_reference_gives(kernel, FULL, "csr", dtype, "simt", seeds=(0, 1))
 
 
-@pytest.mark.parametrize("kernel", ["spmv", "row_extremes"])
-def test_full_blocks_ask_apart(kernel: str) -> None:
-    assert asks_apart(kernel, FULL)
-    assert not asks_apart(kernel, OTHER)
+@pytest.mark.parametrize("schedule", [FULL, ROOM, ev.MergePath(64, items=4)], ids=str)
+def test_full_blocks_ask_apart(schedule: ev.MergePath) -> None:
+    assert asks_apart("spmv", schedule)
 
 
-def test_what_depends_on_the_tile_is_not_asked_apart() -> None:
-    assert not asks_apart("weighted_by_tile", FULL)
+@pytest.mark.parametrize(
+    ("schedule", "dtype"),
+    [
+        (ev.MergePath(64, items=3, min_blocks=16), np.float32),  # who wants fewer has registers
+        (ev.MergePath(64, items=5), np.float32),
+        (ev.MergePath(64, items=4), np.float64),
+    ],
+    ids=str,
+)
+def test_where_registers_are_short_blocks_are_not_full(schedule: ev.MergePath, dtype: type) -> None:
+    assert not asks_apart("spmv", schedule, dtype)
+
+
+@pytest.mark.parametrize("kernel", ["weighted_by_tile", "row_extremes"])
+def test_what_depends_on_the_tile_or_has_two_values_is_not_asked_apart(kernel: str) -> None:
+    assert not asks_apart(kernel, FULL)
 
 
 @ev.kernel

@@ -65,10 +65,12 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
   static constexpr int wide = S < most_ids / 8 ? 8 * S : most_ids - 1;
   using local = typename choose<Rule::bounded, int, pos>::type;  // a tile, counted from t0
   struct Bounds { pos t0, z0, t1, z1; };
-  // What thread 0 says of the chunk's first tile.
+  // What thread 0 says of the chunk's first tile. Head: it began before the block, and ends near its beginning, so that
+  // the first warp knows its value, or far from there.
+  enum Head : unsigned char { no_head, near_head, far_head };
   struct First {
     bool over;  // it ended where the chunk begins
-    bool head;  // it began before the block
+    Head head;
   };
 
   const Phase& phase;
@@ -128,7 +130,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
     if constexpr (folds) {
       const bool earlier = ends && i == 0 && begin < work.block_z0;
       if (i == 0) {
-        *first_tile = {ends && end <= b.z0, earlier};
+        *first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};
         *head = work.carried;
       }
       if (Rule::bounded && ends && slot < 0 && !earlier) phase.leave(b.t0 + i, i == 0 ? work.carried : Phase::identity(), work.grid);
@@ -307,12 +309,14 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       left &= left - 1;
       return value;
     };
-    if (first_tile->head) {
+    const Head where = first_tile->head;
+    if (where == far_head || (where == near_head && warp_rank() == 0)) {
       if (own != 0 && ids[own_slot() + lowest(own)] == 1) {
         const Value part = take();
         *head = part;
       }
-      barrier();
+      if (where == far_head) barrier();
+      else sync_warp(full_warp);
       if (thread_rank() == 0) work.links.found_head(b.t0, *head);
     }
     #pragma unroll 1
@@ -427,8 +431,9 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
+  constexpr int links = Apart ? 2 : 4;  // where all registers are taken, fewer
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
-  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule>(joint)), no_link>::type link(joint);
+  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links>(joint)), no_link>::type link(joint);
   if (atoms == 0) {
     link.without_atoms();
     if constexpr (Phase::has_leave) split.leave_all(tiles, grid);

@@ -7,6 +7,7 @@ from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
+from .asked import Asked
 from .expressions import Text, ctype
 from .lines import Line, indented
 from .processor import define_processor
@@ -20,7 +21,7 @@ class PhaseStruct:
     asked: elements that blocks ask for before they look at their atoms, in a function of their own; none: in `step`.
     """
 
-    def __init__(self, text: Text, phase: Split, totals: Totals, asked: list[ir.Element]) -> None:
+    def __init__(self, text: Text, phase: Split, totals: Totals, asked: Asked) -> None:
         self.text, self.phase, self.totals, self.asked = text, phase, totals, asked
         self.accumulators = phase.pass_.accumulators
         self.fields = fields_of(self.accumulators)
@@ -138,9 +139,11 @@ class PhaseStruct:
     def steps_apart(self) -> list[str]:
         """`ask` gives what is asked for at an atom, `use` does with it what `step` does."""
         tile, atom = self.phase.tile.name, self.phase.pass_.atom.name
-        asking, using = self.stepping(), self.stepping()
-        values = ", ".join(asking.text.expr(e) for e in self.asked)
         names = {e: f"e{i}" for i, e in enumerate(self.asked)}
+        asking, using = self.stepping(), self.stepping()
+        asking.text.taken |= {"asked"}
+        for e, asking.at in self.asked.items():
+            asking.line(f"asked.{names[e]} = {asking.text.expr(e)};")
         using.text.taken |= {"state", "acc", "asked"}
         using.text.loaded = {e: f"asked.{name}" for e, name in names.items()}
         using.block(self.phase.pass_.body)
@@ -149,7 +152,11 @@ class PhaseStruct:
             *(f"    {self.text.held(e.type)} {name};" for e, name in names.items()),
             f"    EV_DEVICE void pin() {{ {' '.join(f'ev::pin({name});' for name in names.values())} }}",
             "  };",
-            f"  EV_DEVICE Asked ask(pos {atom}) const {{ return {{{values}}}; }}",
+            f"  EV_DEVICE Asked ask(pos {atom}) const {{",
+            "    Asked asked;",
+            *asking.lines,
+            "    return asked;",
+            "  }",
             "  EV_DEVICE void use("
             f"Value& acc, const State& state, pos {tile}, pos {atom}, const Asked& asked) const {{",
             *using.lines,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evenly.language import ir
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
-from evenly.language.side_by_side import only_accumulates, read_at_atom
 from evenly.language.types import struct_words
 from evenly.schedules.contract import MOST_THREADS
 
+from .asked import asked_apart
 from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
 from .expressions import Text
 from .meeting import rereads
@@ -77,24 +76,13 @@ class SplitKernels:
         self.value_words = struct_words(v.type for v in fields)
         has_value = bool(fields) and bool(phase.leave)
         self.folds = has_value and schedule.engine != "flatten"
-        self.asked = self.asked_apart()
-        self.source = self.structs()
         self.rule = None if self.persistent else RULES.get(schedule.engine)
         # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
         # what leaving stores no other block may have read just before.
         self.meets = self.folds and self.rule is not None and not phase.grid and not rereads(phase)
-
-    def asked_apart(self) -> list[ir.Element]:
-        """What a block asks for before it marks its tiles, and uses after them; none: where it is used.
-
-        For blocks of which a multiprocessor holds as many threads as it can: of the registers that are left to each,
-        ptxas would spare some by asking for one thing after another.
-        """
-        phase, schedule = self.phase, self.schedule
-        full = schedule.engine == "merge" and schedule.block * schedule.min_blocks == MOST_THREADS
-        if not full or not self.folds or self.persistent or phase.needs_tile:
-            return []
-        return read_at_atom(phase.pass_, self.unit.written) if only_accumulates(phase.pass_) else []
+        slim = self.meets and self.value_words == 1  # few registers are taken by what tiles become
+        self.asked = asked_apart(phase, schedule, unit.written, unit.wide) if slim else {}
+        self.source = self.structs()
 
     def structs(self) -> list[str]:
         """What the engines take: the phase, and a user's schedule."""
@@ -142,6 +130,11 @@ class SplitKernels:
         first = Parameter("buffer", "const pos* __restrict__", name="first_tile")
         return [first] if self.rule else []
 
+    def min_blocks(self) -> int:
+        """Where all is asked for at once, as many as a multiprocessor can hold."""
+        full = MOST_THREADS // self.schedule.block if self.asked else 0
+        return getattr(self.schedule, "min_blocks", 0) or full
+
     def kernel(
         self, suffix: str, grid: str, body: list[str], parameters: list[Parameter]
     ) -> KernelCode:
@@ -150,7 +143,7 @@ class SplitKernels:
         name, references = f"{self.name}{suffix}", self.text.references
         return self.unit.kernel(
             name, block, grid, references, self.source, body, parameters, views=False,
-            min_blocks=getattr(self.schedule, "min_blocks", 0) if main else 0,
+            min_blocks=self.min_blocks() if main else 0,
             carveout=getattr(self.schedule, "carveout", -1) if main else -1,
         )  # fmt: skip
 
