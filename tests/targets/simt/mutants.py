@@ -124,8 +124,10 @@ LONG = rows([150, 150, 0, 700, 0, 3])
 SHORT = rows([3, 1, 0, 2, 5] * 60)
 
 
-def merge(case: str = "spmv", matrix: Any = LONG, items: int = 3, **how: Any) -> None:
-    run_kernel(case, ev.MergePath(block=64, items=items), matrix, **how)
+def merge(
+    case: str = "spmv", matrix: Any = LONG, items: int = 3, min_blocks: int = 16, **how: Any
+) -> None:
+    run_kernel(case, ev.MergePath(block=64, items=items, min_blocks=min_blocks), matrix, **how)
 
 
 def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:

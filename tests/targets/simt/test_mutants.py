@@ -27,12 +27,15 @@ pytestmark = pytest.mark.simt
 
 Run = Callable[[], None]
 merge: Run = programs.merge
+merge_full: Run = functools.partial(programs.merge, min_blocks=32)  # blocks ask apart
+merge_full_long: Run = functools.partial(merge_full, matrix=programs.rows([95]))
 merge_by_tile: Run = functools.partial(programs.merge, "weighted_by_tile")
 merge_long: Run = functools.partial(programs.merge, matrix=programs.rows([95]))
 merge_fours: Run = functools.partial(programs.merge, items=4)
 merge_by_tile_in_another_order: Run = functools.partial(programs.merge, "weighted_by_tile", seed=1)
 merge_to_the_end: Run = functools.partial(programs.merge, matrix=programs.rows([192, 3]))
 empty_first: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 400 + [3]))
+full_empty_first: Run = functools.partial(empty_first, min_blocks=32)
 without_atoms: Run = functools.partial(programs.merge, matrix=programs.rows([0] * 200))
 persistent_without_atoms: Run = functools.partial(without_atoms, counted=True)
 merge_stored: Run = functools.partial(programs.merge, stored=True)
@@ -68,7 +71,7 @@ sorting: Run = programs.sorting
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
-    "merge": merge, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
+    "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "totals": totals, "long run": long_run, "scan": scan,
@@ -88,8 +91,8 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "group.cuh": (flat_8, group_48, group_48),
     "scan.cuh": (scan, scan),
     "split.cuh": (
-        merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, merge, merge, merge_by_tile, merge,
-        persistent_effects,
+        merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, merge, merge, merge, merge_by_tile,
+        merge_full, merge, persistent_effects,
     ),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
@@ -176,6 +179,8 @@ LIMITS = [
     Mutant("split.cuh", "} else if (!Rule::bounded && !needs_tile && nz == S) {", "nz == S", "nz >= 40", nonzero, "bounds"),
     Mutant("split.cuh", "step(v[k], tile[k], b.z0 + (i < nz ? i : instead));", "i < nz", "i <= nz", merge_long, "bounds"),
     Mutant("split.cuh", "const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", empty_first, "bounds"),
+    Mutant("split.cuh", "return b.z0 + (i < nz ? i : last);", "i < nz", "i <= nz", merge_full_long, "bounds"),
+    Mutant("split.cuh", "const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", full_empty_first, "bounds"),
     Mutant("split.cuh", "if (atoms == 0) {", "atoms == 0", "false", without_atoms, "bounds"),
     Mutant("split.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
@@ -193,7 +198,7 @@ LIMITS = [
 MISSING = [
     Mutant("split.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, earlier};", *GONE, merge, "uninitialised"),
+    Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
     Mutant("split.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
     Mutant("split.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
