@@ -39,8 +39,8 @@ def equal_tiles(tiles: int, atoms: int):
 
 
 def test_regular_tiles_get_threads_or_groups() -> None:
-    assert chosen(equal_tiles(4_000_000, 5)) == ev.ThreadMapped()
-    assert chosen(equal_tiles(4_000_000, 3)) == ev.ThreadMapped(items=3)
+    assert chosen(equal_tiles(4_000_000, 5)) == ev.ThreadMapped(128)
+    assert chosen(equal_tiles(4_000_000, 3)) == ev.ThreadMapped(128, items=3)
     assert chosen(equal_tiles(50_000, 48)) == ev.GroupMapped(8, items=6)
     assert chosen(equal_tiles(500, 2000)) == ev.GroupMapped(256, 512, items=6)
 
@@ -122,7 +122,7 @@ def test_explain_says_what_it_saw_and_why() -> None:
     assert "tiles 16,384, atoms" in report
     assert "chosen: MergePath(block=512, items=4, min_blocks=0, carveout=7)" in report
     assert "because tile lengths vary" in report
-    assert re.search(r"ThreadMapped\(block=256, items=5\): \d+\.\d us predicted", report)
+    assert re.search(r"ThreadMapped\(block=128, items=5\): \d+\.\d us predicted", report)
 
 
 def test_explain_refuses_what_it_does_not_know() -> None:
@@ -442,5 +442,5 @@ def test_explain_says_what_calls_without_a_plan_get() -> None:
     sizes[::50] = 3
     report = str(ev.explain(ev.ragged(np.concatenate([[0], np.cumsum(sizes)])), target="cuda"))
     assert "chosen: Lrb(block=512" in report
-    assert "a call without one gets ThreadMapped(block=256, items=3)" in report
+    assert "a call without one gets ThreadMapped(block=128, items=3)" in report
     assert "a call without one" not in str(ev.explain(rmat(12), target="cuda"))

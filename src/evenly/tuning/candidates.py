@@ -13,7 +13,7 @@ from evenly.language.phases import needs_whole_tiles
 # Parameters on a GPU, beside those that a schedule has by itself.
 GRID: tuple[Any, ...] = (
     s.ThreadMapped(128),
-    s.ThreadMapped(items=3),
+    s.ThreadMapped(128, items=3),
     *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64)),
     *(s.GroupMapped(n, items=6) for n in (2, 4, 8, 16, 32, 64)),
     *(s.GroupMapped(n, run=4) for n in (8, 16, 32)),

@@ -131,7 +131,7 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
 def groups(lanes: int) -> tuple[Any, ...]:
     """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
     if lanes == 1:
-        return tuple(s.ThreadMapped(items=items) for items in ITEMS_ALONE)
+        return tuple(s.ThreadMapped(128, items=items) for items in ITEMS_ALONE)
     return tuple(s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS)
 
 
