@@ -41,7 +41,7 @@ TASKS += [("weighted", "float32")]
 MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
 OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
-OTHERS = [ev.NonzeroSplit(), ev.NonzeroSplit(*numbers()["most_in_flight"])]
+OTHERS = [ev.NonzeroSplit(), ev.NonzeroSplit(*numbers()["most_in_flight"][1:])]
 BINS = [numbers()["bin_sizes"], numbers()["streaming"]["bin_sizes"]]
 OTHERS += [ev.Lrb(*sizes, items=items) for sizes in BINS for items in (1, 4)]
 SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))

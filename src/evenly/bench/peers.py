@@ -85,13 +85,12 @@ class PyTorch:
 
 def pytorch_on(stream: Any) -> AbstractContextManager[Any]:
     """PyTorch's calls go to a stream of CuPy's; afterwards to where they went before, for the stream may end."""
-    with contextlib.suppress(
-        Exception
-    ):  # whatever keeps it from being imported: as a peer it is left out
+    # Whatever keeps it from being imported, or from using the GPU: as a peer it will be left out.
+    with contextlib.suppress(Exception):
         import torch
 
-        if torch.cuda.is_available():
-            return torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr))
+        torch.cuda.current_stream()
+        return torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr))
     return contextlib.nullcontext()
 
 

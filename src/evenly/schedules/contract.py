@@ -200,7 +200,7 @@ def check_block(name: str, block: Any, least: int = 32) -> None:
         )
 
 
-MOST_THREADS = 2048  # of a multiprocessor
+MOST_THREADS, MOST_BLOCKS = 2048, 32  # of a multiprocessor
 
 
 def check_count(name: str, parameter: str, value: Any, least: int, most: int) -> None:
@@ -244,7 +244,7 @@ def run_of(schedule: Any) -> int:
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:
     """Blocks of `block` threads that a multiprocessor must hold: 0 for as many as it comes to."""
-    check_count(name, "min_blocks", value, 0, MOST_THREADS // block)
+    check_count(name, "min_blocks", value, 0, min(MOST_THREADS // block, MOST_BLOCKS))
 
 
 def ceil_div(a: int, b: int) -> int:

@@ -23,7 +23,6 @@ Numbers = Mapping[str, float]
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # that a lane of several asks for at once
 ITEMS_ALONE = (3, 5)
-MOST_IN_FLIGHT = 16  # bytes of the values whose loads there are most of
 RUNS, RUN_BYTES = (4, 8), 32  # atoms side by side, and the most bytes that values have of a run
 
 
@@ -71,7 +70,7 @@ def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Ta
     """
     n = numbers["gathers"]
     regular = st.spread <= numbers["regular_spread"]
-    splits = not task.streams and not task.whole_tiles
+    splits = not task.streams and not task.whole_tiles and can_be_in_flight(numbers, task)
     return bool(splits and regular and st.atoms >= n["atoms"] and st.mean >= n["mean"])
 
 
@@ -86,7 +85,12 @@ def bound_by_gathers(
 
 def most_in_flight(numbers: Mapping[str, Any]) -> Any:
     """The schedule that keeps most loads in flight."""
-    return s.NonzeroSplit(*numbers["most_in_flight"])
+    return s.NonzeroSplit(*numbers["most_in_flight"][1:])
+
+
+def can_be_in_flight(numbers: Mapping[str, Any], task: Task) -> bool:
+    """Whether values are small enough for that: in shared memory they take the place of blocks."""
+    return bool(task.exchanged <= numbers["most_in_flight"][0])
 
 
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
@@ -96,7 +100,7 @@ def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     if task.streams:
         return largest_share(st, numbers["streaming"]["shares"], task)
     few = most_in_few(st, numbers) or long_in_small(st, numbers, task)
-    if few and task.exchanged <= MOST_IN_FLIGHT:
+    if few and can_be_in_flight(numbers, task):
         return most_in_flight(numbers)
     return largest_share(st, numbers["shares"], task)
 

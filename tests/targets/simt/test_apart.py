@@ -43,6 +43,9 @@ def test_full_blocks_ask_apart(schedule: ev.MergePath) -> None:
         (ev.MergePath(64, items=3, min_blocks=16), np.float32),  # who wants fewer has registers
         (ev.MergePath(64, items=5), np.float32),
         (ev.MergePath(64, items=4), np.float64),
+        (ev.MergePath(64, items=9, min_blocks=32), np.float32),
+        (ev.MergePath(32), np.float32),  # 64 blocks, which no multiprocessor can hold
+        (ROOM, np.complex64),
     ],
     ids=str,
 )
@@ -53,6 +56,28 @@ def test_where_registers_are_short_blocks_are_not_full(schedule: ev.MergePath, d
 @pytest.mark.parametrize("kernel", ["weighted_by_tile", "row_extremes"])
 def test_what_depends_on_the_tile_or_has_two_values_is_not_asked_apart(kernel: str) -> None:
     assert not asks_apart(kernel, FULL)
+
+
+@ev.kernel
+def by_a_local(A, x, y):
+    for row in A.tiles():
+        total = 0.0
+        for k in A.atoms(row):
+            c = A.column(k)
+            total += A.value(k) * x[c]
+        y[row] = total
+
+
+@pytest.mark.parametrize("kernel", [by_a_local, CASES["spmm"].kernel, CASES["softmax"].kernel])
+def test_what_is_more_than_arithmetic_has_no_full_blocks_by_itself(kernel: ev.Kernel) -> None:
+    """Something is read later, is done for each lane, or calls functions, and 32 registers are few for that."""
+    matrix = matrices(np.float32)["power law"]
+    A, (m, n) = ev.csr(matrix), matrix.shape
+    x, y = np.zeros(n, np.float32), np.zeros(m, np.float32)
+    wide = (np.zeros((n, 3), np.float32), np.zeros((m, 3), np.float32))
+    given = (A, *wide) if kernel is CASES["spmm"].kernel else (A, x, y)
+    for code in emitted(kernel, given, ROOM):
+        assert "Asked" not in code.source
 
 
 @ev.kernel

@@ -25,6 +25,25 @@ def awkward(A, new, bound, state, value, team, begin, grid, live, found, part, s
     whole[0] = total
 
 
+@ev.kernel
+def named_as_structs(A, Asked, State, Value, Grid, Phase, y):
+    for row in A.tiles():
+        y[row] = sum(Asked[A.column(k)] * State[k] + Value[k] for k in A.atoms(row)) + Grid[row]
+        y[row] += Phase[row]
+
+
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
+def test_so_will_those_of_structs(schedule: Any) -> None:
+    matrix = matrices()["power law"]
+    A, m = ev.csr(matrix), matrix.shape[0]
+    x, per_atom, per_row = np.arange(matrix.shape[1]) % 3, np.arange(matrix.nnz) % 5, np.arange(m)
+    results = {target: np.zeros(m, np.int64) for target in ("simt", "python")}
+    for target, y in results.items():
+        given = (A, x, per_atom, per_atom, per_row, per_row, y)
+        named_as_structs[schedule].on(target)(*given)
+    np.testing.assert_array_equal(results["simt"], results["python"])
+
+
 @pytest.mark.parametrize("schedule", ENGINES, ids=str)
 def test_any_name_will_do(schedule: Any) -> None:
     matrix = matrices()["power law"]

@@ -35,7 +35,7 @@ struct no_link {
   EV_DEVICE void without_atoms() const {}
   template <class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };
-template <class Phase, int T, int S, class Rule, int Links> EV_DEVICE meeting_link<Phase, T, S, Rule, Links> link_for(const Meeting<Phase>& m) { return {m}; }
-template <class Phase, int T, int S, class Rule, int Links> EV_DEVICE carry_link<Phase, T> link_for(const Carries<Phase>& c) { return {c}; }
+template <class Phase, int T, int S, class Rule, int AtOnce> EV_DEVICE meeting_link<Phase, T, S, Rule, AtOnce> link_for(const Meeting<Phase>& m) { return {m}; }
+template <class Phase, int T, int S, class Rule, int AtOnce> EV_DEVICE carry_link<Phase, T> link_for(const Carries<Phase>& c) { return {c}; }
 
 }  // namespace ev

@@ -34,15 +34,15 @@ EV_DEVICE long long cells_of(long long blocks) {
 
 // A tile that the block shares with others, and the block's part of it: that of the tile that began before the block and
 // ends in it, of thread 0 and its warp, or that of the tile open at the block's end, of thread T - 1 and its warp.
-// Links: that a lane asks for at once; more of them would cost the whole kernel registers, and so threads.
-template <class Phase, int S, class Rule, int Links> struct shared_tile {
+// AtOnce: how many links a lane asks for; more of them would cost the whole kernel registers, and so threads.
+template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   using link = unsigned long long;
   static_assert(!Phase::has_grid, "totals would depend on who comes last");
   static constexpr int words = words_of<Value>(), cell = cell_links<Value>();
   static constexpr int fan = meeting_fan, each = fan / 32;  // parts that a warp takes, and a lane of it
-  static constexpr int together = words < Links ? Links / words : 1;  // parts
+  static constexpr int together = words < AtOnce ? AtOnce / words : 1;  // parts
   static constexpr link there = 1ULL << 32, there_too = 1ULL << 33;
   union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // perhaps not all its own
 
@@ -191,11 +191,11 @@ private:
 };
 
 // A block's two such tiles. Of several warps each has to do with one of them, in the same registers.
-template <class Phase, int T, int S, class Rule, int Links> struct meeting_link {
+template <class Phase, int T, int S, class Rule, int AtOnce> struct meeting_link {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   static constexpr bool one_warp = T == 32;
-  shared_tile<Phase, S, Rule, Links> tiles[one_warp ? 2 : 1];
+  shared_tile<Phase, S, Rule, AtOnce> tiles[one_warp ? 2 : 1];
 
   EV_DEVICE meeting_link(const Meeting<Phase>& m) {
     for (auto& t : tiles) t.cells = m.cells;
@@ -225,8 +225,8 @@ template <class Phase, int T, int S, class Rule, int Links> struct meeting_link 
 
 private:
   EV_DEVICE bool takes_part() const { return warp_rank() == 0 || warp_rank() == T / 32 - 1; }
-  EV_DEVICE shared_tile<Phase, S, Rule, Links>& head() { return tiles[0]; }
-  EV_DEVICE shared_tile<Phase, S, Rule, Links>& open() { return tiles[one_warp]; }
+  EV_DEVICE shared_tile<Phase, S, Rule, AtOnce>& head() { return tiles[0]; }
+  EV_DEVICE shared_tile<Phase, S, Rule, AtOnce>& open() { return tiles[one_warp]; }
 };
 
 }  // namespace ev

@@ -1,6 +1,6 @@
 // Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
 //
-//     split_block<Phase, T, I, Rule>(phase, joint, grid_partials, first_tile = nullptr)
+//     split_block<Phase, T, I, Rule, Apart = false>(phase, joint, grid_partials, first_tile = nullptr)
 //         A block takes T * I items, whose values its lanes load in one order and fold in another. Rule: merge_rule (tiles + atoms
 //         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
 //         evenly: Baxter, moderngpu). joint: Meeting, and the blocks join the tiles that they share in this one kernel, or
@@ -9,6 +9,8 @@
 //           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
 //         first_tile: a stored partition (blocks + 1 entries); null: the block searches.
+//         Apart: Phase has no `step`, but `Asked ask(atom)`, and `use(value, state, tile, atom, asked)`, which does with it
+//         what `step` would. All is asked for before tiles are marked, and used after: see emit/asked.py.
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
 //         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
 //         the chunks of S items.
@@ -25,7 +27,7 @@
 // grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
-// step and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
+// step, use and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
 // while this one's are under way. As one string for NVRTC they are in the order of headers.py.
 #pragma once
 #include "gpu.cuh"
@@ -235,7 +237,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
     }
   }
 
-  // The same in two parts, where Phase has `ask` and `use` for `step`: between them the block may wait for its tiles.
+  // The same in two parts: between them the block may wait for its tiles. Beyond the end as in `load`, without tiles.
   EV_DEVICE pos asked_atom(const Bounds& b, int k) const {
     const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;
     return b.z0 + (i < nz ? i : last);
@@ -431,9 +433,9 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
-  constexpr int links = Apart ? 2 : 4;  // where all registers are taken, fewer
+  constexpr int links_at_once = Apart ? 2 : 4;  // fewer where all registers are taken
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
-  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links>(joint)), no_link>::type link(joint);
+  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links_at_once>(joint)), no_link>::type link(joint);
   if (atoms == 0) {
     link.without_atoms();
     if constexpr (Phase::has_leave) split.leave_all(tiles, grid);

@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from evenly.language import ir
+from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.side_by_side import only_accumulates, read_at_atom
-from evenly.language.types import POS
-from evenly.schedules.contract import MOST_THREADS, ceil_div
+from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
+from evenly.schedules.contract import MOST_BLOCKS, MOST_THREADS, ceil_div
 
-# What a thread may ask for at once, so that 2,048 of them still have room for all else: items, and registers for what
-# these read. By hand, from SpMVs: with four items of 8 bytes, and three of 16, full multiprocessors are faster on
-# nearly every matrix; with four of 16, on half of them.
-MOST_ITEMS, MOST_REGISTERS = 4, 12
-
+# Registers that a thread may take for what it asks for at once, of its 32: with more, too many others are spilled. And
+# items, and registers, where nobody says how many blocks there shall be. By hand, from SpMVs: with four items of 8
+# bytes, and three of 16, full multiprocessors are faster on nearly every matrix; with four of 16, on half of them.
+MOST_REGISTERS = 16
+ITEMS_BY_ITSELF, REGISTERS_BY_ITSELF = 4, 12
+FULL_BLOCKS = {MOST_THREADS // n for n in range(1, MOST_BLOCKS + 1) if MOST_THREADS % n == 0}
+PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 
 Asked = dict[ir.Element, Location | None]  # by what is read: the line that says so
 
@@ -30,18 +32,27 @@ def asked_apart(phase: Split, schedule: Any, written: Collection[ir.Path], wide:
     if schedule.engine != "merge" or phase.needs_tile or not only_accumulates(phase.pass_):
         return {}
     asked = read_at_atom(phase.pass_, written)
+    registers = schedule.items * sum(map(_registers, asked))
     full = schedule.block * schedule.min_blocks == MOST_THREADS
-    if full or (not (schedule.min_blocks or wide) and has_room(schedule, asked)):
-        return asked
-    return {}
+    by_itself = (
+        schedule.min_blocks == 0
+        and not wide
+        and schedule.block in FULL_BLOCKS
+        and schedule.items <= ITEMS_BY_ITSELF
+        and registers <= REGISTERS_BY_ITSELF
+        and _nothing_else(phase, asked)
+    )
+    return asked if by_itself or (full and registers <= MOST_REGISTERS) else {}
 
 
-def has_room(schedule: Any, asked: Iterable[ir.Element]) -> bool:
-    """Whether a multiprocessor could hold as many threads as it can, and each what it asks for."""
-    registers = schedule.items * sum(ceil_div(_bytes(e), 4) for e in asked)
-    fits = schedule.items <= MOST_ITEMS and registers <= MOST_REGISTERS
-    return fits and MOST_THREADS % schedule.block == 0
+def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:
+    """Whether a pass does no more with what is asked for than arithmetic, and reads nothing else."""
+    known = {x for e in asked for x in walk.subexpressions(e)}
+    inside = list(walk.expressions(phase.pass_.body))
+    read = all(x in known for x in inside if isinstance(x, ir.Element))
+    calls = any(isinstance(x, ir.Call) for x in (*inside, *walk.expressions(phase.leave)))
+    return read and not calls and phase.lanes is None and all(e.type in PINNED for e in asked)
 
 
-def _bytes(e: ir.Element) -> int:
-    return 4 if e.type is POS else int(e.type.dtype.itemsize)
+def _registers(e: ir.Element) -> int:
+    return 1 if e.type is POS else ceil_div(e.type.dtype.itemsize, 4)

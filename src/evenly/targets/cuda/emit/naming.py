@@ -7,11 +7,11 @@ from evenly.language.lower.context import CPP
 
 # What emitted code has names for itself: of variables, and of the members that the engines ask for.
 _NAMES = """
-    acc all_blocks all_lanes ask asked atoms begin bin_warps bound cells chunks chunks_taken combine count each
-    end enter first first_tile found grid grid_combine grid_identity grid_partials grid_value has_effects
-    has_grid has_leave has_value head_tile head_value identity lane leave live main_blocks needs_tile num_atoms
-    num_tiles out_tile out_value part phase pos sched setup start state step stop team thread_count thread_index
-    tile tile_bins tile_value tiles totals use value whole
+    Asked Grid Phase State Value acc all_blocks all_lanes ask asked atoms begin bin_warps bound cells chunks
+    chunks_taken combine count each end enter first first_tile found grid grid_combine grid_identity
+    grid_partials grid_value has_effects has_grid has_leave has_value head_tile head_value identity lane
+    leave live main_blocks needs_tile num_atoms num_tiles out_tile out_value part phase pos sched setup start
+    state step stop team thread_count thread_index tile tile_bins tile_value tiles totals use value whole
 """
 OURS = frozenset(_NAMES.split())
 

@@ -18,7 +18,8 @@ from .totals import Totals
 class PhaseStruct:
     """A split phase as the engines want it: see device/split.cuh.
 
-    asked: elements that blocks ask for before they look at their atoms, in a function of their own; none: in `step`.
+    asked: elements that blocks ask for in a function of their own, before they mark their tiles (`asked`). Where there
+    are none, `step` does all.
     """
 
     def __init__(self, text: Text, phase: Split, totals: Totals, asked: Asked) -> None:
@@ -142,7 +143,8 @@ class PhaseStruct:
         names = {e: f"e{i}" for i, e in enumerate(self.asked)}
         asking, using = self.stepping(), self.stepping()
         asking.text.taken |= {"asked"}
-        for e, asking.at in self.asked.items():
+        for e, at in self.asked.items():
+            asking.at = at
             asking.line(f"asked.{names[e]} = {asking.text.expr(e)};")
         using.text.taken |= {"state", "acc", "asked"}
         using.text.loaded = {e: f"asked.{name}" for e, name in names.items()}

@@ -53,7 +53,7 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
 class Joint:
     """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel.
 
-    apart: what atoms ask for is apart from what they do with it.
+    apart: blocks ask for what atoms read before they use it (`asked`).
     """
 
     folds: bool
