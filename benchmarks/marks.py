@@ -96,7 +96,7 @@ MARKS = {
         Mark("MergePath over by hand", by_hand("MergePath"), most=1.01),
         Mark("ThreadMapped over by hand, at worst", by_hand("ThreadMapped", max), most=1.08),
         Mark("WarpMapped over by hand, at worst", by_hand("WarpMapped", max), most=1.08),
-        Mark("MergePath over by hand, at worst", by_hand("MergePath", max), most=1.3),  # band-64
+        Mark("MergePath over by hand, at worst", by_hand("MergePath", max), most=1.15),  # band-64
     ),
     "float64": (
         Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.24),

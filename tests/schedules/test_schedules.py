@@ -183,6 +183,8 @@ def test_each_member_of_a_group_has_its_own_state() -> None:
         (lambda: ev.MergePath(block=2048), "a multiple of 32 from 32 to 1024, got 2048"),
         (lambda: ev.MergePath(carveout=101), "an integer from -1 to 100, got 101"),
         (lambda: ev.MergePath(carveout=0.2), "an integer from -1 to 100, got 0.2"),
+        (lambda: ev.MergePath(32, min_blocks=33), "an integer from 0 to 32, got 33"),
+        (lambda: ev.MergePath(min_blocks=9), "an integer from 0 to 8, got 9"),
         (lambda: ev.GroupMapped(1), "an integer from 2 to 256, got 1"),
         (lambda: ev.GroupMapped(300), "an integer from 2 to 256, got 300"),
         (lambda: ev.ThreadMapped(items=0), "an integer from 1 to 32, got 0"),

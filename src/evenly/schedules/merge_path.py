@@ -16,7 +16,9 @@ class MergePath(WorkOriented):
     """`items` (at most 64) tiles and atoms a thread, `block` threads a block that work together.
 
     min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
-    thread registers for all its loads at once. 0: the compiler decides.
+    thread registers for all its loads at once. 0: as many as it can hold (2,048 threads of 32 registers) where
+    at most 4 items read so little that it fits, and do no more with it than arithmetic, as in an SpMV of 4-byte
+    values; else the compiler decides.
 
     carveout: the shared memory that a multiprocessor should have, in percent of the most that it can have
     (CUDA's preferred shared memory carveout, a hint that is rounded). The rest of its fast memory is L1

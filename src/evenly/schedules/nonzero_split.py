@@ -29,7 +29,7 @@ def tiles_ended(layout, atom):
 class NonzeroSplit:
     """`items` atoms a thread, `block` threads a block that work together.
 
-    min_blocks: as MergePath's.
+    min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds. 0: the compiler decides.
     """
 
     block: int = 256
