@@ -161,3 +161,12 @@ def test_it_runs_again_after_an_error() -> None:
     x[1] = 5
     remainder[ev.ThreadMapped()].on("simt")(A, x, y)
     np.testing.assert_array_equal(y, [0, 1, 0])
+
+
+def test_blocks_that_take_too_much_shared_memory_are_refused_as_on_a_gpu() -> None:
+    """Of 512 threads with 16 values of eight bytes each."""
+    A, y = csr_of([0, 1, 2, 3, 0]), np.zeros(3)
+    with pytest.raises(
+        ev.InputError, match=r"schedule: expected blocks that fit into 49,152 bytes .* in gather_0;"
+    ):
+        gather[ev.MergePath(512, 16)].on("simt")(A, np.ones(8), y)

@@ -53,6 +53,16 @@ def cubin(source: str, name: str, arch: str) -> bytes:
     return made
 
 
+def too_much_shared(nbytes: int, most: int, kernel: str) -> InputError:
+    """What a user is told whose blocks need so many bytes of shared memory."""
+    return InputError(
+        "schedule",
+        expected=f"blocks that fit into {most:,} bytes of shared memory",
+        given=f"{nbytes:,} bytes, in {kernel}",
+        hint="fewer items or threads a block, or a schedule that owns whole tiles",
+    )
+
+
 def _compile(full: str, name: str, arch: str) -> bytes:
     core = require()
     options = core.ProgramOptions(arch=arch, **OPTIONS)
@@ -64,12 +74,7 @@ def _compile(full: str, name: str, arch: str) -> bytes:
     except Exception as error:
         shared = TOO_MUCH_SHARED.search(str(error))
         if shared:
-            raise InputError(
-                "schedule",
-                expected=f"blocks that fit into {int(shared[2], 16):,} bytes of shared memory",
-                given=f"{int(shared[1], 16):,} bytes, in {name}",
-                hint="fewer items or threads a block, or a schedule that owns whole tiles",
-            ) from None
+            raise too_much_shared(int(shared[1], 16), int(shared[2], 16), name) from None
         raise InternalError(
             f"NVRTC refused the kernel {name} that evenly emitted: please report it.\n{error}"
         ) from error

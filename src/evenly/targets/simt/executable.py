@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import Binding
-from evenly.errors import InternalError
+from evenly.errors import EvenlyError, InternalError
 from evenly.language import ir
+from evenly.targets.cuda.compile import too_much_shared
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import (
     Addresses,
@@ -31,6 +33,9 @@ from .options import Options, options_of
 Stored = dict[ir.Path, np.ndarray]  # partitions, by the path of the layout that they belong to
 
 MULTIPROCESSORS = 4  # of the emulated GPU
+TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
+    r"^shared array \w+ of \d+ bytes: with what the block has it makes (\d+), and there are (\d+)"
+)
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,10 @@ class SimtExecutable:
             return self._compiled[traced]
 
     # ---- errors --------------------------------------------------------------------------------
-    def _error(self, broken: Broken, machine: Machine, seed: int) -> report.SimtError:
+    def _error(self, broken: Broken, machine: Machine, seed: int) -> EvenlyError:
+        shared = TOO_MUCH_SHARED.search(broken.text)
+        if shared:  # as on a GPU, where the compiler says so
+            return too_much_shared(int(shared[1]), int(shared[2]), broken.kernel)
         origins = source.origins_of(self.kernels)
         how = replace(self.options, seed=seed).how
         return report.error(
