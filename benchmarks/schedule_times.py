@@ -32,7 +32,7 @@ from evenly.arguments import spec_of
 from evenly.bench.matrices import in_type
 from evenly.targets.cuda.compile import cubin
 from evenly.timing.graphs import GraphClock
-from evenly.tuning.model import LANES, groups, runs
+from evenly.tuning.model import LANES, groups, most_in_flight, runs
 from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
 
@@ -41,7 +41,7 @@ TASKS += [("weighted", "float32")]
 MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
 OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
-OTHERS = [ev.NonzeroSplit(), ev.NonzeroSplit(*numbers()["most_in_flight"][1:])]
+OTHERS = [ev.NonzeroSplit(), most_in_flight(numbers())]
 BINS = [numbers()["bin_sizes"], numbers()["streaming"]["bin_sizes"]]
 OTHERS += [ev.Lrb(*sizes, items=items) for sizes in BINS for items in (1, 4)]
 SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))

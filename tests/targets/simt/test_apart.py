@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tests.batteries import matrices
 from tests.covering import gives_what_the_reference_gives
-from tests.emitting import emitted
-from tests.kernels import CASES
+from tests.emitting import codes
+from tests.kernels import CASES, Case
 
 import evenly as ev
-from evenly.layouts import convert
 
 pytestmark = pytest.mark.simt
 FULL, ROOM = ev.MergePath(64, items=3, min_blocks=32), ev.MergePath(64, items=3)
 
 
 def asks_apart(kernel: str, schedule: ev.MergePath, dtype: type = np.float32) -> bool:
-    case, matrix = CASES[kernel], matrices(dtype)["power law"]
-    args = case.arguments(convert(matrix, "csr"), matrix, dtype)
-    main = emitted(case.kernel, args, schedule)[0].source
+    main = codes(CASES[kernel], schedule, dtype=dtype)[0].source
     apart = "Asked ask(" in main
     assert apart == ("ev::merge_rule, true>" in main)
     assert not apart or "EV_KERNEL(64, 32)" in main
@@ -68,15 +67,15 @@ def by_a_local(A, x, y):
         y[row] = total
 
 
-@pytest.mark.parametrize("kernel", [by_a_local, CASES["spmm"].kernel, CASES["softmax"].kernel])
-def test_what_is_more_than_arithmetic_has_no_full_blocks_by_itself(kernel: ev.Kernel) -> None:
+LOCAL = dataclasses.replace(CASES["spmv"], kernel=by_a_local)
+
+
+@pytest.mark.parametrize(
+    "case", [LOCAL, CASES["spmm"], CASES["softmax"]], ids=["local", "spmm", "softmax"]
+)
+def test_what_is_more_than_arithmetic_has_no_full_blocks_by_itself(case: Case) -> None:
     """Something is read later, is done for each lane, or calls functions, and 32 registers are few for that."""
-    matrix = matrices(np.float32)["power law"]
-    A, (m, n) = ev.csr(matrix), matrix.shape
-    x, y = np.zeros(n, np.float32), np.zeros(m, np.float32)
-    wide = (np.zeros((n, 3), np.float32), np.zeros((m, 3), np.float32))
-    given = (A, *wide) if kernel is CASES["spmm"].kernel else (A, x, y)
-    for code in emitted(kernel, given, ROOM):
+    for code in codes(case, ROOM):
         assert "Asked" not in code.source
 
 
@@ -89,12 +88,8 @@ def some_of_them(A, x, use, y):
 
 def test_what_a_condition_guards_is_read_under_it() -> None:
     matrix = matrices(np.float64)["power law"]
-    A, x = ev.csr(matrix), np.arange(4.0)
-    use, y, expected = (
-        np.arange(matrix.nnz) * 1.0,
-        np.empty(matrix.shape[0]),
-        np.empty(matrix.shape[0]),
-    )
+    A, x, use = ev.csr(matrix), np.arange(4.0), np.arange(matrix.nnz) * 1.0
+    y, expected = (np.empty(matrix.shape[0]) for _ in range(2))
     some_of_them.on("python")(A, x, use, expected)
     some_of_them[FULL].on("simt")(A, x, use, y)
     np.testing.assert_array_equal(y, expected)
