@@ -7,7 +7,7 @@ From a function to what targets emit:
     phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it
     names, func, intrinsics, combine   what kernels call, and how reductions combine
     walk, gathers, renumbering         looking through a typed program;
-    side_by_side                       what passes read as their atoms lie
+    side_by_side                       what passes read as their atoms lie, and what can be asked for early
     diagnostics                        places in the source, and refusals
 
 Importing this imports none of them.
