@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from tests.batteries import matrices
 from tests.covering import gives_what_the_reference_gives
-from tests.emitting import codes
+from tests.emitting import codes, emitted
 from tests.kernels import CASES, Case
 
 import evenly as ev
@@ -67,14 +65,51 @@ def by_a_local(A, x, y):
         y[row] = total
 
 
-LOCAL = dataclasses.replace(CASES["spmv"], kernel=by_a_local)
+@ev.func
+def term(x, c, value):
+    near = x[c]
+    return near * value
+
+
+@ev.kernel
+def by_a_function(A, x, y):
+    for row in A.tiles():
+        y[row] = sum(term(x, A.column(k), A.value(k)) for k in A.atoms(row))
+
+
+@ev.kernel
+def by_a_local_that_changes(A, x, y):
+    for row in A.tiles():
+        total = 0.0
+        for k in A.atoms(row):
+            c = A.column(k)
+            if A.value(k) > 0.5:
+                c = 0
+            total += A.value(k) * x[c]
+        y[row] = total
 
 
 @pytest.mark.parametrize(
-    "case", [LOCAL, CASES["spmm"], CASES["softmax"]], ids=["local", "spmm", "softmax"]
+    ("kernel", "through"),
+    [(by_a_local, True), (by_a_function, True), (by_a_local_that_changes, False)],
 )
+def test_locals_are_seen_through_that_follow_from_the_atom(
+    kernel: ev.Kernel, through: bool
+) -> None:
+    matrix = matrices(np.float32)["power law"]
+    A, x = ev.csr(matrix), np.arange(matrix.shape[1], dtype=np.float32)
+    y, expected = (np.zeros(matrix.shape[0], np.float32) for _ in range(2))
+    for schedule in (ROOM, FULL):
+        (main, *_) = emitted(kernel, (A, x, y), schedule)
+        assert ("= x[A_indices.once(k)];" in main.source) == through
+        kernel.on("python")(A, x, expected)
+        kernel[schedule].on("simt", seeds=(0, 1))(A, x, y)
+        np.testing.assert_allclose(y, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("case", [CASES["spmm"], CASES["softmax"]], ids=["spmm", "softmax"])
 def test_what_is_more_than_arithmetic_has_no_full_blocks_by_itself(case: Case) -> None:
-    """Something is read later, is done for each lane, or calls functions, and 32 registers are few for that."""
+    """It is done for each lane, or calls functions, and 32 registers are few for that."""
     for code in codes(case, ROOM):
         assert "Asked" not in code.source
 

@@ -7,10 +7,12 @@ each, ptxas would otherwise ask for one thing after another.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 
 from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
+from evenly.language.locals import written_out
 from evenly.language.phases import Split
 from evenly.language.side_by_side import only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
@@ -27,11 +29,18 @@ PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 Asked = dict[ir.Element, Location | None]  # by what is read: the line that says so
 
 
-def asked_apart(phase: Split, schedule: Any, written: Collection[ir.Path], wide: bool) -> Asked:
-    """What atoms read, where it is asked for apart; none: where it is used. wide: positions have 64 bits."""
+def asked_apart(
+    phase: Split, schedule: Any, written: Collection[ir.Path], wide: bool
+) -> tuple[Split, Asked]:
+    """What atoms read, where it is asked for apart; none: where it is used. And the phase, with locals written out.
+
+    wide: positions have 64 bits.
+    """
     if schedule.engine != "merge" or phase.needs_tile or not only_accumulates(phase.pass_):
-        return {}
-    asked = read_at_atom(phase.pass_, written)
+        return phase, {}
+    later = walk.variables_read(phase.leave)
+    plain = replace(phase, pass_=written_out(phase.pass_, written, later))
+    asked = read_at_atom(plain.pass_, written)
     registers = schedule.items * sum(map(_registers, asked))
     full = schedule.block * schedule.min_blocks == MOST_THREADS
     by_itself = (
@@ -40,9 +49,9 @@ def asked_apart(phase: Split, schedule: Any, written: Collection[ir.Path], wide:
         and schedule.block in FULL_BLOCKS
         and schedule.items <= ITEMS_BY_ITSELF
         and registers <= REGISTERS_BY_ITSELF
-        and _nothing_else(phase, asked)
+        and _nothing_else(plain, asked)
     )
-    return asked if by_itself or (full and registers <= MOST_REGISTERS) else {}
+    return (plain, asked) if by_itself or (full and registers <= MOST_REGISTERS) else (phase, {})
 
 
 def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:

@@ -10,7 +10,7 @@ from evenly.language.schedule_code import schedule_code
 from evenly.language.types import struct_words
 from evenly.schedules.contract import MOST_THREADS
 
-from .asked import asked_apart
+from .asked import Asked, asked_apart
 from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
 from .expressions import Text
 from .meeting import rereads
@@ -81,7 +81,9 @@ class SplitKernels:
         # what leaving stores no other block may have read just before.
         self.meets = self.folds and self.rule is not None and not phase.grid and not rereads(phase)
         slim = self.meets and self.value_words == 1  # few registers are taken by what tiles become
-        self.asked = asked_apart(phase, schedule, unit.written, unit.wide) if slim else {}
+        self.asked: Asked = {}
+        if slim:
+            self.phase, self.asked = asked_apart(phase, schedule, unit.written, unit.wide)
         self.source = self.structs()
 
     def structs(self) -> list[str]:
