@@ -1,11 +1,12 @@
 """What every schedule takes, for the model of costs that `auto` chooses by: the input of fit_auto.py.
 
-    python benchmarks/schedule_times.py FOLDER times.csv
+    python benchmarks/schedule_times.py FOLDER times.csv [KERNEL ...]
 
 An SpMV in float32 and float64, a row argmax and a sum whose terms depend on their tile (other_kernels.py), on the
 matrices of the folder, those of the bench but the largest, bands of 3 to 100 a row and R-MAT of more sizes, under
-whole tiles with several numbers of items, under shares and under bins. Prints what `auto` takes now, and what that
-loses to the best. All is compiled first, by many processes. Needs a GPU and CuPy.
+whole tiles with several numbers of items, under shares and under bins. KERNEL: spmv, row_argmax or weighted, where not
+all of them are wanted. Prints what `auto` takes now, and what that loses to the best. All is compiled first, by many
+processes. Needs a GPU and CuPy.
 """
 
 from __future__ import annotations
@@ -88,9 +89,7 @@ def tried(st: Statistics) -> Iterator[Any]:
 def times(kernel: Any, given: tuple[Any, ...], st: Statistics) -> tuple[dict[str, float], str]:
     """Microseconds by schedule, the least of some rounds, and the schedule that `auto` takes."""
     auto = kernel.plan(*given)
-    plans = {str(s): kernel.plan(*given, schedule=s) for s in tried(st)} | {
-        str(auto.schedule): auto
-    }
+    plans = {str(s): kernel[s].plan_as_auto(*given) for s in tried(st)} | {str(auto.schedule): auto}
     clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
     least = dict.fromkeys(clocks, math.inf)
     for _ in range(ROUNDS):
@@ -99,9 +98,10 @@ def times(kernel: Any, given: tuple[Any, ...], st: Statistics) -> tuple[dict[str
     return least, str(auto.schedule)
 
 
-def main(folder: str, out: str) -> None:
+def main(folder: str, out: str, *kernels: str) -> None:
+    tasks = [task for task in TASKS if not kernels or task[0] in kernels]
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
-        pool.map(compiled, list(itertools.product(TASKS, SCHEDULES)), chunksize=2)
+        pool.map(compiled, list(itertools.product(tasks, SCHEDULES)), chunksize=2)
     loss = defaultdict(list)
     with open(out, "w", newline="") as file:
         write = csv.writer(file).writerow
@@ -109,7 +109,7 @@ def main(folder: str, out: str) -> None:
         for name, make in matrices(folder):
             matrix = scipy.sparse.csr_array(make())
             st = statistics(ev.csr(matrix))
-            for task in TASKS:
+            for task in tasks:
                 A = ev.csr(in_type(matrix, task[1])).to("cuda")
                 found, auto = times(*arguments(task[0], A, cp), st)
                 best = min(found, key=lambda schedule: found[schedule])
@@ -124,6 +124,6 @@ def main(folder: str, out: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     main(*sys.argv[1:])

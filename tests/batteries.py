@@ -45,6 +45,14 @@ def vector(length: int, dtype: Any = np.float32, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).integers(-4, 5, length).astype(dtype)
 
 
+def equal_rows(rows: int, size: int, columns: int = 50) -> Any:
+    """A matrix whose rows have `size` atoms each, in columns that may repeat."""
+    indices = np.random.default_rng(rows + 7 * size).integers(0, columns, rows * size)
+    offsets = np.arange(rows + 1, dtype=np.int32) * size
+    found = vector(rows * size), indices.astype(np.int32), offsets.astype(np.int32)
+    return sp.csr_array(found, shape=(rows, columns))
+
+
 def array(dtype: str, values: Any) -> np.ndarray:
     """An array of any type of the language, by name."""
     return narrowed(values) if dtype == "bfloat16" else np.asarray(values, dtype)

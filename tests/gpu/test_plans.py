@@ -10,7 +10,7 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.interop.generators import rmat
-from tests.batteries import matrices, vector
+from tests.batteries import equal_rows, matrices, vector
 from tests.kernels import (
     SCHEDULES,
     softmax_rows,
@@ -56,6 +56,18 @@ def test_check_sees_a_changed_structure(schedule) -> None:
     changed = matrix.indptr.copy()
     changed[1:-1] = changed[-1] // 2
     offsets[:] = cupy.asarray(changed.astype(np.int32))
+    with pytest.raises(ev.InputError, match="A: expected the structure that the plan was made for"):
+        plan.check()
+
+
+def test_offsets_of_equal_tiles_are_not_read() -> None:
+    matrix = equal_rows(3000, 7)
+    cupy, A, x, y = arguments(matrix)
+    plan = spmv.plan(A, x, y)
+    plan.check()
+    cupy.asarray(A.offsets)[1:-1] = 1_000_000
+    plan(A, x, y)
+    np.testing.assert_array_equal(y.get(), matrix @ x.get())
     with pytest.raises(ev.InputError, match="A: expected the structure that the plan was made for"):
         plan.check()
 

@@ -236,9 +236,25 @@ class Bound:
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""
+        if self.schedule != "auto":
+            return self._checked(args).store()
+        from evenly.tuning.statistics import forget
+
+        forget(args)
+        return self.plan_as_auto(*args)
+
+    def plan_as_auto(self, *args: Any) -> Plan:
+        """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
+        from evenly.tuning.equal import without_offsets
+
+        plan = self._checked(args)
+        program, binding = self.kernel.program(plan._specs), plan._binding
+        return without_offsets(plan, program, binding, lambda b: self._compiled(plan, b)).store()
+
+    def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, recalled=True)
         plan.check_arguments(plan._binding)
-        return plan.store()
+        return plan
 
     def _prepare(self, args: tuple[Any, ...], recalled: bool = False) -> Plan:
         """A plan that stores nothing yet. recalled: "auto" takes what tune() has measured, where it has."""
@@ -254,12 +270,19 @@ class Bound:
         executable, phases = kernel.executable(
             specs, schedule, target, is_wide(binding), self.debug
         )
-        if self.options:
-            executable = self._configured(executable, target)
+        executable = self._configured(executable, target)
         made = kernel, schedule, target, executable, phases, binding, specs
         return Plan(*made, self.debug, tuning)
 
+    def _compiled(self, plan: Plan, binding: Binding) -> Any:
+        """The executable of a plan for other arguments."""
+        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        chosen = plan.schedule, plan.target, is_wide(binding), self.debug
+        return self._configured(self.kernel.executable(specs, *chosen)[0], plan.target)
+
     def _configured(self, executable: Any, target: str) -> Any:
+        if not self.options:
+            return executable
         if not hasattr(executable, "configured"):
             name = next(iter(self.options))
             raise InputError(

@@ -206,7 +206,7 @@ class Plan:
         program, outputs = kernel.program(self._specs), sorted(path[0] for path in self._outputs)
         subject = Subject(kernel, program, binding, outputs, self.schedule, target, self.debug)
         found, numbering = tune(subject, candidates, seconds, save, locality)
-        plan: Plan = kernel[found.schedule].on(target).plan(*binding.arguments.values())
+        plan: Plan = kernel[found.schedule].on(target).plan_as_auto(*binding.arguments.values())
         plan.tuning = found
         return renumbered(plan, numbering) if numbering else plan
 

@@ -13,6 +13,7 @@ from evenly.version import __version__
 
 from . import winners
 from .auto import Choice, consider
+from .equal import is_equal
 from .key import structure_of
 from .task import product_of
 from .tuned import Tuning
@@ -22,23 +23,26 @@ from .tuned import Tuning
 class Explanation:
     """The statistics, the choice and what was rejected; `str()` is the report.
 
-    once: what a call without a plan gets. measured: what `plan.tune()` remembers of this structure on
-    this target, one a kernel and device.
+    once: what a call without a plan gets. equal: a plan reads no offsets. measured: what `plan.tune()` remembers
+    of this structure on this target, one a kernel and device.
     """
 
     layout: str
     target: str
     choice: Choice
     once: Any
+    equal: bool = False
     measured: tuple[Tuning, ...] = ()
 
-    def without_a_plan(self) -> list[str]:
-        """What calls get that keep nothing of a structure, where that is another schedule."""
-        if self.once == self.choice.schedule:
-            return []
-        return [
-            f"    in a plan, which keeps the order of tiles; a call without one gets {self.once}"
-        ]
+    def kept(self) -> list[str]:
+        """What a plan keeps of the structure, and calls do not that have none."""
+        lines = []
+        if self.once != self.choice.schedule:
+            what = "in a plan, which keeps the order of tiles"
+            lines.append(f"    {what}; a call without one gets {self.once}")
+        if self.equal:
+            lines.append("    tiles of equal length: a plan works out where they begin")
+        return lines
 
     def __str__(self) -> str:
         st = self.choice.statistics
@@ -49,7 +53,7 @@ class Explanation:
             f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
-            *self.without_a_plan(),
+            *self.kept(),
             "  rejected:",
             *(f"    {name}: {reason}" for name, reason in self.choice.rejected),
         ]
@@ -80,8 +84,9 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
     choice = consider(layout, target, product_of(layout))
     once = consider(layout, target, product_of(layout, kept=False)).schedule
+    alike = target != "python" and is_equal(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
-    return Explanation(repr(layout), target, choice, once, measured)
+    return Explanation(repr(layout), target, choice, once, alike, measured)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

@@ -135,7 +135,7 @@ class Renumbered:
         return found + self.inner.launches(moved, stored)
 
     def changed(self, binding: Binding, stored: Any) -> ir.Path | None:
-        found = self.inner.changed(binding, stored) if stored else None
+        found = self.inner.changed(binding, stored) if hasattr(self.inner, "changed") else None
         return found or self.numbering.changed(binding)
 
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from evenly.layouts.contract import is_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,13 @@ def statistics(layout: Any) -> Statistics:
     if found is None:
         found = _known[layout] = _measure(layout)
     return found
+
+
+def forget(values: Iterable[Any]) -> None:
+    """Measure those of the layouts among these anew: their offsets may have been changed in place."""
+    for value in values:
+        if is_layout(value):
+            _known.pop(value, None)
 
 
 def _measure(layout: Any) -> Statistics:

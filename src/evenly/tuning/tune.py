@@ -25,6 +25,7 @@ from .candidates import can_run, several
 from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
 from .locality import Renumbering, renumbered, renumbering
+from .statistics import forget
 from .task import task_of
 from .tuned import CLOCKS, RENUMBERED, Tuning
 from .winner import Winner, can_be_kept
@@ -67,6 +68,7 @@ def tune(
 ) -> tuple[Tuning, Renumbering | None]:
     """What `Plan.tune` says, and the numbers of the columns that are the fastest; the winner is kept if `save`."""
     check(plan, seconds)
+    forget(plan.binding.arguments.values())
     numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
     tried = schedules(plan, candidates)
     left_out = {str(s): WHOLE for s in tried if not can_run(s, plan.program)}
@@ -95,7 +97,7 @@ class Trials:
     def plain(self, schedule: Any) -> Trial:
         """Under a schedule."""
         arguments = self.copies.arguments.values()
-        return lambda: self.kernel[schedule].on(self.target).plan(*arguments)
+        return lambda: self.kernel[schedule].on(self.target).plan_as_auto(*arguments)
 
     def renumbered(self, schedule: Any, numbering: Renumbering) -> Trial:
         """The same with its columns numbered anew."""
