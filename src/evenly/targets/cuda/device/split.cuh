@@ -57,6 +57,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
   static constexpr bool marks = folds || needs_tile;
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
+  static constexpr bool shares_out = Phase::has_leave && !Rule::bounded;  // tiles without atoms: leave_share
 
   // Of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does. What `expand_tiles` makes of them says so
   // of the tile that a slot's atom belongs to, which may be open.
@@ -441,14 +442,13 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
     if constexpr (Phase::has_leave) split.leave_all(tiles, grid);
     return block_reduce_grid<Phase, T>(grid, grid_partials);
   }
-  constexpr bool shares = Phase::has_leave && !Rule::bounded;
   typename engine::Extent of_first = {};
-  if constexpr (shares) of_first = split.first_of_share(tiles);
+  if constexpr (engine::shares_out) of_first = split.first_of_share(tiles);
   if constexpr (engine::marks) split.clear_marks();
   auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
   link.located(phase, b.t0, b.t1);
   split.chunk(b, split.start(), b.z0, link, grid);
-  if constexpr (shares) split.leave_share(tiles, of_first, grid);
+  if constexpr (engine::shares_out) split.leave_share(tiles, of_first, grid);
   link.join(phase, grid);
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }
@@ -464,7 +464,7 @@ EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carrie
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;
   typename choose<engine::folds, persistent_link<Phase, T>, no_link>::type link(carries);
-  if constexpr (Phase::has_leave && !Rule::bounded) split.leave_share(tiles, split.first_of_share(tiles), grid);
+  if constexpr (engine::shares_out) split.leave_share(tiles, split.first_of_share(tiles), grid);
   if constexpr (Phase::has_leave && Rule::bounded)
     if (atoms == 0) split.leave_all(tiles, grid);
   // What outlives a chunk waits in shared memory: in registers it would cost the loads theirs. The open value has

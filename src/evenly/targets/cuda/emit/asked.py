@@ -17,12 +17,8 @@ from evenly.language.phases import Split
 from evenly.language.side_by_side import only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
 from evenly.schedules.contract import MOST_BLOCKS, MOST_THREADS, ceil_div
+from evenly.tuning.numbers import numbers
 
-# Registers that a thread may take for what it asks for at once, of its 32: with more, too many others are spilled. And
-# items, and registers, where nobody says how many blocks there shall be. By hand, from SpMVs: with four items of 8
-# bytes, and three of 16, full multiprocessors are faster on nearly every matrix; with four of 16, on half of them.
-MOST_REGISTERS = 16
-ITEMS_BY_ITSELF, REGISTERS_BY_ITSELF = 4, 12
 FULL_BLOCKS = {MOST_THREADS // n for n in range(1, MOST_BLOCKS + 1) if MOST_THREADS % n == 0}
 PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 
@@ -42,16 +38,17 @@ def asked_apart(
     plain = replace(phase, pass_=written_out(phase.pass_, written, later))
     asked = read_at_atom(plain.pass_, written)
     registers = schedule.items * sum(map(_registers, asked))
-    full = schedule.block * schedule.min_blocks == MOST_THREADS
+    held = numbers()["full"]
+    full = schedule.block * schedule.min_blocks == MOST_THREADS and registers <= held["registers"]
     by_itself = (
         schedule.min_blocks == 0
         and not wide
         and schedule.block in FULL_BLOCKS
-        and schedule.items <= ITEMS_BY_ITSELF
-        and registers <= REGISTERS_BY_ITSELF
+        and schedule.items <= held["items_by_itself"]
+        and registers <= held["registers_by_itself"]
         and _nothing_else(plain, asked)
     )
-    return (plain, asked) if by_itself or (full and registers <= MOST_REGISTERS) else (phase, {})
+    return (plain, asked) if by_itself or full else (phase, {})
 
 
 def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:

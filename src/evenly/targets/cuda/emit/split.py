@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
@@ -51,15 +51,11 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel.
-
-    apart: blocks ask for what atoms read before they use it (`asked`).
-    """
+    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel."""
 
     folds: bool
     persistent: bool
     meets: bool
-    apart: bool = False
 
 
 class SplitKernels:
@@ -102,8 +98,7 @@ class SplitKernels:
         return [*source, "struct Sched {", *members, *sched, "};"] if sched else source
 
     def main(self) -> KernelCode:
-        joint = Joint(self.folds, self.persistent, self.meets, bool(self.asked))
-        body = main_body(self.text, self.schedule, self.phase, joint, self.totals, self.lanes)
+        body = main_body(self)
         joins = [Parameter("buffer", "long long*", name="cells")] if self.meets else self.carries()
         return self.kernel("", "tiles", body, [*joins, *self.more(), *self.stored()])
 
@@ -161,19 +156,18 @@ def partition_body(unit: Unit, phase: Split, text: Text, rule: str) -> list[str]
     ]
 
 
-def main_body(
-    text: Text, schedule: Any, phase: Split, joint: Joint, totals: Totals, lanes: str
-) -> list[str]:
-    block = schedule.block
-    lane = phase.lane is not None
-    partials = totals.partials("lane * (pos)all_blocks" if lane else "")
+def main_body(made: SplitKernels) -> list[str]:
+    text, schedule, phase = made.text, made.schedule, made.phase
+    block, lane = schedule.block, phase.lane is not None
+    partials = made.totals.partials("lane * (pos)all_blocks" if lane else "")
+    joint = Joint(made.folds, made.persistent, made.meets)
     join = joint_value(joint, "ev::block_count()" if lane else "")
     if schedule.engine in RULES:
-        apart = ", true" if joint.apart else ""
+        apart = ", true" if made.asked else ""
         kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}{apart}"
         call = (
             f"ev::split_persistent<{kind}>(phase, {join}, {partials});"
-            if joint.persistent
+            if made.persistent
             else f"ev::split_block<{kind}>(phase, {join}, {partials}, first_tile);"
         )
     elif schedule.engine == "share":
@@ -183,7 +177,7 @@ def main_body(
     lines = [f"const Phase phase{{{struct_values(text.references, lane)}}};"]
     if schedule.engine == "share":
         lines.append(f"const Sched sched{{{struct_values(text.references, lane)}}};")
-    return over_lanes([*lines, call], lanes)
+    return over_lanes([*lines, call], made.lanes)
 
 
 def finish_body(text: Text, phase: Split, totals: Totals, lanes: str) -> list[str]:
