@@ -94,7 +94,9 @@ def test_layouts_of_one_class_may_hold_arrays_of_several_libraries() -> None:
     """What is written for the arrays of one is not asked of another's, and tensors are not missed."""
     tensors = Csr(ndarray(1000, (5,), np.int32), ndarray(1100, (9,), np.int32), Tensor(), 5)
     assert recent(tensors, X).read(A, X) is None
-    assert recent(A, X).read(tensors, X) is None
+    held = recent(A, X)
+    assert not held.remember((tensors, X), prepared, "cuda:0")
+    assert not held.again(tensors, X)
 
 
 def test_layouts_of_one_class_may_be_of_several_layouts() -> None:

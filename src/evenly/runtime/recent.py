@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -48,6 +48,7 @@ _ARRAYS = {
     ),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
+_CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # of a layout's arrays
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
 
 
@@ -64,6 +65,7 @@ class Recent:
     ) -> None:
         self._device, self._count = device, len(arguments)
         self._all_told = not also
+        self._inside = _types_inside(arguments)
         self.read = _reader(arguments, also)
         self._calls: list[_Call] = []
         self.at_once: Callable[..., bool] = _never
@@ -78,8 +80,10 @@ class Recent:
         For calls that `at_once` does not know.
         """
         signature = self.read(*args) if len(args) == self._count else None
-        call = self._find(signature) if signature else None
-        if call is None:
+        for call in self._calls:
+            if call.signature == signature:
+                break
+        else:
             return False
         if self._all_told and not call.asked:
             self._ask(call, args)
@@ -88,7 +92,7 @@ class Recent:
 
     def remember(self, args: tuple[Any, ...], prepared: Any, device: str) -> bool:
         """Keep what was prepared for these arguments; whether they can be told from others."""
-        signature = self.read(*args)
+        signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
             self.keep(signature, prepared, device)
         return bool(signature)
@@ -102,12 +106,6 @@ class Recent:
             # A new list: other threads may be looking through the old one.
             self._calls = [_Call(kept, prepared), *self._calls][:MOST]
 
-    def _find(self, signature: Any) -> _Call | None:
-        for call in self._calls:
-            if call.signature == signature:
-                return call
-        return None
-
     def _ask(self, call: _Call, args: tuple[Any, ...]) -> None:
         """Let the target know this call, which came a second time, at once from now on."""
         call.asked = True
@@ -118,6 +116,11 @@ class Recent:
         memos = [c.memo for c in self._calls if c.memo]
         if memos:
             self.at_once = call.prepared.any_of(memos)
+
+
+def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
+    """Of the arrays of layouts: those of another library would have to be read otherwise."""
+    return [type(v) for layout in arguments if is_layout(layout) for _, v in inside(layout, "")]
 
 
 def _never(*args: Any) -> bool:
@@ -164,7 +167,7 @@ def _reader(
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
-            lines.append(_same_types(dict(inside(argument, name)), known))
+            lines.append(_same_types(dict(_asked(argument, name)), known))
         elif sparse.is_compressed(argument):
             arrays = {f"{name}_{field}": getattr(argument, field) for field in FIELDS}
             lines += [f"{name}_{field} = {name}.{field}" for field in FIELDS]
@@ -242,8 +245,16 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
         weakref.ref(layout)
     except TypeError:  # a class with slots
         return None
-    changeable = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}
     parts = [f"ref({name})"]
-    for path, value in inside(layout, name):
-        parts += [p.format(a=path) for p in changeable.get(kind(value) or "", ())]
+    for path, value in _asked(layout, name):
+        parts += [p.format(a=path) for p in _CHANGEABLE.get(kind(value) or "", ())]
     return parts + list(bounds(layout, name))
+
+
+def _asked(layout: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """What is inside and is asked for something: no array that is as it was when the layout was made."""
+    return (
+        (path, value)
+        for path, value in inside(layout, name)
+        if is_layout(value) or kind(value) in _CHANGEABLE
+    )
