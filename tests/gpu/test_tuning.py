@@ -247,7 +247,7 @@ def test_a_matrix_that_changed_in_place(winners_file) -> None:
     there.copy_from(put(second.indptr.astype(there.dtype)), core.Device().default_stream)
     core.Device().sync()
     plan = spmv.plan(A, x, y)
-    assert plan.schedule == ev.NonzeroSplit(128, 7)
+    assert plan.tuning is None  # that is of the structure it had
     plan(A, x, y)
     np.testing.assert_array_equal(y.to_numpy(), second @ x.to_numpy())
 

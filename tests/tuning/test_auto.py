@@ -292,7 +292,7 @@ def test_the_more_is_gathered_the_more_memory_is_left_for_it() -> None:
         st = Statistics(atoms // 16, atoms, 16.0, 9_000, 4.0, 0.3)
         return split(st, numbers(), Task(**task))
 
-    sizes = 10_000, 400_000, 1_000_000, 8_000_000, 20_000_000
+    sizes = 10_000, 400_000, 1_000_000, 7_000_000, 20_000_000
     found = {width: [chosen_for(n, width=width) for n in sizes] for width in (4, 8, 16)}
     assert [schedule.carveout for schedule in found[8]] == [-1, 28, 28, 7, 7]
     assert [schedule.block for schedule in found[8]] == [256, 256, 256, 128, 512]

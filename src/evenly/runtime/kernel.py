@@ -194,12 +194,20 @@ class Bound:
         arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
         """
         if not self.again(*args):
-            plan = self._prepare(args)
-            plan.check_arguments(plan._binding)
-            prepared = plan.prepare(plan._binding)
+            plan, prepared = self._prepared(args)
             if plan.remembers and not self.options:
                 self._remember(args, plan, prepared)
             prepared()
+
+    def once(self, *args: Any) -> None:
+        """Run on these arguments, which will not come again: nothing is remembered of the call."""
+        _, prepared = self._prepared(args)
+        prepared()
+
+    def _prepared(self, args: tuple[Any, ...]) -> tuple[Plan, Any]:
+        plan = self._prepare(args)
+        plan.check_arguments(plan._binding)
+        return plan, plan.prepare(plan._binding)
 
     def again(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""

@@ -65,7 +65,7 @@ def measure(L, found):
 def measured(layout: Any, target: str) -> Sums:
     """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
-    measure[ThreadMapped()].on(target)(Positions(layout), found)
+    measure[ThreadMapped()].on(target).once(Positions(layout), found)
     squares, greatest, empty, moment = map(float, to_numpy(found))
     return Sums(squares, int(greatest), int(empty), moment)
 

@@ -65,7 +65,7 @@ def look(positions, L, found):
 def by_kernel(layout: Any, target: str) -> float:
     """By one small kernel, and 16 bytes read back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
-    look[ThreadMapped()].on(target)(Positions(layout), layout, found)
+    look[ThreadMapped()].on(target).once(Positions(layout), layout, found)
     pairs, far = to_numpy(found)
     return float(far / pairs) if pairs else 0.0
 

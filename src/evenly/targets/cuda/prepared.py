@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ class Prepared:
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
 
-        self._only = len(require().Device.get_all_devices()) == 1
+        self._only = only_one_device()
         self._launch = driver.cuLaunchKernel
         self._device, self._turn = device, turn
         handle = driver.CUstream(int(stream.handle))
@@ -66,6 +67,11 @@ class Prepared:
                 (error,) = self._launch(*item)
                 if error:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
+
+
+@functools.cache
+def only_one_device() -> bool:
+    return len(require().Device.get_all_devices()) == 1
 
 
 def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
