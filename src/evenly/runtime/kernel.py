@@ -194,20 +194,17 @@ class Bound:
         arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
         """
         if not self.again(*args):
-            plan, prepared = self._prepared(args)
+            plan = self._prepare(args)
+            plan.check_arguments(plan._binding)
+            prepared = plan.prepare(plan._binding)
             if plan.remembers and not self.options:
                 self._remember(args, plan, prepared)
             prepared()
 
     def once(self, *args: Any) -> None:
-        """Run on these arguments, which will not come again: nothing is remembered of the call."""
-        _, prepared = self._prepared(args)
-        prepared()
-
-    def _prepared(self, args: tuple[Any, ...]) -> tuple[Plan, Any]:
+        """Run on arguments that fit and will not come again: nothing is checked, and nothing remembered."""
         plan = self._prepare(args)
-        plan.check_arguments(plan._binding)
-        return plan, plan.prepare(plan._binding)
+        plan.prepare(plan._binding)()
 
     def again(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
@@ -260,18 +257,17 @@ class Bound:
         return without_offsets(plan, program, binding, lambda b: self._compiled(plan, b)).store()
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
-        plan = self._prepare(args, recalled=True)
+        plan = self._prepare(args, plans=True)
         plan.check_arguments(plan._binding)
         return plan
 
-    def _prepare(self, args: tuple[Any, ...], recalled: bool = False) -> Plan:
-        """A plan that stores nothing yet. recalled: "auto" takes what tune() has measured, where it has."""
+    def _prepare(self, args: tuple[Any, ...], plans: bool = False) -> Plan:
+        """A plan that stores nothing yet. plans: "auto" takes what tune() has measured, or what suits a plan."""
         kernel = self.kernel
         binding = Binding({name: accept(value, name) for name, value in kernel.named(args).items()})
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
-        tuning = self._tuning(binding, specs, target) if recalled else None
-        schedule = tuning.schedule if tuning else self._schedule(binding, specs, target, recalled)
+        schedule, tuning = self._chosen(binding, specs, target, plans)
         if target == "python":
             phases = cutting.cut(kernel.program(specs), whole=True)
             return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
@@ -307,22 +303,21 @@ class Bound:
             return self.target
         return "cuda" if binding.device.startswith("cuda") else "cpu"
 
-    def _schedule(self, binding: Binding, specs: tuple[Spec, ...], target: str, kept: bool) -> Any:
+    def _chosen(
+        self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool
+    ) -> tuple[Any, Tuning | None]:
+        """The schedule, and what tune() has measured, if it follows from that."""
         if self.schedule != "auto":
-            return by_name(self.schedule)
+            return by_name(self.schedule), None
         from evenly.tuning.auto import choose
+        from evenly.tuning.recall import recall
         from evenly.tuning.task import task_of
 
-        task = task_of(self.kernel.program(specs), kept)
-        return choose(binding.first_layout(), target, task)
-
-    def _tuning(self, binding: Binding, specs: tuple[Spec, ...], target: str) -> Tuning | None:
-        """What tune() has measured for such a plan."""
-        if self.schedule != "auto":
-            return None
-        from evenly.tuning.recall import recall
-
-        return recall(self.kernel.program(specs), binding, target)
+        program = self.kernel.program(specs)
+        tuning = recall(program, binding, target) if plans else None
+        if tuning:
+            return tuning.schedule, tuning
+        return choose(binding.first_layout(), target, task_of(program, plans)), None
 
 
 def kernel(function: Callable[..., Any] | None = None, *, source: str | None = None) -> Any:
