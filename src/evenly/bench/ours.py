@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from evenly.algorithms.linalg.spmv import spmv, spmv_rows
+from evenly.runtime.plan import Plan
 from evenly.tuning.auto import choose
 from evenly.tuning.candidates import candidates
 from evenly.tuning.task import product_of
@@ -20,23 +21,19 @@ def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Cont
     def by_rule() -> Contender:
         # What tune() has measured here before would be another contender.
         rule = choose(A, target, product_of(A))
-        return planned("auto", AUTO, rule, A, x, y, target, clock)
+        plan = spmv_rows[rule].on(target).plan_as_auto(A, x, y)
+        return Contender("auto", AUTO, clock, partial(run, plan, A, x, y), str(rule))
+
+    def by_name(schedule: Any) -> Contender:
+        plan = spmv_rows[schedule].on(target).plan(A, x, y)
+        return Contender(str(schedule), OURS, clock, partial(run, plan, A, x, y), str(schedule))
 
     yield prepared("auto", by_rule)
     for schedule in candidates(target):
-        make = partial(planned, str(schedule), OURS, schedule, A, x, y, target, clock)
-        yield prepared(str(schedule), make)
+        yield prepared(str(schedule), partial(by_name, schedule))
     yield Contender("ev.spmv", ONE_CALL, CALL, partial(spmv, A, x, y))
 
 
-def planned(
-    name: str, family: str, schedule: Any, A: Any, x: Any, y: Any, target: str, clock: str
-) -> Contender:
-    """A plan as a contender."""
-    plan = spmv_rows[schedule].on(target).plan(A, x, y)
-
-    def launch() -> Any:
-        plan(A, x, y)
-        return y
-
-    return Contender(name, family, clock, launch, str(plan.schedule))
+def run(plan: Plan, A: Any, x: Any, y: Any) -> Any:
+    plan(A, x, y)
+    return y
