@@ -1,4 +1,4 @@
-"""Locals of a pass that name what an atom reads, or what follows from it: written out where they are used."""
+"""Locals of a pass that places follow from: written out where something is read there."""
 
 from __future__ import annotations
 
@@ -7,35 +7,50 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from . import ir, walk
+from .side_by_side import follows_from_atom
+
+LARGEST = 32  # parts of an expression: of locals that use others twice each, what is written out would double each time
 
 
-def written_out(s: ir.Pass, written: Collection[ir.Path], kept: Collection[ir.Var]) -> ir.Pass:
-    """The pass without those locals that are set once, whatever its conditions, and follow from the atom alone.
+def places_written_out(
+    s: ir.Pass, written: Collection[ir.Path], kept: Collection[ir.Var]
+) -> ir.Pass:
+    """The pass with places that follow from the atom said by the atom, not by locals, which may then be gone.
 
-    written: arrays that the kernel stores to. kept: locals that are needed after the pass.
+    Of locals that are set once, whatever the pass's conditions. written: arrays that the kernel stores to. kept: locals
+    that are needed after the pass.
     """
     times = Counter(v for x in walk.statements(s.body) for v in walk.assigned(x))
     meant: dict[ir.Expr, ir.Expr] = {}
+
+    def placed(e: ir.Expr) -> ir.Expr | None:
+        if not isinstance(e, ir.Element):
+            return None
+        made = replace(e, indices=tuple(walk.map_expr(i, meant.get) for i in e.indices))
+        return made if _is_short(made) else None
+
     body: list[ir.Stmt] = []
     for x in s.body:
-        x = walk.map_stmt(x, meant.get)
-        if (
-            isinstance(x, ir.Assign)
-            and times[x.var] == 1
-            and x.var not in kept
-            and _follows(x, s, written)
-        ):
-            meant[x.var] = x.value
-        else:
-            body.append(x)
-    return replace(s, body=tuple(body))
+        x = walk.map_stmt(x, placed)
+        body.append(x)
+        if isinstance(x, ir.Assign) and times[x.var] == 1 and x.value.type == x.var.type:
+            value = walk.map_expr(x.value, meant.get)
+            if _is_short(value) and follows_from_atom(value, s, written):
+                meant[x.var] = value
+    return replace(s, body=_without_unread(body, meant, kept))
 
 
-def _follows(x: ir.Assign, s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    inside = list(walk.subexpressions(x.value))
-    read = all(e.array.path not in written for e in inside if isinstance(e, ir.Element))
-    return (
-        read
-        and x.value.type == x.var.type
-        and all(e == s.atom for e in inside if isinstance(e, ir.Var))
-    )
+def _is_short(e: ir.Expr) -> bool:
+    return sum(1 for _ in walk.subexpressions(e)) <= LARGEST
+
+
+def _without_unread(
+    body: list[ir.Stmt], locals_: Collection[ir.Expr], kept: Collection[ir.Var]
+) -> ir.Block:
+    """The statements but for those that set locals which nobody reads."""
+    read, left = set(kept), []
+    for x in reversed(body):
+        if not (isinstance(x, ir.Assign) and x.var in locals_ and x.var not in read):
+            read |= walk.variables_read((x,))
+            left.append(x)
+    return tuple(reversed(left))

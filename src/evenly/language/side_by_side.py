@@ -48,14 +48,15 @@ def _at_atom(e: ir.Expr, s: ir.Pass) -> TypeGuard[ir.Element]:
 
 
 def _outermost(e: ir.Expr, s: ir.Pass, written: Collection[ir.Path]) -> Iterator[ir.Element]:
-    if isinstance(e, ir.Element) and _follows(e, s, written):
+    if isinstance(e, ir.Element) and follows_from_atom(e, s, written):
         yield e
     else:
         for part in _evaluated(e):
             yield from _outermost(part, s, written)
 
 
-def _follows(e: ir.Element, s: ir.Pass, written: Collection[ir.Path]) -> bool:
+def follows_from_atom(e: ir.Expr, s: ir.Pass, written: Collection[ir.Path]) -> bool:
+    """Whether its value does, and that of arrays that nobody writes."""
     inside = list(walk.subexpressions(e))
     atoms = all(x is s.atom for x in inside if isinstance(x, ir.Var))
     return atoms and all(x.array.path not in written for x in inside if isinstance(x, ir.Element))

@@ -18,6 +18,8 @@ from .ragged import Ragged
 class EqualTiles:
     """A base class, to stand before a layout with offsets. Field `size`: the atoms of each tile, at least 1."""
 
+    tile_of_cost = "division"
+
     if TYPE_CHECKING:
         size: Any
 

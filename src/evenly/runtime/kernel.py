@@ -241,20 +241,16 @@ class Bound:
 
     def plan(self, *args: Any) -> Plan:
         """Decide and compile for these arguments."""
-        if self.schedule != "auto":
-            return self._checked(args).store()
-        from evenly.tuning.statistics import forget
-
-        forget(args)
-        return self.plan_as_auto(*args)
+        return self.plan_as_auto(*args) if self.schedule == "auto" else self._checked(args).store()
 
     def plan_as_auto(self, *args: Any) -> Plan:
         """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
         from evenly.tuning.equal import without_offsets
+        from evenly.tuning.statistics import forget
 
+        forget(args)
         plan = self._checked(args)
-        program, binding = self.kernel.program(plan._specs), plan._binding
-        return without_offsets(plan, program, binding, lambda b: self._compiled(plan, b)).store()
+        return without_offsets(plan, lambda binding: self._compiled(plan, binding)).store()
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, plans=True)

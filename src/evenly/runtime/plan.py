@@ -81,8 +81,8 @@ class Plan:
     def check(self) -> None:
         """Raise InputError if the structure of a layout has changed since the plan was made.
 
-        Values may change freely; offsets may not, where the plan stores a partition of them.
-        This waits for the device.
+        Values may change freely; offsets may not, where the plan stores a partition of them, or knows
+        that all tiles have equally many atoms. This waits for the device.
         """
         kept = self._stored is not None
         changed = self._executable.changed(self._binding, self._stored) if kept else None

@@ -17,15 +17,17 @@ from .statistics import statistics
 if TYPE_CHECKING:
     from evenly.runtime.plan import Plan
 
+# What executables have, some of them: each takes a binding first.
+METHODS = {"prepare", "store", "launches", "workspace_bytes", "also_decides", "counters"}
 
-def without_offsets(
-    plan: Plan, program: ir.Program, binding: Binding, compiled: Callable[[Binding], Any]
-) -> Plan:
+
+def without_offsets(plan: Plan, compiled: Callable[[Binding], Any]) -> Plan:
     """The plan, or one that reads no offsets of those of its layouts whose tiles all have equally many atoms.
 
-    compiled: makes the executable of other arguments.
+    compiled: makes the plan's executable for other arguments.
     """
-    known = sizes(program, binding)
+    binding = plan._binding
+    known = sizes(plan.kernel.program(plan._specs), binding)
     if not known or plan.target == "python":
         return plan
     quick = compiled(moved(binding, known))
@@ -39,16 +41,17 @@ def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:
     return {
         name: statistics(value).greatest
         for name, value in binding.arguments.items()
-        if (name, "offsets") not in read and is_equal(value)
+        if (name, "offsets") not in read and has_equal_tiles(value)
     }
 
 
-def is_equal(layout: Any) -> bool:
+def has_equal_tiles(layout: Any) -> bool:
     """Whether it has offsets, and all of its tiles equally many atoms, and not none."""
     if type(layout) not in EQUAL:
         return False
     st = statistics(layout)
-    return st.greatest > 0 and st.deviation == 0 and st.greatest * st.tiles == st.atoms
+    # The last offset on a GPU is taken at its word: a count alone would not tell.
+    return st.greatest > 0 and st.greatest * st.tiles == st.atoms and st.deviation == 0
 
 
 def moved(binding: Binding, known: Mapping[str, int]) -> Binding:
@@ -58,32 +61,36 @@ def moved(binding: Binding, known: Mapping[str, int]) -> Binding:
 
 
 class WithoutOffsets:
-    """An executable for calls on layouts with certain offsets, which it does not read; others are run as they are.
+    """An executable that reads no offsets in calls on the layouts that it knows; others are run as they are.
 
-    plain: the executable of any arguments, whose methods it has. quick: the same of layouts of equal tiles.
+    plain: the executable of any arguments, whose METHODS it has. quick: the same of layouts of equal tiles.
     known: the atoms of a tile, by the layouts' names.
     """
 
     def __init__(self, plain: Any, quick: Any, known: Mapping[str, int], binding: Binding) -> None:
         self.plain, self.quick, self.known = plain, quick, known
-        self.offsets = {name: binding.arguments[name].offsets for name in known}
+        self._layouts = {name: [binding.arguments[name]] for name in known}
+
+    def knows(self, name: str, layout: Any) -> None:
+        """This layout has the tiles of the plan's own one of that name, too."""
+        if name in self._layouts:
+            self._layouts[name].append(layout)
 
     def __getattr__(self, name: str) -> Any:
-        getattr(self.plain, name)  # AttributeError where there is no such thing
+        if name not in METHODS or not hasattr(self.plain, name):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
         def run(binding: Binding, *more: Any) -> Any:
-            quickly = self._knows(binding)
-            executable = self.quick if quickly else self.plain
-            return getattr(executable, name)(
-                moved(binding, self.known) if quickly else binding, *more
-            )
+            if self._knows_all(binding):
+                return getattr(self.quick, name)(moved(binding, self.known), *more)
+            return getattr(self.plain, name)(binding, *more)
 
         return run
 
     def changed(self, binding: Binding, stored: Any) -> ir.Path | None:
         """The path of a layout whose tiles are no longer what they were."""
         for name, size in self.known.items():
-            now = to_numpy(self.offsets[name])
+            now = to_numpy(binding.arguments[name].offsets)
             if not np.array_equal(now, np.arange(len(now)) * size):
                 return (name,)
         if not hasattr(self.quick, "changed"):
@@ -91,6 +98,7 @@ class WithoutOffsets:
         found: ir.Path | None = self.quick.changed(moved(binding, self.known), stored)
         return found
 
-    def _knows(self, binding: Binding) -> bool:
-        arguments = binding.arguments
-        return all(arguments[name].offsets is offsets for name, offsets in self.offsets.items())
+    def _knows_all(self, binding: Binding) -> bool:
+        """By the objects: of others not even the same offsets tell, which somebody may have changed in place."""
+        given = binding.arguments
+        return all(any(given[n] is one for one in ones) for n, ones in self._layouts.items())

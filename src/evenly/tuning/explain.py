@@ -13,8 +13,9 @@ from evenly.version import __version__
 
 from . import winners
 from .auto import Choice, consider
-from .equal import is_equal
+from .equal import has_equal_tiles
 from .key import structure_of
+from .statistics import forget
 from .task import product_of
 from .tuned import Tuning
 
@@ -41,7 +42,9 @@ class Explanation:
             what = "in a plan, which keeps the order of tiles"
             lines.append(f"    {what}; a call without one gets {self.once}")
         if self.equal:
-            lines.append("    tiles of equal length: a plan works out where they begin")
+            lines.append(
+                "    tiles of equal length: a plan works out where they begin, unless the kernel asks"
+            )
         return lines
 
     def __str__(self) -> str:
@@ -82,9 +85,10 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         from evenly.layouts.moving import device_of
 
         target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
+    forget([layout])
     choice = consider(layout, target, product_of(layout))
     once = consider(layout, target, product_of(layout, kept=False)).schedule
-    alike = target != "python" and is_equal(layout)
+    alike = target != "python" and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     return Explanation(repr(layout), target, choice, once, alike, measured)
 

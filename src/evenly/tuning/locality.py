@@ -26,6 +26,8 @@ from evenly.runtime.kernel import kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import ThreadMapped
 
+from .equal import WithoutOffsets
+
 
 @layout
 class Places:
@@ -119,6 +121,8 @@ class Renumbered:
         # Calls are remembered where they are without new numbers.
         if hasattr(inner, "also_decides"):
             self.also_decides = inner.also_decides
+        if isinstance(inner, WithoutOffsets):
+            inner.knows(numbering.gathers.ids[0], numbering.numbered)
 
     def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
         plain: Callable[[], None] = self.inner.prepare(binding, stored)

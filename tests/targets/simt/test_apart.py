@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.batteries import matrices
@@ -105,6 +107,22 @@ def test_locals_are_seen_through_that_follow_from_the_atom(
         kernel.on("python")(A, x, expected)
         kernel[schedule].on("simt", seeds=(0, 1))(A, x, y)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
+
+
+def test_locals_of_locals_are_not_written_out_twice_as_long_each() -> None:
+    steps = "".join(f"            a{i + 1} = a{i} * a{i} + a{i}\n" for i in range(30))
+    text = (
+        "def chain(A, x, y):\n    for row in A.tiles():\n        total = 0.0\n"
+        f"        for k in A.atoms(row):\n            a0 = A.value(k)\n{steps}"
+        "            total += a30 * x[A.column(k)]\n        y[row] = total\n"
+    )
+    names: dict[str, Any] = {}
+    exec(text, names)
+    matrix = matrices(np.float32)["power law"]
+    A, x = ev.csr(matrix), np.ones(matrix.shape[1], np.float32)
+    y = np.zeros(matrix.shape[0], np.float32)
+    (main, *_) = emitted(ev.kernel(names["chain"], source=text), (A, x, y), FULL)
+    assert len(main.source) < 5000
 
 
 @pytest.mark.parametrize("case", [CASES["spmm"], CASES["softmax"]], ids=["spmm", "softmax"])

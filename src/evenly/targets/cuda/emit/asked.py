@@ -12,7 +12,7 @@ from typing import Any
 
 from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
-from evenly.language.locals import written_out
+from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
 from evenly.language.side_by_side import only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
@@ -28,14 +28,14 @@ Asked = dict[ir.Element, Location | None]  # by what is read: the line that says
 def asked_apart(
     phase: Split, schedule: Any, written: Collection[ir.Path], wide: bool
 ) -> tuple[Split, Asked]:
-    """What atoms read, where it is asked for apart; none: where it is used. And the phase, with locals written out.
+    """The phase, and what atoms read, where that is asked for apart; none: where it is used.
 
-    wide: positions have 64 bits.
+    Where it is, the phase says places by the atom, not by locals. wide: positions have 64 bits.
     """
     if schedule.engine != "merge" or phase.needs_tile or not only_accumulates(phase.pass_):
         return phase, {}
     later = walk.variables_read(phase.leave)
-    plain = replace(phase, pass_=written_out(phase.pass_, written, later))
+    plain = replace(phase, pass_=places_written_out(phase.pass_, written, later))
     asked = read_at_atom(plain.pass_, written)
     registers = schedule.items * sum(map(_registers, asked))
     held = numbers()["full"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenly.language.phases import Split
@@ -49,24 +48,11 @@ def emit_split(unit: Unit, phase: Split, name: str) -> PhaseCode:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Joint:
-    """How tiles that cross blocks are joined: not at all, where they meet, or by a finish kernel."""
-
-    folds: bool
-    persistent: bool
-    meets: bool
-
-
 class SplitKernels:
     """The kernels of one phase. rule: how blocks cut, where they take a stored partition."""
 
     def __init__(self, unit: Unit, phase: Split, name: str) -> None:
         schedule = unit.schedule
-        self.unit, self.phase, self.name, self.schedule = unit, phase, name, schedule
-        self.text = unit.text(phase, schedule.engine in ("merge", "nonzero", "flatten"))
-        self.totals = Totals(self.text, phase.grid)
-        self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.persistent = device_counts(phase.layout)
         fields = fields_of(phase.pass_.accumulators)
         self.value_words = struct_words(v.type for v in fields)
@@ -76,10 +62,13 @@ class SplitKernels:
         # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
         # what leaving stores no other block may have read just before.
         self.meets = self.folds and self.rule is not None and not phase.grid and not rereads(phase)
-        slim = self.meets and self.value_words == 1  # few registers are taken by what tiles become
         self.asked: Asked = {}
-        if slim:
-            self.phase, self.asked = asked_apart(phase, schedule, unit.written, unit.wide)
+        if self.meets and self.value_words == 1:  # few registers are taken by what tiles become
+            phase, self.asked = asked_apart(phase, schedule, unit.written, unit.wide)
+        self.unit, self.phase, self.name, self.schedule = unit, phase, name, schedule
+        self.text = unit.text(phase, schedule.engine in ("merge", "nonzero", "flatten"))
+        self.totals = Totals(self.text, phase.grid)
+        self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.source = self.structs()
 
     def structs(self) -> list[str]:
@@ -160,8 +149,7 @@ def main_body(made: SplitKernels) -> list[str]:
     text, schedule, phase = made.text, made.schedule, made.phase
     block, lane = schedule.block, phase.lane is not None
     partials = made.totals.partials("lane * (pos)all_blocks" if lane else "")
-    joint = Joint(made.folds, made.persistent, made.meets)
-    join = joint_value(joint, "ev::block_count()" if lane else "")
+    join = joint(made.folds, made.meets, "ev::block_count()" if lane else "")
     if schedule.engine in RULES:
         apart = ", true" if made.asked else ""
         kind = f"Phase, {block}, {schedule.items}, ev::{RULES[schedule.engine]}{apart}"
@@ -183,7 +171,7 @@ def main_body(made: SplitKernels) -> list[str]:
 def finish_body(text: Text, phase: Split, totals: Totals, lanes: str) -> list[str]:
     lane = phase.lane is not None
     partials = totals.partials("lane * (pos)all_blocks + main_blocks" if lane else "main_blocks")
-    carries = joint_value(Joint(True, False, False), "main_blocks" if lane else "")
+    carries = joint(True, False, "main_blocks" if lane else "")
     lines = [
         f"const Phase phase{{{struct_values(text.references, lane)}}};",
         f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {carries}, main_blocks, {partials});",
@@ -203,11 +191,14 @@ def over_lanes(lines: list[str], lanes: str) -> list[str]:
     ]
 
 
-def joint_value(joint: Joint, blocks: str) -> str:
-    """What the engine joins tiles with. blocks: of each lane of a dense axis, where there is one."""
-    if not joint.folds:
+def joint(folds: bool, meets: bool, blocks: str) -> str:
+    """What tiles that cross blocks are joined with: nothing, where they meet, or what a finish kernel is left.
+
+    blocks: of each lane of a dense axis, where there is one.
+    """
+    if not folds:
         return "ev::Carries<Phase>{}"
-    if joint.meets:
+    if meets:
         add = f" + lane * ev::cells_of({blocks}) * ev::cell_links<Phase::Value>()" if blocks else ""
         return f"ev::Meeting<Phase>{{cells{add}}}"
     add = f" + lane * (pos){blocks}" if blocks else ""
