@@ -87,7 +87,7 @@ MARKS = {
     "float32": (
         Mark("best of CSR, files", lambda run: faster(run, "CSR", file), least=2.3),
         Mark("best of CSR, files over 100 k", lambda run: faster(run, "CSR", large), least=1.55),
-        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.24),
+        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.3),
         Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.8),
         Mark("best of CSR and COO, files over 100 k", lambda run: faster(run, "cuSPARSE", large), least=1.28),
         Mark("the oracle", of_oracle, least=0.96),
@@ -99,8 +99,8 @@ MARKS = {
         Mark("MergePath over by hand, at worst", by_hand("MergePath", max), most=1.15),  # band-64
     ),
     "float64": (
-        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.24),
-        Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.67),
+        Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.29),
+        Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.7),
         Mark("the oracle", of_oracle, least=0.96),
     ),
 }  # fmt: skip
