@@ -338,6 +338,7 @@ SLOW_THREADS = {ev.ThreadMapped: 2.0, ev.MergePath: 9.0, ev.WorkOriented: 1.0}
 
 def test_plans_to_come_take_the_winner(paced, winners_file) -> None:
     matrix, A, x, y, plan = planned()
+    assert plan.schedule != ev.WorkOriented()
     paced(SLOW_THREADS)
     tuned = plan.tune(candidates=list(SLOW_THREADS))
     assert tuned.tuning.kept == str(winners_file)

@@ -8,6 +8,7 @@ From a function to what targets emit:
     names, func, intrinsics, combine   what kernels call, and how reductions combine
     walk, gathers, renumbering         looking through a typed program;
     side_by_side                       what passes read as their atoms lie, and what can be asked for early
+    locals                             places said by the atom where they were said by locals
     diagnostics                        places in the source, and refusals
 
 Importing this imports none of them.
