@@ -203,7 +203,8 @@ def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
     (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)
     assert "A_values.once(k)" in main.source
-    assert "x[A_indices.once(k)]" in main.source
+    assert "asked.e1 = A_indices.once(k);" in main.source
+    assert "asked.e2 = x[asked.e1];" in main.source
     (owned,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
     assert ".once(" not in owned.source
     assert "ev::out<float> y" in owned.source and "ev::in<float> x" in owned.source

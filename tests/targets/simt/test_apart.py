@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -103,10 +104,41 @@ def test_locals_are_seen_through_that_follow_from_the_atom(
     y, expected = (np.zeros(matrix.shape[0], np.float32) for _ in range(2))
     for schedule in (ROOM, FULL):
         (main, *_) = emitted(kernel, (A, x, y), schedule)
-        assert ("= x[A_indices.once(k)];" in main.source) == through
+        assert ("= x[asked.e" in main.source) == through
         kernel.on("python")(A, x, expected)
         kernel[schedule].on("simt", seeds=(0, 1))(A, x, y)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
+
+
+@ev.kernel
+def by_a_chain(A, order, x, y):
+    for row in A.tiles():
+        y[row] = sum(
+            A.value(k) * x[order[A.column(k)]] + x[A.column(k)] + A.column(k) for k in A.atoms(row)
+        )
+
+
+def test_places_are_asked_for_before_what_lies_there() -> None:
+    """Column and value come first; a column that is a number too is read once; chains follow whole."""
+    matrix = matrices(np.float64)["power law"]
+    rows, columns = matrix.shape
+    order = np.random.default_rng(0).permutation(columns).astype(np.int32)
+    A, x = ev.csr(matrix), np.arange(columns) * 1.0
+    y, expected = np.zeros(rows), np.zeros(rows)
+    schedule = ev.MergePath(64, items=2, min_blocks=32)
+    (main, *_) = emitted(by_a_chain, (A, order, x, y), schedule)
+    asks, follows = (main.source.split(f"EV_DEVICE {f}(")[1] for f in ("Asked ask", "void follow"))
+    assert re.findall(r"asked\.(\w+) = (.*);", asks.split("}")[0]) == [
+        ("e0", "A_values.once(k)"),
+        ("e1", "A_indices.once(k)"),
+    ]
+    assert re.findall(r"asked\.(\w+) = (.*);", follows.split("}")[0]) == [
+        ("e2", "x[order[asked.e1]]"),
+        ("e3", "x[asked.e1]"),
+    ]
+    by_a_chain.on("python")(A, order, x, expected)
+    by_a_chain[schedule].on("simt", seeds=(0, 1))(A, order, x, y)
+    np.testing.assert_allclose(y, expected, rtol=1e-12)
 
 
 def test_locals_of_locals_are_not_written_out_twice_as_long_each() -> None:

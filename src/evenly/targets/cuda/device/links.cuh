@@ -14,7 +14,7 @@ template <class Phase, int T> struct carry_link {
   EV_DEVICE carry_link(const Carries<Phase>& c) : carries(c) {
     if (thread_rank() == 0) carries.head_tile[block_rank()] = -1;
   }
-  EV_DEVICE void located(const Phase&, pos, pos) const {}
+  EV_DEVICE void located(const Phase&, pos, pos, bool) const {}
   EV_DEVICE void found_head(pos tile, const Value& part) const { carry_head(carries, tile, part); }
   EV_DEVICE void found_open(const Phase&, pos tile, pos, const Value& part) const {
     if (thread_rank() == T - 1) carry_out(carries, tile, part);
@@ -31,7 +31,7 @@ template <class Phase, int T> struct persistent_link : carry_link<Phase, T> {
 };
 struct no_link {
   template <class C> EV_DEVICE no_link(const C&) {}
-  template <class Phase, class P> EV_DEVICE void located(const Phase&, P, P) const {}
+  template <class Phase, class P> EV_DEVICE void located(const Phase&, P, P, bool) const {}
   EV_DEVICE void without_atoms() const {}
   template <class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };

@@ -200,11 +200,12 @@ template <class Phase, int T, int S, class Rule, int AtOnce> struct meeting_link
   EV_DEVICE meeting_link(const Meeting<Phase>& m) {
     for (auto& t : tiles) t.cells = m.cells;
   }
-  EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile) {
+  // everybody: no warp may branch (see `look`).
+  EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile, bool everybody) {
     if constexpr (one_warp) {
       head().look(phase, first_tile);
       open().look(phase, open_tile);
-    } else {  // every warp: see `look`
+    } else if (everybody || takes_part()) {
       head().look(phase, warp_rank() == 0 ? first_tile : open_tile);
     }
   }

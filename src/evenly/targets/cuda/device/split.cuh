@@ -9,8 +9,9 @@
 //           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
 //         first_tile: a stored partition (blocks + 1 entries); null: the block searches.
-//         Apart: Phase has no `step`, but `Asked ask(atom)`, and `use(value, state, tile, atom, asked)`, which does with it
-//         what `step` would. All is asked for before tiles are marked, and used after: see emit/asked.py.
+//         Apart: Phase has no `step`, but `Asked ask(atom)`, `follow(asked, atom)`, which asks for what lies where the first
+//         said, and `use(value, state, tile, atom, asked)`, which does with it what `step` would. The block marks its tiles
+//         between the first two, and waits for all of them before the third: see emit/asked.py.
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
 //         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
 //         the chunks of S items.
@@ -238,7 +239,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
     }
   }
 
-  // The same in two parts: between them the block may wait for its tiles. Beyond the end as in `load`, without tiles.
+  // The same in three parts: before the last one the block may wait for its tiles. Beyond the end as in `load`, without tiles.
   EV_DEVICE pos asked_atom(const Bounds& b, int k) const {
     const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;
     return b.z0 + (i < nz ? i : last);
@@ -247,7 +248,13 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
     #pragma unroll
     for (int k = 0; k < I; ++k) asked[k] = phase.ask(asked_atom(b, k));
     #pragma unroll
-    for (int k = 0; k < I; ++k) asked[k].pin();  // or all would be asked for where it is used
+    for (int k = 0; k < I; ++k) asked[k].pin_asked();  // or all would be asked for where it is used
+  }
+  template <class Asked> EV_DEVICE void follow(const Bounds& b, Asked* asked) const {
+    #pragma unroll
+    for (int k = 0; k < I; ++k) phase.follow(asked[k], asked_atom(b, k));
+    #pragma unroll
+    for (int k = 0; k < I; ++k) asked[k].pin_followed();
   }
   template <class Asked> EV_DEVICE void use(const Bounds& b, const Asked* asked, Value* v) const {
     const int nz = (int)(b.z1 - b.z0);
@@ -351,7 +358,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
       // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
-      // between here and the barrier if there is one round: what stands before a branch would not be in flight with what
+      // between here and the last load if there is one round: what stands before a branch would not be in flight with what
       // stands behind it. Further rounds, of chunks with more tiles than threads, come first under a bounded rule, and last
       // under an unbounded one, where the atoms of full chunks have a branch of their own anyway.
       const local i = thread_rank();
@@ -361,7 +368,10 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       if constexpr (Apart) {
         typename Phase::Asked asked[I];
         ask(b, asked);
-        mark(b, i, ends, begin, end, work);
+        // All is on its way: a branch costs nothing here, and spares most warps what one or two have to do.
+        work.links.located(phase, b.t0, b.t1, false);
+        if (ends || i == 0) mark(b, i, ends, begin, end, work);
+        follow(b, asked);
         barrier();
         const Ends own = own_ends();
         use(b, asked, v);
@@ -446,7 +456,7 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
   if constexpr (engine::shares_out) of_first = split.first_of_share(tiles);
   if constexpr (engine::marks) split.clear_marks();
   auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
-  link.located(phase, b.t0, b.t1);
+  if constexpr (!Apart) link.located(phase, b.t0, b.t1, true);
   split.chunk(b, split.start(), b.z0, link, grid);
   if constexpr (engine::shares_out) split.leave_share(tiles, of_first, grid);
   link.join(phase, grid);

@@ -1,4 +1,4 @@
-"""What the blocks of a split phase ask for before they mark their tiles, in a function apart from what they do with it.
+"""What the blocks of a split phase ask for while they mark their tiles, in functions apart from what they do with it.
 
 It is for blocks of which a multiprocessor holds as many threads as it can: with the registers that are left to
 each, ptxas would otherwise ask for one thing after another.
@@ -49,6 +49,20 @@ def asked_apart(
         and _nothing_else(plain, asked)
     )
     return (plain, asked) if by_itself or full else (phase, {})
+
+
+def stages(asked: Asked) -> tuple[Asked, Asked]:
+    """What is read first, places of others among it, and what is read at such places."""
+    first: Asked = {}
+    for e, at in asked.items():
+        for x in _elements(e):
+            if _elements(x) == [x]:
+                first.setdefault(x, at)
+    return first, {e: at for e, at in asked.items() if e not in first}
+
+
+def _elements(e: ir.Expr) -> list[ir.Element]:
+    return [x for x in walk.subexpressions(e) if isinstance(x, ir.Element)]
 
 
 def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:

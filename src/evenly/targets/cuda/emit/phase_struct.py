@@ -7,7 +7,7 @@ from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
-from .asked import Asked
+from .asked import Asked, stages
 from .expressions import Text, ctype
 from .lines import Line, indented
 from .processor import define_processor
@@ -18,7 +18,7 @@ from .totals import Totals
 class PhaseStruct:
     """A split phase as the engines want it: see device/split.cuh.
 
-    asked: elements that blocks ask for in a function of their own, before they mark their tiles (`asked`). Where there
+    asked: elements that blocks ask for in functions of their own, while they mark their tiles (asked.py). Where there
     are none, `step` does all.
     """
 
@@ -138,32 +138,43 @@ class PhaseStruct:
         )
 
     def steps_apart(self) -> list[str]:
-        """`ask` gives what is asked for at an atom, `use` does with it what `step` does."""
+        """`ask` and `follow` give what is asked for at an atom, `use` does with it what `step` does."""
         tile, atom = self.phase.tile.name, self.phase.pass_.atom.name
-        names = {e: f"e{i}" for i, e in enumerate(self.asked)}
-        asking, using = self.stepping(), self.stepping()
-        asking.text.taken |= {"asked"}
-        for e, at in self.asked.items():
-            asking.at = at
-            asking.line(f"asked.{names[e]} = {asking.text.expr(e)};")
-        using.text.taken |= {"state", "acc", "asked"}
-        using.text.loaded = {e: f"asked.{name}" for e, name in names.items()}
-        using.block(self.phase.pass_.body)
+        first, then = stages(self.asked)
+        names = {e: f"e{i}" for i, e in enumerate([*first, *then])}
+        use = self.stepping()
+        use.text.taken |= {"state", "acc", "asked"}
+        use.text.loaded = {e: f"asked.{names[e]}" for e in self.asked}
+        use.block(self.phase.pass_.body)
         return [
             "  struct Asked {",
             *(f"    {self.text.held(e.type)} {name};" for e, name in names.items()),
-            f"    EV_DEVICE void pin() {{ {' '.join(f'ev::pin({name});' for name in names.values())} }}",
+            pins("pin_asked", [names[e] for e in first]),
+            pins("pin_followed", [names[e] for e in then]),
             "  };",
             f"  EV_DEVICE Asked ask(pos {atom}) const {{",
             "    Asked asked;",
-            *asking.lines,
+            *self.asking(names, first, {}),
             "    return asked;",
+            "  }",
+            f"  EV_DEVICE void follow(Asked& asked, pos {atom}) const {{",
+            *self.asking(names, then, first),
             "  }",
             "  EV_DEVICE void use("
             f"Value& acc, const State& state, pos {tile}, pos {atom}, const Asked& asked) const {{",
-            *using.lines,
+            *use.lines,
             "  }",
         ]
+
+    def asking(self, names: dict[ir.Element, str], wanted: Asked, there: Asked) -> list[str]:
+        """`asked` gets these elements. there: those that it has."""
+        writer = self.stepping()
+        writer.text.taken |= {"asked"}
+        writer.text.loaded = {e: f"asked.{names[e]}" for e in there}
+        for e, at in wanted.items():
+            writer.at = at
+            writer.line(f"asked.{names[e]} = {writer.text.expr(e)};")
+        return writer.lines
 
     def leave(self) -> list[str]:
         p = self.phase
@@ -192,6 +203,11 @@ class PhaseStruct:
             "  static EV_DEVICE Grid grid_identity() { return totals::grid_identity(); }",
             "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
         ]
+
+
+def pins(function: str, names: list[str]) -> str:
+    """A member function that hides the values of these members from the compiler (device/gpu.cuh)."""
+    return f"    EV_DEVICE void {function}() {{ {' '.join(f'ev::pin({name});' for name in names)} }}"
 
 
 def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
