@@ -1,4 +1,4 @@
-"""Prepared launches, by a driver that only takes notes."""
+"""Prepared launches, one by one and as a graph, by a driver that only takes notes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.targets.cuda import prepared
+from evenly.targets.cuda import graph, prepared
+from evenly.targets.cuda.prepared import OFTEN
 
 Launched = list[tuple[int, int]]  # thread, kernel
+GRAPH = -1  # in place of a kernel
+STREAM = 7  # one that may be captured
 
 
 @pytest.fixture
@@ -29,10 +32,13 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     devices = SimpleNamespace(Device=SimpleNamespace(get_all_devices=lambda: [0]))
     monkeypatch.setattr(prepared, "require", lambda: devices)
     monkeypatch.setattr(driver, "cuLaunchKernel", launch)
+    monkeypatch.setattr(driver, "cuGraphLaunch", lambda handle, _: launch(handle))
+    monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: pytest.fail("asked of stream 0"))
+    monkeypatch.setattr(prepared, "graph_of", lambda items: SimpleNamespace(handle=GRAPH))
     return notes
 
 
-def made(kernels: tuple[int, ...], turn: Any) -> prepared.Prepared:
+def made(kernels: tuple[int, ...], turn: Any, stream: int = 0) -> prepared.Prepared:
     launches: Any = [
         SimpleNamespace(
             kernel=SimpleNamespace(handle=k),
@@ -43,7 +49,7 @@ def made(kernels: tuple[int, ...], turn: Any) -> prepared.Prepared:
         )
         for k in kernels
     ]
-    return prepared.Prepared(launches, None, SimpleNamespace(handle=0), turn)
+    return prepared.Prepared(launches, None, SimpleNamespace(handle=stream), turn)
 
 
 def test_nothing_comes_between_launches_that_share_memory(launched: Launched) -> None:
@@ -64,6 +70,82 @@ def test_nothing_comes_between_launches_that_share_memory(launched: Launched) ->
         run = [1, 2, 3] if first == 1 else [4, 5]
         assert launched[: len(run)] == [(thread, k) for k in run]
         del launched[: len(run)]
+
+
+def kernels(launched: Launched) -> list[int]:
+    found = [kernel for _, kernel in launched]
+    launched.clear()
+    return found
+
+
+def test_what_is_called_often_is_launched_as_a_graph(launched: Launched) -> None:
+    call = made((1, 2), threading.Lock())
+    for _ in range(OFTEN):
+        call()
+    assert kernels(launched) == [1, 2] * OFTEN
+    call()
+    call()
+    assert kernels(launched) == [GRAPH, GRAPH]
+
+
+def test_no_graph_is_launched_while_the_stream_is_captured(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cuda.bindings import driver
+
+    status = [driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE]
+    error = [driver.CUresult.CUDA_SUCCESS]
+    monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (error[0], status[0]))
+    call = made((1,), threading.Lock(), STREAM)
+    for _ in range(OFTEN):
+        call()
+    assert kernels(launched) == [1] * OFTEN
+    call()
+    status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    call()
+    status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+    call()
+    error[0] = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
+    call()
+    assert kernels(launched) == [GRAPH, 1, GRAPH, 1]
+
+
+def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thread's first call may find no context, which a launch makes."""
+    from cuda.bindings import driver
+
+    call = made((1, 2), threading.Lock())
+    for _ in range(OFTEN):
+        call()
+    launched.clear()
+    call._start = lambda *_: (driver.CUresult.CUDA_ERROR_INVALID_CONTEXT,)
+    call()
+    assert kernels(launched) == [1, 2]
+
+
+def test_where_there_is_no_graph_nobody_asks_twice(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(prepared, "graph_of", lambda items: asked.append(len(items)))
+    call = made((1, 2), threading.Lock())
+    for _ in range(3 * OFTEN):
+        call()
+    assert kernels(launched) == [1, 2] * 3 * OFTEN
+    assert asked == [2]
+
+
+@pytest.mark.parametrize(("version", "makes"), [(12_050, False), (12_060, True), (13_000, True)])
+def test_older_drivers_start_graphs_no_sooner(
+    version: int, makes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver = pytest.importorskip("cuda.bindings.driver")
+    monkeypatch.setattr(graph, "are_quicker", graph.are_quicker.__wrapped__)  # whatever ran before
+    monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (0, version))
+    assert graph.are_quicker() == makes
+    assert makes or graph.graph_of([]) is None
 
 
 def test_arguments_stand_where_the_driver_looks() -> None:

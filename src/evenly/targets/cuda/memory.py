@@ -7,10 +7,13 @@ still in flight on any stream, one that its owner has destroyed meanwhile includ
 from __future__ import annotations
 
 import weakref
+from typing import Any
 
 import numpy as np
 
 from evenly.errors import InternalError
+
+from .capture import outside_captures
 
 
 class DeviceMemory:
@@ -31,7 +34,7 @@ class DeviceMemory:
             )
         self.handle, self.size = int(pointer), size
         # At exit the context may be gone before: then there is nothing left to free.
-        weakref.finalize(self, driver.cuMemFree, pointer).atexit = False
+        weakref.finalize(self, _free, pointer).atexit = False
         if zero:
             driver.cuMemsetD8(pointer, 0, size)
             driver.cuStreamSynchronize(driver.CUstream(0))
@@ -45,3 +48,10 @@ class DeviceMemory:
         if error != driver.CUresult.CUDA_SUCCESS:
             raise InternalError(f"a copy from the device failed: {error.name}")
         return bytes(out)
+
+
+def _free(pointer: Any) -> None:
+    from cuda.bindings import driver
+
+    with outside_captures():
+        driver.cuMemFree(pointer)

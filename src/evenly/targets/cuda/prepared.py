@@ -11,29 +11,43 @@ import numpy as np
 
 from evenly.errors import InternalError
 
+from .capture import may_be_captured
 from .compile import require
+from .graph import LaunchGraph, graph_of
 
 if TYPE_CHECKING:
     from .executable import Launch
+
+
+OFTEN = 16  # calls, from which on making a graph of the launches (some 80 us) has paid soon
 
 
 class Prepared:
     """Launches on one stream, one after another. Calling it launches them; safe from several threads.
 
     It holds the scratch memory that they use, and not the arrays: whoever calls it has those.
+    Once it has been called often, they are launched as one graph, but while the stream is captured: into a graph
+    of somebody else no graph can be launched.
     turn: taken while several are launched, so that another thread's do not come between them:
-    they share the scratch memory of the stream.
+    they share the scratch memory of the stream; and while a graph is, which one thread may do at a time.
     """
 
-    __slots__ = ("_arguments", "_device", "_items", "_kept", "_launch", "_only", "_turn")
+    __slots__ = (
+        "_arguments", "_calls", "_device", "_graph", "_items", "_kept", "_launch", "_only", "_start",
+        "_status", "_stream", "_turn",
+    )  # fmt: skip
 
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
 
         self._only = only_one_device()
-        self._launch = driver.cuLaunchKernel
+        self._launch, self._start = driver.cuLaunchKernel, driver.cuGraphLaunch
         self._device, self._turn = device, turn
-        handle = driver.CUstream(int(stream.handle))
+        handle = int(stream.handle)
+        self._stream = driver.CUstream(handle)
+        self._status = driver.cuStreamIsCapturing if may_be_captured(handle) else None
+        self._graph: LaunchGraph | None = None
+        self._calls = 0
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
         self._items = [
@@ -42,7 +56,7 @@ class Prepared:
                 *item.grid,
                 *item.block,
                 0,
-                handle,
+                self._stream,
                 addresses,
                 0,
             )
@@ -52,11 +66,24 @@ class Prepared:
     def __call__(self) -> None:
         if not self._only:
             self._device.set_current()
+        graph = self._graph
+        if graph is not None and (self._status is None or not any(self._status(self._stream))):
+            with self._turn:
+                (error,) = self._start(graph.handle, self._stream)
+            if not error:
+                return
+            # Most often a thread that has no context yet.
+        self._one_by_one()
+
+    def _one_by_one(self) -> None:
         if len(self._items) == 1:
             self._launch_in_order()
         else:
             with self._turn:
                 self._launch_in_order()
+        self._calls += 1
+        if self._calls == OFTEN:
+            self._graph = graph_of(self._items)
 
     def _launch_in_order(self) -> None:
         for item in self._items:

@@ -207,7 +207,9 @@ class PhaseStruct:
 
 def pins(function: str, names: list[str]) -> str:
     """A member function that hides the values of these members from the compiler (device/gpu.cuh)."""
-    return f"    EV_DEVICE void {function}() {{ {' '.join(f'ev::pin({name});' for name in names)} }}"
+    return (
+        f"    EV_DEVICE void {function}() {{ {' '.join(f'ev::pin({name});' for name in names)} }}"
+    )
 
 
 def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
