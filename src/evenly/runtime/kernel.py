@@ -21,6 +21,7 @@ from evenly.language.source import Source, captures, constants, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
 from evenly.schedules import by_name
+from evenly.targets.contract import Executable
 
 from .plan import Plan
 from .recent import Recent
@@ -147,7 +148,7 @@ class Kernel:
         binding.check_outputs(outputs)
 
 
-class _Reference:
+class _Reference(Executable):
     """The `python` target's executable: the kernel's own function, which no schedule changes."""
 
     def __init__(self, kernel: Kernel) -> None:
@@ -155,9 +156,6 @@ class _Reference:
 
     def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
         return lambda: targets.get("python").run_kernel(self.kernel, binding.arguments)
-
-    def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
-        return 0
 
 
 def layouts_of(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
@@ -248,9 +246,9 @@ class Bound:
         from evenly.tuning.equal import without_offsets
         from evenly.tuning.statistics import forget
 
-        forget(args)
+        forget(args)  # or a plan made anew would know of tiles what they were before a change
         plan = self._checked(args)
-        return without_offsets(plan, lambda binding: self._compiled(plan, binding)).store()
+        return without_offsets(plan, lambda binding: self._for(plan, binding)).store()
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, plans=True)
@@ -264,26 +262,29 @@ class Bound:
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
         schedule, tuning = self._chosen(binding, specs, target, plans)
-        if target == "python":
-            phases = cutting.cut(kernel.program(specs), whole=True)
-            return Plan(kernel, schedule, target, _Reference(kernel), phases, binding, specs)
-        executable, phases = kernel.executable(
-            specs, schedule, target, is_wide(binding), self.debug
-        )
-        executable = self._configured(executable, target)
+        executable, phases = self._executable(specs, schedule, target, binding)
         made = kernel, schedule, target, executable, phases, binding, specs
         return Plan(*made, self.debug, tuning)
 
-    def _compiled(self, plan: Plan, binding: Binding) -> Any:
+    def _for(self, plan: Plan, binding: Binding) -> Executable:
         """The executable of a plan for other arguments."""
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
-        chosen = plan.schedule, plan.target, is_wide(binding), self.debug
-        return self._configured(self.kernel.executable(specs, *chosen)[0], plan.target)
+        return self._executable(specs, plan.schedule, plan.target, binding)[0]
+
+    def _executable(
+        self, specs: tuple[Spec, ...], schedule: Any, target: str, binding: Binding
+    ) -> tuple[Executable, Phases]:
+        kernel = self.kernel
+        if target == "python":
+            return _Reference(kernel), cutting.cut(kernel.program(specs), whole=True)
+        wide = is_wide(binding)
+        executable, phases = kernel.executable(specs, schedule, target, wide, self.debug)
+        return self._configured(executable, target), phases
 
     def _configured(self, executable: Any, target: str) -> Any:
         if not self.options:
             return executable
-        if not hasattr(executable, "configured"):
+        if not executable.configurable:
             name = next(iter(self.options))
             raise InputError(
                 name,

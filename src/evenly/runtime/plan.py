@@ -15,6 +15,7 @@ from .recent import Recent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evenly.targets.contract import Executable, Stored
     from evenly.tuning.balance import Balance
     from evenly.tuning.tuned import Tuning
 
@@ -36,7 +37,7 @@ class Plan:
         kernel: Any,
         schedule: Any,
         target: str,
-        executable: Any,
+        executable: Executable,
         phases: Phases,
         binding: Binding,
         specs: tuple[Any, ...],
@@ -48,7 +49,7 @@ class Plan:
         self._executable, self._phases, self._outputs = executable, phases, phases.outputs
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
         self._requirements = kernel.program(specs).requirements
-        self._stored: Any = None
+        self._stored: Stored = {}
 
     @functools.cached_property
     def _recent(self) -> Recent | None:
@@ -62,20 +63,19 @@ class Plan:
     @property
     def remembers(self) -> bool:
         """Whether calls like an earlier one are found again."""
-        return hasattr(self._executable, "also_decides")
+        return self._executable.remembers
 
     def store(self) -> Plan:
         """Keep what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
-        if hasattr(self._executable, "store"):
-            self._stored = self._executable.store(self._binding)
+        self._stored = self._executable.store(self._binding)
         return self
 
-    def run_by(self, wrap: Callable[[Any], Any]) -> Plan:
+    def run_by(self, wrap: Callable[[Executable], Executable]) -> Plan:
         """The same plan, run by `wrap` of what runs it now; what that has stored serves on."""
         executable = wrap(self._executable)
         given = executable, self._phases, self._binding, self._specs, self.debug, self.tuning
         made = Plan(self.kernel, self.schedule, self.target, *given)
-        made._stored = self._stored if self._stored is not None else {}
+        made._stored = self._stored
         return made
 
     def check(self) -> None:
@@ -84,8 +84,7 @@ class Plan:
         Values may change freely; offsets may not, where the plan stores a partition of them, or knows
         that all tiles have equally many atoms. This waits for the device.
         """
-        kept = self._stored is not None
-        changed = self._executable.changed(self._binding, self._stored) if kept else None
+        changed = self._executable.changed(self._binding, self._stored)
         if changed is not None:
             raise InputError(
                 ".".join(changed),
@@ -135,13 +134,13 @@ class Plan:
 
     def prepare(self, binding: Binding) -> Any:
         """What runs on arguments that have been checked, when it is called."""
-        return self._executable.prepare(binding, self._usable(binding) if self._stored else None)
+        return self._executable.prepare(binding, self._usable(binding))
 
     def prepared(self) -> Any:
         """What runs on the plan's own arguments, when it is called."""
         return self.prepare(self._binding)
 
-    def _usable(self, binding: Binding) -> Any:
+    def _usable(self, binding: Binding) -> Stored:
         """What is stored of the layouts that this call shares with the plan; other layouts are searched again."""
         return {
             p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)
@@ -215,7 +214,7 @@ class Plan:
 
         It runs the plan, and gives `Counters`: coalescing, divergence, bank conflicts, atomics; see docs/simt.md.
         """
-        if not hasattr(self._executable, "counters"):
+        if self.target != "simt":
             raise InputError(
                 "plan.counters",
                 expected="a plan on target 'simt'",
@@ -236,8 +235,8 @@ class Plan:
     @property
     def workspace(self) -> int:
         """Bytes of scratch memory that the plan's own arguments need."""
-        kept = sum(buffer.size for buffer in self._stored.values()) if self._stored else 0
-        return int(self._executable.workspace_bytes(self._binding, self._stored)) + kept
+        kept = sum(buffer.size for buffer in self._stored.values())
+        return self._executable.workspace_bytes(self._binding, self._stored) + kept
 
     @property
     def deterministic(self) -> bool:

@@ -11,24 +11,24 @@ from evenly.arguments import Binding
 from evenly.interop.transfer import to_numpy
 from evenly.language import ir, walk
 from evenly.layouts.equal import EQUAL, equal
+from evenly.targets.contract import Executable, Stored
 
 from .statistics import statistics
 
 if TYPE_CHECKING:
     from evenly.runtime.plan import Plan
 
-# What executables have, some of them: each takes a binding first.
-METHODS = {"prepare", "store", "launches", "workspace_bytes", "also_decides", "counters"}
 
-
-def without_offsets(plan: Plan, compiled: Callable[[Binding], Any]) -> Plan:
+def without_offsets(plan: Plan, compiled: Callable[[Binding], Executable]) -> Plan:
     """The plan, or one that reads no offsets of those of its layouts whose tiles all have equally many atoms.
 
     compiled: makes the plan's executable for other arguments.
     """
+    if plan.target == "python":  # which reads everything, and checks it
+        return plan
     binding = plan._binding
     known = sizes(plan.kernel.program(plan._specs), binding)
-    if not known or plan.target == "python":
+    if not known:
         return plan
     quick = compiled(moved(binding, known))
     return plan.run_by(lambda plain: WithoutOffsets(plain, quick, known, binding))
@@ -60,15 +60,18 @@ def moved(binding: Binding, known: Mapping[str, int]) -> Binding:
     return Binding({**binding.arguments, **made})
 
 
-class WithoutOffsets:
-    """An executable that reads no offsets in calls on the layouts that it knows; others are run as they are.
+class WithoutOffsets(Executable):
+    """One that reads no offsets in calls on the layouts that it knows; others are run as they are.
 
-    plain: the executable of any arguments, whose METHODS it has. quick: the same of layouts of equal tiles.
-    known: the atoms of a tile, by the layouts' names.
+    plain: the executable of any arguments. quick: the same of layouts of equal tiles. known: the atoms of a tile, by
+    the layouts' names.
     """
 
-    def __init__(self, plain: Any, quick: Any, known: Mapping[str, int], binding: Binding) -> None:
+    def __init__(
+        self, plain: Executable, quick: Executable, known: Mapping[str, int], binding: Binding
+    ) -> None:
         self.plain, self.quick, self.known = plain, quick, known
+        self.remembers = plain.remembers
         self._layouts = {name: [binding.arguments[name]] for name in known}
 
     def knows(self, name: str, layout: Any) -> None:
@@ -76,27 +79,42 @@ class WithoutOffsets:
         if name in self._layouts:
             self._layouts[name].append(layout)
 
-    def __getattr__(self, name: str) -> Any:
-        if name not in METHODS or not hasattr(self.plain, name):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
+        executable, given = self._which(binding)
+        return executable.prepare(given, stored)
 
-        def run(binding: Binding, *more: Any) -> Any:
-            if self._knows_all(binding):
-                return getattr(self.quick, name)(moved(binding, self.known), *more)
-            return getattr(self.plain, name)(binding, *more)
+    def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
+        return self.plain.also_decides(binding)
 
-        return run
+    def store(self, binding: Binding) -> Stored:
+        executable, given = self._which(binding)
+        return executable.store(given)
 
-    def changed(self, binding: Binding, stored: Any) -> ir.Path | None:
-        """The path of a layout whose tiles are no longer what they were."""
+    def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
         for name, size in self.known.items():
             now = to_numpy(binding.arguments[name].offsets)
             if not np.array_equal(now, np.arange(len(now)) * size):
                 return (name,)
-        if not hasattr(self.quick, "changed"):
-            return None
-        found: ir.Path | None = self.quick.changed(moved(binding, self.known), stored)
-        return found
+        executable, given = self._which(binding)
+        return executable.changed(given, stored)
+
+    def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
+        executable, given = self._which(binding)
+        return executable.workspace_bytes(given, stored)
+
+    def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
+        executable, given = self._which(binding)
+        return executable.launches(given, stored)
+
+    def counters(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
+        executable, given = self._which(binding)
+        return executable.counters(given, stored)
+
+    def _which(self, binding: Binding) -> tuple[Executable, Binding]:
+        """What runs such a call, and its arguments there."""
+        if self._knows_all(binding):
+            return self.quick, moved(binding, self.known)
+        return self.plain, binding
 
     def _knows_all(self, binding: Binding) -> bool:
         """By the objects: of others not even the same offsets tell, which somebody may have changed in place."""

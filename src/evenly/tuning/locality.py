@@ -25,6 +25,7 @@ from evenly.layouts.contract import layout
 from evenly.runtime.kernel import kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import ThreadMapped
+from evenly.targets.contract import Executable, Stored
 
 from .equal import WithoutOffsets
 
@@ -112,20 +113,21 @@ def replaced(held: Any, path: ir.Path, value: Any) -> Any:
     return dataclasses.replace(held, **{path[0]: inner})
 
 
-class Renumbered:
-    """An executable that runs on the new numbers: for calls on the layout that they are of; others as they are."""
+class Renumbered(Executable):
+    """One that runs on the new numbers: for calls on the layout that they are of; others as they are."""
 
-    def __init__(self, inner: Any, numbering: Renumbering, target: str) -> None:
+    def __init__(self, inner: Executable, numbering: Renumbering, target: str) -> None:
         self.inner, self.numbering, self.target = inner, numbering, target
+        self.remembers = inner.remembers
         self._rooms: dict[Any, Room] = {}
-        # Calls are remembered where they are without new numbers.
-        if hasattr(inner, "also_decides"):
-            self.also_decides = inner.also_decides
         if isinstance(inner, WithoutOffsets):
             inner.knows(numbering.gathers.ids[0], numbering.numbered)
 
-    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
-        plain: Callable[[], None] = self.inner.prepare(binding, stored)
+    def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
+        return self.inner.also_decides(binding)
+
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
+        plain = self.inner.prepare(binding, stored)
         if not self._numbers(binding):
             return plain
         room, copies, moved = self._moved(binding)
@@ -133,16 +135,15 @@ class Renumbered:
             [*(c.prepared() for c in copies), self.inner.prepare(moved, stored)], plain, room
         )
 
-    def launches(self, binding: Binding, stored: Any = None) -> list[Any]:
+    def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
         _, copies, moved = self._moved(binding)
         found = [launch for c in copies for launch in c.launches]
         return found + self.inner.launches(moved, stored)
 
-    def changed(self, binding: Binding, stored: Any) -> ir.Path | None:
-        found = self.inner.changed(binding, stored) if hasattr(self.inner, "changed") else None
-        return found or self.numbering.changed(binding)
+    def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
+        return self.inner.changed(binding, stored) or self.numbering.changed(binding)
 
-    def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
+    def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
         """Those of the inner one, of the numbers, and of the vectors in their order (on one stream)."""
         vectors = sum(binding.view(path).nbytes for path in self.numbering.gathers.vectors)
         return self.inner.workspace_bytes(binding, stored) + self.numbering.nbytes + vectors
@@ -155,8 +156,7 @@ class Renumbered:
         n = self.numbering
         names = [name for (name,) in n.gathers.vectors]
         views = [binding.view((name,)) for name in names]
-        also = self.also_decides(binding) if hasattr(self, "also_decides") else ()
-        key = *(ask() for ask in also), *((v.shape, v.dtype) for v in views)
+        key = *(ask() for ask in self.also_decides(binding)), *((v.shape, v.dtype) for v in views)
         room = self._rooms.get(key)
         if room is None:
             made = [arrays.empty(v.owner, v.shape, v.dtype) for v in views]

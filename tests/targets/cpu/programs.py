@@ -13,14 +13,14 @@ from evenly.arguments import spec_of as runtime_spec
 from evenly.language.phases import cut
 from evenly.language.specs import LayoutSpec
 from evenly.layouts.csr import Csr
-from evenly.targets.cpu import CpuTarget, Executable
+from evenly.targets.cpu import CpuExecutable, CpuTarget
 
 WORKERS = (1, 2, 3, 7)
 
 
 def compiled(
     function: Callable[..., Any], arguments: dict[str, Any], schedule: Any, debug: bool = False
-) -> Executable:
+) -> CpuExecutable:
     """The executable of a kernel (or of its function) for these arguments."""
     phases = cut(lowered(getattr(function, "function", function), arguments), schedule.owns_tiles)
     specs = {(name,): runtime_spec(value, name) for name, value in arguments.items()}
@@ -28,7 +28,7 @@ def compiled(
     return CpuTarget().compile(phases, schedule, layouts, False, debug)
 
 
-def run(executable: Executable, arguments: dict[str, Any], workers: int | None = None) -> None:
+def run(executable: CpuExecutable, arguments: dict[str, Any], workers: int | None = None) -> None:
     executable.run(Binding(arguments), workers)
 
 

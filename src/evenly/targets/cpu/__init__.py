@@ -29,7 +29,7 @@ from evenly.language.specs import LayoutSpec
 from evenly.schedules.handed_out import HandedOut
 
 from .division import RULES
-from .executable import Binding, Executable, Function
+from .executable import Binding, CpuExecutable, Function
 from .function import How, emit_function, module_text
 from .slots import Scratch, Slot, Slots
 from .text import Place
@@ -81,7 +81,7 @@ class CpuTarget:
         layouts: Mapping[ir.Path, LayoutSpec],
         wide: bool = False,
         debug: bool = False,
-    ) -> Executable:
+    ) -> CpuExecutable:
         """Compile the phases of a program for a schedule over these layouts.
 
         wide: positions are 64 bits wide here in any case.
@@ -103,7 +103,9 @@ class CpuTarget:
             )
             once = isinstance(phases.phases[i], Once)
             functions.append(Function(_CALL(native.address), native.address, once, rule, left))
-        return Executable(phases.name, made.text, phases, tuple(functions), made.slots, made.places)
+        return CpuExecutable(
+            phases.name, made.text, phases, tuple(functions), made.slots, made.places
+        )
 
 
 def rule_of(schedule: Any) -> str:
@@ -114,4 +116,4 @@ def rule_of(schedule: Any) -> str:
     return engine if engine in ("merge", "nonzero") else "share"
 
 
-__all__ = ["Binding", "CpuTarget", "Executable"]
+__all__ = ["Binding", "CpuExecutable", "CpuTarget"]

@@ -16,6 +16,7 @@ from evenly.interop.looks import Looks
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.types import from_dtype, strong
+from evenly.targets.contract import Executable
 
 from .failures import misfit
 from .run import Run
@@ -49,8 +50,10 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Executable:
+class CpuExecutable(Executable):
     """The native functions of a program, one a phase. `source` is the text that they come from."""
+
+    remembers = True  # its arguments alone decide a call
 
     name: str
     source: str
@@ -70,10 +73,6 @@ class Executable:
     def prepare(self, binding: Binding, stored: Any = None) -> Prepared:
         """What runs all phases on these arguments, when it is called; the caller keeps their memory alive."""
         return Prepared(self, self.filled(binding))
-
-    def also_decides(self, binding: Binding) -> tuple[()]:
-        """What a call depends on beside its arguments: nothing."""
-        return ()
 
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Bytes of the arrays that live from one phase to the next."""
@@ -97,7 +96,7 @@ class Executable:
 class Prepared:
     """Runs of a program on the same arguments, each with memory of its own where they overlap in time."""
 
-    def __init__(self, executable: Executable, table: np.ndarray) -> None:
+    def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
         self._executable, self._table = executable, table
         self._idle: list[Run] = []
 

@@ -22,7 +22,7 @@ from .layout import ATOMS, FACTS, LANES, SIZE, TILES
 from .slots import Address, Length, Shared
 
 if TYPE_CHECKING:
-    from .executable import Executable, Function
+    from .executable import CpuExecutable, Function
 
 ROOM = (-1, 0)  # lanes and workers whose results there is memory for, before there is any ...
 ENOUGH = (2**62, 2**62)  # ... and where workers leave none
@@ -32,7 +32,7 @@ KEPT = 1 << 20  # bytes of results that a run keeps for the next time
 class Run:
     """`table`: the slots with the arguments in them; the run's own from now on."""
 
-    def __init__(self, executable: Executable, table: np.ndarray) -> None:
+    def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
         self.executable = executable
         self.slots, self.address = table, address(table)
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}

@@ -12,6 +12,7 @@ from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.targets.contract import Executable
 
 from . import headers
 from .compile import cubin, require
@@ -51,8 +52,10 @@ class Launch:
         return require().LaunchConfig(grid=self.grid, block=self.block)
 
 
-class CudaExecutable:
+class CudaExecutable(Executable):
     """The compiled phases of a kernel. Thread-safe: scratch memory belongs to a stream."""
+
+    remembers = True
 
     def __init__(
         self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool

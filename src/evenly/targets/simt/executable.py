@@ -15,6 +15,7 @@ import numpy as np
 from evenly.arguments import Binding
 from evenly.errors import EvenlyError, InternalError
 from evenly.language import ir
+from evenly.targets.contract import Executable
 from evenly.targets.cuda.compile import too_much_shared
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.launching import (
@@ -39,8 +40,10 @@ TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
 
 
 @dataclass(frozen=True)
-class SimtExecutable:
+class SimtExecutable(Executable):
     """The compiled kernels of a program, and how they are to be run."""
+
+    configurable = True
 
     program: Program
     options: Options = field(default_factory=Options)

@@ -1,0 +1,54 @@
+"""What a target's `compile` gives to plans: an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenly.arguments import Binding
+    from evenly.language import ir
+
+Stored = dict[
+    "ir.Path", Any
+]  # what is kept of layouts, by their paths: arrays of bytes that have a `size`
+
+
+class Executable:
+    """A compiled kernel, for arguments of its types. A target says how it runs; of the rest, what it has.
+
+    binding: the arguments of a call. stored: what `store` has made of the layouts that this call shares with its plan.
+    remembers: whether a call like an earlier one may be run as that one was prepared.
+    configurable: whether it has `configured(options)`, for what `kernel.on(target, ...)` says beside the target.
+    """
+
+    remembers = False
+    configurable = False
+
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
+        """What runs on these arguments, when it is called, again and again. Somebody else keeps their memory alive."""
+        raise NotImplementedError
+
+    def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
+        """What decides a call beside its arguments, to be asked each time."""
+        return ()
+
+    def store(self, binding: Binding) -> Stored:
+        """What can be kept of these very layouts, for calls to come."""
+        return {}
+
+    def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
+        """The path of a layout that is no longer as it was when it was stored."""
+        return None
+
+    def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
+        """Bytes of scratch memory that such a call needs."""
+        return 0
+
+    def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
+        """The launches of such a call, in order (target "cuda")."""
+        return []
+
+    def counters(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
+        """What a profiler would count, for each launch (target "simt")."""
+        return []
