@@ -115,7 +115,7 @@ def test_nasty_matrices(name: str) -> None:
 def test_all_candidates_are_measured_within_the_time() -> None:
     matrix = rmat(16, dtype=np.float32)
     A, x, y = arguments(matrix)
-    tuned = spmv.plan(A, x, y).tune(seconds=20)  # other tests may be on the GPU
+    tuned = spmv.plan(A, x, y).tune(seconds=60)  # other tests may be on the GPU
     assert tuned.tuning.left_out == {}
     assert {str(s) for s in candidates("cuda")} <= set(tuned.tuning.times)
     assert all(0.5 < us < 1e5 for us in tuned.tuning.times.values())
