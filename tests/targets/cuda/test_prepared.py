@@ -34,7 +34,14 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     monkeypatch.setattr(driver, "cuLaunchKernel", launch)
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda handle, _: launch(handle))
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: pytest.fail("asked of stream 0"))
-    monkeypatch.setattr(prepared, "graph_of", lambda items: SimpleNamespace(handle=GRAPH))
+    current: list[Any] = []
+
+    def graph_of(items: Any) -> Any:
+        assert current == ["device"]  # a thread may have launched without
+        return SimpleNamespace(handle=GRAPH)
+
+    monkeypatch.setattr(prepared, "make_current", current.append)
+    monkeypatch.setattr(prepared, "graph_of", graph_of)
     return notes
 
 
@@ -49,7 +56,7 @@ def made(kernels: tuple[int, ...], turn: Any, stream: int = 0) -> prepared.Prepa
         )
         for k in kernels
     ]
-    return prepared.Prepared(launches, None, SimpleNamespace(handle=stream), turn)
+    return prepared.Prepared(launches, "device", SimpleNamespace(handle=stream), turn)
 
 
 def test_nothing_comes_between_launches_that_share_memory(launched: Launched) -> None:

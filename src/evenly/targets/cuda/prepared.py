@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.errors import InternalError
+from evenly.interop.context import make_current
 
 from .capture import may_be_captured
 from .compile import require
@@ -81,8 +82,10 @@ class Prepared:
         else:
             with self._turn:
                 self._launch_in_order()
-        self._calls += 1
-        if self._calls == OFTEN:
+        calls = self._calls = self._calls + 1  # of several threads at least one comes by OFTEN
+        if calls == OFTEN:
+            # A thread without a context can launch kernels on a stream, but make no graph of them.
+            make_current(self._device)
             self._graph = graph_of(self._items)
 
     def _launch_in_order(self) -> None:
