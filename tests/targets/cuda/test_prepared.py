@@ -120,16 +120,19 @@ def test_no_graph_is_launched_while_the_stream_is_captured(
 def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(
     launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread's first call may find no context, which a launch makes."""
+    """A thread's first call may find no context, which its next one has."""
     from cuda.bindings import driver
 
+    current: list[Any] = []
     call = made((1, 2), threading.Lock())
     for _ in range(OFTEN):
         call()
     launched.clear()
+    monkeypatch.setattr(prepared, "make_current", current.append)
     call._start = lambda *_: (driver.CUresult.CUDA_ERROR_INVALID_CONTEXT,)
     call()
     assert kernels(launched) == [1, 2]
+    assert current == ["device"]
 
 
 def test_where_there_is_no_graph_nobody_asks_twice(

@@ -73,7 +73,7 @@ class Prepared:
                 (error,) = self._start(graph.handle, self._stream)
             if not error:
                 return
-            # Most often a thread that has no context yet.
+            make_current(self._device)  # most often a thread that has no context yet
         self._one_by_one()
 
     def _one_by_one(self) -> None:
