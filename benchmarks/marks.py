@@ -94,9 +94,9 @@ MARKS = {
         Mark("ThreadMapped over by hand", by_hand("ThreadMapped"), most=1.01),
         Mark("WarpMapped over by hand", by_hand("WarpMapped"), most=1.01),
         Mark("MergePath over by hand", by_hand("MergePath"), most=1.01),
-        Mark("ThreadMapped over by hand, at worst", by_hand("ThreadMapped", max), most=1.08),
-        Mark("WarpMapped over by hand, at worst", by_hand("WarpMapped", max), most=1.08),
-        Mark("MergePath over by hand, at worst", by_hand("MergePath", max), most=1.15),  # band-64
+        Mark("ThreadMapped over by hand, at worst", by_hand("ThreadMapped", max), most=1.05),
+        Mark("WarpMapped over by hand, at worst", by_hand("WarpMapped", max), most=1.05),
+        Mark("MergePath over by hand, at worst", by_hand("MergePath", max), most=1.03),
     ),
     "float64": (
         Mark("best of CSR and COO, generated", lambda run: faster(run, "cuSPARSE", generated), least=1.29),
