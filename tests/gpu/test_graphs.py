@@ -131,6 +131,7 @@ def test_what_is_made_and_freed_meanwhile_ends_no_capture() -> None:
         z += 1
         with cupy.cuda.Stream.null:
             plan(A, x, y)
+            plan(A, x, y)  # the graph's first launch
         del old
         gc.collect()
         captured = stream.end_capture()

@@ -20,7 +20,7 @@ def only_accumulates(s: ir.Pass) -> bool:
 
 def read_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
     """What a pass reads at each atom, whatever its conditions, that lies beside what it reads at the next."""
-    read = (e for x in s.body for operand in walk.operands(x) for e in _always(operand))
+    read = (e for x in s.body for operand in walk.operands(x) for e in always(operand))
     return list(dict.fromkeys(e for e in read if _at_atom(e, s) and e.array.path not in written))
 
 
@@ -68,8 +68,8 @@ def _evaluated(e: ir.Expr) -> tuple[ir.Expr, ...]:
     return inner[:1] if isinstance(e, ir.Select | ir.Logic) else inner
 
 
-def _always(e: ir.Expr) -> Iterator[ir.Expr]:
+def always(e: ir.Expr) -> Iterator[ir.Expr]:
     """What is evaluated wherever `e` is."""
     yield e
     for part in _evaluated(e):
-        yield from _always(part)
+        yield from always(part)

@@ -276,15 +276,17 @@ class Bound:
     ) -> tuple[Executable, Phases]:
         kernel = self.kernel
         if target == "python":
-            return _Reference(kernel), cutting.cut(kernel.program(specs), whole=True)
+            phases = cutting.cut(kernel.program(specs), whole=True)
+            return self._configured(_Reference(kernel), target), phases
         wide = is_wide(binding)
         executable, phases = kernel.executable(specs, schedule, target, wide, self.debug)
         return self._configured(executable, target), phases
 
-    def _configured(self, executable: Any, target: str) -> Any:
+    def _configured(self, executable: Executable, target: str) -> Executable:
         if not self.options:
             return executable
-        if not executable.configurable:
+        configured = executable.configured(self.options)
+        if configured is None:
             name = next(iter(self.options))
             raise InputError(
                 name,
@@ -292,7 +294,7 @@ class Bound:
                 given=f"{name}={self.options[name]!r}",
                 hint="seed=, seeds= and order= are options of target 'simt'",
             )
-        return executable.configured(self.options)
+        return configured
 
     def _target(self, binding: Binding) -> str:
         if self.target != "auto":

@@ -19,11 +19,13 @@ class Executable:
 
     binding: the arguments of a call. stored: what `store` has made of the layouts that this call shares with its plan.
     remembers: whether a call like an earlier one may be run as that one was prepared.
-    configurable: whether it has `configured(options)`, for what `kernel.on(target, ...)` says beside the target.
     """
 
     remembers = False
-    configurable = False
+
+    def configured(self, options: dict[str, Any]) -> Executable | None:
+        """The same, run as `kernel.on(target, **options)` says. None: there is nothing to say."""
+        return None
 
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
         """What runs on these arguments, when it is called, again and again. Somebody else keeps their memory alive."""

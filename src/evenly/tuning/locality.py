@@ -126,6 +126,9 @@ class Renumbered(Executable):
     def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
         return self.inner.also_decides(binding)
 
+    def store(self, binding: Binding) -> Stored:
+        return self.inner.store(binding)
+
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
         plain = self.inner.prepare(binding, stored)
         if not self._numbers(binding):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenly.targets.cuda import graph, prepared
+from evenly.targets.cuda import capture, graph, prepared
 from evenly.targets.cuda.prepared import OFTEN
 
 Launched = list[tuple[int, int]]  # thread, kernel
@@ -135,6 +135,27 @@ def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(
     assert current == ["device"]
 
 
+def test_who_calls_in_the_midst_of_a_call_waits_for_nobody(launched: Launched) -> None:
+    """A signal's handler, say: the lock is its own thread's."""
+    call = made((1,), threading.Lock())
+    for _ in range(OFTEN):
+        call()
+    launched.clear()
+    start = call._start
+
+    def interrupted(*given: Any) -> tuple[int]:
+        if not launched:
+            call()
+        started: tuple[int] = start(*given)
+        return started
+
+    call._start = interrupted
+    thread = threading.Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(timeout=10)
+    assert kernels(launched) == [1, GRAPH]
+
+
 def test_where_there_is_no_graph_nobody_asks_twice(
     launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,6 +177,23 @@ def test_older_drivers_start_graphs_no_sooner(
     monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (0, version))
     assert graph.are_quicker() == makes
     assert makes or graph.graph_of([]) is None
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_the_mode_of_captures_is_as_before(works: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing of CUDA works, after a fork say, there is no mode, and what is collected raises nothing."""
+    driver = pytest.importorskip("cuda.bindings.driver")
+    modes = ["before"]
+
+    def exchange(mode: Any) -> tuple[Any, Any]:
+        modes.append(mode)
+        return (0, modes[-2]) if works else (driver.CUresult.CUDA_ERROR_NOT_INITIALIZED, None)
+
+    monkeypatch.setattr(driver, "cuThreadExchangeStreamCaptureMode", exchange)
+    relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    with capture.outside_captures():
+        assert modes == ["before", relaxed]
+    assert modes == ["before", relaxed, "before"][: 3 if works else 2]
 
 
 def test_arguments_stand_where_the_driver_looks() -> None:

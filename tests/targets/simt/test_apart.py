@@ -171,10 +171,23 @@ def some_of_them(A, x, use, y):
         y[row] = sum(x[A.column(k)] if A.column(k) < 4 else use[k] for k in A.atoms(row))
 
 
-def test_what_a_condition_guards_is_read_under_it() -> None:
+@ev.kernel
+def some_places(A, x, use, y):
+    """The same of a place."""
+    for row in A.tiles():
+        y[row] = sum(x[A.column(k) if k >= 5 else use[k]] for k in A.atoms(row))
+
+
+@pytest.mark.parametrize("schedule", [ev.MergePath(64, items=1), ev.MergePath(64, 1, 32)], ids=str)
+def test_what_a_condition_guards_is_read_under_it(schedule: ev.MergePath) -> None:
     matrix = matrices(np.float64)["power law"]
-    A, x, use = ev.csr(matrix), np.arange(4.0), np.arange(matrix.nnz) * 1.0
-    y, expected = (np.empty(matrix.shape[0]) for _ in range(2))
-    some_of_them.on("python")(A, x, use, expected)
-    some_of_them[FULL].on("simt")(A, x, use, y)
-    np.testing.assert_array_equal(y, expected)
+    A, (rows, columns) = ev.csr(matrix), matrix.shape
+    longer, shorter = np.arange(max(matrix.nnz, columns)) * 1.0, np.arange(4.0)
+    places = np.arange(5, dtype=np.int32)
+    for kernel, x, use in ((some_of_them, shorter, longer), (some_places, longer, places)):
+        y, expected = np.empty(rows), np.empty(rows)
+        (main, *_) = emitted(kernel, (A, x, use, y), schedule)
+        assert ("Asked ask(" in main.source) == (kernel is some_places or schedule.min_blocks > 0)
+        kernel.on("python")(A, x, use, expected)
+        kernel[schedule].on("simt")(A, x, use, y)
+        np.testing.assert_array_equal(y, expected)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.batteries import matrices
-from tests.kernels import ENGINES
+from tests.emitting import codes
+from tests.kernels import CASES, ENGINES
 
 import evenly as ev
+from evenly.targets.cuda.emit.naming import OURS
 
 pytestmark = pytest.mark.simt
 
@@ -42,6 +46,36 @@ def test_so_will_those_of_structs(schedule: Any) -> None:
         given = (A, x, per_atom, per_atom, per_row, per_row, y)
         named_as_structs[schedule].on(target)(*given)
     np.testing.assert_array_equal(results["simt"], results["python"])
+
+
+@ev.kernel
+def variables(A, follow, then, y):
+    for state in A.tiles():
+        y[state] = sum(A.value(acc) * follow[A.column(acc)] for acc in A.atoms(state)) + then[state]
+
+
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
+def test_so_will_those_of_tiles_and_atoms(schedule: Any) -> None:
+    matrix = matrices()["power law"]
+    A, (m, n) = ev.csr(matrix), matrix.shape
+    results = {target: np.zeros(m) for target in ("simt", "python")}
+    for target, y in results.items():
+        variables[schedule].on(target)(A, np.arange(n) % 3, np.arange(m), y)
+    np.testing.assert_array_equal(results["simt"], results["python"])
+
+
+def test_members_of_emitted_structs_are_known() -> None:
+    """An argument of such a name would be declared twice."""
+    apart = ev.MergePath(64, items=2)
+    members = set()
+    for case, schedule in itertools.product(CASES.values(), (*ENGINES, apart)):
+        for code in codes(case, schedule):
+            for struct in re.findall(r"^struct Phase \{\n(.*?)^\};", code.source, re.S | re.M):
+                members |= set(re.findall(r"^  (?:static )?EV_DEVICE .*?(\w+)\(", struct, re.M))
+                kinds = r"^  (?:struct|using|static constexpr bool) (\w+)"
+                members |= set(re.findall(kinds, struct, re.M))
+    assert {"ask", "follow", "use", "step", "then", "State", "has_value"} <= members
+    assert members <= OURS
 
 
 @pytest.mark.parametrize("schedule", ENGINES, ids=str)

@@ -36,6 +36,19 @@ def test_what_is_refused(name: str) -> None:
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("target", ["cpu", "python"])
+def test_other_targets_have_none(target: str) -> None:
+    matrix = matrices()["power law"]
+    given = ev.csr(matrix), np.zeros(matrix.shape[1]), np.zeros(matrix.shape[0])
+    with pytest.raises(ev.InputError) as caught:
+        spmv.on(target, seed=1)(*given)
+    hint = "seed=, seeds= and order= are options of target 'simt'"
+    assert (
+        str(caught.value)
+        == f"seed: expected no options for target '{target}', got seed=1; hint: {hint}"
+    )
+
+
 def test_what_is_taken() -> None:
     given = {"seed": np.int64(7), "order": "round_robin", "races": False, "resident": 8}
     assert options_of(given) == Options(7, (), "round_robin", False, 8)

@@ -22,8 +22,9 @@ def outside_captures() -> Iterator[None]:
     from cuda.bindings import driver
 
     relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    _, mode = driver.cuThreadExchangeStreamCaptureMode(relaxed)
+    error, mode = driver.cuThreadExchangeStreamCaptureMode(relaxed)
     try:
         yield
     finally:
-        driver.cuThreadExchangeStreamCaptureMode(mode)
+        if not error:  # as after a fork, where nothing of CUDA works
+            driver.cuThreadExchangeStreamCaptureMode(mode)

@@ -99,7 +99,7 @@ class CudaExecutable(Executable):
         _, stream = self.place(binding)
         for path, buffer in self.store(binding).items():
             stream.sync()
-            if buffer.read(buffer.size) != stored[path].read(buffer.size):
+            if path in stored and buffer.read(buffer.size) != stored[path].read(buffer.size):
                 return path
         return None
 

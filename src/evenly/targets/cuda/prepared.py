@@ -30,7 +30,8 @@ class Prepared:
     Once it has been called often, they are launched as one graph, but while the stream is captured: into a graph
     of somebody else no graph can be launched.
     turn: taken while several are launched, so that another thread's do not come between them:
-    they share the scratch memory of the stream; and while a graph is, which one thread may do at a time.
+    they share the scratch memory of the stream. One by itself has a lock of its own, for its graph, which one thread
+    may launch at a time; who finds it taken, and be it a signal's handler in that thread, launches the kernel.
     """
 
     __slots__ = (
@@ -43,7 +44,8 @@ class Prepared:
 
         self._only = only_one_device()
         self._launch, self._start = driver.cuLaunchKernel, driver.cuGraphLaunch
-        self._device, self._turn = device, turn
+        self._device = device
+        self._turn = turn if len(launches) > 1 else Lock()
         handle = int(stream.handle)
         self._stream = driver.CUstream(handle)
         self._status = driver.cuStreamIsCapturing if may_be_captured(handle) else None
@@ -68,13 +70,18 @@ class Prepared:
         if not self._only:
             self._device.set_current()
         graph = self._graph
-        if graph is not None and (self._status is None or not any(self._status(self._stream))):
-            with self._turn:
+        if graph is None or (self._status is not None and any(self._status(self._stream))):
+            self._one_by_one()
+        elif self._turn.acquire(len(self._items) > 1):
+            try:
                 (error,) = self._start(graph.handle, self._stream)
-            if not error:
-                return
-            make_current(self._device)  # most often a thread that has no context yet
-        self._one_by_one()
+            finally:
+                self._turn.release()
+            if error:
+                make_current(self._device)  # most often a thread that has no context yet
+                self._one_by_one()
+        else:
+            self._one_by_one()
 
     def _one_by_one(self) -> None:
         if len(self._items) == 1:

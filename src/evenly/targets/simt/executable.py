@@ -43,8 +43,6 @@ TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
 class SimtExecutable(Executable):
     """The compiled kernels of a program, and how they are to be run."""
 
-    configurable = True
-
     program: Program
     options: Options = field(default_factory=Options)
     _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
@@ -93,7 +91,8 @@ class SimtExecutable(Executable):
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
         """The path of a layout whose partition is no longer the stored one."""
         made = self.store(binding)
-        return next((p for p, b in made.items() if b.tobytes() != stored[p].tobytes()), None)
+        kept = ((path, stored[path]) for path in made if path in stored)
+        return next((p for p, b in kept if b.tobytes() != made[p].tobytes()), None)
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
         return self.program.workspace_bytes(binding, MULTIPROCESSORS, stored or {})

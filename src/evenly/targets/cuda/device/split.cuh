@@ -358,7 +358,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
       // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
-      // between here and the last load if there is one round: what stands before a branch would not be in flight with what
+      // between here and the atoms' loads if there is one round: what stands before a branch would not be in flight with what
       // stands behind it. Further rounds, of chunks with more tiles than threads, come first under a bounded rule, and last
       // under an unbounded one, where the atoms of full chunks have a branch of their own anyway.
       const local i = thread_rank();
@@ -368,7 +368,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       if constexpr (Apart) {
         typename Phase::Asked asked[I];
         ask(b, asked);
-        // All is on its way: a branch costs nothing here, and spares most warps what one or two have to do.
+        // So much is on its way that a branch costs nothing here, and spares most warps what one or two have to do.
         work.links.located(phase, b.t0, b.t1, false);
         if (ends || i == 0) mark(b, i, ends, begin, end, work);
         follow(b, asked);

@@ -14,7 +14,7 @@ from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
-from evenly.language.side_by_side import only_accumulates, read_at_atom
+from evenly.language.side_by_side import always, only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
 from evenly.schedules.contract import MOST_BLOCKS, MOST_THREADS, ceil_div
 from evenly.tuning.numbers import numbers
@@ -37,7 +37,9 @@ def asked_apart(
     later = walk.variables_read(phase.leave)
     plain = replace(phase, pass_=places_written_out(phase.pass_, written, later))
     asked = read_at_atom(plain.pass_, written)
-    registers = schedule.items * sum(map(_registers, asked))
+    registers = schedule.items * max(
+        sum(map(_registers, part)) for part in (asked, stages(asked)[0])
+    )
     held = numbers()["full"]
     full = schedule.block * schedule.min_blocks == MOST_THREADS and registers <= held["registers"]
     by_itself = (
@@ -52,17 +54,20 @@ def asked_apart(
 
 
 def stages(asked: Asked) -> tuple[Asked, Asked]:
-    """What is read first, places of others among it, and what is read at such places."""
+    """What is read first, places of others among it, and what is read at such places.
+
+    A place that is read under a condition only stays where it is.
+    """
     first: Asked = {}
     for e, at in asked.items():
-        for x in _elements(e):
-            if _elements(x) == [x]:
+        for x in always(e):
+            if isinstance(x, ir.Element) and not any(map(_reads, x.indices)):
                 first.setdefault(x, at)
     return first, {e: at for e, at in asked.items() if e not in first}
 
 
-def _elements(e: ir.Expr) -> list[ir.Element]:
-    return [x for x in walk.subexpressions(e) if isinstance(x, ir.Element)]
+def _reads(e: ir.Expr) -> bool:
+    return any(isinstance(x, ir.Element) for x in walk.subexpressions(e))
 
 
 def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:

@@ -10,6 +10,7 @@ from evenly.language.schedule_code import ScheduleCode
 from .asked import Asked, stages
 from .expressions import Text, ctype
 from .lines import Line, indented
+from .naming import apart
 from .processor import define_processor
 from .statements import Writer, combine_body, fields_of, member, value_struct
 from .totals import Totals
@@ -24,6 +25,7 @@ class PhaseStruct:
 
     def __init__(self, text: Text, phase: Split, totals: Totals, asked: Asked) -> None:
         self.text, self.phase, self.totals, self.asked = text, phase, totals, asked
+        self.tile, self.atom = apart(phase.tile.name), apart(phase.pass_.atom.name)
         self.accumulators = phase.pass_.accumulators
         self.fields = fields_of(self.accumulators)
 
@@ -109,7 +111,7 @@ class PhaseStruct:
 
     def enter(self) -> list[str]:
         p = self.phase
-        tile = p.tile.name
+        tile = self.tile
         writer = self.writer(p.pass_.at, tile={p.tile: tile})
         writer.block(p.enter, after=p.state)
         values = ", ".join(writer.text.var(v) for v in p.state)
@@ -118,7 +120,7 @@ class PhaseStruct:
 
     def step(self) -> list[str]:
         p = self.phase
-        tile, atom = p.tile.name, p.pass_.atom.name
+        tile, atom = self.tile, self.atom
         writer = self.stepping()
         writer.text.taken |= {"state", "acc"}
         writer.block(p.pass_.body)
@@ -132,14 +134,14 @@ class PhaseStruct:
         p = self.phase
         return self.writer(
             p.pass_.at,
-            position={p.tile: p.tile.name, p.pass_.atom: p.pass_.atom.name},
+            position={p.tile: self.tile, p.pass_.atom: self.atom},
             state={v: f"state.{self.state_member(v)}" for v in p.state},
             fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
         )
 
     def steps_apart(self) -> list[str]:
         """`ask` and `follow` give what is asked for at an atom, `use` does with it what `step` does."""
-        tile, atom = self.phase.tile.name, self.phase.pass_.atom.name
+        tile, atom = self.tile, self.atom
         first, then = stages(self.asked)
         names = {e: f"e{i}" for i, e in enumerate([*first, *then])}
         use = self.stepping()
@@ -178,7 +180,7 @@ class PhaseStruct:
 
     def leave(self) -> list[str]:
         p = self.phase
-        tile = p.tile.name
+        tile = self.tile
         writer = self.writer(
             p.pass_.at,
             tile={p.tile: tile},
