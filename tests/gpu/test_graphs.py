@@ -12,18 +12,12 @@ import pytest
 import evenly as ev
 from evenly.interop.generators import rmat
 from evenly.targets.cuda.prepared import OFTEN
-from tests.batteries import matrices, vector
+from tests.batteries import matrices
+from tests.gpu.arguments import arguments
 from tests.kernels import SCHEDULES, softmax_rows, spmv
 
 pytestmark = pytest.mark.gpu
 TWO = ev.WorkOriented(block=64, items=4)  # its second kernel joins tiles
-
-
-def arguments(matrix: Any) -> Any:
-    cupy = pytest.importorskip("cupy")
-    A = ev.csr(matrix).to("cuda")
-    x, y = cupy.asarray(vector(matrix.shape[1])), cupy.full(matrix.shape[0], cupy.nan, np.float32)
-    return cupy, A, x, y
 
 
 def graphs_of(plan: ev.Plan) -> list[Any]:

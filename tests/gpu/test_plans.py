@@ -11,6 +11,7 @@ import scipy.sparse
 import evenly as ev
 from evenly.interop.generators import rmat
 from tests.batteries import equal_rows, matrices, vector
+from tests.gpu.arguments import arguments
 from tests.kernels import (
     SCHEDULES,
     softmax_rows,
@@ -20,13 +21,6 @@ from tests.kernels import (
 )
 
 pytestmark = pytest.mark.gpu
-
-
-def arguments(matrix):
-    cupy = pytest.importorskip("cupy")
-    A = ev.csr(matrix).to("cuda")
-    x, y = cupy.asarray(vector(matrix.shape[1])), cupy.full(matrix.shape[0], cupy.nan, np.float32)
-    return cupy, A, x, y
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from evenly.arguments import Binding
     from evenly.language import ir
 
-Stored = dict[
-    "ir.Path", Any
-]  # what is kept of layouts, by their paths: arrays of bytes that have a `size`
+# What is kept of layouts, by their paths: arrays of bytes that have a `size`.
+Stored = dict["ir.Path", Any]
 
 
 class Executable:

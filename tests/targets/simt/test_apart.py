@@ -178,7 +178,7 @@ def some_places(A, x, use, y):
         y[row] = sum(x[A.column(k) if k >= 5 else use[k]] for k in A.atoms(row))
 
 
-@pytest.mark.parametrize("schedule", [ev.MergePath(64, items=1), ev.MergePath(64, 1, 32)], ids=str)
+@pytest.mark.parametrize("schedule", [ROOM, FULL, ev.MergePath(64, items=1)], ids=str)
 def test_what_a_condition_guards_is_read_under_it(schedule: ev.MergePath) -> None:
     matrix = matrices(np.float64)["power law"]
     A, (rows, columns) = ev.csr(matrix), matrix.shape
