@@ -41,34 +41,37 @@ def binary(op: str, a: ir.Expr, b: ir.Expr) -> ir.Binary:
 @pytest.mark.parametrize(
     ("e", "expected"),
     [
-        (binary("+", I32, J32), "int32(i + j)"),
-        (binary("*", P, binary("+", P, P)), "p * (p + p)"),
-        (binary("-", P, binary("-", P, P)), "p - (p - p)"),
-        (ir.Unary("-", I32, T.INT32), "int32(-i)"),
+        (binary("+", I32, J32), "int32(v_i + v_j)"),
+        (binary("*", P, binary("+", P, P)), "v_p * (v_p + v_p)"),
+        (binary("-", P, binary("-", P, P)), "v_p - (v_p - v_p)"),
+        (ir.Unary("-", I32, T.INT32), "int32(-v_i)"),
         (ir.Const(1.5, T.FLOAT32), "float32(1.5)"),
         (ir.Const(-math.inf, T.FLOAT64), "-inf"),
         (ir.Const(-0.0, T.FLOAT64), "-0.0"),
         (ir.Const(-(2**63), T.INT64), "int64(-9223372036854775807 - 1)"),
         (ir.Const(-(2**63), T.POS), "(-9223372036854775807 - 1)"),
         (ir.Const(3, T.INT64), "int64(3)"),  # bare, Python would fold 3 << 62 beyond 64 bits
-        (binary("*", I64, I64), "multiply_wrapping(l, l)"),
-        (ir.Cast(P, T.WEAK_INT), "p"),
-        (ir.Cast(I32, T.POS), "int64(i)"),
-        (ir.Cast(F32, T.BOOL), "f != 0"),
-        (ir.Element(MATRIX, (P, I32), T.FLOAT32), "M[p * M_length1 + i]"),
-        (ir.Element(FLAGS, (P,), T.BOOL), "flags[p] != 0"),
+        (binary("*", I64, I64), "multiply_wrapping(v_l, v_l)"),
+        (ir.Cast(P, T.WEAK_INT), "v_p"),
+        (ir.Cast(I32, T.POS), "int64(v_i)"),
+        (ir.Cast(F32, T.BOOL), "v_f != 0"),
+        (ir.Element(MATRIX, (P, I32), T.FLOAT32), "a_M[v_p * a_M_length1 + v_i]"),
+        (ir.Element(FLAGS, (P,), T.BOOL), "a_flags[v_p] != 0"),
         (
             ir.Element(INDICES, (ir.Cast(ir.Element(INDICES, (P,), T.INT32), T.POS),), T.INT32),
-            "A_indices[A_indices[p]]",
+            "a_A_indices[a_A_indices[v_p]]",
         ),
         (
             ir.Logic("and", ir.Logic("or", FLAG := ir.Var("b", T.BOOL), FLAG), FLAG),
-            "(b or b) and b",
+            "(v_b or v_b) and v_b",
         ),
-        (ir.Compare("==", ir.Compare("<", P, P), FLAG), "(p < p) == b"),
-        (ir.Select(FLAG, P, ir.Select(FLAG, P, P, T.POS), T.POS), "p if b else (p if b else p)"),
-        (ir.Unary("not", ir.Logic("and", FLAG, FLAG), T.BOOL), "not (b and b)"),
-        (ir.Call("floor", (F32,), T.WEAK_INT), "int64(np.floor(f))"),
+        (ir.Compare("==", ir.Compare("<", P, P), FLAG), "(v_p < v_p) == v_b"),
+        (
+            ir.Select(FLAG, P, ir.Select(FLAG, P, P, T.POS), T.POS),
+            "v_p if v_b else (v_p if v_b else v_p)",
+        ),
+        (ir.Unary("not", ir.Logic("and", FLAG, FLAG), T.BOOL), "not (v_b and v_b)"),
+        (ir.Call("floor", (F32,), T.WEAK_INT), "int64(np.floor(v_f))"),
     ],
 )
 def test_spelling(e: ir.Expr, expected: str) -> None:
@@ -77,8 +80,10 @@ def test_spelling(e: ir.Expr, expected: str) -> None:
 
 def test_names_of_the_target_are_kept_apart() -> None:
     t = Text(Slots())
-    names = [t.var(ir.Var(n, T.POS)) for n in ("worker", "slots", "lambda", "x", "x", "float32")]
-    assert names == ["worker_", "slots_", "lambda_", "x", "x_1", "float32_"]
+    names = [t.var(ir.Var(n, T.POS)) for n in ("worker", "lambda", "x", "x", "é", "x" * 99)]
+    assert names == ["v_worker", "v_lambda", "v_x", "v_x_1", "v__", f"v_{'x' * 48}"]
+    assert t.extent(ir.Array("x", T.INT32, 1, ("x",)), 0) == "a_x_length"
+    assert t.array(ir.Array("x_length", T.INT32, 1, ("x_length",))) == "a_x_length_1"
 
 
 # ---- common parts ------------------------------------------------------------------------------------
@@ -87,7 +92,7 @@ def test_repeated_parts_are_computed_once() -> None:
     twice = binary("+", binary("*", begin, begin), J32)
     assigned, (rest,) = shared((twice,))
     assert [a.value for a in assigned] == [begin]
-    assert "A_indices" not in text(rest)
+    assert "a_A_indices" not in text(rest)
 
 
 def test_what_may_not_be_evaluated_is_not_moved() -> None:
@@ -126,17 +131,17 @@ def test_passes_that_stream_are_written_for_long_and_for_short_tiles() -> None:
     given_ = one_row()
     del given_["x"]
     source = compiled(lengths, given_, ev.ThreadMapped()).source
-    assert "if high - low >= 16:" in source
-    assert "total = add_in_any_order(total, abs(A_values[k]))" in source
-    assert "total = total + abs(A_values[k])" in source
-    assert "any_order(t" not in compiled(lengths, given_, ev.ThreadMapped(), debug=True).source
+    assert "if v_high - v_low >= 16:" in source
+    assert "v_total = add_in_any_order(v_total, abs(a_A_values[v_k]))" in source
+    assert "v_total = v_total + abs(a_A_values[v_k])" in source
+    assert "any_order(v_t" not in compiled(lengths, given_, ev.ThreadMapped(), debug=True).source
 
 
 def test_passes_that_gather_are_unrolled() -> None:
     source = compiled(sums, one_row(), ev.ThreadMapped()).source
-    assert "while k + 4 <= high:" in source
-    assert "total_3 = total_3 + A_values[common_2] * x[A_indices[common_2]]" in source
-    assert "any_order(t" not in source
+    assert "while v_k + 4 <= v_high:" in source
+    assert "v_total_3 = v_total_3 + a_A_values[v_common_2] * a_x[a_A_indices[v_common_2]]" in source
+    assert "any_order(v_t" not in source
     assert "total_3" not in compiled(sums, one_row(), ev.ThreadMapped(), debug=True).source
 
 

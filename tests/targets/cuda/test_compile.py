@@ -110,9 +110,9 @@ def test_an_element_is_one_load_of_its_own_size(dtype: str) -> None:
 def test_atoms_are_asked_for_several_at_once(schedule: Any) -> None:
     """Where a kernel only reduces them; what has effects is walked one by one."""
     every = codes(CASES["spmv"], schedule, "csr", np.float32)
-    (source,) = (code.source for code in every if "x[A_indices[k]]" in code.source)
+    (source,) = (code.source for code in every if "a_x[a_A_indices[v_k]]" in code.source)
     assert "parts[3];" in source
-    assert source.count("if (k < ") == 1  # a predicate before each, and no more
+    assert source.count("if (v_k < ") == 1  # a predicate before each, and no more
     (alone, *_) = codes(CASES["spmv"], ev.ThreadMapped(items=1), "csr", np.float32)
     assert "parts" not in alone.source
     for code in codes(CASES["column_counts"], schedule, "csr", np.float32):
@@ -202,12 +202,12 @@ def test_no_bound_where_much_is_in_flight() -> None:
 def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
     (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)
-    assert "A_values.once(k)" in main.source
-    assert "asked.e1 = A_indices.once(k);" in main.source
-    assert "asked.e2 = x[asked.e1];" in main.source
+    assert "a_A_values.once(v_k)" in main.source
+    assert "asked.e1 = a_A_indices.once(v_k);" in main.source
+    assert "asked.e2 = a_x[asked.e1];" in main.source
     (owned,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
     assert ".once(" not in owned.source
-    assert "ev::out<float> y" in owned.source and "ev::in<float> x" in owned.source
+    assert "ev::out<float> a_y" in owned.source and "ev::in<float> a_x" in owned.source
 
 
 def test_debug_is_refused_where_nothing_is_checked() -> None:

@@ -15,28 +15,28 @@ from evenly.language.diagnostics import Location
 
 # kernel, what an emitted line has, what its line of Python has
 EXPECTED = [
-    ("spmv", r"\by\[row\] = ", "y[row] = sum("),
-    ("spmv", r"\bx\[", "A.value(k) * x[A.column(k)]"),
-    ("row_extremes", r"\bleast\[row\] = ", "least[row] = min("),
-    ("row_extremes", r"\bgreatest\[row\] = ", "greatest[row] = max("),
-    ("row_extremes", r"\bif \(.* == 0\)", "if A.column(k) % 2 == 0"),
-    ("row_extremes", r"\bwhere\[row\] = ", "where[row] = "),
-    ("row_norms", r"\bv = A_values", "square(A.value(k))"),
-    ("softmax", r"\by\[row\] = -1\.0f", "y[row] = -1.0"),
-    ("softmax", r"\by\[row\] = (?!-1)", "y[row] = mean"),
-    ("softmax", r"\bx\[", "mean = sum("),
-    ("spmv_dot", r"\bout\[0\] = ", "out[0] = total"),
-    ("spmv_dot", r"\bw\[row\]", "total += y[row] * w[row]"),
-    ("spmv_dot", r"\bkept_total\[0\] = grid", "for row in A.tiles():"),
-    ("spmm", r"\bY\[.*\] = ", "Y[row, j] = sum("),
-    ("weighted_by_tile", r"\bscale\[row\]", "acc += A.value(k) * scale[row] * (row % 5)"),
-    ("weighted_by_tile", r"\by\[row\] = ", "y[row] = acc + count"),
-    ("two_loops", r"\bz\[row_1\] = ", "z[row] = sum("),
+    ("spmv", r"\ba_y\[v_row\] = ", "y[row] = sum("),
+    ("spmv", r"\ba_x\[", "A.value(k) * x[A.column(k)]"),
+    ("row_extremes", r"\ba_least\[v_row\] = ", "least[row] = min("),
+    ("row_extremes", r"\ba_greatest\[v_row\] = ", "greatest[row] = max("),
+    ("row_extremes", r"\bif \(.* == 0LL\)", "if A.column(k) % 2 == 0"),
+    ("row_extremes", r"\ba_where\[v_row\] = ", "where[row] = "),
+    ("row_norms", r"\bv_v = a_A_values", "square(A.value(k))"),
+    ("softmax", r"\ba_y\[v_row\] = -1\.0f", "y[row] = -1.0"),
+    ("softmax", r"\ba_y\[v_row\] = (?!-1)", "y[row] = mean"),
+    ("softmax", r"\ba_x\[", "mean = sum("),
+    ("spmv_dot", r"\ba_out\[0LL\] = ", "out[0] = total"),
+    ("spmv_dot", r"\ba_w\[v_row\]", "total += y[row] * w[row]"),
+    ("spmv_dot", r"\ba_kept_total\[0\] = grid", "for row in A.tiles():"),
+    ("spmm", r"\ba_Y\[.*\] = ", "Y[row, j] = sum("),
+    ("weighted_by_tile", r"\ba_scale\[v_row\]", "acc += A.value(k) * scale[row] * (row % 5)"),
+    ("weighted_by_tile", r"\ba_y\[v_row\] = ", "y[row] = acc + count"),
+    ("two_loops", r"\ba_z\[v_row_1\] = ", "z[row] = sum("),
     ("column_counts", r"ev::atomic_add\(", "ev.atomic_add(counts, A.column(k), 1)"),
     ("column_counts", r"ev::atomic_max\(", "ev.atomic_max(longest, 0, A.column(k) + 1)"),
-    ("normalised", r"\bz\[row_1\] = ", "z[row] = y[row] - mean"),
+    ("normalised", r"\ba_z\[v_row_1\] = ", "z[row] = y[row] - mean"),
 ]  # fmt: skip
-READS = r"\b(A_\w+|x|y|w|X|scale)(\[|\.once\()"
+READS = r"\ba_(A_\w+|x|y|w|X|scale)(\[|\.once\()"
 
 
 def lines(kernel: str, schedule: str, layout: str) -> Iterator[tuple[str, Location | None]]:

@@ -19,35 +19,18 @@ from ..types import Scalar, promote
 from .arithmetic import cast
 from .values import Forbidden, LayoutValue, Value, describe
 
-# Names that some target's language keeps for itself.
-_CPP = """
-    alignas alignof and asm auto bool break case catch char class const constexpr continue
-    decltype default delete do double else enum explicit export extern false float for friend
-    goto if inline int long mutable namespace new not operator or private protected public
-    register return short signed sizeof static struct switch template this throw true try
-    typedef typename union unsigned using virtual void volatile while xor
-"""
-_PYTHON = """
-    in out math np def lambda None True False import is global nonlocal pass raise with yield
-    from assert async await except finally del elif min max sum abs range self prange
-"""
-_OURS = "ev pos phase"
-CPP = frozenset(_CPP.split())
-RESERVED = CPP | frozenset(f"{_PYTHON} {_OURS}".split())
-
 
 class Namer:
-    """Hands out names that are unique in a program and legal on every target."""
+    """Hands out names that are unique in a program. How a target spells them is its own affair."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
 
     def fresh(self, name: str) -> str:
-        base = f"{name}_" if name in RESERVED or name.startswith("__") else name
-        candidate, n = base, 0
+        candidate, n = name, 0
         while candidate in self.used:
             n += 1
-            candidate = f"{base}_{n}"
+            candidate = f"{name}_{n}"
         self.used.add(candidate)
         return candidate
 

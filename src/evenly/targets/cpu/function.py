@@ -65,7 +65,7 @@ def emit_function(
     text = Text(slots, places)
     w = Writer(text)
     if isinstance(phase, Once):
-        with w.under("if worker == 0"):
+        with w.compound("if worker == 0"):
             w.block(phase.body)
     else:
         _tile_loop(w, number, phase, how)
@@ -83,9 +83,9 @@ def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     if not phase.grid and pieces is None:
         _work(w, number, phase, layout, how)
         return
-    with w.under("if worker < workers"):
+    with w.compound("if worker < workers"):
         _work(w, number, phase, layout, how)
-    with w.under("else"):
+    with w.compound("else"):
         grid.join()
         if pieces is not None:
             pieces.join()

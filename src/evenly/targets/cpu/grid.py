@@ -18,7 +18,7 @@ class Grid:
         self.phase = phase
 
     def start(self) -> None:
-        self.writer.identities([r.accumulator for r in self.results])
+        self.writer.identities(tuple(r.accumulator for r in self.results))
 
     def keep(self) -> None:
         """The end of a worker: its partial results."""
@@ -32,7 +32,7 @@ class Grid:
         w = self.writer
         self.start()
         q = w.local("earlier")
-        with w.under(f"for {q} in range(workers)"):
+        with w.compound(f"for {q} in range(workers)"):
             for r in self.results:
                 parts = tuple(like(v, "partial") for v in r.accumulator.fields)
                 for v, part in zip(r.accumulator.fields, parts, strict=True):

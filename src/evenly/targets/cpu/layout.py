@@ -40,8 +40,8 @@ class Layout:
 def answers(w: Writer, phase: Owned | Split, layout: Layout) -> None:
     """The function's answers to the host's questions."""
     facts = w.shared("facts")
-    with w.under("if worker < 0"):
-        with w.under(f"if worker == {END}"):
+    with w.compound("if worker < 0"):
+        with w.compound(f"if worker == {END}"):
             tile = engine_var("asked")
             w.line(f"{w.text.var(tile)} = workers")
             w.line(f"return {w.text.var(layout.end('its_end', tile))}")

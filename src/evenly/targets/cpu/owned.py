@@ -38,7 +38,7 @@ def _consecutive(w: Writer, phase: Owned, layout: Layout) -> None:
     """Consecutive tiles, about as much work for each worker."""
     w.atoms = layout.atoms()
     first_tile, *_, end_whole = w.share()
-    with w.under(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
+    with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
         w.block(phase.body)
 
 
@@ -47,9 +47,9 @@ def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
     member = w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms
-    with w.under(f"for {member} in range({each})"):
+    with w.compound(f"for {member} in range({each})"):
         w.block(code.setup)
-        with w.under(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
+        with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
             w.block(phase.body)
 
 
@@ -59,8 +59,8 @@ def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int
     answer(w.text, each, member)
     w.atoms = code.atoms
     w.ranks = Ranks(f"for {member} in range({leader}, {leader} + {size})", code.setup)
-    with w.under(f"for {leader} in range(0, {each}, {size})"):
+    with w.compound(f"for {leader} in range(0, {each}, {size})"):
         w.line(f"{member} = {leader}")
         w.block(code.setup)
-        with w.under(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
+        with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
             w.block(phase.body)

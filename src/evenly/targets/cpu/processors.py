@@ -46,7 +46,7 @@ def answer(text: Text, each: int, member: str) -> None:
                 return "0" if e.size == 1 else f"({index} % {e.size})"
         raise AssertionError(e)
 
-    text.processor = processor
+    text.answers = processor
 
 
 def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -> bool:

@@ -33,12 +33,12 @@ def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: Sched
             f"{w.local('from_start')} = False  # whether this worker has that tile from its start"
         )
         pieces.copy(carried, [ir.Const(0, v.type) for v in carried])
-        with w.under(f"for {member} in range({each})"):
+        with w.compound(f"for {member} in range({each})"):
             w.block(code.setup)
-            with w.under(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
+            with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
                 _piece(w, phase, layout, code, pieces, carried)
         if phase.leave:
-            with w.under(f"if {carry} >= 0"):
+            with w.compound(f"if {carry} >= 0"):
                 pieces.keep("1", carry, carried)
     grid.keep()
 
@@ -76,16 +76,16 @@ def _hand_over(
     end: str,
 ) -> None:
     tile, carry, from_start = w.text.var(phase.tile), w.local("carry"), w.local("from_start")
-    with w.under(f"if {carry} == {tile}"):
+    with w.compound(f"if {carry} == {tile}"):
         pieces.combine(carried)
-    with w.under("else"):
+    with w.compound("else"):
         w.line(f"{from_start} = {start} <= {begin}")
-    with w.under(f"if {begin} == {end} or ({start} < {stop} and {stop} >= {end})"):
-        with w.under(f"if {from_start} or {begin} == {end}"):
+    with w.compound(f"if {begin} == {end} or ({start} < {stop} and {stop} >= {end})"):
+        with w.compound(f"if {from_start} or {begin} == {end}"):
             w.block(phase.leave)
-        with w.under("else"):
+        with w.compound("else"):
             pieces.keep("0", tile)
         w.line(f"{carry} = -1")
-    with w.under(f"elif {start} < {stop}"):
+    with w.compound(f"elif {start} < {stop}"):
         pieces.copy(carried, pieces.fields)
         w.line(f"{carry} = {tile}")

@@ -57,19 +57,19 @@ class Pieces:
         with lanes(w, self.phase):
             w.line(f"{carry} = -1")
             self.copy(carried, [ir.Const(0, v.type) for v in carried])  # never read: for the types
-            with w.under(f"for {piece} in range(2 * workers)"):
+            with w.compound(f"for {piece} in range(2 * workers)"):
                 w.line(f"{tile} = {self._tile()}[{piece}]")
-                with w.under(f"if {tile} < 0"):
+                with w.compound(f"if {tile} < 0"):
                     w.line("continue")
                 for v in self.fields:
                     w.from_scratch(self._field(v), self._index(piece), v)
                 if self.fields:
-                    with w.under(f"if {tile} == {carry}"):
+                    with w.compound(f"if {tile} == {carry}"):
                         self.combine(carried)
-                with w.under(f"if {piece} % 2 == 0"):
+                with w.compound(f"if {piece} % 2 == 0"):
                     w.block(self.phase.leave)
                     w.line(f"{carry} = -1")
-                with w.under("else"):
+                with w.compound("else"):
                     self.copy(carried, self.fields)
                     w.line(f"{carry} = {tile}")
 
@@ -106,7 +106,7 @@ class lanes:
         self.loop = None
         if phase.lane is not None and phase.lanes is not None:
             stop = writer.range(ir.Const(0, POS), phase.lanes, ir.Const(1, POS))
-            self.loop = writer.under(f"for {writer.text.var(phase.lane)} in {stop}")
+            self.loop = writer.compound(f"for {writer.text.var(phase.lane)} in {stop}")
 
     def __enter__(self) -> None:
         if self.loop is not None:
@@ -136,10 +136,10 @@ def _edges(w: Writer, phase: Split, layout: Layout, pieces: Pieces, share: list[
     first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = share
     t = w.text
     tile, edge = t.var(phase.tile), w.local("edge")
-    with w.under(f"for {edge} in range(2)"):
+    with w.compound(f"for {edge} in range(2)"):
         w.line(f"{tile} = {first_tile} if {edge} == 0 else {end_whole}")
         head = f"{tile} < {first_whole} and {tile} < {end_whole}"
-        with w.under(f"if ({head}) if {edge} == 0 else {tile} < {end_tile}"):
+        with w.compound(f"if ({head}) if {edge} == 0 else {tile} < {end_tile}"):
             at, stop = engine_var("at"), engine_var("stop")
             begin, end = layout.begin("begin", phase.tile), layout.end("end", phase.tile)
             w.line(f"{t.var(at)} = max({t.var(begin)}, {first_atom})")
@@ -154,10 +154,10 @@ def _whole_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> N
     t = w.text
     at, tile = engine_var("at"), t.var(phase.tile)
     w.line(f"{tile} = {first_whole}")
-    with w.under(f"if {tile} < {end_whole}"):
+    with w.compound(f"if {tile} < {end_whole}"):
         begin = layout.begin("begin", phase.tile)
         w.line(f"{t.var(at)} = {t.var(begin)}")
-        with w.under(f"for {tile} in range({first_whole}, {end_whole})"):
+        with w.compound(f"for {tile} in range({first_whole}, {end_whole})"):
             stop = layout.end("stop", phase.tile)
             with lanes(w, phase):
                 _atoms(w, phase, at, stop)
@@ -171,7 +171,7 @@ def _all_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> Non
     t = w.text
     at, stop = engine_var("at"), engine_var("stop")
     w.line(f"{t.var(at)} = {first_atom}")
-    with w.under(f"for {t.var(phase.tile)} in range({first_tile}, {end_tile})"):
+    with w.compound(f"for {t.var(phase.tile)} in range({first_tile}, {end_tile})"):
         end = layout.end("end", phase.tile)
         w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
         with lanes(w, phase):

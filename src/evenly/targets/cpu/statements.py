@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from evenly.language import combine, ir, walk
+from evenly.language import ir, walk
 from evenly.language.gathers import gathers
 from evenly.language.types import POS, words_of
+from evenly.targets.printing.statements import Statements, Words
 
 from .common import shared
 from .division import SHARE
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
 from .vectors import LONG, reduces
-
-# Accumulators whose combination names each operand once: their contributions need no variable.
-_ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +26,13 @@ class Ranks:
     setup: ir.Block
 
 
-class Writer:
+class Writer(Statements[Text]):
     """Writes the statements of one function, line by line."""
 
+    words = Words(forever="while True", condition="if {c}", end="")
+
     def __init__(self, text: Text) -> None:
-        self.text = text
-        self.lines: list[str] = []
-        self.depth = 1
+        super().__init__(text)
         self.atoms: ir.Inline | None = (
             None  # the range of a tile's atoms; there are no passes without
         )
@@ -47,8 +45,7 @@ class Writer:
         self.lines.append("    " * self.depth + text)
 
     @contextmanager
-    def under(self, head: str) -> Iterator[None]:
-        """The body of a compound statement."""
+    def compound(self, head: str) -> Iterator[None]:
         self.line(f"{head}:")
         self.depth += 1
         before = len(self.lines)
@@ -57,53 +54,22 @@ class Writer:
             self.line("pass")
         self.depth -= 1
 
+    def otherwise(self) -> AbstractContextManager[None]:
+        return self.compound("else")
+
     def local(self, wanted: str) -> str:
         """A name for a variable of the engine's."""
-        return self.text.name(("engine", wanted), wanted)
+        return self.text.own(("engine", wanted), wanted)
 
-    # ---- blocks ------------------------------------------------------------------------------
-    def block(self, block: ir.Block) -> None:
-        for s in block:
-            self.statement(s)
+    # ---- statements --------------------------------------------------------------------------
+    def assign(self, v: ir.Var, text: str) -> None:
+        self.line(f"{self.text.var(v)} = {text}")
 
-    def statement(self, s: ir.Stmt) -> None:
+    def store(self, s: ir.Store) -> None:
         t = self.text
-        match s:
-            case ir.Assign(var=v, value=e):
-                (e,) = self.common(e)
-                self.line(f"{t.var(v)} = {t.expr(e)}")
-            case ir.Store(array=a, indices=indices, value=value, at=at):
-                *places, value = self.common(*indices, value)
-                place = f"{t.array(a)}[{t.index(a, tuple(places), at)}]"
-                self.line(f"{place} = {t.stored(a.dtype, value)}")
-            case ir.Atomic():
-                self.atomic(s)
-            case ir.If():
-                self.branch(s)
-            case ir.While(before=before, condition=c, body=body):
-                with self.under("while True"):
-                    self.block(before)
-                    self.line(f"if not {t.operand(c, 26)}:")
-                    self.line("    break")
-                    self.block(body)
-            case ir.For(var=v, start=start, stop=stop, step=step, body=body):
-                with self.under(f"for {t.var(v)} in {self.range(start, stop, step)}"):
-                    self.block(body)
-            case ir.Break():
-                self.line("break")
-            case ir.Continue():
-                self.line("continue")
-            case ir.Accumulate(accumulator=acc, values=values):
-                self.accumulate(acc, values)
-            case ir.Pass():
-                self.walk(s)
-            case _:
-                raise AssertionError(s)
-
-    def range(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> str:
-        """`range(...)` over 64-bit integers."""
-        first, last, by = (self.text.expr(ir.Cast(e, POS)) for e in (start, stop, step))
-        return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
+        *places, value = self.common(*s.indices, s.value)
+        place = f"{t.array(s.array)}[{t.index(s.array, tuple(places), s.at)}]"
+        self.line(f"{place} = {t.stored(s.array.dtype, value)}")
 
     def atomic(self, s: ir.Atomic) -> None:
         t = self.text
@@ -111,65 +77,38 @@ class Writer:
         call = f"atomic_{s.op}({t.array(s.array)}, {t.index(s.array, s.indices, s.at)}, {values})"
         self.line(call if s.result is None else f"{t.var(s.result)} = {call}")
 
-    def branch(self, s: ir.If) -> None:
-        condition, then, otherwise = s.condition, s.then, s.otherwise
-        if not then:
-            if not otherwise:
-                return
-            condition, then, otherwise = ir.Unary("not", condition, condition.type), otherwise, ()
-        with self.under(f"if {self.text.expr(condition)}"):
-            self.block(then)
-        if otherwise:
-            with self.under("else"):
-                self.block(otherwise)
+    def loop(self, s: ir.For) -> None:
+        with self.compound(f"for {self.text.var(s.var)} in {self.range(s.start, s.stop, s.step)}"):
+            self.inner(s.body)
+
+    def range(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> str:
+        """`range(...)` over 64-bit integers."""
+        first, last, by = (self.text.expr(ir.Cast(e, POS)) for e in (start, stop, step))
+        return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
 
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
-        """The expressions without what they repeat, which is written first."""
         if self.text.places is not None:
             return expressions  # each check names its own place
         assigned, rest = shared(expressions)
         for a in assigned:
-            self.line(f"{self.text.var(a.var)} = {self.text.expr(a.value)}")
+            self.assign(a.var, self.text.expr(a.value))
         return rest
 
-    # ---- accumulators --------------------------------------------------------------------------
-    def identities(self, accumulators: Sequence[ir.Accumulator]) -> None:
-        """The accumulators' fields, before the first contribution."""
-        for acc in accumulators:
-            for v, e in zip(acc.fields, acc.identity, strict=True):
-                self.line(f"{self.text.var(v)} = {self.text.expr(e)}")
-
-    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        """fields = combined(fields, values)."""
-        held: list[ir.Expr] = []
-        for value in self.common(*values):
-            if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
-                held.append(value)
-            else:
-                part = ir.Var("part", value.type)
-                self.line(f"{self.text.var(part)} = {self.text.expr(value)}")
-                held.append(part)
+    def combine(
+        self,
+        acc: ir.Accumulator,
+        a: tuple[ir.Expr, ...],
+        b: tuple[ir.Expr, ...],
+        later: bool = False,
+    ) -> None:
         if self.any_order and acc.op in ("sum", "product") and acc.fields[0].type.is_float:
-            name, more = self.text.var(acc.fields[0]), self.text.expr(held[0])
             verb = "add" if acc.op == "sum" else "multiply"
-            self.line(f"{name} = {verb}_in_any_order({name}, {more})")
+            self.assign(
+                acc.fields[0],
+                f"{verb}_in_any_order({self.text.expr(a[0])}, {self.text.expr(b[0])})",
+            )
             return
-        self.combine(acc, acc.fields, tuple(held))
-
-    def combine(self, acc: ir.Accumulator, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> None:
-        """fields = combined(a, b), for operands that are cheap to repeat."""
-        body, results = combine.combined(acc, a, b)
-        self.block(body)
-        t = self.text
-        if len(results) == 1:
-            self.line(f"{t.var(acc.fields[0])} = {t.expr(results[0])}")
-            return
-        # All new values before the first old one goes.
-        new = [ir.Var("new", r.type) for r in results]
-        for v, r in zip(new, results, strict=True):
-            self.line(f"{t.var(v)} = {t.expr(r)}")
-        for v, n in zip(acc.fields, new, strict=True):
-            self.line(f"{t.var(v)} = {t.var(n)}")
+        super().combine(acc, a, b, later)
 
     # ---- passes ----------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
@@ -180,7 +119,7 @@ class Writer:
         if self.ranks is None:
             self.atom_loop(s, self.inline(self.atoms, self.tile))
             return
-        with self.under(self.ranks.loop):
+        with self.compound(self.ranks.loop):
             self.block(self.ranks.setup)
             self.atom_loop(s, self.inline(self.atoms, self.tile))
 
@@ -196,15 +135,15 @@ class Writer:
             emit_unrolled(self, s, low, high)
             return
         first, last = self.text.var(low), self.text.var(high)
-        with self.under(f"if {last} - {first} >= {LONG}"):
+        with self.compound(f"if {last} - {first} >= {LONG}"):
             self.any_order = True
             self._loop(s, f"range({first}, {last})")
             self.any_order = False
-        with self.under("else"):
+        with self.compound("else"):
             self._loop(s, f"range({first}, {last})", "as_it_stands()")
 
     def _loop(self, s: ir.Pass, atoms: str, first: str = "") -> None:
-        with self.under(f"for {self.text.var(s.atom)} in {atoms}"):
+        with self.compound(f"for {self.text.var(s.atom)} in {atoms}"):
             if first:
                 self.line(first)
             self.block(s.body)
@@ -236,7 +175,7 @@ class Writer:
         self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False
     ) -> str:
         """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
-        pointer = self.text.name(("scratch", phase, name), name)
+        pointer = self.text.own(("scratch", phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
         words = 1 if v is None else words_of(v.type)
         slot = self.text.slots.scratch(phase, name, size * words, lanes)
@@ -245,7 +184,7 @@ class Writer:
 
     def shared(self, name: str) -> str:
         """A pointer to integers that the host and a phase exchange: `facts` or `shares`."""
-        pointer = self.text.name(("shared", name), name)
+        pointer = self.text.own(("shared", name), name)
         self.text.unpacked.setdefault(
             pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)"
         )

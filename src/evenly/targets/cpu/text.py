@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import keyword
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,11 +10,13 @@ from evenly.language import ir
 from evenly.language.diagnostics import Location
 from evenly.language.intrinsics import BY_NAME
 from evenly.language.types import Scalar, name_of, real_of
+from evenly.targets.printing.expressions import ATOM, Expressions, Syntax
+from evenly.targets.printing.names import Names, joined
 
 from .slots import Slots
 
-# How tightly each operator binds in Python; names and calls bind at 100.
 _BINDS = {
+    "unary": 90,
     "*": 80,
     "/": 80,
     "//": 80,
@@ -36,7 +37,7 @@ _BINDS = {
     "not": 25,
     "and": 20,
     "or": 15,
-    "if": 10,
+    "select": 10,
 }
 
 # Spellings that differ from the table of intrinsics.
@@ -47,22 +48,6 @@ _NARROW = {"float16": "half", "bfloat16": "brain"}
 
 # Numba promises LLVM that int64 does not overflow; data integers wrap around.
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
-
-# Names that emitted code uses for itself.
-_TAKEN = frozenset(
-    """
-    math np inf nan cfunc njit types signature entry bool range abs min max
-    int32 int64 float32 float64 complex64 complex128 uint8 uint16
-    pointer as_float minimum maximum floor_divide
-    add_wrapping subtract_wrapping multiply_wrapping power_wrapping cube_root
-    of_parts real_part imaginary_part magnitude conjugate divide_complex
-    half_value half_bits brain_value brain_bits rounded_to_odd
-    add_in_any_order multiply_in_any_order as_it_stands
-    atomic_add atomic_min atomic_max atomic_exch atomic_cas
-    check_index check_divisor check_shift record record_of worker workers slots
-    IndexError ZeroDivisionError ValueError Exception
-    """.split()  # noqa: SIM905 - forty quoted names do not read better
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,63 +60,60 @@ class Place:
 
 
 @dataclass
-class Text:
+class Text(Expressions):
     """Emits the expressions of one function.
 
     `places`: the checks of debug mode, in the order of their numbers; None without checks.
-    `processor`: how a schedule's questions about its processor are answered.
+    `answers`: how a schedule's questions about its processor are answered.
     """
+
+    syntax = Syntax(
+        _BINDS, {"not": "not ", "and": "and", "or": "or"}, "{a} if {c} else {b}", logical=26
+    )
 
     slots: Slots
     places: list[Place] | None = None
-    processor: Callable[[ir.Processor], str] | None = None
+    answers: Callable[[ir.Processor], str] | None = None
     unpacked: dict[str, str] = field(default_factory=dict)  # name -> how it is read from the slots
+    _scope: Names = field(default_factory=Names)
     _names: dict[object, str] = field(default_factory=dict)
-    _taken: set[str] = field(default_factory=lambda: set(_TAKEN))
 
     # ---- names -----------------------------------------------------------------------------
-    def unique(self, wanted: str) -> str:
-        base = (
-            f"{wanted}_"
-            if keyword.iskeyword(wanted) or wanted in _TAKEN or wanted.startswith("__")
-            else wanted
-        )
-        name, n = base, 0
-        while name in self._taken:
-            n += 1
-            name = f"{base}_{n}"
-        self._taken.add(name)
-        return name
+    def own(self, key: object, wanted: str) -> str:
+        """The one name of `key`, a variable of the emitter's own."""
+        return self._name(key, wanted, self._scope.unique)
 
-    def name(self, key: object, wanted: str) -> str:
-        """The one name of `key`."""
+    def _name(self, key: object, wanted: str, new: Callable[[str], str]) -> str:
         if key not in self._names:
-            self._names[key] = self.unique(wanted)
+            self._names[key] = new(wanted)
         return self._names[key]
 
     def var(self, v: ir.Var) -> str:
-        return self.name(v, v.name)
+        return self._name(v, v.name, self._scope.variable)
 
     def array(self, a: ir.Array) -> str:
-        name = self.name(a.path, _joined(a.path))
+        name = self._name(a.path, joined(a.path), self._scope.argument)
         self.unpacked.setdefault(
             name, f"pointer(slots, {self.slots.address(a)}, {memory_type(a.dtype)})"
         )
         return name
 
     def extent(self, a: ir.Array, axis: int) -> str:
-        name = self.name(
-            (a.path, axis), f"{_joined(a.path)}_length" + (str(axis) if a.ndim > 1 else "")
-        )
+        wanted = f"{joined(a.path)}_length" + (str(axis) if a.ndim > 1 else "")
+        name = self._name((a.path, axis), wanted, self._scope.argument)
         self.unpacked.setdefault(name, f"slots[{self.slots.length(a, axis)}]")
         return name
 
     def param(self, p: ir.Param) -> str:
-        name = self.name(("param", p.path), _joined(p.path))
+        name = self._name(("param", p.path), joined(p.path), self._scope.argument)
         parts = ("real", "imag") if p.type.is_complex else ("",)
         found = [f"slots[{self.slots.number(p.path, p.type, part)}]" for part in parts]
         self.unpacked.setdefault(name, from_slots(found, p.type))
         return name
+
+    def processor(self, e: ir.Processor) -> tuple[str, int]:
+        assert self.answers is not None
+        return self.answers(e), 90
 
     def place(self, kind: str, name: str, at: Location | None) -> int:
         """The number of a new check (from 1)."""
@@ -139,54 +121,16 @@ class Text:
         self.places.append(Place(kind, name, at))
         return len(self.places)
 
-    # ---- expressions -------------------------------------------------------------------------
-    def expr(self, e: ir.Expr) -> str:
-        return self._expr(e)[0]
+    # ---- values ------------------------------------------------------------------------------
+    def machine(self, t: Scalar) -> str:
+        return number_type(t)
 
-    def operand(self, e: ir.Expr, binds: int) -> str:
-        """`e` where an operator that binds `binds` stands around it."""
-        text, mine = self._expr(e)
-        return text if mine >= binds else f"({text})"
-
-    def _expr(self, e: ir.Expr) -> tuple[str, int]:
-        match e:
-            case ir.Const():
-                return constant(e)
-            case ir.Var():
-                return self.var(e), 100
-            case ir.Param():
-                return self.param(e), 100
-            case ir.Extent(array=a, axis=axis):
-                return self.extent(a, axis), 100
-            case ir.Element():
-                return self.element(e)
-            case ir.Unary():
-                return self.unary(e)
-            case ir.Binary():
-                return self.binary(e)
-            case ir.Compare(op=op, left=a, right=b):
-                binds = _BINDS[op]  # Python chains comparisons: both sides bind tighter
-                return f"{self.operand(a, binds + 1)} {op} {self.operand(b, binds + 1)}", binds
-            case ir.Logic(op=op, left=a, right=b):
-                binds = _BINDS[op]
-                return f"{self.operand(a, binds)} {op} {self.operand(b, binds + 1)}", binds
-            case ir.Select(condition=c, then=a, otherwise=b):
-                return (
-                    f"{self.operand(a, 11)} if {self.operand(c, 11)} else {self.operand(b, 11)}",
-                    10,
-                )
-            case ir.Cast(operand=x, type=t):
-                return self.cast(x, t)
-            case ir.Call():
-                return self.call(e), 100
-            case ir.Processor():
-                assert self.processor is not None
-                return self.processor(e), 90
-        raise AssertionError(e)
+    def constant(self, c: ir.Const) -> tuple[str, int]:
+        return constant(c)
 
     def element(self, e: ir.Element) -> tuple[str, int]:
         text = f"{self.array(e.array)}[{self.index(e.array, e.indices, e.at)}]"
-        return (f"{text} != 0", _BINDS["!="]) if e.array.dtype.is_bool else (text, 100)
+        return (f"{text} != 0", _BINDS["!="]) if e.array.dtype.is_bool else (text, ATOM)
 
     def stored(self, t: Scalar, value: ir.Expr) -> str:
         """`value` as memory holds it in an array of `t`."""
@@ -211,59 +155,55 @@ class Text:
         number = self.place("index", ".".join(a.path), at)
         return f"check_index({self.expr(i)}, {self.extent(a, axis)}, {number}, record)"
 
-    def unary(self, e: ir.Unary) -> tuple[str, int]:
-        if e.op == "not":
-            return f"not {self.operand(e.operand, 25)}", 25
-        text = f"{e.op}{self.operand(e.operand, 90)}"
-        return narrow(text, 90, e.type)
-
+    # ---- operations ----------------------------------------------------------------------------
     def binary(self, e: ir.Binary) -> tuple[str, int]:
         op, t = e.op, e.type
         if t.is_integer and op in ("//", "%") and not _is_safe_divisor(e.right):
-            return narrow(*self.division(e), t)
+            return self.converted(*self.division(e), t)
         if t.name == "int64" and op in _WRAPPING:
-            return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", 100
+            return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", ATOM
         if op == "/" and t.is_complex:
-            return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", 100
+            return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", ATOM
         if op in ("<<", ">>") and self.places is not None:
             number = self.place("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
-        else:
-            right = self.operand(e.right, _BINDS[op] + 1)
-        return narrow(f"{self.operand(e.left, _BINDS[op])} {op} {right}", _BINDS[op], t)
+            return self.converted(f"{self.operand(e.left, _BINDS[op])} {op} {right}", _BINDS[op], t)
+        return super().binary(e)
+
+    def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
+        """Numba computes int32 in 64 bits: data integers are cut back, and so wrap."""
+        return (f"int32({text})", ATOM) if t.name == "int32" else (text, binds)
 
     def division(self, e: ir.Binary) -> tuple[str, int]:
         left, right = self.operand(e.left, 80), self.operand(e.right, 81)
         if self.places is not None:
             right = f"check_divisor({right}, {self.place('division', e.op, e.at)}, record)"
         if e.op == "//" and e.type.name == "int64":
-            return f"floor_divide({left}, {right})", 100
+            return f"floor_divide({left}, {right})", ATOM
         return f"{left} {e.op} {right}", 80
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
-        if number_type(x.type) == number_type(t):
-            return self._expr(x)
         if x.type.name in _NARROW:
-            return f"{_NARROW[x.type.name]}_value({self.expr(x)})", 100
+            return f"{_NARROW[x.type.name]}_value({self.expr(x)})", ATOM
         if t.name in _NARROW:
             value = self.expr(x) if x.type.name == "float32" else f"rounded_to_odd({self.expr(x)})"
-            return f"{_NARROW[t.name]}_bits({value})", 100
+            return f"{_NARROW[t.name]}_bits({value})", ATOM
         if t.is_bool:
             return f"{self.operand(x, 31)} != 0", 30
-        return f"{number_type(t)}({self.expr(x)})", 100
+        return f"{number_type(t)}({self.expr(x)})", ATOM
 
-    def call(self, e: ir.Call) -> str:
+    def call(self, e: ir.Call) -> tuple[str, int]:
         entry = BY_NAME[e.name]
         if e.name == "power_int":
             base, exponent = e.arguments
             assert isinstance(exponent, ir.Const)
             power = f"power_wrapping({self.expr(base)}, {int(exponent.value)})"
-            return narrow(power, 100, e.type)[0]
+            return self.converted(power, ATOM, e.type)
         text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
         if entry.kind == "to_int":
-            return f"int64({text})"
+            return f"int64({text})", ATOM
         narrower = (e.name, e.type.name) in (("abs", "int32"), ("cbrt", "float32"))
-        return f"{e.type.name}({text})" if narrower else text
+        return (f"{e.type.name}({text})" if narrower else text), ATOM
 
 
 def _bare(e: ir.Expr) -> ir.Expr:
@@ -274,10 +214,6 @@ def _bare(e: ir.Expr) -> ir.Expr:
 def _is_safe_divisor(e: ir.Expr) -> bool:
     """Whether nothing need be known of the dividend: not zero, and not -1, where the least integer wraps."""
     return isinstance(e, ir.Const) and e.value not in (0, -1)
-
-
-def _joined(path: ir.Path) -> str:
-    return "_".join(x for x in path if x != "$")
 
 
 def number_type(t: Scalar) -> str:
@@ -302,13 +238,6 @@ def from_slots(texts: list[str], t: Scalar) -> str:
     if t.is_float:
         return f"float32(as_float({text}))" if t.name == "float32" else f"as_float({text})"
     return f"{text} != 0" if t.is_bool else f"int32({text})" if t.name == "int32" else text
-
-
-def narrow(text: str, binds: int, t: Scalar) -> tuple[str, int]:
-    """Numba computes int32 in 64 bits: data integers are cut back, and so wrap."""
-    if t.name == "int32":
-        return f"int32({text})", 100
-    return text, binds
 
 
 def constant(c: ir.Const) -> tuple[str, int]:

@@ -39,21 +39,21 @@ def emit_unrolled(w: Writer, s: ir.Pass, low: ir.Var, high: ir.Var) -> None:
     copies = [_copy(s, number) for number in range(COPIES)]
     atom, stop = w.text.var(s.atom), w.text.var(high)
     w.line(f"{atom} = {w.text.var(low)}")
-    with w.under(f"if {atom} + 1 == {stop}"):
+    with w.compound(f"if {atom} + 1 == {stop}"):
         w.block(copies[0].body)
-    with w.under(f"elif {atom} < {stop}"):
+    with w.compound(f"elif {atom} < {stop}"):
         _several(w, copies, atom, stop)
 
 
 def _several(w: Writer, copies: list[Copy], atom: str, stop: str) -> None:
     for copy in copies[1:]:
         w.identities(copy.accumulators)
-    with w.under(f"while {atom} + {COPIES} <= {stop}"):
+    with w.compound(f"while {atom} + {COPIES} <= {stop}"):
         w.line("as_it_stands()")
         _step(w, copies, atom)
     count = COPIES // 2
     while count:
-        with w.under(f"if {atom} + {count} <= {stop}"):
+        with w.compound(f"if {atom} + {count} <= {stop}"):
             _step(w, copies[:count], atom)
         count //= 2
     _join(w, copies)

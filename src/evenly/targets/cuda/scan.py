@@ -18,7 +18,7 @@ from evenly.schedules.contract import ceil_div
 from . import compile as compiling
 from .emit.expressions import Text
 from .emit.layout_struct import position_function
-from .emit.parameters import parameter_name, parameters_of, struct_members, struct_values
+from .emit.parameters import parameters_of, struct_members, struct_values
 from .launching import scalar
 from .place import current_device
 
@@ -94,7 +94,7 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
     selected, count = (f"const {'long long' if w == 8 else 'int'}* __restrict__" for w in widths)
     declared = ",\n    ".join(
         [
-            *(f"{p.type} {parameter_name(p)}" for p in parameters),
+            *(p.text for p in parameters),
             f"long long n,\n    {selected} selected",
             f"{count} count",
             "pos* sums",

@@ -47,7 +47,7 @@ class SideBySide(Strided):
         super().__init__(*given)
         line, unique, name = self.writer.line, self.text.unique, self.name
         self.run = run
-        self.names = {e: unique(f"{self.text.array(e.array)}_run") for e in elements}
+        self.names = {e: unique(f"run_{self.text.array(e.array)}") for e in elements}
         own, whole, stop = unique(f"{name}_begin"), unique(f"{name}_whole"), unique(f"{name}_stop")
         line(f"const pos {own} = {begin};")
         line(f"const pos {whole} = {self.whole_runs()};")
@@ -68,13 +68,13 @@ class SideBySide(Strided):
         return f"({item} - {item} % {self.run}) * {self.width} + {item} % {self.run}"
 
     def load(self, first: str) -> None:
-        line, braces, item = self.writer.line, self.writer.braces, self.text.unique("item")
+        line, compound, item = self.writer.line, self.writer.compound, self.text.unique("item")
         for e, name in self.names.items():
             line(f"{ctype(e.type)} {name}[{self.items}];")
         line("#pragma unroll")
-        with braces(f"for (int {item} = 0; {item} < {self.items}; {item} += {self.run})"):
+        with compound(f"for (int {item} = 0; {item} < {self.items}; {item} += {self.run})"):
             line(f"const pos {self.name} = {first} + {item} * {self.width};")
-            with braces(f"if ({self.name} < {self.end})" if self.items > self.run else ""):
+            with compound(f"if ({self.name} < {self.end})" if self.items > self.run else ""):
                 for e, name in self.names.items():
                     at = f"{self.text.array(e.array)}.data + {self.name}"
                     line(f"ev::load_run<{self.run}>({at}, {name} + {item});")

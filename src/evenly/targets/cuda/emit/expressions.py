@@ -9,10 +9,9 @@ import numpy as np
 
 from evenly.language import ir
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.lower.context import RESERVED
 from evenly.language.types import POS, Scalar, real_of
-
-from .naming import flat
+from evenly.targets.printing.expressions import ATOM, Expressions, Syntax
+from evenly.targets.printing.names import Names, joined
 
 _TYPES = {
     "bool": "bool",
@@ -30,8 +29,9 @@ _TYPES = {
     "index": "pos",
 }
 
-# How tightly each operator binds in C++; atoms bind at 100.
 _BINDS = {
+    "unary": 90,
+    "not": 90,
     "*": 80,
     "/": 80,
     "+": 70,
@@ -47,17 +47,14 @@ _BINDS = {
     "&": 40,
     "^": 35,
     "|": 30,
-    "&&": 25,
-    "||": 20,
-    "?": 10,
+    "and": 25,
+    "or": 20,
+    "select": 10,
 }
+_CAST = _BINDS["unary"]
 
-_WRAPPING = {
-    "+": "ev::add_wrapping",
-    "-": "ev::sub_wrapping",
-    "*": "ev::mul_wrapping",
-    "<<": "ev::shift_left",
-}
+# Data integers wrap; a negative number may be shifted to the left.
+_WRAPPING = {"+": "ev::add_wrapping", "-": "ev::sub_wrapping", "*": "ev::mul_wrapping"}
 
 
 def ctype(t: Scalar) -> str:
@@ -72,10 +69,19 @@ class References:
     arrays: dict[ir.Path, ir.Array] = field(default_factory=dict)
     scalars: dict[ir.Path, ir.Param] = field(default_factory=dict)
     extents: dict[tuple[ir.Path, int], ir.Array] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    _named: dict[tuple[ir.Path, int | None], str] = field(default_factory=dict)
+
+    def name(self, path: ir.Path, axis: int | None = None) -> str:
+        """What an argument, or the length of one of its axes, is called."""
+        if (path, axis) not in self._named:
+            wanted = joined(path) if axis is None else f"{joined(path)}_extent{axis}"
+            self._named[path, axis] = self.names.argument(wanted)
+        return self._named[path, axis]
 
 
 @dataclass
-class Text:
+class Text(Expressions):
     """Emits expressions for one kernel.
 
     `written`: the arrays that the program stores into, which must not be read through the
@@ -84,13 +90,15 @@ class Text:
     `loaded`: elements that a variable holds already.
     """
 
+    syntax = Syntax(_BINDS, {"not": "!", "and": "&&", "or": "||"}, "{c} ? {a} : {b}", logical=46)
+
     wide: bool
     written: frozenset[ir.Path]
     streaming: bool = False
     meeting: frozenset[ir.Path] = frozenset()
     references: References = field(default_factory=References)
     names: dict[ir.Var, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    scope: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
 
     def child(self) -> Text:
@@ -99,168 +107,121 @@ class Text:
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
-        name, n = (f"{wanted}_" if wanted in RESERVED else wanted), 0
-        while name in self.taken:
-            n += 1
-            name = f"{wanted}_{n}"
-        self.taken.add(name)
-        return name
+        """A name for a variable of the emitter's own."""
+        return self.scope.unique(wanted)
 
     def var(self, v: ir.Var) -> str:
         if v not in self.names:
-            self.names[v] = self.unique(v.name)
+            self.names[v] = self.scope.variable(v.name)
         return self.names[v]
 
     def array(self, a: ir.Array) -> str:
         self.references.arrays.setdefault(a.path, a)
-        return flat(a.path)
+        return self.references.name(a.path)
 
     def extent(self, a: ir.Array, axis: int) -> str:
         self.references.extents.setdefault((a.path, axis), a)
-        return f"{flat(a.path)}_extent{axis}"
+        return self.references.name(a.path, axis)
 
-    def scalar(self, p: ir.Param) -> str:
+    def param(self, p: ir.Param) -> str:
         self.references.scalars.setdefault(p.path, p)
-        return flat(p.path)
+        return self.references.name(p.path)
 
-    # ---- expressions -------------------------------------------------------------------------
-    def expr(self, e: ir.Expr) -> str:
-        return self._expr(e)[0]
+    def processor(self, e: ir.Processor) -> tuple[str, int]:
+        return processor_name(e), ATOM
 
-    def operand(self, e: ir.Expr, binds: int) -> str:
-        """`e` where an operator that binds `binds` stands around it."""
-        text, mine = self._expr(e)
-        return text if mine >= binds else f"({text})"
-
-    def _expr(self, e: ir.Expr) -> tuple[str, int]:
-        match e:
-            case ir.Const():
-                return constant(e), 100 if _plain(e) else 90
-            case ir.Var():
-                return self.var(e), 100
-            case ir.Param():
-                return self.scalar(e), 100
-            case ir.Extent(array=a, axis=axis):
-                return self.extent(a, axis), 100
-            case ir.Element():
-                return self.element(e), 100
-            case ir.Unary(op=op, operand=x):
-                if op == "-" and e.type.is_integer and not e.type.weak:
-                    return f"ev::negate_wrapping({self.typed(x)})", 100
-                return f"{'!' if op == 'not' else op}{self.operand(x, 91)}", 90
-            case ir.Binary():
-                return self.binary(e)
-            case ir.Compare(op=op, left=a, right=b):
-                binds = _BINDS[op]
-                return f"{self.operand(a, binds + 1)} {op} {self.operand(b, binds + 1)}", binds
-            case ir.Logic(op=op, left=a, right=b):
-                c = "&&" if op == "and" else "||"
-                # Parentheses around && in ||: C++ does not ask for them, readers do.
-                return f"{self.operand(a, 46)} {c} {self.operand(b, 46)}", _BINDS[c]
-            case ir.Select(condition=c, then=a, otherwise=b):
-                return f"{self.operand(c, 11)} ? {self.operand(a, 11)} : {self.operand(b, 11)}", 10
-            case ir.Cast(operand=x, type=t):
-                return self.cast(x, t)
-            case ir.Call():
-                return self.call(e), 100
-            case ir.Processor():
-                return processor_name(e), 100
-        raise AssertionError(e)
-
-    def element(self, e: ir.Element) -> str:
-        if e in self.loaded:
-            return self.loaded[e]
-        index = self.index(e.array, e.indices)
-        if e.once and self.streaming and e.array.path not in self.written:
-            return f"{self.array(e.array)}.once({index})"
-        if e.array.path in self.meeting:
-            return f"ev::atomic_load(&{self.array(e.array)}[{index}])"
-        return f"{self.array(e.array)}[{index}]"
-
-    def index(self, a: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
-        """The flat index of an element, rows after rows."""
-        if len(indices) == 1:
-            return self.expr(indices[0])
-        text = f"(long long){self.operand(indices[0], 90)}"
-        for axis, i in enumerate(indices[1:], 1):
-            text = f"{text} * {self.extent(a, axis)} + {self.operand(i, 71)}"
-            if axis + 1 < len(indices):
-                text = f"({text})"
-        return text
-
-    def binary(self, e: ir.Binary) -> tuple[str, int]:
-        op, a, b, t = e.op, e.left, e.right, e.type
-        if op in ("//", "%"):
-            power = _power_of_two(b) if t.is_integer else None
-            if power is not None:
-                return (
-                    (f"{self.operand(a, 90)} >> {power}", 60)
-                    if op == "//"
-                    else (f"{self.operand(a, 90)} & {2**power - 1}", 40)
-                )
-            return (
-                f"ev::floor_{'div' if op == '//' else 'mod'}({self.typed(a)}, {self.typed(b)})",
-                100,
-            )
-        if op == "<<" or (op in _WRAPPING and t.is_integer and not t.weak):
-            return f"{_WRAPPING[op]}({self.typed(a)}, {self.typed(b)})", 100
-        binds = _BINDS[op]
-        return f"{self.operand(a, binds)} {op} {self.operand(b, binds + 1)}", binds
-
-    def typed(self, e: ir.Expr) -> str:
-        """`e` where overloads are told apart by the exact type: a bare literal would be an int."""
-        return (
-            f"({ctype(e.type)}){self.operand(e, 90)}"
-            if isinstance(e, ir.Const) and e.type.is_integer
-            else self.expr(e)
-        )
-
-    def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
-        if self.held(x.type) == self.held(t):
-            return self._expr(x)
-        if t.is_bool:
-            return f"{self.operand(x, 46)} != 0", 45
-        return f"({ctype(t)}){self.operand(x, 90)}", 90
-
-    def held(self, t: Scalar) -> str:
-        """The machine type behind a scalar type."""
+    # ---- values ------------------------------------------------------------------------------
+    def machine(self, t: Scalar) -> str:
         return ("long long" if self.wide else "int") if t is POS else ctype(t)
 
-    def call(self, e: ir.Call) -> str:
-        entry = BY_NAME[e.name]
-        arguments = ", ".join(self.typed(a) for a in e.arguments)
-        text = f"{entry.cuda}({arguments})"
-        return f"(long long){text}" if entry.kind == "to_int" else text
+    def constant(self, c: ir.Const) -> tuple[str, int]:
+        if c.type.is_bool:
+            return "true" if c.value else "false", ATOM
+        if c.type.is_complex:
+            parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
+            return f"{ctype(c.type)}({', '.join(self.expr(part) for part in parts)})", ATOM
+        text = self.float_literal(c) if c.type.is_float else self.integer_literal(c)
+        return text, _CAST if text[0] == "-" else ATOM
 
-
-def _plain(c: ir.Const) -> bool:
-    return c.type.is_complex or not (c.value < 0 or math.copysign(1.0, c.value) < 0)
-
-
-def _power_of_two(e: ir.Expr) -> int | None:
-    if isinstance(e, ir.Const) and e.value > 0 and int(e.value) & (int(e.value) - 1) == 0:
-        return int(e.value).bit_length() - 1
-    return None
-
-
-def constant(c: ir.Const) -> str:
-    """A literal of exactly the constant's type."""
-    if c.type.is_bool:
-        return "true" if c.value else "false"
-    if c.type.is_complex:
-        parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
-        return f"{ctype(c.type)}({', '.join(map(constant, parts))})"
-    if c.type.is_float:
+    def float_literal(self, c: ir.Const) -> str:
         name = ctype(c.type)
         if math.isnan(c.value):
             return f"ev::not_a_number<{name}>()"
         if math.isinf(c.value):
             return f"ev::{'highest' if c.value > 0 else 'lowest'}<{name}>()"
         return f"{float(c.value)!r}{'f' if name == 'float' else ''}"
-    value, limits = int(c.value), np.iinfo(c.type.dtype)
-    if value in (limits.min, limits.max):  # the first has no literal, and of `pos` neither has one
-        return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
-    return f"{value}LL" if not -(2**31) < value < 2**31 else str(value)
+
+    def integer_literal(self, c: ir.Const) -> str:
+        value, limits = int(c.value), np.iinfo(c.type.dtype)
+        if value in (limits.min, limits.max):  # the least has no literal; of `pos` neither has one
+            return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
+        return f"{value}{'LL' if self.machine(c.type) == 'long long' else ''}"
+
+    def element(self, e: ir.Element) -> tuple[str, int]:
+        if e in self.loaded:
+            return self.loaded[e], ATOM
+        index = self.index(e.array, e.indices)
+        if e.once and self.streaming and e.array.path not in self.written:
+            return f"{self.array(e.array)}.once({index})", ATOM
+        if e.array.path in self.meeting:
+            return f"ev::atomic_load(&{self.array(e.array)}[{index}])", ATOM
+        return f"{self.array(e.array)}[{index}]", ATOM
+
+    def index(self, a: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
+        """The flat index of an element, rows after rows."""
+        if len(indices) == 1:
+            return self.expr(indices[0])
+        text = f"(long long){self.operand(indices[0], _CAST)}"
+        for axis, i in enumerate(indices[1:], 1):
+            text = f"{text} * {self.extent(a, axis)} + {self.operand(i, 71)}"
+            if axis + 1 < len(indices):
+                text = f"({text})"
+        return text
+
+    # ---- operations ----------------------------------------------------------------------------
+    def unary(self, e: ir.Unary) -> tuple[str, int]:
+        if e.op == "-" and e.type.is_integer and not e.type.weak:
+            return f"ev::negate_wrapping({self.expr(e.operand)})", ATOM
+        return super().unary(e)
+
+    def binary(self, e: ir.Binary) -> tuple[str, int]:
+        op, a, b, t = e.op, e.left, e.right, e.type
+        power = _power_of_two(b) if t.is_integer else None
+        if op == "//" and power is not None:
+            return f"{self.operand(a, 60)} >> {power}", 60
+        if op == "%" and power is not None:
+            mask = self.expr(ir.Const(2**power - 1, t))
+            return f"{self.operand(a, 41)} & {mask}", 40
+        if op in ("//", "%"):
+            return self.function(f"ev::floor_{'div' if op == '//' else 'mod'}", a, b)
+        if op == "<<":
+            return self.function("ev::shift_left", a, b)
+        if op in _WRAPPING and t.is_integer and not t.weak:
+            return self.function(_WRAPPING[op], a, b)
+        return super().binary(e)
+
+    def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
+        return (f"(bool)({text})", _CAST) if t.is_bool else (text, binds)  # bools combine to ints
+
+    def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
+        if t.is_bool:
+            return f"{self.operand(x, 46)} != 0", 45
+        return f"({ctype(t)}){self.operand(x, _CAST)}", _CAST
+
+    def call(self, e: ir.Call) -> tuple[str, int]:
+        entry = BY_NAME[e.name]
+        text, binds = self.function(entry.cuda, *e.arguments)
+        given = {"to_int": "long long", "test": "bool"}.get(entry.kind)
+        return (f"({given}){text}", _CAST) if given else (text, binds)
+
+    def function(self, name: str, *arguments: ir.Expr) -> tuple[str, int]:
+        return f"{name}({', '.join(map(self.expr, arguments))})", ATOM
+
+
+def _power_of_two(e: ir.Expr) -> int | None:
+    if isinstance(e, ir.Const) and e.value > 0 and int(e.value) & (int(e.value) - 1) == 0:
+        return int(e.value).bit_length() - 1
+    return None
 
 
 def processor_name(e: ir.Processor) -> str:

@@ -27,7 +27,7 @@ def emit_dynamic(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     made = HandedOut(unit, phase, schedule.size, ir.Const(schedule.size, POS))
     kind = f"pos, {schedule.size}, {schedule.block}, {schedule.chunk}, {made.converged}"
     made.writer.line(f"ev::chunks<{kind}> chunks(chunks_taken, {made.num_tiles()});")
-    with made.writer.braces("while (chunks.take())"):
+    with made.writer.compound("while (chunks.take())"):
         made.writer.line("chunks.each(tile);")
         if phase.grid:
             made.writer.line("chunks.keep<totals>(grid, (grid_value*)grid_partials);")
@@ -80,7 +80,6 @@ class HandedOut:
     ) -> None:
         self.unit, self.phase = unit, phase
         self.text = unit.text(phase)
-        self.text.taken |= {"chunks", "live", "team", "tile", "tile_bins"}
         self.text.names[WIDTH] = "team.size()"
         self.totals = Totals(self.text, phase.grid)
         atoms = strided(phase.layout, size, width)
@@ -99,7 +98,9 @@ class HandedOut:
         writer.tile = phase.tile
         writer.declared.add(phase.tile)
         name = self.text.var(phase.tile)
-        with writer.braces(f"auto tile = [&](const auto& team, const pos {name}, const bool live)"):
+        with writer.compound(
+            f"auto tile = [&](const auto& team, const pos {name}, const bool live)"
+        ):
             writer.block(phase.body)
         writer.lines[-1] += ";"
         writer.at = None

@@ -33,7 +33,7 @@ def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
 def _once(unit: Unit, phase: Once, name: str) -> PhaseCode:
     text = unit.text(phase)
     writer = Writer(text)
-    with writer.braces("if (ev::thread_rank() == 0)"):
+    with writer.compound("if (ev::thread_rank() == 0)"):
         writer.block(phase.body)
     kernel = unit.kernel(name, 32, "one", text.references, [], writer.lines, [])
     return PhaseCode((kernel,), None, ())

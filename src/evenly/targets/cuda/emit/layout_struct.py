@@ -15,9 +15,8 @@ def position_function(
     """One of num_tiles, num_atoms, begin and end. at: the Python that asks."""
     inner = text.child()
     inner.names.update(dict.fromkeys(code.params, "tile"))
-    inner.taken.add("tile")
     writer = Writer(inner, at)
-    with writer.braces(f"EV_DEVICE pos {name}({'pos tile' if code.params else ''}) const"):
+    with writer.compound(f"EV_DEVICE pos {name}({'pos tile' if code.params else ''}) const"):
         writer.block(code.body)
         writer.line(f"return {inner.expr(code.results[0])};")
     return writer.lines

@@ -90,13 +90,12 @@ def _tiles(
     if not writer.converged:
         loop = range_head("pos", name, start, stop, step, over[2])
         one = f"if (const pos {name} = {start}; {name} < {stop})"
-        with writer.braces(one if alone and writer.size == 1 else loop):
+        with writer.compound(one if alone and writer.size == 1 else loop):
             yield
         return
     first = writer.text.unique("first")
-    writer.text.taken.add("live")
     own = start if alone else f"{first} + team.in_warp_rank()"
-    with writer.braces(
+    with writer.compound(
         ""
         if alone
         else f"for (pos {first} = {start} - team.in_warp_rank(); {first} < {stop}; {first} += {step})"

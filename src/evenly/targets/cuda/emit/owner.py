@@ -11,7 +11,7 @@ from evenly.language.types import POS
 from .batches import SideBySide, Strided
 from .expressions import Text
 from .meeting import reread
-from .statements import Writer, fields_of, member, range_head, value_struct
+from .statements import Writer, fields_of, members, range_head, value_struct
 
 # Threads of a multiprocessor. ptxas by itself keeps to 32 registers, for 2,048 of them, and loads that could be in
 # flight together follow each other: with half as many as the bound it takes what it needs, 64 at most. So much is
@@ -102,7 +102,7 @@ class Owner(Writer):
 
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
         if self.leads() and acc.fields[0] in self.grid_names:
-            with self.braces(f"if ({self.leader})"):
+            with self.compound(f"if ({self.leader})"):
                 super().accumulate(acc, values)
             return
         super().accumulate(acc, values)
@@ -111,14 +111,12 @@ class Owner(Writer):
         """The members' share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         t = self.text
-        for acc in s.accumulators:
-            for v, e in zip(acc.fields, acc.identity, strict=True):
-                self.assign(v, t.expr(e))
+        self.identities(s.accumulators)
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
         conditions += ["team.active()"] if self.size > 32 and self.size % 32 else []
-        with self.braces(f"if ({' && '.join(conditions)})" if conditions else ""):
+        with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
             self.block(body)
             t.names.pop(s.atom, None)
             name = t.var(s.atom)
@@ -134,7 +132,7 @@ class Owner(Writer):
                 self.batches(s, start, end, step)
             else:
                 head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
-                with self.braces(head):
+                with self.compound(head):
                     self.block(s.body)
             self.in_pass = self.ascends = False
         if self.size == 1:
@@ -172,11 +170,11 @@ class Owner(Writer):
     def batch(self, s: ir.Pass, asked: Strided) -> None:
         t, fields, name = self.text, fields_of(s.accumulators), asked.name
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
-        part = {v: f"{parts}[{item}].{member(fields, v)}" for v in fields}
+        part = {v: f"{parts}[{item}].{m}" for v, m in members(fields).items()}
         identity = ", ".join(t.expr(e) for a in s.accumulators for e in a.identity)
         self.line("#pragma unroll 1")
         each = f"{first} < {asked.end}; {first} += {self.items} * {asked.width}"
-        with self.braces(f"for (pos {first} = {asked.start}; {each})"):
+        with self.compound(f"for (pos {first} = {asked.start}; {each})"):
             asked.load(first)
             self.line(f"{self.struct_of(s)} {parts}[{self.items}];")
             with self.each_of_a_batch(item):
@@ -185,7 +183,7 @@ class Owner(Writer):
                 names = {v: t.var(v) for v in fields}
                 t.names.update(part)
                 t.loaded = asked.loaded(item)
-                with self.braces(f"if ({asked.inside})"):
+                with self.compound(f"if ({asked.inside})"):
                     self.block(s.body)
                 t.names.update(names)
                 t.loaded = {}
@@ -194,11 +192,11 @@ class Owner(Writer):
                     values = tuple(ir.Var(v.name, v.type) for v in acc.fields)
                     t.names.update({x: part[v] for x, v in zip(values, acc.fields, strict=True)})
                     self.declared.update(values)
-                    self.combine(acc, values)
+                    self.combine(acc, acc.fields, values)
 
     def each_of_a_batch(self, item: str) -> AbstractContextManager[None]:
         self.line("#pragma unroll")
-        return self.braces(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
+        return self.compound(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
 
     def min_blocks(self, block: int) -> int:
         """Blocks that a multiprocessor must hold; 0: for the compiler to decide."""
@@ -212,13 +210,13 @@ class Owner(Writer):
         return self.made[id(s)]
 
     def reduce(self, s: ir.Pass) -> None:
-        fields, struct = fields_of(s.accumulators), self.struct_of(s)
-        names = [self.text.var(v) for v in fields]
+        named, struct = members(fields_of(s.accumulators)), self.struct_of(s)
+        names = [self.text.var(v) for v in named]
         result = self.text.unique("whole")
         method = "reduce_to_leader" if self.one_pass else "reduce"
         self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
-        for v, name in zip(fields, names, strict=True):
-            self.line(f"{name} = {result}.{member(fields, v)};")
+        for m, name in zip(named.values(), names, strict=True):
+            self.line(f"{name} = {result}.{m};")
 
 
 def widest(s: ir.Pass) -> int:

@@ -10,9 +10,8 @@ from evenly.language.schedule_code import ScheduleCode
 from .asked import Asked, stages
 from .expressions import Text, ctype
 from .lines import Line, indented
-from .naming import apart
 from .processor import define_processor
-from .statements import Writer, combine_body, fields_of, member, value_struct
+from .statements import Writer, combine_body, fields_of, members, value_struct
 from .totals import Totals
 
 
@@ -25,9 +24,10 @@ class PhaseStruct:
 
     def __init__(self, text: Text, phase: Split, totals: Totals, asked: Asked) -> None:
         self.text, self.phase, self.totals, self.asked = text, phase, totals, asked
-        self.tile, self.atom = apart(phase.tile.name), apart(phase.pass_.atom.name)
         self.accumulators = phase.pass_.accumulators
-        self.fields = fields_of(self.accumulators)
+        self.fields = members(fields_of(self.accumulators))
+        self.state = members(phase.state)
+        self.tile, self.atom = members((phase.tile, phase.pass_.atom)).values()
 
     def lines(self) -> list[str]:
         p = self.phase
@@ -40,7 +40,7 @@ class PhaseStruct:
         }
         return [
             "  struct State {"
-            + "".join(f" {ctype(v.type)} {self.state_member(v)};" for v in p.state)
+            + "".join(f" {ctype(v.type)} {m};" for v, m in self.state.items())
             + " };",
             *self.value(),
             "  using Grid = grid_value;",
@@ -57,9 +57,6 @@ class PhaseStruct:
             *self.leave(),
             *self.grid(),
         ]
-
-    def state_member(self, v: ir.Var) -> str:
-        return f"{v.name}{self.phase.state.index(v) if sum(x.name == v.name for x in self.phase.state) > 1 else ''}"
 
     def value(self) -> list[str]:
         if not self.accumulators:
@@ -90,10 +87,9 @@ class PhaseStruct:
         text = self.text.child()
         if self.phase.lane is not None:
             text.names[self.phase.lane] = "lane"
-            text.taken.add("lane")
         for table in names.values():
-            text.names.update(table)
-            text.taken.update(table.values())
+            for v, name in table.items():
+                text.names[v] = text.unique(name)
         writer = Writer(text, at)
         writer.depth = 2
         return writer
@@ -122,7 +118,6 @@ class PhaseStruct:
         p = self.phase
         tile, atom = self.tile, self.atom
         writer = self.stepping()
-        writer.text.taken |= {"state", "acc"}
         writer.block(p.pass_.body)
         return [
             f"  EV_DEVICE void step(Value& acc, const State& state, pos {tile}, pos {atom}) const {{",
@@ -135,8 +130,8 @@ class PhaseStruct:
         return self.writer(
             p.pass_.at,
             position={p.tile: self.tile, p.pass_.atom: self.atom},
-            state={v: f"state.{self.state_member(v)}" for v in p.state},
-            fields={v: f"acc.{member(self.fields, v)}" for v in self.fields},
+            state={v: f"state.{m}" for v, m in self.state.items()},
+            fields={v: f"acc.{m}" for v, m in self.fields.items()},
         )
 
     def steps_apart(self) -> list[str]:
@@ -145,12 +140,11 @@ class PhaseStruct:
         first, then = stages(self.asked)
         names = {e: f"e{i}" for i, e in enumerate([*first, *then])}
         use = self.stepping()
-        use.text.taken |= {"state", "acc", "asked"}
         use.text.loaded = {e: f"asked.{names[e]}" for e in self.asked}
         use.block(self.phase.pass_.body)
         return [
             "  struct Asked {",
-            *(f"    {self.text.held(e.type)} {name};" for e, name in names.items()),
+            *(f"    {self.text.machine(e.type)} {name};" for e, name in names.items()),
             pins("pin_asked", [names[e] for e in first]),
             pins("pin_followed", [names[e] for e in then]),
             "  };",
@@ -171,7 +165,6 @@ class PhaseStruct:
     def asking(self, names: dict[ir.Element, str], wanted: Asked, there: Asked) -> list[str]:
         """`asked` gets these elements. there: those that it has."""
         writer = self.stepping()
-        writer.text.taken |= {"asked"}
         writer.text.loaded = {e: f"asked.{names[e]}" for e in there}
         for e, at in wanted.items():
             writer.at = at
@@ -184,10 +177,9 @@ class PhaseStruct:
         writer = self.writer(
             p.pass_.at,
             tile={p.tile: tile},
-            fields={v: f"value.{member(self.fields, v)}" for v in self.fields},
+            fields={v: f"value.{m}" for v, m in self.fields.items()},
             grid=self.totals.names,
         )
-        writer.text.taken |= {"value", "grid"}
         writer.block(p.leave)
         return [
             f"  EV_DEVICE void leave(pos {tile}, const Value& value, Grid& grid) const {{",
@@ -232,7 +224,6 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
     ) -> list[str]:
         inner = text.child()
         inner.names.update(names)
-        inner.taken |= {*names.values(), "state", "tile"}
         writer = Writer(inner)
         writer.depth = 2
         define_processor(

@@ -18,7 +18,6 @@ def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) 
         if isinstance(e, ir.Processor)
     }
     names = {processor_name(e): e for e in sorted(asked, key=processor_name)}
-    writer.text.taken |= {"thread_index", "thread_count", "team", *names}
     if size > 1:
         writer.line(
             f"const ev::group<{size}, {block}{', true' if getattr(writer, 'converged', False) else ''}> team;"

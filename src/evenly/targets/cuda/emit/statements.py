@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from evenly.language import combine, ir
 from evenly.language.diagnostics import Location
+from evenly.targets.printing.names import Names
+from evenly.targets.printing.statements import Statements, Words
 
 from .expressions import Text, ctype
 from .lines import Line
 from .scopes import declarations
 
 
-class Writer:
+class Writer(Statements[Text]):
     """Writes statements line by line. This one runs code on one thread; see owner.py for groups.
 
     `at`: what the lines being written come from, as far as their statements do not say.
     """
 
+    words = Words(forever="while (true)", condition="if ({c})", end=";")
+
     def __init__(self, text: Text, at: Location | None = None) -> None:
-        self.text = text
+        super().__init__(text)
         self.at = at
-        self.lines: list[str] = []
-        self.depth = 1
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}
         self.after: tuple[ir.Var, ...] = ()
@@ -35,8 +37,20 @@ class Writer:
         self.lines.append(Line("  " * self.depth + text, self.at))
 
     @contextmanager
-    def braces(self, head: str) -> Iterator[None]:
+    def compound(self, head: str) -> Iterator[None]:
         self.line(f"{head} {{" if head else "{")
+        with self._body():
+            yield
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        self.lines[-1] = Line(f"{self.lines[-1]} else {{", self.at)
+        with self._body():
+            yield
+
+    @contextmanager
+    def _body(self) -> Iterator[None]:
+        """What is declared in it ends with it."""
         self.depth += 1
         declared = set(self.declared)
         yield
@@ -68,40 +82,12 @@ class Writer:
             self.statement(s)
         self.at = outer
 
-    def statement(self, s: ir.Stmt) -> None:
-        match s:
-            case ir.Assign(var=v, value=e):
-                self.assign(v, self.text.expr(e))
-            case ir.Store():
-                self.store(s)
-            case ir.Atomic():
-                self.atomic(s)
-            case ir.If():
-                self.branch(s)
-            case ir.While(before=before, condition=c, body=body):
-                with self.braces("while (true)"):
-                    self.inner(before)
-                    self.line(f"if (!{self.text.operand(c, 91)}) break;")
-                    self.inner(body)
-            case ir.For():
-                self.loop(s)
-            case ir.Break():
-                self.line("break;")
-            case ir.Continue():
-                self.line("continue;")
-            case ir.Accumulate(accumulator=acc, values=values):
-                self.accumulate(acc, values)
-            case ir.Pass():
-                self.walk(s)
-            case _:
-                raise AssertionError(s)
-
     def assign(self, v: ir.Var, text: str) -> None:
         if v in self.declared:
-            self.line(f"{self.text.var(v)} = {text};")
+            self.simple(f"{self.text.var(v)} = {text}")
         else:
             self.declared.add(v)
-            self.line(f"{ctype(v.type)} {self.text.var(v)} = {text};")
+            self.simple(f"{ctype(v.type)} {self.text.var(v)} = {text}")
 
     def target(self, array: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
         return f"{self.text.array(array)}[{self.text.index(array, indices)}]"
@@ -118,7 +104,7 @@ class Writer:
     def atomic(self, s: ir.Atomic) -> None:
         call = self.atomic_call(s)
         if s.result is None:
-            self.line(f"{call};")
+            self.simple(call)
         else:
             self.assign(s.result, call)
 
@@ -127,70 +113,23 @@ class Writer:
         values = "".join(f", {self.text.expr(e)}" for e in s.operands)
         return f"ev::atomic_{name}(&{self.target(s.array, s.indices)}{values})"
 
-    def branch(self, s: ir.If) -> None:
-        if not s.then and not s.otherwise:
-            return
-        condition, then, otherwise = s.condition, s.then, s.otherwise
-        if not then:
-            condition, then, otherwise = ir.Unary("not", condition, condition.type), otherwise, ()
-        with self.braces(f"if ({self.text.expr(condition)})"):
-            self.inner(then)
-        if otherwise:
-            self.lines[-1] = Line(f"{self.lines[-1]} else {{", self.at)
-            declared = set(self.declared)
-            self.depth += 1
-            self.inner(otherwise)
-            self.depth -= 1
-            self.declared = declared
-            self.line("}")
-
     def loop(self, s: ir.For) -> None:
         t = self.text
         name = t.var(s.var)
         self.declared.add(s.var)
         kind = ctype(s.var.type)
         start, stop, step = (t.expr(ir.Cast(e, s.var.type)) for e in (s.start, s.stop, s.step))
-        with self.braces(range_head(kind, name, start, stop, step, s.step)):
+        with self.compound(range_head(kind, name, start, stop, step, s.step)):
             self.inner(s.body)
 
-    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        """fields = combined(fields, values)."""
-        simple = []
-        for v in values:
-            if isinstance(v, ir.Var | ir.Const) or acc.op in (
-                "sum",
-                "product",
-                "any",
-                "all",
-                "&",
-                "|",
-                "^",
-            ):
-                simple.append(v)
-            else:
-                held = ir.Var("part", v.type)
-                self.assign(held, self.text.expr(v))
-                simple.append(held)
-        self.combine(acc, tuple(simple))
-
-    def combine(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        """What was accumulated, and then these."""
-        into = acc.fields
-        body, results = combine.combined(acc, into, values, later=self.ascends)
-        self.block(body)
-        if len(results) == 1:
-            self.assign(into[0], self.text.expr(results[0]))
-            return
-        held = []
-        for r in results:  # all new values before the first old one goes
-            h = ir.Var("new", r.type)
-            self.assign(h, self.text.expr(r))
-            held.append(h)
-        for v, h in zip(into, held, strict=True):
-            self.assign(v, self.text.expr(h))
-
-    def walk(self, s: ir.Pass) -> None:
-        raise AssertionError("a pass outside an owned phase")
+    def combine(
+        self,
+        acc: ir.Accumulator,
+        a: tuple[ir.Expr, ...],
+        b: tuple[ir.Expr, ...],
+        later: bool = False,
+    ) -> None:
+        super().combine(acc, a, b, later or self.ascends)
 
 
 def range_head(
@@ -223,19 +162,21 @@ def fields_of(accumulators: tuple[ir.Accumulator, ...]) -> list[ir.Var]:
     return [v for a in accumulators for v in a.fields]
 
 
-def member(fields: list[ir.Var], v: ir.Var) -> str:
-    """The member of a value struct that holds an accumulator's field."""
-    return f"{v.name}{fields.index(v) if sum(f.name == v.name for f in fields) > 1 else ''}"
+def members(fields: Sequence[ir.Var]) -> dict[ir.Var, str]:
+    """The members of a struct that holds these variables."""
+    names = Names()
+    return {v: names.variable(v.name) for v in fields}
 
 
 def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
     """The lines of a struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
     fields = fields_of(accumulators)
-    members = [f"  {ctype(v.type)} {member(fields, v)};" for v in fields]
-    each = ", ".join(f"f({member(fields, v)})" for v in fields)
+    named = members(fields)
+    declared = [f"  {ctype(v.type)} {m};" for v, m in named.items()]
+    each = ", ".join(f"f({m})" for m in named.values())
     return [
         f"struct {name} {{",
-        *members,
+        *declared,
         f"  template <class F> EV_DEVICE {name} each(F f) const {{ return {{{each}}}; }}",
         f"  static EV_DEVICE {name} combine(const {name}& a, const {name}& b) {{",
         *combine_body(text, accumulators),
@@ -248,7 +189,7 @@ def combine_body(
     text: Text, accumulators: tuple[ir.Accumulator, ...], later: bool = False
 ) -> list[str]:
     """The statements that combine `a` and `b`, both of the struct of these accumulators; `later`: see `combined`."""
-    fields = fields_of(accumulators)
+    named = members(fields_of(accumulators))
     inner = text.child()
     writer = Writer(inner)
     writer.depth = 2
@@ -256,7 +197,7 @@ def combine_body(
     for acc in accumulators:
         sides = []
         for side in "ab":
-            held = tuple(ir.Var(f"{side}.{member(fields, v)}", v.type) for v in acc.fields)
+            held = tuple(ir.Var(f"{side}.{named[v]}", v.type) for v in acc.fields)
             inner.names.update({h: h.name for h in held})
             writer.declared.update(held)
             sides.append(held)

@@ -13,7 +13,7 @@ from .code import KernelCode
 from .expressions import Text
 from .lines import Line
 from .parameters import Parameter
-from .statements import Writer, member, value_struct
+from .statements import Writer, members, value_struct
 
 if TYPE_CHECKING:
     from .unit import Unit
@@ -35,9 +35,8 @@ class Totals:
         self.accumulators = tuple(g.accumulator for g in grid)
         self.all_fields = [v for a in self.accumulators for v in a.fields]
         self.words = struct_words(v.type for v in self.all_fields)
-        self.names = {v: f"grid.{member(self.all_fields, v)}" for v in self.all_fields}
+        self.names = {v: f"grid.{m}" for v, m in members(self.all_fields).items()}
         text.names.update(self.names)
-        text.taken.add("grid")
         self.structs = self._structs(text) if grid else ["struct grid_value {};"]
         self.parameters = [Parameter("buffer", "void*", name="grid_partials")] if grid else []
 

@@ -13,7 +13,7 @@ from .code import KernelCode
 from .expressions import References, Text
 from .lines import origins
 from .meeting import meeting
-from .parameters import Parameter, parameter_name, parameters_of, view_lines
+from .parameters import Parameter, parameters_of, view_lines
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Unit:
     ) -> KernelCode:
         """min_blocks: that a multiprocessor must hold; 0: for the compiler to decide. carveout: see KernelCode."""
         parameters = [*parameters_of(references, self.written), *extra]
-        declared = [f"{p.type} {parameter_name(p)}" for p in parameters]
+        declared = [p.text for p in parameters]
         shown = view_lines(references, self.written) if views else []
         lines = [
             *self.head,

@@ -1,0 +1,166 @@
+"""Statements as lines of text. How stores, loops and passes look depends on the target and on who runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+from evenly.language import combine, ir
+
+from .expressions import Expressions
+
+# Accumulators whose combination names each operand once: their contributions need no variable.
+_ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
+
+T = TypeVar("T", bound=Expressions)
+
+
+@dataclass(frozen=True)
+class Words:
+    """How a language writes statements. condition: the head of a branch, with the place c. end: what a line ends with."""
+
+    forever: str
+    condition: str
+    end: str
+
+
+class Statements(Generic[T]):
+    """Writes statements line by line, with the expressions that `text` prints."""
+
+    words: ClassVar[Words]
+
+    def __init__(self, text: T) -> None:
+        self.text = text
+        self.lines: list[str] = []
+        self.depth = 1
+
+    # ---- lines -----------------------------------------------------------------------------
+    def line(self, text: str) -> None:
+        raise NotImplementedError
+
+    def compound(self, head: str) -> AbstractContextManager[None]:
+        """The body of a compound statement."""
+        raise NotImplementedError
+
+    def otherwise(self) -> AbstractContextManager[None]:
+        """The other branch, right after the first."""
+        raise NotImplementedError
+
+    def simple(self, text: str) -> None:
+        self.line(text + self.words.end)
+
+    # ---- statements --------------------------------------------------------------------------
+    def block(self, block: ir.Block) -> None:
+        for s in block:
+            self.statement(s)
+
+    def statement(self, s: ir.Stmt) -> None:
+        match s:
+            case ir.Assign(var=v, value=value):
+                (value,) = self.common(value)
+                self.assign(v, self.text.expr(value))
+            case ir.Store():
+                self.store(s)
+            case ir.Atomic():
+                self.atomic(s)
+            case ir.If():
+                self.branch(s)
+            case ir.While(before=before, condition=c, body=body):
+                with self.compound(self.words.forever):
+                    self.inner(before)
+                    with self.when(ir.Unary("not", c, c.type)):
+                        self.simple("break")
+                    self.inner(body)
+            case ir.For():
+                self.loop(s)
+            case ir.Break():
+                self.simple("break")
+            case ir.Continue():
+                self.simple("continue")
+            case ir.Accumulate(accumulator=acc, values=values):
+                self.accumulate(acc, values)
+            case ir.Pass():
+                self.walk(s)
+            case _:
+                raise AssertionError(s)
+
+    def inner(self, block: ir.Block) -> None:
+        """A block in one that is being written."""
+        for s in block:
+            self.statement(s)
+
+    @contextmanager
+    def when(self, condition: ir.Expr) -> Iterator[None]:
+        with self.compound(self.words.condition.format(c=self.text.expr(condition))):
+            yield
+
+    def branch(self, s: ir.If) -> None:
+        condition, then, otherwise = s.condition, s.then, s.otherwise
+        if not then and not otherwise:
+            return
+        if not then:
+            condition, then, otherwise = ir.Unary("not", condition, condition.type), otherwise, ()
+        with self.when(condition):
+            self.inner(then)
+        if otherwise:
+            with self.otherwise():
+                self.inner(otherwise)
+
+    # ---- accumulators --------------------------------------------------------------------------
+    def identities(self, accumulators: tuple[ir.Accumulator, ...]) -> None:
+        """The accumulators' fields, before the first contribution."""
+        for acc in accumulators:
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                self.assign(v, self.text.expr(e))
+
+    def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
+        """fields = combined(fields, values)."""
+        held: list[ir.Expr] = []
+        for value in self.common(*values):
+            if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
+                held.append(value)
+            else:
+                held.append(ir.Var("part", value.type))
+                self.assign(held[-1], self.text.expr(value))
+        self.combine(acc, acc.fields, tuple(held))
+
+    def combine(
+        self,
+        acc: ir.Accumulator,
+        a: tuple[ir.Expr, ...],
+        b: tuple[ir.Expr, ...],
+        later: bool = False,
+    ) -> None:
+        """fields = combined(a, b), for operands that are cheap to repeat; `later`: see `combined`."""
+        body, results = combine.combined(acc, a, b, later)
+        self.block(body)
+        if len(results) == 1:
+            self.assign(acc.fields[0], self.text.expr(results[0]))
+            return
+        new = [ir.Var("new", r.type) for r in results]
+        for v, r in zip(new, results, strict=True):  # all of them before the first old one goes
+            self.assign(v, self.text.expr(r))
+        for v, n in zip(acc.fields, new, strict=True):
+            self.assign(v, self.text.var(n))
+
+    # ---- what targets differ in ----------------------------------------------------------------
+    def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
+        """The expressions without what they repeat, where that is written first."""
+        return expressions
+
+    def assign(self, v: ir.Var, text: str) -> None:
+        raise NotImplementedError
+
+    def store(self, s: ir.Store) -> None:
+        raise NotImplementedError
+
+    def atomic(self, s: ir.Atomic) -> None:
+        raise NotImplementedError
+
+    def loop(self, s: ir.For) -> None:
+        raise NotImplementedError
+
+    def walk(self, s: ir.Pass) -> None:
+        raise NotImplementedError
