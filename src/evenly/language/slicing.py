@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 
 from . import ir, walk
@@ -15,22 +16,24 @@ def _reads_of(s: ir.Stmt) -> set[ir.Var]:
     return {v for e in walk.operands(s) for v in reads(e)}
 
 
-def needed(block: ir.Block, live: set[ir.Var], effects: bool) -> tuple[ir.Block, set[ir.Var]]:
+def needed(
+    block: ir.Block, live: set[ir.Var], effects: bool, leaving: Set[ir.Var] = frozenset()
+) -> tuple[ir.Block, set[ir.Var]]:
     """The statements that compute `live` at the end of `block` (and its effects, if asked for).
 
-    Also returns the variables that must be given at its start. Passes are left out: what they
+    leaving: what a `break` or `continue` in it must bring along: they go past the block's end. Also returns the variables that must be given at its start. Passes are left out: what they
     compute is handed over through the workspace.
     """
     kept: list[ir.Stmt] = []
     live = set(live)
     for s in reversed(block):
-        new = _keep(s, live, effects)
+        new = _keep(s, live, effects, leaving)
         if new is not None:
             kept.append(new)
     return tuple(reversed(kept)), live
 
 
-def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
+def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) -> ir.Stmt | None:
     """`s` if it is needed, with `live` moved to before it."""
     match s:
         case ir.Assign(var=var):
@@ -49,22 +52,27 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
                 return None
             live.update(acc.fields)
         case ir.If(then=then, otherwise=otherwise):
-            return _keep_if(s, then, otherwise, live, effects)
+            return _keep_if(s, then, otherwise, live, effects, leaving)
         case ir.While() | ir.For():
             return _keep_loop(s, live, effects)
         case ir.Pass():
             return None
         case ir.Break() | ir.Continue():
-            return s
+            live.update(leaving)
     live.update(_reads_of(s))
     return s
 
 
 def _keep_if(
-    s: ir.If, then: ir.Block, otherwise: ir.Block, live: set[ir.Var], effects: bool
+    s: ir.If,
+    then: ir.Block,
+    otherwise: ir.Block,
+    live: set[ir.Var],
+    effects: bool,
+    leaving: Set[ir.Var],
 ) -> ir.Stmt | None:
-    a, live_a = needed(then, live, effects)
-    b, live_b = needed(otherwise, live, effects)
+    a, live_a = needed(then, live, effects, leaving)
+    b, live_b = needed(otherwise, live, effects, leaving)
     if not a and not b:
         return None
     live |= live_a | live_b | reads(s.condition)
@@ -81,7 +89,7 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
         before = set(inner)
         blocks = []
         for block in every:
-            kept, start = needed(block, inner, effects)
+            kept, start = needed(block, inner, effects, inner)
             inner |= start | _reads_of(s)
             blocks.append(kept)
         if inner == before:

@@ -184,6 +184,34 @@ def break_and_continue(A, x, y, z):
         z[t] = odd
 
 
+@case(
+    A=tiles(3), x=f32(3, 8, 100), y=out("float64", [3, 8, 12.5]), z=out("int32", [10, 1, 2]),
+    total=out("float64", [23.5]),
+)  # fmt: skip
+def what_a_break_brings_along(A, x, y, z, total):
+    """Assigned anew on the way to a `break`, in another type, and again on the way round."""
+    whole = 0.0
+    for t in A.tiles():
+        last = t + 0.5
+        seen = t
+        for i in range(3):
+            last = x[t]
+            seen = i + 10
+            if last < 50:
+                seen = 10 if t == 0 else 1
+                break
+            if i == 1:
+                seen = 2
+                last = 12.5
+                break
+            last = last * 2
+            seen = i
+        y[t] = last
+        z[t] = seen
+        whole += last
+    total[0] = whole
+
+
 @case(A=tiles(2), y=out("int32", [3, 6]))
 def nested_loops_and_break(A, y):
     """`break` leaves the inner loop only."""

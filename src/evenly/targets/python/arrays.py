@@ -13,8 +13,7 @@ from evenly.interop.narrow import narrowed, widened
 from evenly.language.types import BFLOAT16, FLOAT16, Scalar, from_dtype
 
 from .failures import OutOfBounds, RunError
-from .functions import wrapped
-from .operators import is_whole
+from .typed import as_type, is_whole
 
 
 def _as_it_is(value: Any) -> Any:
@@ -70,9 +69,7 @@ class CheckedArray:
             raise RunError(self._name, expected=f"a value of its type, {t}", given=given)
         if t is BFLOAT16:
             return narrowed(value).view(self._array.dtype)
-        if t.is_integer:
-            return wrapped(value, t.dtype)
-        return value if t.is_bool else t.dtype.type(np.float64(value) if t is FLOAT16 else value)
+        return as_type(np.float64(value) if t is FLOAT16 else value, t)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
         indices = index if type(index) is tuple else (index,)

@@ -8,6 +8,7 @@ table is keyed by the object, not by its name, so that `import math as m` and
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
@@ -15,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from evenly.interop.narrow import widened
 from evenly.language import names
+from evenly.language import types as T
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.types import BFLOAT16, from_dtype
 
-from .operators import is_weak
+from . import operators
+from .typed import as_type, element_value, together, truncated, type_of, weakly
 
 _NOTHING: Any = object()
 
@@ -29,7 +30,7 @@ _NOTHING: Any = object()
 def _sum(values: Iterable[Any], start: Any = 0) -> Any:
     total = start  # not Python's sum: from 3.12 on that one compensates for rounding
     for v in values:
-        total = total + v
+        total = operators.add(total, v)
     return total
 
 
@@ -58,54 +59,53 @@ def _folded(pick: Callable[[Any, Any], Any], values: Iterator[Any], default: Any
         return default
     for v in values:
         best = pick(best, v)
-    return best if default is _NOTHING else _beside(best, default)
-
-
-def _beside(value: Any, other: Any) -> Any:
-    """`value` in the type that it shares with `other`, which might have stood in its place."""
-    if is_weak(value) and is_weak(other):
-        return float(value) if type(other) is float else value
-    return np.result_type(value, other).type(value)
-
-
-def _typed(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
-    """NumPy's minimum or maximum, which propagates NaN; of two weak numbers a weak one."""
-    if is_weak(a) and is_weak(b):
-        if type(a) is int and type(b) is int:
-            return int(pick(a, b))
-        return float(pick(np.float64(a), np.float64(b)))
-    return pick(a, b)
+    if default is not _NOTHING:  # it might have stood in its place
+        (best, _), back = together(best, default)
+        best = back(best)
+    return best
 
 
 def _minimum(a: Any, b: Any) -> Any:
-    least = _typed(a, b, np.minimum)
-    # NumPy gives either zero; here -0.0 comes before 0.0, so that the order makes no difference.
-    return -abs(least) if least == 0 and (np.signbit(a) or np.signbit(b)) else least
+    """NumPy's, which propagates NaN, but -0.0 comes before 0.0, so that the order makes no difference."""
+    (x, y), back = together(a, b)
+    least = np.minimum(x, y)
+    return back(-abs(least) if least == 0 and (np.signbit(x) or np.signbit(y)) else least)
 
 
 def _maximum(a: Any, b: Any) -> Any:
-    greatest = _typed(a, b, np.maximum)
-    return abs(greatest) if greatest == 0 and not (np.signbit(a) and np.signbit(b)) else greatest
+    (x, y), back = together(a, b)
+    most = np.maximum(x, y)
+    return back(abs(most) if most == 0 and not (np.signbit(x) and np.signbit(y)) else most)
 
 
 # ---- conversions ---------------------------------------------------------------------------------
-def wrapped(value: Any, dtype: np.dtype) -> Any:
-    """The integer (or truth value) `value` in a narrower integer type: its low bits."""
-    value = int(value)
-    bits = 8 * dtype.itemsize
-    value &= (1 << bits) - 1
-    return dtype.type(value - (1 << bits) if value >> (bits - 1) else value)
+def _integer(t: T.Scalar) -> Callable[[Any], Any]:
+    return lambda x: truncated(x, t.dtype)
 
 
-def element_value(value: Any) -> Any:
-    """A NumPy scalar as kernels compute with it: a float of 16 bits as a float32."""
-    if isinstance(value, np.float16):
-        return np.float32(value)
-    return widened(value) if from_dtype(value.dtype) is BFLOAT16 else value
+def _int(x: Any) -> int:
+    return weakly(truncated(x, T.INT64.dtype))
 
 
-def _integer(dtype: type) -> Callable[[Any], Any]:
-    return lambda x: wrapped(x, np.dtype(dtype))
+def _number(t: T.Scalar) -> Callable[[Any], Any]:
+    return lambda x: as_type(x, t)
+
+
+def _complex(t: T.Scalar) -> Callable[..., Any]:
+    """np.complex64 and its like: of one number, or of two parts."""
+    part = T.real_of(t)
+
+    def of(*given: Any) -> Any:
+        if len(given) == 1:
+            return as_type(given[0], t)
+        return t.dtype.type(complex(*(as_type(x, part) for x in given)))
+
+    return of
+
+
+def _magnitude(x: Any) -> Any:
+    (typed,), back = together(x)
+    return back(abs(typed))
 
 
 # ---- mathematics ---------------------------------------------------------------------------------
@@ -121,15 +121,15 @@ def _mathematics(name: str) -> Callable[..., Any]:
     kind = BY_NAME[name].kind
 
     def function(*arguments: Any) -> Any:
-        weak = builtins.all(is_weak(x) for x in arguments)
-        common = np.result_type(np.float64 if weak else np.result_type(*arguments))
-        dtype = common.type if common.kind == "f" else np.float64
-        result = _numpy(name)(*(dtype(x) for x in arguments))
+        common = functools.reduce(T.promote, (type_of(type(x)) for x in arguments))
+        t = common if common.is_float else T.WEAK_FLOAT if common.weak else T.FLOAT64
+        result = _numpy(name)(*(as_type(x, t) for x in arguments))
         if kind == "to_int":
-            return int(result)
+            return _int(result)
         if kind == "test":
             return np.bool_(result)
-        return float(result) if weak else dtype(result)
+        result = t.dtype.type(result)
+        return weakly(result) if t.weak else result
 
     return function
 
@@ -156,10 +156,13 @@ def _atomic(change: Callable[..., Any]) -> Callable[..., Any]:
 
 # ---- the table -----------------------------------------------------------------------------------
 _TABLE: dict[Any, Any] = {
-    builtins.sum: _sum, builtins.any: _any, builtins.all: _all, builtins.bool: np.bool_,
-    builtins.min: _extreme(_minimum), builtins.max: _extreme(_maximum),
-    np.int32: _integer(np.int32), np.int64: _integer(np.int64),
-    names.atomic_add: _atomic(lambda old, v: old + v),
+    builtins.sum: _sum, builtins.any: _any, builtins.all: _all,
+    builtins.min: _extreme(_minimum), builtins.max: _extreme(_maximum), builtins.abs: _magnitude,
+    builtins.bool: np.bool_, builtins.int: _int,
+    np.int32: _integer(T.INT32), np.int64: _integer(T.INT64),
+    np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
+    np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
+    names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),
     names.atomic_cas: _atomic(lambda old, expected, v: v if old == expected else old),
@@ -185,6 +188,9 @@ def replacement(thing: Any) -> Any:
         return np.bool_(thing)
     if isinstance(thing, np.generic):
         return element_value(thing)
+    for cls in (int, float, complex):  # a member of an IntEnum is a number, too
+        if isinstance(thing, cls):
+            return cls(thing)
     if type(thing) is tuple:
         return tuple(replacement(item) for item in thing)
     try:

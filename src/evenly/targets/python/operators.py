@@ -1,89 +1,111 @@
-"""The operators whose meaning in a kernel is not quite bare Python's.
+"""The operators of the language, on the numbers of `typed`.
 
-Python raises where a float is divided by zero, and has integers and complex
-numbers without end where machines have neither. The rest (`+ - * & | ^ ~`) needs no
-help: on NumPy's scalars it has the language's types already, and on Python's own
-numbers it is what "weak" means.
+Beside the types, Python raises where a float is divided by zero, and has integers and
+complex numbers without end where machines have neither: weak integers have 64 bits.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .failures import BadValue
+from .typed import is_whole, together
+
+Operation = Callable[[Any, Any], Any]
 
 
-def is_weak(x: Any) -> bool:
-    """Python's own int, float and complex: literals, ids, range variables, lengths."""
-    return type(x) is int or type(x) is float or type(x) is complex
+def _typed(operation: Operation) -> Operation:
+    """`operation` on two numbers in their common type."""
+
+    def apply(a: Any, b: Any) -> Any:
+        (x, y), back = together(a, b)
+        return back(operation(x, y))
+
+    return apply
 
 
-def is_whole(x: Any) -> bool:
-    """An integer or a truth value."""
-    return isinstance(x, int | np.integer | np.bool_)
+add, subtract, multiply = _typed(operator.add), _typed(operator.sub), _typed(operator.mul)
+bit_and, bit_or, bit_xor = _typed(operator.and_), _typed(operator.or_), _typed(operator.xor)
 
 
 def truth(x: Any) -> np.bool_:
-    """What a comparison gives: a typed truth value (bool + int is int64, as in NumPy)."""
+    """A typed truth value (bool + int is int64, as in NumPy)."""
     return np.bool_(x)
 
 
-def divide(a: Any, b: Any) -> Any:
-    """`a / b`: inf or nan where b is zero, for weak numbers as for typed ones."""
-    if is_weak(a) and is_weak(b):
-        if complex in (type(a), type(b)):
-            return complex(np.complex128(a) / np.complex128(b))
-        return float(np.float64(a) / np.float64(b))
-    return a / b
+divide = _typed(operator.truediv)  # `a / b`: inf or nan where b is zero
+power = _typed(operator.pow)  # `a ** b`: nan where Python would give a complex number
 
 
-def floor_divide(a: Any, b: Any) -> Any:
-    """`a // b`, rounded down; integers raise on zero, floats do not."""
-    return _floored(a, b, lambda x, y: x // y)
+def _by(operation: Operation) -> Operation:
+    """`//` or `%`: integers raise on zero, floats do not."""
 
-
-def remainder(a: Any, b: Any) -> Any:
-    """`a % b`, with the sign of b; integers raise on zero, floats give nan."""
-    return _floored(a, b, lambda x, y: x % y)
-
-
-def _floored(a: Any, b: Any, operation: Callable[[Any, Any], Any]) -> Any:
-    if is_whole(a) and is_whole(b):
-        if b == 0:
+    def apply(x: Any, y: Any) -> Any:
+        if y == 0 and is_whole(y):
             raise ZeroDivisionError
-        return operation(a, b)
-    if is_weak(a) and is_weak(b):
-        return float(operation(np.float64(a), np.float64(b)))
-    return operation(a, b)
+        return operation(x, y)
+
+    return _typed(apply)
 
 
-def power(a: Any, b: Any) -> Any:
-    """`a ** b`: nan where Python would give a complex number, inf where it would overflow."""
-    if is_weak(a) and is_weak(b) and float in (type(a), type(b)):
-        return float(np.float64(a) ** np.float64(b))
-    return a**b
+floor_divide, remainder = _by(operator.floordiv), _by(operator.mod)
 
 
-def shift_left(a: Any, b: Any) -> Any:
-    """`a << b` for b in 0..bits-1; bits that leave the word are lost."""
-    return a << _count(a, b)
+def _shift(operation: Operation) -> Operation:
+    """`<<` or `>>` by 0..bits-1: bits that leave the word are lost, the sign is kept."""
+
+    def apply(x: Any, count: Any) -> Any:
+        bits = 8 * x.itemsize
+        if not 0 <= count < bits:
+            raise BadValue("shift count", expected=f"0..{bits - 1}", given=str(count))
+        return operation(x, count)
+
+    return _typed(apply)
 
 
-def shift_right(a: Any, b: Any) -> Any:
-    """`a >> b` for b in 0..bits-1, keeping the sign."""
-    return a >> _count(a, b)
+shift_left, shift_right = _shift(operator.lshift), _shift(operator.rshift)
 
 
-def _count(a: Any, b: Any) -> Any:
-    bits = 64 if is_weak(a) and is_weak(b) else 8 * np.result_type(a, b).itemsize
-    if not 0 <= b < bits:
-        raise BadValue("shift count", expected=f"0..{bits - 1}", given=str(b))
-    return b
+def negative(a: Any) -> Any:
+    """`-a`: the lowest integer stays itself."""
+    (x,), back = together(a)
+    return back(-x)
 
 
-def update(array: Any, index: Any, operation: Callable[[Any, Any], Any], value: Any) -> None:
-    """`array[index] op= value` for the operators above."""
-    array[index] = operation(array[index], value)
+# ---- comparisons ---------------------------------------------------------------------------------
+def _comparison(operation: Operation) -> Operation:
+    """Integers of any width are compared exactly, others in their common type."""
+
+    def apply(a: Any, b: Any) -> np.bool_:
+        if is_whole(a) and is_whole(b):
+            return np.bool_(operation(int(a), int(b)))
+        (x, y), _ = together(a, b)
+        return np.bool_(operation(x, y))
+
+    return apply
+
+
+equal, not_equal = _comparison(operator.eq), _comparison(operator.ne)
+less, less_equal = _comparison(operator.lt), _comparison(operator.le)
+greater, greater_equal = _comparison(operator.gt), _comparison(operator.ge)
+
+
+def chain(first: Any, *rest: Any) -> np.bool_:
+    """`a < b < c` as (a, less, () -> b, less, () -> c): each once, later ones only if need be."""
+    left = first
+    for compare, right in zip(rest[::2], rest[1::2], strict=True):
+        value = right()
+        if not compare(left, value):
+            return np.bool_(False)
+        left = value
+    return np.bool_(True)
+
+
+def update(array: Any, index: Any, operation: Operation, value: Callable[[], Any]) -> None:
+    """`array[index] op= value()`: the element is read before the value is computed."""
+    old = array[index]
+    array[index] = operation(old, value())

@@ -1,8 +1,8 @@
 """A user's function, compiled again with the operators of `operators` in place of Python's.
 
 It stays the same function on the same lines of the same file: breakpoints, tracebacks
-and closures work. Only where Python's meaning differs does a call stand instead:
-`/ // % ** << >>`, the results of comparisons and `not`, True and False.
+and closures work. A call stands where an operator stood, whose meaning is typed here:
+arithmetic, comparisons, `not`, True and False.
 """
 
 from __future__ import annotations
@@ -16,17 +16,23 @@ from evenly.language.source import Source
 
 from . import operators
 
-_OPERATORS: dict[type[ast.operator], str] = {
-    ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power",
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
+    ast.FloorDiv: "floor_divide", ast.Mod: "remainder", ast.Pow: "power",
     ast.LShift: "shift_left", ast.RShift: "shift_right",
+    ast.BitAnd: "bit_and", ast.BitOr: "bit_or", ast.BitXor: "bit_xor",
+    ast.USub: "negative", ast.Not: "truth",
+    ast.Eq: "equal", ast.NotEq: "not_equal", ast.Lt: "less", ast.LtE: "less_equal",
+    ast.Gt: "greater", ast.GtE: "greater_equal",
 }  # fmt: skip
 
-# How the rewritten code refers to them: no user's name looks like this.
-_PREFIX = "__evenly_"
-NAMES = {
-    f"{_PREFIX}{name}": getattr(operators, name)
-    for name in (*_OPERATORS.values(), "truth", "update")
-}
+
+def _hidden(name: str) -> str:
+    """How the rewritten code refers to ours: a name that nobody can write."""
+    return f"<evenly {name}>"
+
+
+NAMES = {_hidden(n): getattr(operators, n) for n in (*_OPERATORS.values(), "chain", "update")}
 
 
 def code_of(function: Callable[..., Any], source: Source) -> CodeType:
@@ -66,18 +72,14 @@ def _shift(node: ast.FunctionDef, source: Source) -> None:
 class _Operators(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        name = _OPERATORS.get(type(node.op))
-        return node if name is None else _call(node, name, node.left, node.right)
+        return _call(node, _OPERATORS[type(node.op)], node.left, node.right)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
         self.generic_visit(node)
-        name = _OPERATORS.get(type(node.op))
-        if name is None:
-            return node
-        target = node.target
+        name, target = _OPERATORS[type(node.op)], node.target
         if isinstance(target, ast.Subscript):
-            operation = _name(node, name)
-            call = _call(node, "update", target.value, target.slice, operation, node.value)
+            operation, value = _name(node, name), _later(node.value)
+            call = _call(node, "update", target.value, target.slice, operation, value)
             return ast.copy_location(ast.Expr(call), node)
         assert isinstance(target, ast.Name)
         old = ast.copy_location(ast.Name(target.id, ast.Load()), target)
@@ -85,22 +87,43 @@ class _Operators(ast.NodeTransformer):
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
-        return _call(node, "truth", node)
+        names = [_OPERATORS.get(type(op)) for op in node.ops]
+        if names[0] is None:  # `is None`
+            return _call(node, "truth", node)
+        if len(names) == 1:
+            return _call(node, names[0], node.left, node.comparators[0])
+        rest = [
+            part
+            for name, right in zip(names, node.comparators, strict=True)
+            for part in (_name(node, str(name)), _later(right))
+        ]
+        return _call(node, "chain", node.left, *rest)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
         self.generic_visit(node)
-        return _call(node, "truth", node) if isinstance(node.op, ast.Not) else node
+        if isinstance(node.op, ast.Not):
+            return _call(node, "truth", node)
+        literal = isinstance(node.operand, ast.Constant)
+        if isinstance(node.op, ast.USub) and not literal:
+            return _call(node, "negative", node.operand)
+        return node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return _call(node, "truth", node) if type(node.value) is bool else node
 
 
 def _name(at: ast.AST, name: str) -> ast.Name:
-    return ast.copy_location(ast.Name(_PREFIX + name, ast.Load()), at)
+    return ast.copy_location(ast.Name(_hidden(name), ast.Load()), at)
 
 
 def _call(at: ast.AST, name: str, *arguments: ast.expr) -> ast.Call:
     return ast.copy_location(ast.Call(_name(at, name), list(arguments), []), at)
+
+
+def _later(value: ast.expr) -> ast.Lambda:
+    """A function that computes `value` when it is called."""
+    nothing = ast.arguments([], [], None, [], [], None, [])
+    return ast.copy_location(ast.Lambda(nothing, value), value)
 
 
 def function_with(
