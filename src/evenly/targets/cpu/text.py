@@ -46,7 +46,7 @@ _SPELLED = {"minimum": "minimum", "maximum": "maximum"}
 # Functions whose names begin so convert what Numba has no numbers for.
 _NARROW = {"float16": "half", "bfloat16": "brain"}
 
-# Numba promises LLVM that int64 does not overflow; data integers wrap around.
+# Numba promises LLVM that int64 does not overflow; integers wrap around, but for positions, which do not overflow.
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
 
 
@@ -160,7 +160,7 @@ class Text(Expressions):
         op, t = e.op, e.type
         if t.is_integer and op in ("//", "%") and not _is_safe_divisor(e.right):
             return self.converted(*self.division(e), t)
-        if t.name == "int64" and op in _WRAPPING:
+        if t.name in ("int64", "int") and op in _WRAPPING:
             return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", ATOM
         if op == "/" and t.is_complex:
             return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", ATOM
@@ -178,7 +178,7 @@ class Text(Expressions):
         left, right = self.operand(e.left, 80), self.operand(e.right, 81)
         if self.places is not None:
             right = f"check_divisor({right}, {self.place('division', e.op, e.at)}, record)"
-        if e.op == "//" and e.type.name == "int64":
+        if e.op == "//" and e.type.name in ("int64", "int"):
             return f"floor_divide({left}, {right})", ATOM
         return f"{left} {e.op} {right}", 80
 

@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Expressions)
 
 @dataclass(frozen=True)
 class Words:
-    """How a language writes statements. condition: the head of a branch, with the place c. end: what a line ends with."""
+    """How a language writes statements. condition: of a branch, with the place c. end: of a line."""
 
     forever: str
     condition: str

@@ -45,7 +45,7 @@ def _common(a: type, b: type) -> T.Scalar:
 
 
 def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
-    """Two numbers (or one) in the type that they share, as NumPy's scalars; and what gives a result its weakness back."""
+    """Two numbers (or one) in the type that they share, as NumPy's scalars, and what makes a result weak again."""
     t = _common(type(numbers[0]), type(numbers[-1]))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 

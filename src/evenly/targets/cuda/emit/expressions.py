@@ -53,7 +53,7 @@ _BINDS = {
 }
 _CAST = _BINDS["unary"]
 
-# Data integers wrap; a negative number may be shifted to the left.
+# Integers wrap, but for positions, which do not overflow; a negative number may be shifted to the left.
 _WRAPPING = {"+": "ev::add_wrapping", "-": "ev::sub_wrapping", "*": "ev::mul_wrapping"}
 
 
@@ -180,7 +180,7 @@ class Text(Expressions):
 
     # ---- operations ----------------------------------------------------------------------------
     def unary(self, e: ir.Unary) -> tuple[str, int]:
-        if e.op == "-" and e.type.is_integer and not e.type.weak:
+        if e.op == "-" and e.type.is_integer and e.type is not POS:
             return f"ev::negate_wrapping({self.expr(e.operand)})", ATOM
         return super().unary(e)
 
@@ -196,7 +196,7 @@ class Text(Expressions):
             return self.function(f"ev::floor_{'div' if op == '//' else 'mod'}", a, b)
         if op == "<<":
             return self.function("ev::shift_left", a, b)
-        if op in _WRAPPING and t.is_integer and not t.weak:
+        if op in _WRAPPING and t.is_integer and t is not POS:
             return self.function(_WRAPPING[op], a, b)
         return super().binary(e)
 
