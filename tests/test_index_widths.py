@@ -112,3 +112,38 @@ def test_on_a_gpu(schedule: Any, indices: type, offsets: type) -> None:
         assert (A.indices.dtype, A.offsets.dtype) == (indices, offsets)
         y = ev.spmv(A, cupy.asarray(x), schedule=schedule)
         np.testing.assert_array_equal(y.get(), matrix @ x, err_msg=name)
+
+
+@ev.layout
+class Far:
+    """Positions of its methods are beyond 32 bits, though its counts and fields are small."""
+
+    num_tiles: int
+    offsets: ev.Array[ev.Index]
+
+    @property
+    def num_atoms(self):
+        return self.offsets[self.num_tiles]
+
+    def begin(self, tile):
+        return self.offsets[tile * 3000000000 // 3000000000]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def place(self, k):
+        return k * 5000000000
+
+
+@ev.kernel
+def places(A, out):
+    for tile in A.tiles():
+        out[tile] = sum(A.place(k) for k in A.atoms(tile))
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path"])
+def test_a_constant_beyond_32_bits_widens_positions(schedule: str) -> None:
+    out = np.zeros(3, np.int64)
+    places[schedule].on("simt")(Far(3, np.array([0, 2, 2, 5])), out)
+    np.testing.assert_array_equal(out, [5000000000, 0, 45000000000])

@@ -52,13 +52,19 @@ class Typed:
             case "i":
                 return self.one(["i[r]", "l[r]", "r", "n", "len(i)", self.integer()])
             case "f":
-                return self.one(["f[r]", "d[r]", "h", self.one(FLOATS), f"np.float32({self.one([1.5, -0.1])})"])
+                return self.one(
+                    ["f[r]", "d[r]", "h", self.one(FLOATS), f"np.float32({self.one([1.5, -0.1])})"]
+                )
         return self.one(["c[r]", self.one(COMPLEX)])
 
     def integer(self) -> str:
         value = self.one(INTEGERS + LONG)
         if value not in INTEGERS or self.one([False, True]):
-            return self.one([f"np.int64({value})", f"({value})"] if value not in INTEGERS else [f"np.int64({value})", f"np.int32({value})"])
+            return self.one(
+                [f"np.int64({value})", f"({value})"]
+                if value not in INTEGERS
+                else [f"np.int64({value})", f"np.int32({value})"]
+            )
         return f"({value})"
 
     def condition(self, kind: str, depth: int) -> str:
@@ -75,7 +81,9 @@ class Typed:
         match kind:
             case "compare":
                 k = self.one(["i", "i", "f"])
-                return f"({e(k, depth)} {self.one(['<', '<=', '>', '>=', '==', '!='])} {e(k, depth)})"
+                return (
+                    f"({e(k, depth)} {self.one(['<', '<=', '>', '>=', '==', '!='])} {e(k, depth)})"
+                )
             case "logic":
                 return f"({e('b', depth)} {self.one(['and', 'or'])} {e('b', depth)})"
             case "bits":
@@ -88,12 +96,30 @@ class Typed:
 
     def _i(self, depth: int) -> str:
         e = self.expr
-        kind = self.one(["binary", "binary", "divide", "shift", "unary", "if", "call", "bool", "cast", "float", "power"])
+        kind = self.one(
+            [
+                "binary",
+                "binary",
+                "divide",
+                "shift",
+                "unary",
+                "if",
+                "call",
+                "bool",
+                "cast",
+                "float",
+                "power",
+            ]
+        )
         match kind:
             case "binary":
-                return f"({e('i', depth)} {self.one(['+', '-', '*', '&', '|', '^'])} {e('i', depth)})"
+                return (
+                    f"({e('i', depth)} {self.one(['+', '-', '*', '&', '|', '^'])} {e('i', depth)})"
+                )
             case "divide":
-                divisor = self.one(["7", "(-1)", "(7 if {} else 3)", "(i[r] | 1)", "8", "np.int64(-1)"])
+                divisor = self.one(
+                    ["7", "(-1)", "(7 if {} else 3)", "(i[r] | 1)", "8", "np.int64(-1)"]
+                )
                 return f"({e('i', depth)} {self.one(['//', '%'])} {divisor.replace('{}', e('b', depth))})"
             case "shift":
                 return f"({e('i', depth)} {self.one(['<<', '>>'])} {self.one(['1', '5', '(r & 7)', '31'])})"
@@ -101,7 +127,11 @@ class Typed:
                 return f"({self.one(['-', '+', '~'])}{e('i', depth)})"
             case "call":
                 name = self.one(["abs", "min", "max"])
-                return f"abs({e('i', depth)})" if name == "abs" else f"{name}({e('i', depth)}, {e('i', depth)})"
+                return (
+                    f"abs({e('i', depth)})"
+                    if name == "abs"
+                    else f"{name}({e('i', depth)}, {e('i', depth)})"
+                )
             case "bool":
                 return f"int({e('b', depth)})"
             case "cast":

@@ -19,6 +19,7 @@ from evenly.schedules.contract import Sizes, ceil_div
 from evenly.schedules.handed_out import ROUNDS, most_blocks
 
 from .emit.code import BIN_BLOCK, FINISH_BLOCK, KernelCode, PhaseCode
+from .emit.expressions import TooNarrow
 from .emit.kernels import emit
 from .emit.parameters import Parameter
 from .emit.unit import Unit
@@ -124,7 +125,12 @@ class Program:
         self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
         self.phases, self.wide = phases, wide
-        self.codes = emit(phases, Unit(phases.name, schedule, layouts, phases.outputs, wide))
+        given = phases.name, schedule, layouts, phases.outputs
+        try:
+            self.codes = emit(phases, Unit(*given, wide))
+        except TooNarrow:
+            self.wide = True
+            self.codes = emit(phases, Unit(*given, wide=True))
 
     # ---- steps ---------------------------------------------------------------------------------
     def steps(self, binding: Binding, multiprocessors: int, stored: Paths = ()) -> list[Step]:

@@ -62,6 +62,10 @@ def ctype(t: Scalar) -> str:
     return _TYPES[t.name]
 
 
+class TooNarrow(Exception):
+    """A program names a position that 32 bits do not hold."""
+
+
 @dataclass
 class References:
     """What a kernel's code refers to, in the order of first use: these become its parameters."""
@@ -155,7 +159,10 @@ class Text(Expressions):
         value, limits = int(c.value), np.iinfo(c.type.dtype)
         if value in (limits.min, limits.max):  # the least has no literal; of `pos` neither has one
             return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
-        return f"{value}{'LL' if self.machine(c.type) == 'long long' else ''}"
+        wide = self.machine(c.type) == "long long"
+        if not wide and not -(2**31) < value < 2**31:
+            raise TooNarrow(value)
+        return f"{value}{'LL' if wide else ''}"
 
     def element(self, e: ir.Element) -> tuple[str, int]:
         if e in self.loaded:
