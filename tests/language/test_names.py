@@ -12,15 +12,15 @@ from tests.batteries import matrices
 
 from .building import made
 
-NASTY = """
+NASTY = f"""
     y_ A_values A_offsets x_length y_extent0 A_offsets_extent0 a_x a_A_values v_row v_ row_ row_1 k_end
     nullptr NULL NAN INFINITY M_PI errno EOF stdin unix linux bitand compl typeid alignas template this new register
     sizeof union __restrict__ _Complex __syncthreads threadIdx warpSize atomicAdd dim3 float2 half u_int
     div abs exp gamma y0 j1 main int long float32 int32
     ev EV_DEVICE EV_KERNEL pos tile tiles team live phase state acc grid value asked parts item first whole e0
     grid_value tile_value kept_total worker workers slots record np math inf nan pointer njit cfunc types range
-    ℵ é λ Δx
-""".split() + ["z" * 300]  # fmt: skip
+    ℵ é λ Δx {"z" * 300}
+""".split()
 SCHEDULES = [
     "thread_mapped", "group_mapped", "merge_path", "nonzero_split", "work_oriented", "lrb", "dynamic_chunks",
 ]  # fmt: skip
