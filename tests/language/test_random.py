@@ -108,7 +108,7 @@ def test_every_way_gives_the_same(text: str) -> None:
     function = made(text)
     program = lowered(function, _arguments(), text)
     reference = _arguments()
-    run(function, source.fetch(function, text), reference)
+    run(function, source.fetch(function, text), reference, program.meets)
     ways: dict[str, Callable[[dict[str, Any]], None]] = {
         "program": lambda a: run_program(program, a),
         "chunks": lambda a: run_program(program, a, 2),

@@ -34,7 +34,8 @@ SPLITS = ("merge_path", "work_oriented", "nonzero_split")
 
 
 def _python(case: Case, arguments: dict[str, Any]) -> None:
-    run(case.function, source.fetch(case.function), arguments)
+    meets = lowered(case.function, arguments).meets
+    run(case.function, source.fetch(case.function), arguments, meets)
 
 
 def _program(case: Case, arguments: dict[str, Any]) -> None:

@@ -106,6 +106,7 @@ def test_integers_become_floats_in_one_step() -> None:
     assert operators.add(n, np.float32(0)) == np.float32(np.int64(n))
 
 
+@np.errstate(all="ignore")  # as a run has it
 def test_weak_integers_have_64_bits() -> None:
     most, least = 2**63 - 1, -(2**63)
     assert operators.add(most, 1) == least
@@ -159,3 +160,56 @@ def test_an_element_is_read_before_the_right_side_changes_it() -> None:
         y = np.int64([10])
         ev.kernel(kernel).on(target)(A, y)
         assert y[0] == 10 + 10 + 1
+
+
+@ev.func
+def either(c, a, b):
+    if c > 0:
+        return a
+    return b
+
+
+def _csr(n: int) -> Any:
+    offsets = np.arange(n + 1, dtype=np.int32)
+    return ev.csr((np.ones(n, np.float32), offsets[:-1], offsets), shape=(n, n))
+
+
+def test_paths_meet_in_one_type() -> None:
+    """The side, the branch, the call and the round that run have the type of those that do not."""
+
+    def kernel(A, i, j, x, y, q):
+        for r in A.tiles():
+            chosen = i[r] if r < 2 else j[r]
+            q[r, 0] = chosen * 2000000000
+            if r < 2:
+                v = i[r]
+            else:
+                v = j[r]
+            q[r, 1] = v * 2000000000
+            q[r, 2] = either(r + 1, i[r], j[r]) * 2000000000
+            y[r, 0] = either(1, x[r], x[r]) / 3
+            total = 0
+            for n in range(2):
+                total = total + 1 if n < r else j[r]
+                if n == 1:
+                    break
+            y[r, 1] = total / 3
+            s = sum(A.value(k) for k in A.atoms(r) if r < 0)
+            y[r, 2] = (s + 1) / 3
+            acc = 1
+            for k in A.atoms(r):
+                if r < 0:
+                    acc += A.value(k)
+            y[r, 3] = acc / 3
+
+    kernel = ev.kernel(kernel)
+    found = {}
+    for target in ("python", "cpu"):
+        y, q = np.zeros((3, 4)), np.zeros((3, 3), np.int64)
+        i, x = np.int32([3, 4, 5]), np.float32([1, 2, 3])
+        kernel.on(target)(_csr(3), i, i.astype(np.int64), x, y, q)
+        found[target] = y, q
+    np.testing.assert_array_equal(found["python"][1], found["cpu"][1])
+    np.testing.assert_array_equal(found["python"][0], found["cpu"][0])
+    assert found["python"][1][0].tolist() == [6_000_000_000] * 3
+    assert (found["python"][0][:, 3] == np.float32(1) / np.float32(3)).all()

@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from evenly.errors import KernelError as _KernelErrorBase
 
+Place = tuple[str, int, int, int]  # file, line, first column, column after the last
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -21,6 +23,10 @@ class Location:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def place(self) -> Place:
+        return self.file, self.line, self.column, self.end_column
 
 
 class LanguageError(_KernelErrorBase):

@@ -7,10 +7,11 @@ target has little to know. Nodes are frozen; `Var` is compared by identity.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .diagnostics import Location
+from .diagnostics import Location, Place
 from .types import BOOL, POS, WEAK_INT, Scalar
 
 Path = tuple[str, ...]
@@ -322,9 +323,18 @@ class Requirement:
     bound: str
 
 
+# Of which types a value is: of a number, of a tuple's items; None where it is something else.
+Types = Scalar | tuple["Types", ...] | None
+# Where paths meet: the calls that lead there, the place, and the name that gets a value there ("" for an expression).
+Meet = tuple[tuple[Place, ...], Place, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
+    """meets: the types of values where paths meet, for the reference, which runs one path at a time."""
+
     name: str
     steps: tuple[Step, ...]
     requirements: frozenset[Requirement] = frozenset()
     source_at: Location | None = field(default=None, compare=False)
+    meets: Mapping[Meet, Types] = field(default_factory=dict, compare=False)

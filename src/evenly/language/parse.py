@@ -81,6 +81,21 @@ def parse(source: Source) -> s.Function:
     refuse(at, "expected a function made by def", "a lambda has no statements: write a def")
 
 
+def place_of(source: Source, node: ast.expr | ast.stmt | ast.arg) -> Location:
+    """Where a node of Python's tree of `source.text` stands in the user's file."""
+    line = source.first_line + node.lineno - 1
+    text = source.line(line)
+
+    def column(offset: int) -> int:
+        """Python counts bytes from the dedented line's start; people count characters from 1."""
+        before = text[source.indent :].encode()[:offset]
+        return source.indent + len(before.decode(errors="replace")) + 1
+
+    last = node.end_col_offset if node.end_lineno == node.lineno else None
+    end = len(text) + 1 if last is None else column(last)
+    return Location(source.file, line, column(node.col_offset), end, text, source.name)
+
+
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -90,17 +105,7 @@ class _Parser:
         self.source = source
 
     def at(self, node: ast.expr | ast.stmt | ast.arg) -> Location:
-        line = self.source.first_line + node.lineno - 1
-        text = self.source.line(line)
-        start = self.column(text, node.col_offset)
-        last = node.end_col_offset if node.end_lineno == node.lineno else None
-        end = len(text) + 1 if last is None else self.column(text, last)
-        return Location(self.source.file, line, start, end, text, self.source.name)
-
-    def column(self, text: str, offset: int) -> int:
-        """Python counts bytes from the dedented line's start; people count characters from 1."""
-        indent = self.source.indent
-        return indent + len(text[indent:].encode()[:offset].decode(errors="replace")) + 1
+        return place_of(self.source, node)
 
     def unsupported(self, node: ast.expr | ast.stmt, what: str = "") -> NoReturn:
         name, hint = HINTS.get(type(node), (what or type(node).__name__, ""))

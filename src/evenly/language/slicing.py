@@ -21,9 +21,9 @@ def needed(
 ) -> tuple[ir.Block, set[ir.Var]]:
     """The statements that compute `live` at the end of `block` (and its effects, if asked for).
 
-    leaving: what a `break` or `continue` in it must bring along: they go past the block's end. Also returns the
-    variables that must be given at its start. Passes are left out: what they compute is handed over through the
-    workspace.
+    leaving: what a `break` or `continue` in it must bring along: they go past the block's end.
+    Also returns the variables that must be given at its start. Passes are left out: what they
+    compute is handed over through the workspace.
     """
     kept: list[ir.Stmt] = []
     live = set(live)

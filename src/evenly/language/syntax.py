@@ -129,9 +129,12 @@ class Evaluate(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class If(Stmt):
+    """`last`: what stood after it in its block stands in its branches."""
+
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...]
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,7 @@ def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
             then, otherwise = (
                 without_continue(b + rest) for b in (statement.then, statement.otherwise)
             )
-            out.append(If(statement.at, statement.condition, then, otherwise))
+            out.append(If(statement.at, statement.condition, then, otherwise, last=True))
             break
         out.append(statement)
     return tuple(out)

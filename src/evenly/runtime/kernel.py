@@ -151,11 +151,12 @@ class Kernel:
 class _Reference(Executable):
     """The `python` target's executable: the kernel's own function, which no schedule changes."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Kernel, program: Program) -> None:
+        self.kernel, self.program = kernel, program
 
     def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
-        return lambda: targets.get("python").run_kernel(self.kernel, binding.arguments)
+        run = targets.get("python").run_kernel
+        return lambda: run(self.kernel, self.program, binding.arguments)
 
 
 def layouts_of(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
@@ -276,8 +277,9 @@ class Bound:
     ) -> tuple[Executable, Phases]:
         kernel = self.kernel
         if target == "python":
-            phases = cutting.cut(kernel.program(specs), whole=True)
-            return self._configured(_Reference(kernel), target), phases
+            program = kernel.program(specs)
+            phases = cutting.cut(program, whole=True)
+            return self._configured(_Reference(kernel, program), target), phases
         wide = is_wide(binding)
         executable, phases = kernel.executable(specs, schedule, target, wide, self.debug)
         return self._configured(executable, target), phases

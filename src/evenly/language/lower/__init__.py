@@ -28,7 +28,7 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
         cx.top_level = isinstance(node, s.For)
         statements.lower(cx, node)
         cx.top_level = False
-    return ir.Program(tree.name, _steps(cx.block), frozenset(cx.requirements), tree.at)
+    return ir.Program(tree.name, _steps(cx.block), frozenset(cx.requirements), tree.at, cx.meets)
 
 
 def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:

@@ -244,10 +244,11 @@ def accumulate_loop(
         types = needed
 
 
-def finish(cx: Context, results: list[tuple[str, ir.Expr, ir.Accumulator]]) -> None:
+def finish(cx: Context, results: list[tuple[str, ir.Expr, ir.Accumulator]], at: Location) -> None:
     """After the loop each name is its first value combined with what was accumulated."""
     for name, first, acc in results:
         t = acc.fields[0].type
         body, (total,) = combine.combined(acc, (cast(first, t),), acc.fields)
         assert not body
         cx.env[name] = cx.assign(name, total)
+        cx.note(at, total, name)

@@ -53,7 +53,8 @@ _LITERALS = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX
 
 def constant(value: bool | int | float | complex) -> ir.Const:
     """A literal: weak."""
-    return ir.Const(value, next(t for cls, t in _LITERALS.items() if isinstance(value, cls)))
+    cls = next(cls for cls in _LITERALS if isinstance(value, cls))
+    return ir.Const(cls(value), _LITERALS[cls])  # a member of an IntEnum is an int
 
 
 def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
@@ -237,7 +238,7 @@ def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
         real(a, f"'{op}'", at)
         real(b, f"'{op}'", at)
     if isinstance(a, ir.Const) and isinstance(b, ir.Const):
-        if not (a.type.weak and b.type.weak) and (a.type.is_inexact or b.type.is_inexact):
+        if a.type.is_inexact or b.type.is_inexact:
             t = promote(a.type, b.type)
             left, right = cast(a, t), cast(b, t)
             assert isinstance(left, ir.Const) and isinstance(right, ir.Const)

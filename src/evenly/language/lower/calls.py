@@ -36,6 +36,12 @@ _WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT, "complex": WEAK_COMPLEX}
 
 
 def call(cx: Context, node: s.Call) -> Value:
+    result = _call(cx, node)
+    cx.note(node.at, result)
+    return result
+
+
+def _call(cx: Context, node: s.Call) -> Value:
     callee = expressions.value(cx, node.function)
     if isinstance(callee, Method):
         _no_keywords(node)

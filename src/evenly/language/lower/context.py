@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import ir
-from ..diagnostics import Location, refuse
-from ..types import Scalar, promote
+from ..diagnostics import Location, Place, refuse
+from ..types import POS, WEAK_INT, Scalar, promote
 from .arithmetic import cast
 from .values import Forbidden, LayoutValue, Value, describe
 
@@ -112,6 +112,18 @@ class Context:
             _, layout, bound = self._bounds[id(index)]
             self.requirements.add(ir.Requirement(array.path, axis, layout, bound))
 
+    # ---- types, for the reference ----------------------------------------------------------
+    sites: tuple[Place, ...] = ()  # the calls that lead to what is being lowered
+    meets: dict[ir.Meet, ir.Types] = field(default_factory=dict)
+
+    def note(self, at: Location, value: Value, name: str = "") -> None:
+        """Note the types that `value` (of `name`) has from `at` on, whichever path was taken.
+
+        What is lowered more than once, with several types, is left as the path taken has it.
+        """
+        key, types = (self.sites, at.place, name), types_of(value)
+        self.meets[key] = types if self.meets.get(key, types) == types else None
+
     # ---- writing -----------------------------------------------------------------------
     def emit(self, statement: ir.Stmt) -> None:
         self.block.append(statement if statement.at else replace(statement, at=self.at))  # type: ignore[type-var]
@@ -189,11 +201,14 @@ class Context:
         return self.assign(name, value)
 
     def snapshot(self) -> tuple[Any, ...]:
-        return dict(self.env), set(self.owned), set(self.namer.used), self.ended
+        return (
+            dict(self.env), set(self.owned), set(self.namer.used), dict(self.meets), self.ended,
+        )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
-        env, owned, used, self.ended = saved
+        env, owned, used, meets, self.ended = saved
         self.env, self.owned, self.namer.used = dict(env), set(owned), set(used)
+        self.meets = dict(meets)
 
     # ---- where paths meet ----------------------------------------------------------------
     def branch(self, lower: Callable[[], Any]) -> Branch:
@@ -258,6 +273,13 @@ def leaves(value: Value) -> tuple[ir.Expr, ...]:
     if isinstance(value, tuple):
         return tuple(leaf for item in value for leaf in leaves(item))
     return ()
+
+
+def types_of(value: Value) -> ir.Types:
+    """The types of the numbers in a value, in its shape."""
+    if isinstance(value, ir.Expr):
+        return WEAK_INT if value.type is POS else value.type
+    return tuple(map(types_of, value)) if isinstance(value, tuple) else None
 
 
 def same_shape(a: Value, b: Value) -> bool:

@@ -66,7 +66,9 @@ def value(cx: Context, node: s.Expr) -> Value:
         case s.Logic():
             return logic(cx, node)
         case s.Conditional():
-            return conditional(cx, node)
+            chosen = conditional(cx, node)
+            cx.note(node.at, chosen)
+            return chosen
         case s.Generator(at=at):
             refuse(
                 at,

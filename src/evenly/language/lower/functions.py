@@ -30,7 +30,8 @@ def inline(
             "recursion is not part of the kernel language: write a loop",
         )
     bound = _bind(cx, source, tree, arguments, keywords, at)
-    outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure
+    outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites
+    cx.sites = (*cx.sites, at.place)
     cx.env, cx.captured, cx.local, cx.owned, cx.loop = (
         bound,
         source.captured,
@@ -47,7 +48,7 @@ def inline(
         cx.local = frozenset(s.assigned(tree.body))
         return _value_of(cx, tree.body, tree.at)
     finally:
-        cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure = outer
+        cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites = outer
 
 
 def _bind(

@@ -93,7 +93,7 @@ def serial(
             effects.check(tuple(inner), "lanes", (var,))
         cx.emit(ir.For(var, start, stop, step, tuple(inner), over.kind))
 
-    carry(cx, assigned, lower, over.kind)
+    carry(cx, assigned, lower, at, over.kind)
     cx.foreign = outer
 
 
@@ -138,12 +138,16 @@ def lower_while(cx: Context, node: s.While) -> None:
         cx.conditional -= 1
         cx.emit(ir.While(tuple(before), test, tuple(inner)))
 
-    carry(cx, s.assigned(node.body), lower)
+    carry(cx, s.assigned(node.body), lower, node.at)
 
 
 # ---- variables that a loop carries round ---------------------------------------------------------
 def carry(
-    cx: Context, assigned: dict[str, Location], lower: Callable[[Loop], None], kind: str = "while"
+    cx: Context,
+    assigned: dict[str, Location],
+    lower: Callable[[Loop], None],
+    at: Location,
+    kind: str = "while",
 ) -> None:
     """Lower a loop with every name that it changes in one variable.
 
@@ -175,6 +179,8 @@ def carry(
         lost |= frame.lost
         names = [n for n in names if n not in lost]
         types = {n: frame.needed[n] for n in names}
+    for n in names:
+        cx.note(at, before[n], n)
     _after(cx, before, assigned)
 
 

@@ -54,7 +54,7 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
             f"{name} belongs to the loop over atoms",
             "atoms have no order: use ev.first or ev.argmax to find one",
         )
-    accumulators.finish(cx, results)
+    accumulators.finish(cx, results, node.at)
 
 
 def walk_atoms(

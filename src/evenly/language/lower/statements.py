@@ -213,4 +213,7 @@ def branch(cx: Context, node: s.If) -> None:
     a = cx.branch(lambda: block(cx, node.then))
     b = cx.branch(lambda: block(cx, node.otherwise))
     cx.merge(a, b, node.at)
+    if not node.last:
+        for name in s.assigned((node,)):
+            cx.note(node.at, cx.env.get(name, ()), name)
     cx.emit(ir.If(test, tuple(a.block), tuple(b.block)))

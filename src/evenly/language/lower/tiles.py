@@ -48,7 +48,7 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
                 f"{name} belongs to the loop over tiles",
                 "tiles have no order: store it, or accumulate into a variable assigned before the loop",
             )
-    accumulators.finish(cx, results)
+    accumulators.finish(cx, results, node.at)
 
 
 def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...]) -> ir.TileLoop:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from evenly.language.ir import Program
 from evenly.language.source import Source
 
 from .failures import BadValue, DividedByZero, OutOfBounds, RunError
@@ -32,6 +33,6 @@ class PythonTarget:
     def require(self) -> None:
         """Raise UnavailableError where the target cannot run: never."""
 
-    def run_kernel(self, kernel: _Kernel, arguments: Mapping[str, Any]) -> None:
-        """Run `kernel` on `arguments`: parameter name -> the user's object, in CPU memory."""
-        run(kernel.function, kernel.source, arguments)
+    def run_kernel(self, kernel: _Kernel, program: Program, arguments: Mapping[str, Any]) -> None:
+        """Run `kernel`, which is `program`, on `arguments`: parameter name -> the user's object, in CPU memory."""
+        run(kernel.function, kernel.source, arguments, program.meets)

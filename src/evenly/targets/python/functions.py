@@ -105,7 +105,7 @@ def _complex(t: T.Scalar) -> Callable[..., Any]:
 
 def _magnitude(x: Any) -> Any:
     (typed,), back = together(x)
-    return back(abs(typed))
+    return back(np.hypot(typed.real, typed.imag) if typed.dtype.kind == "c" else abs(typed))
 
 
 # ---- mathematics ---------------------------------------------------------------------------------

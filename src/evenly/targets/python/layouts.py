@@ -16,6 +16,7 @@ from evenly.layouts.contract import accessor_takes, masks
 
 from .arrays import CheckedArray
 from .failures import RunError
+from .meets import inlined
 
 Prepare = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -102,7 +103,7 @@ class LayoutView:
                 arguments = (self._enclosing_tile(name), *arguments)
             return run(self, *arguments)
 
-        return accessor
+        return inlined(accessor)
 
     def _enclosing_tile(self, name: str) -> Any:
         outer = self._walk.tiles
@@ -131,7 +132,7 @@ class LayoutView:
                 arguments = (getattr(self, owner)(arguments[-1]), *arguments)
             return found(*arguments)
 
-        return accessor
+        return inlined(accessor)
 
     def _run(self, name: str, *arguments: Any) -> Any:
         return self._walk.prepare(getattr(self._class, name))(self, *arguments)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .failures import BadValue
-from .typed import is_whole, together
+from .typed import is_weak, is_whole, together, weakly
 
 Operation = Callable[[Any, Any], Any]
 
@@ -37,7 +37,15 @@ def truth(x: Any) -> np.bool_:
     return np.bool_(x)
 
 
-divide = _typed(operator.truediv)  # `a / b`: inf or nan where b is zero
+def divide(a: Any, b: Any) -> Any:
+    """`a / b`: of integers a float, each converted by itself; inf or nan where b is zero."""
+    if is_whole(a) and is_whole(b):
+        result = np.float64(a) / np.float64(b)
+        return weakly(result) if is_weak(a) and is_weak(b) else result
+    (x, y), back = together(a, b)
+    return back(x / y)
+
+
 power = _typed(operator.pow)  # `a ** b`: nan where Python would give a complex number
 
 

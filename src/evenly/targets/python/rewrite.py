@@ -2,7 +2,8 @@
 
 It stays the same function on the same lines of the same file: breakpoints, tracebacks
 and closures work. A call stands where an operator stood, whose meaning is typed here:
-arithmetic, comparisons, `not`, True and False.
+arithmetic, comparisons, `not`, True and False. Where paths meet, values get the types that
+all paths have in common (see `meets`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from evenly.language.diagnostics import Place
+from evenly.language.parse import place_of
 from evenly.language.source import Source
 
 from . import operators
+from .meets import Meets
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
@@ -46,7 +50,8 @@ def code_of(function: Callable[..., Any], source: Source) -> CodeType:
         argument.annotation = None
     a.defaults = [ast.copy_location(ast.Constant(None), d) for d in a.defaults]
     a.kw_defaults = [d and ast.copy_location(ast.Constant(None), d) for d in a.kw_defaults]
-    node.body = [_Operators().visit(statement) for statement in node.body]
+    typed = _Typed(lambda part: place_of(source, part).place)
+    node.body = typed.block(node.body)
     _shift(node, source)
     # A function around it makes the names of its closure free variables again.
     outer = ast.parse(f"def outer({', '.join(function.__code__.co_freevars)}):\n    pass")
@@ -69,7 +74,79 @@ def _shift(node: ast.FunctionDef, source: Source) -> None:
             part.end_col_offset += source.indent  # type: ignore[attr-defined]
 
 
-class _Operators(ast.NodeTransformer):
+class _Typed(ast.NodeTransformer):
+    def __init__(self, place: Callable[[Any], Place]) -> None:
+        self._place = place
+        self._leaving: list[
+            Callable[[], list[ast.stmt]]
+        ] = []  # what each open loop does at its end
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for statement in statements:
+            new = self.visit(statement)
+            made.extend(new if isinstance(new, list) else [new])
+        return made
+
+    # ---- where paths meet --------------------------------------------------------------------
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        return _call(node, "met", self._at(node), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        made = _call(node, "call", self._at(node), node.func, *node.args)
+        made.keywords = node.keywords
+        return made
+
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        meet = self._meet(node, node.body + node.orelse)
+        node.test = self.visit(node.test)
+        node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+        return [node, *meet()]
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        node.iter = self.visit(node.iter)
+        return self._loop(node)
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        node.test = self.visit(node.test)
+        return self._loop(node)
+
+    def _loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
+        """What a loop carries round has its type before the first round and after each."""
+        meet = self._meet(node, node.body)
+        self._leaving.append(meet)
+        node.body = [*self.block(node.body), *meet()]
+        self._leaving.pop()
+        return [*meet(), node]
+
+    def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
+        return [*self._leaving[-1](), node]
+
+    def visit_Continue(self, node: ast.Continue) -> list[ast.stmt]:
+        return [*self._leaving[-1](), node]
+
+    def _meet(self, at: ast.stmt, body: list[ast.stmt]) -> Callable[[], list[ast.stmt]]:
+        """Makes `if known(place, "v"): v = met(place, v, "v")` for each name that `body` assigns."""
+        assigned = dict.fromkeys(name for statement in body for name in _assigned(statement))
+
+        def one(name: str) -> ast.stmt:
+            text = ast.copy_location(ast.Constant(name), at)
+            old = ast.copy_location(ast.Name(name, ast.Load()), at)
+            new = ast.copy_location(ast.Name(name, ast.Store()), at)
+            value = _call(at, "met", self._at(at), old, text)
+            change = ast.copy_location(ast.Assign([new], value), at)
+            return ast.copy_location(
+                ast.If(_call(at, "known", self._at(at), text), [change], []), at
+            )
+
+        return lambda: [one(name) for name in assigned]
+
+    def _at(self, node: ast.expr | ast.stmt) -> ast.Constant:
+        return ast.copy_location(ast.Constant(self._place(node)), node)
+
+    # ---- operators ---------------------------------------------------------------------------
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
         return _call(node, _OPERATORS[type(node.op)], node.left, node.right)
@@ -112,6 +189,24 @@ class _Operators(ast.NodeTransformer):
         return _call(node, "truth", node) if type(node.value) is bool else node
 
 
+def _assigned(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement assigns, with those of the statements in it."""
+    targets = {
+        ast.Assign: "targets",
+        ast.AnnAssign: "target",
+        ast.AugAssign: "target",
+        ast.For: "target",
+    }
+    found = getattr(statement, targets.get(type(statement), ""), [])
+    for target in found if isinstance(found, list) else [found]:
+        yield from (
+            n.id for n in ast.walk(target) if isinstance(n, ast.Name) and type(n.ctx) is ast.Store
+        )
+    for inner in ast.iter_child_nodes(statement):
+        if isinstance(inner, ast.stmt):
+            yield from _assigned(inner)
+
+
 def _name(at: ast.AST, name: str) -> ast.Name:
     return ast.copy_location(ast.Name(_hidden(name), ast.Load()), at)
 
@@ -131,9 +226,11 @@ def function_with(
     code: CodeType,
     replace: Callable[[Any], Any],
     builtins: dict[str, Any],
+    meets: Meets,
 ) -> FunctionType:
     """`code` as a function that sees what `function` sees, each name replaced."""
     names = {"__builtins__": builtins, "__name__": function.__module__, **NAMES}
+    names |= {_hidden(n): getattr(meets, n) for n in ("met", "known", "call")}
     visible = function.__globals__
     names |= {name: replace(visible[name]) for name in _names(code) if name in visible}
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from evenly.errors import EvenlyError
 from evenly.language.func import Func, parsed
+from evenly.language.ir import Meet, Types
 from evenly.language.source import Source
 from evenly.layouts.contract import is_layout
 
@@ -19,6 +20,7 @@ from . import functions
 from .arrays import CheckedArray
 from .failures import RunError, located
 from .layouts import LayoutView, Walk
+from .meets import Meets, inlined
 from .rewrite import code_of, function_with
 
 # Compiling a function again takes longer than many a test kernel runs.
@@ -38,7 +40,8 @@ def _code(function: Callable[..., Any], source: Source) -> CodeType:
 class _Run:
     """One run: every function that it meets is prepared once."""
 
-    def __init__(self) -> None:
+    def __init__(self, meets: Mapping[Meet, Types]) -> None:
+        self.meets = Meets(meets)
         self.prepared: dict[Any, Callable[..., Any]] = {}
         self.codes: dict[CodeType, str] = {}
         self.walk = Walk(self.method)
@@ -49,7 +52,7 @@ class _Run:
             code = _code(function, source)
             if not source.file.startswith(_OURS):
                 self._name(code, source.name)
-            made = function_with(function, code, self.replacement, functions.BUILTINS)
+            made = function_with(function, code, self.replacement, functions.BUILTINS, self.meets)
             self.prepared[function] = made
         return made
 
@@ -75,7 +78,9 @@ class _Run:
 
     def _func(self, func: Func) -> Callable[..., Any]:
         """Prepared at its first call: a function may name itself, or one that is never called."""
-        return lambda *given, **named: self.function(func.function, func.source)(*given, **named)
+        return inlined(
+            lambda *given, **named: self.function(func.function, func.source)(*given, **named)
+        )
 
     def argument(self, name: str, value: Any) -> Any:
         if is_layout(value):
@@ -85,14 +90,20 @@ class _Run:
         return CheckedArray(value, name)
 
 
-def run(function: Callable[..., Any], source: Source, arguments: Mapping[str, Any]) -> None:
+def run(
+    function: Callable[..., Any],
+    source: Source,
+    arguments: Mapping[str, Any],
+    meets: Mapping[Meet, Types] = MappingProxyType({}),
+) -> None:
     """Run the kernel `function` on `arguments`, by name: arrays, layouts, numbers, None.
 
-    All in CPU memory. Tiles and atoms come in ascending order. Raises RunError (an
+    All in CPU memory. meets: the program's, for these arguments (without them values
+    have the types of the path taken). Tiles and atoms come in ascending order. Raises RunError (an
     InputError), which names the user's file and line, for an index out of bounds, an
     integer division by zero and the like.
     """
-    state = _Run()
+    state = _Run(meets)
     prepared = state.function(function, source)
     given = {name: state.argument(name, value) for name, value in arguments.items()}
     try:

@@ -31,6 +31,10 @@ def is_whole(x: Any) -> bool:
     return isinstance(x, int | np.integer | np.bool_)
 
 
+def is_number(x: Any) -> bool:
+    return isinstance(x, np.generic) or is_weak(x)
+
+
 def type_of(cls: type) -> T.Scalar:
     """The type of a number by its class."""
     found = _WEAK.get(cls) or T.DATA_TYPES.get(np.dtype(cls).name)
@@ -45,7 +49,7 @@ def _common(a: type, b: type) -> T.Scalar:
 
 
 def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
-    """Two numbers (or one) in the type that they share, as NumPy's scalars, and what makes a result weak again."""
+    """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
     t = _common(type(numbers[0]), type(numbers[-1]))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
