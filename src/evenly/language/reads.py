@@ -112,10 +112,15 @@ def recording(reads: Reads) -> Iterator[None]:
         _recorded.reset(token)
 
 
+def is_ours(owner: Any) -> bool:
+    """Whether a function, class or module is of evenly's own."""
+    module = owner.__name__ if isinstance(owner, ModuleType) else getattr(owner, "__module__", "")
+    return str(module).partition(".")[0] == "evenly"
+
+
 def _reads(owner: Any) -> Reads:
     """Where it is noted what is read of this owner, a function, class or module."""
-    module = owner.__name__ if isinstance(owner, ModuleType) else getattr(owner, "__module__", "")
-    noted = None if str(module).partition(".")[0] == "evenly" else _recorded.get(None)
+    noted = None if is_ours(owner) else _recorded.get(None)
     return Reads() if noted is None else noted
 
 

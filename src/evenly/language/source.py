@@ -15,6 +15,7 @@ from typing import Any
 from evenly.errors import InputError
 
 from . import reads
+from .own_text import is_own
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
     else:
         linecache.checkcache(code.co_filename)
         try:
-            lines, first = inspect.getsourcelines(function)
+            lines, first = inspect.getsourcelines(
+                code
+            )  # of a function, its `__wrapped__` would be read
+            whole = "".join(inspect.findsource(code)[0])
         except (OSError, TypeError):
             raise InputError(
                 name,
@@ -64,6 +68,13 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
                 hint="put it in a file, or pass its text as source=",
             ) from None
         text, file = "".join(lines), code.co_filename
+        if not reads.is_ours(function) and not is_own(function, whole):
+            raise InputError(
+                name,
+                expected="a function whose source can be read",
+                given="another text than its own (made by exec, or was the file edited since?)",
+                hint="put it in a file and import that anew, or pass its text as source=",
+            )
     dedented = textwrap.dedent(text)
     first_text = next((line for line in text.splitlines() if line.strip()), "")
     indent = len(first_text) - len(first_text.lstrip())

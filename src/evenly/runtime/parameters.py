@@ -22,7 +22,10 @@ class Parameters:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
-        self._kinds = {n: p.kind for n, p in inspect.signature(function).parameters.items()}
+        self._kinds = {
+            n: p.kind
+            for n, p in inspect.signature(function, follow_wrapped=False).parameters.items()
+        }
         self.names = tuple(self._kinds)
         self._by_place = [n for n, kind in self._kinds.items() if kind in _BY_PLACE]
         self.strict = inspect.Parameter.KEYWORD_ONLY in self._kinds.values()
