@@ -57,6 +57,9 @@ class Bound:
         self.debug, self.options = debug, options or {}
         self._latest: Recent | None = None  # what knew the last call at once
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.kernel, self.schedule, self.target, self.debug, self.options)
+
     def __getitem__(self, schedule: Any) -> Bound:
         return type(self)(self.kernel, schedule, self.target, self.debug, self.options)
 
@@ -128,7 +131,9 @@ class Bound:
     def plan(self, /, *args: Any, **named: Any) -> Plan:
         """Decide and compile for these arguments."""
         args = self.kernel.arranged(args, named)
-        return self.plan_as_auto(*args) if self.schedule == "auto" else self._checked(args).store()
+        if self.schedule == "auto":
+            return self.plan_as_auto(*args)
+        return self._checked(args).store().made_by(self, as_auto=False)
 
     def plan_as_auto(self, *args: Any) -> Plan:
         """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
@@ -137,7 +142,8 @@ class Bound:
 
         forget(args)  # or a plan made anew would know of tiles what they were before a change
         plan = self._checked(args)
-        return without_offsets(plan, lambda binding: self._for(plan, binding)).store()
+        made = without_offsets(plan, lambda binding: self._for(plan, binding)).store()
+        return made.made_by(self, as_auto=True)
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, plans=True)

@@ -12,6 +12,7 @@ from evenly.arguments import Binding
 from evenly.errors import InputError
 from evenly.language import phases as cutting
 from evenly.language import syntax
+from evenly.language.by_name import by_name
 from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
@@ -56,6 +57,9 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"<evenly kernel {self.name}({', '.join(self.parameters)})>"
+
+    def __reduce__(self) -> Any:
+        return by_name(self, "a kernel")
 
     @functools.cached_property
     def source(self) -> Source:

@@ -11,6 +11,7 @@ from evenly.language import ir, walk
 from evenly.language.phases import Phases
 from evenly.language.reads import Reads
 
+from .pickling import plan_parts
 from .recent import Recent
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.balance import Balance
     from evenly.tuning.tuned import Tuning
+
+    from .bound import Bound
 
 
 class Compiled(NamedTuple):
@@ -66,6 +69,7 @@ class Plan:
         self._program, self._requirements = compiled.program, compiled.program.requirements
         self._defaults = kernel.signature.defaults()
         self._stored: Stored = {}
+        self._maker: tuple[Bound | None, bool] = None, False
 
     @functools.cached_property
     def _recent(self) -> Recent:
@@ -98,6 +102,17 @@ class Plan:
         made = Plan(self.kernel, self.schedule, self.target, *given)
         made._stored, made._defaults = self._stored, self._defaults
         return made
+
+    def made_by(self, bound: Bound | None, as_auto: bool) -> Plan:
+        """Note what makes it again, in another process; None: nothing does."""
+        if bound is not None:
+            given = self.schedule, self.target, self.debug, bound.options
+            bound = type(bound)(self.kernel, *given)
+        self._maker = bound, as_auto
+        return self
+
+    def __reduce__(self) -> Any:
+        return plan_parts(self, *self._maker)
 
     def check(self) -> None:
         """Raise InputError if the structure of a layout has changed since the plan was made.
