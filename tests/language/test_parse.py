@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 
 import pytest
 
-import evenly as ev
 from evenly.errors import InputError
 from evenly.language import syntax as s
 from evenly.language.diagnostics import LanguageError
 from evenly.language.parse import parse
-from evenly.language.source import Source, captured, constants, fetch
+from evenly.language.source import Source, captured, fetch
 
 
 def _tree(text: str) -> s.Function:
@@ -54,6 +52,7 @@ def test_parameters_and_defaults() -> None:
     tree = _tree("def f(a, /, b, c=1, *, d=2, e):\n    pass\n")
     assert tree.parameters == ("a", "b", "c", "d", "e")
     assert set(tree.defaults) == {"c", "d"}
+    assert (tree.only_by_place, tree.by_place) == (1, 3)
 
 
 def test_decorators_and_annotations_are_ignored() -> None:
@@ -112,35 +111,3 @@ def test_captured_names() -> None:
     assert "unheard_of" not in seen
     inside = 4
     assert seen["inside"] == 4  # as it is now
-
-
-FACTOR = 2
-
-
-@ev.func
-def scaled(v):
-    return v * FACTOR
-
-
-def test_constants_are_what_compiled_code_holds() -> None:
-    """They tell when a kernel has to be compiled again: also for functions, generators and modules."""
-    global FACTOR
-    inside = (1, 2.0)
-
-    def kernel(A, y):
-        for t in A.tiles():
-            y[t] = sum(scaled(A.value(k)) for k in A.atoms(t)) + inside[0] * math.pi
-
-    before = constants(kernel)
-    assert before == constants(kernel)
-    hash(before)
-    inside = (1, 3.0)
-    changed = constants(kernel)
-    assert changed != before
-    FACTOR = 3
-    assert constants(kernel) not in (before, changed)
-    inside, FACTOR = (1, 2.0), 2
-    assert constants(kernel) == before
-    FACTOR = 2.0  # another type is another constant
-    assert constants(kernel) != before
-    FACTOR = 2

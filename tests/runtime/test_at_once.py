@@ -413,12 +413,55 @@ def captured(A, y):
         y[row] = FACTOR
 
 
-def test_what_else_decides_is_asked_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captured_globals_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     A, y = ev.csr(matrix()), vectors()[1]
     recent = recent_of(captured, A, y)
+    assert recent.at_once(A, y)
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    assert not recent.at_once(A, y)
+    captured.on("cpu")(A, y)
+    assert (y == 3).all()
+    monkeypatch.delitem(globals(), "FACTOR")
     assert not recent.at_once(A, y)
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
-    captured.on("cpu")(A, y)
+
+
+def test_a_global_that_shadows_a_builtin_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    A, (x, y) = ev.csr(matrix()), vectors()
+    recent = recent_of(summed, A, x, y)
+    assert recent.at_once(A, x, y)
+    monkeypatch.setitem(globals(), "abs", ev.func(halved_of))
+    assert not recent.at_once(A, x, y)
+    summed.on("cpu")(A, x, y)
+    np.testing.assert_array_equal(y, x[0] / 2)
+    monkeypatch.delitem(globals(), "abs")
+    summed.on("cpu")(A, x, y)
+    np.testing.assert_array_equal(y, x[0])
+
+
+@ev.kernel
+def summed(A, x, y):
+    for row in A.tiles():
+        y[row] = abs(x[0])
+
+
+def halved_of(v):
+    return v / 2
+
+
+def test_what_else_decides_is_asked_in_python() -> None:
+    factor = 2.0
+
+    @ev.kernel
+    def closed(A, y):
+        for row in A.tiles():
+            y[row] = factor
+
+    A, y = ev.csr(matrix()), vectors()[1]
+    recent = recent_of(closed, A, y)
+    assert not recent.at_once(A, y)
+    factor = 3.0
+    closed.on("cpu")(A, y)
     assert (y == 3).all()
 
 

@@ -51,6 +51,11 @@ class DeviceArray:
                 device.default_stream.sync()
         return made
 
+    def __reduce__(self) -> Any:
+        return type(self).from_numpy, (
+            self.to_numpy(),
+        )  # an address means nothing to another process
+
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A copy in CPU memory. Waits for the device's default stream, then copies."""
         host = np.empty(self.shape, self.dtype)

@@ -19,6 +19,7 @@ IS = 0  # the value itself is `expected`
 WORD = 1  # 64 bits there, under the mask, are `expected`
 HALF = 2  # 32 bits there are
 FOLLOW = 3  # 64 bits there are another value: the one of number `expected`
+ITEM = 4  # the dict has, for the key at `offset`, the object `expected`; 0: it has none
 STEP_INTEGERS = 5
 ATTRIBUTE_INTEGERS = 3  # to read one: its object's value, its name, its own value
 
@@ -63,6 +64,12 @@ class Looks:
         reference = self._another(self._holding(weakref.ref(obj)))
         self._word(reference, self._at.referent, id(obj))
         self._step(IS, value, 0, 0, id(obj))
+
+    def item(self, mapping: dict[str, Any], name: str, found: tuple[Any] | None) -> None:
+        """The dict has this very object there, in a tuple, or nothing."""
+        place = self._another(self._holding(mapping))
+        expected = self._holding(found[0]) if found else 0
+        self._step(ITEM, place, self._holding(name), 0, expected)
 
     def of_type(self, value: int, cls: type) -> None:
         self._word(value, self._at.type, self._holding(cls))

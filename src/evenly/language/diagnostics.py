@@ -39,6 +39,9 @@ class LanguageError(_KernelErrorBase):
         self.message, self.location, self.hint = message, location, hint
         super().__init__(self._render())
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.location, self.hint)  # errors cross processes
+
     def _render(self) -> str:
         at = self.location
         width = max(1, at.end_column - at.column)

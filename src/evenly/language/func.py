@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import syntax
+from .by_name import by_name
 from .parse import parse
 from .source import Source, fetch
 
@@ -21,6 +22,9 @@ class Func:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(*args, **kwargs)
+
+    def __reduce__(self) -> Any:
+        return by_name(self, "a function")
 
     @functools.cached_property
     def source(self) -> Source:

@@ -126,18 +126,18 @@ class _Parser:
         defaults = dict(
             zip(
                 positional[len(positional) - len(a.defaults) :],
-                map(self.expr, a.defaults),
+                map(self.at, a.defaults),
                 strict=True,
             )
         )
         defaults |= {
-            p.arg: self.expr(d)
+            p.arg: self.at(d)
             for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)
             if d is not None
         }
-        return s.Function(
-            self.at(node), node.name, tuple(names), defaults, self.block(node.body, docstring=True)
-        )
+        places = len(a.posonlyargs), len(positional)
+        body = self.block(node.body, docstring=True)
+        return s.Function(self.at(node), node.name, tuple(names), *places, defaults, body)
 
     def block(self, body: list[ast.stmt], docstring: bool = False) -> tuple[s.Stmt, ...]:
         if (

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from . import ir
+from . import ir, reads
 from .diagnostics import refuse
 from .func import parsed
 from .lower import call_schedule, lower_layout
@@ -46,7 +46,7 @@ def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleC
 
 def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tuple[ir.Var, ...]]:
     """The state, its numbers in variables of their own."""
-    if not inspect.isfunction(getattr(type(schedule), "setup", None)):
+    if not inspect.isfunction(reads.member_of(type(schedule), "setup")):
         return layout, ()
     state = call_schedule(cx, schedule, "setup", (layout,))
     with cx.standing(parsed(type(schedule).setup)[1].at):

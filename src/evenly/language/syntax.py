@@ -169,7 +169,9 @@ class Return(Stmt):
 class Function(Node):
     name: str
     parameters: tuple[str, ...]
-    defaults: dict[str, Expr]
+    only_by_place: int  # how many of them stand before a /
+    by_place: int  # and before a *
+    defaults: dict[str, Location]  # where they stand; what they are, the function knows
     body: tuple[Stmt, ...]
 
 

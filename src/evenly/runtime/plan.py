@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import ir, walk
 from evenly.language.phases import Phases
+from evenly.language.reads import Reads
 
+from .pickling import plan_parts
 from .recent import Recent
 
 if TYPE_CHECKING:
@@ -19,11 +21,23 @@ if TYPE_CHECKING:
     from evenly.tuning.balance import Balance
     from evenly.tuning.tuned import Tuning
 
+    from .bound import Bound
+
+
+class Compiled(NamedTuple):
+    """What a kernel compiles to for arguments of certain types: `reads` is what that took from outside."""
+
+    executable: Executable
+    phases: Phases
+    program: ir.Program
+    reads: Reads = Reads()
+
 
 class Plan:
     """A kernel bound to a schedule, a target and the types of its arguments, ready to run again and again.
 
-    `plan(*args)` runs it on arguments of the same types. Attributes:
+    `plan(*args)` runs it on arguments of the same types. What the kernel, its functions, layouts and schedule
+    read from outside, defaults among it, is as it was when the plan was made. Attributes:
 
     schedule, target: what was chosen.
     launches: for each kernel launch its source, configuration and arguments (target "cuda").
@@ -37,8 +51,7 @@ class Plan:
         kernel: Any,
         schedule: Any,
         target: str,
-        executable: Executable,
-        phases: Phases,
+        compiled: Compiled,
         binding: Binding,
         specs: tuple[Any, ...],
         debug: bool = False,
@@ -46,19 +59,31 @@ class Plan:
     ) -> None:
         self.kernel, self.schedule, self.target = kernel, schedule, target
         self.debug, self.tuning = debug, tuning
-        self._executable, self._phases, self._outputs = executable, phases, phases.outputs
+        self._compiled, self._executable, self._phases = (
+            compiled,
+            compiled.executable,
+            compiled.phases,
+        )
+        self._outputs, self.reads = compiled.phases.outputs, compiled.reads
         self._binding, self._specs, self._wide = binding, specs, is_wide(binding)
-        self._requirements = kernel.program(specs).requirements
+        self._program, self._requirements = compiled.program, compiled.program.requirements
+        self._defaults = kernel.signature.defaults()
         self._stored: Stored = {}
+        self._maker: tuple[Bound | None, bool] = None, False
 
     @functools.cached_property
-    def _recent(self) -> Recent | None:
-        """The last calls; None on targets that do not say what else decides one: they are no faster a second time."""
+    def _recent(self) -> Recent:
+        """The last calls; none on targets that do not say what else decides one: they are no faster a second time."""
         if not self.remembers:
-            return None
+            return Recent((), "")
         arguments = tuple(self._binding.arguments.values())
         also = self._executable.also_decides(self._binding)
         return Recent(arguments, self._binding.device, also)
+
+    @functools.cached_property
+    def _known(self) -> Recent:
+        """Those of the last calls that may come again as they stand: see `Parameters.strict`."""
+        return Recent((), "") if self.kernel.signature.strict else self._recent
 
     @property
     def remembers(self) -> bool:
@@ -72,11 +97,22 @@ class Plan:
 
     def run_by(self, wrap: Callable[[Executable], Executable]) -> Plan:
         """The same plan, run by `wrap` of what runs it now; what that has stored serves on."""
-        executable = wrap(self._executable)
-        given = executable, self._phases, self._binding, self._specs, self.debug, self.tuning
+        compiled = self._compiled._replace(executable=wrap(self._executable))
+        given = compiled, self._binding, self._specs, self.debug, self.tuning
         made = Plan(self.kernel, self.schedule, self.target, *given)
-        made._stored = self._stored
+        made._stored, made._defaults = self._stored, self._defaults
         return made
+
+    def made_by(self, bound: Bound | None, as_auto: bool) -> Plan:
+        """Note what makes it again, in another process; None: nothing does."""
+        if bound is not None:
+            given = self.schedule, self.target, self.debug, bound.options
+            bound = type(bound)(self.kernel, *given)
+        self._maker = bound, as_auto
+        return self
+
+    def __reduce__(self) -> Any:
+        return plan_parts(self, *self._maker)
 
     def check(self) -> None:
         """Raise InputError if the structure of a layout has changed since the plan was made.
@@ -96,21 +132,28 @@ class Plan:
     def __repr__(self) -> str:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
 
-    def __call__(self, *args: Any) -> None:
+    def __call__(self, /, *args: Any, **named: Any) -> None:
         """Run on these arguments. Raises InputError where their types are not the plan's."""
-        recent = self._recent
-        if recent is None or not (recent.at_once(*args) or recent.again(*args)):
-            binding = self._bound(args)
-            self.check_arguments(binding)
-            prepared = self.prepare(binding)
-            if recent:
-                recent.remember(args, prepared, binding.device)
-            prepared()
+        known = self._known
+        if named or not (known.at_once(*args) or known.again(*args)):
+            self._run(args, named)
+
+    def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Run a call that was not known again as it stands."""
+        recent, args = self._recent, self.kernel.arranged(given, named, self._defaults)
+        if args is not given and (recent.at_once(*args) or recent.again(*args)):
+            return
+        binding = self._bound(args)
+        self.check_arguments(binding)
+        prepared = self.prepare(binding)
+        if self.remembers:
+            recent.remember(args, prepared, binding.device)
+        prepared()
 
     def _bound(self, args: tuple[Any, ...]) -> Binding:
         """The arguments, if they are of the plan's types."""
-        arguments = self.kernel.named(args)
-        binding = Binding({name: accept(value, name) for name, value in arguments.items()})
+        given = self.kernel.named(args)
+        binding = Binding({name: accept(value, name) for name, value in given.items()})
         for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
             if spec_of(value, name) != spec:
                 raise InputError(
@@ -165,7 +208,7 @@ class Plan:
 
         if path is not None:
             check_path(path)
-        whole_tiles = needs_whole_tiles(self.kernel.program(self._specs)) is not None
+        whole_tiles = needs_whole_tiles(self._program) is not None
         schedules = beside(self.schedule, against, whole_tiles)
         balance = profile(self.kernel.name, self._binding, self._phases, schedules, layout)
         if path is not None:
@@ -202,7 +245,7 @@ class Plan:
         from evenly.tuning.tune import Subject, tune
 
         kernel, binding, target = self.kernel, self._binding, self.target
-        program, outputs = kernel.program(self._specs), sorted(path[0] for path in self._outputs)
+        program, outputs = self._program, sorted(path[0] for path in self._outputs)
         subject = Subject(kernel, program, binding, outputs, self.schedule, target, self.debug)
         found, numbering = tune(subject, candidates, seconds, save, locality)
         plan: Plan = kernel[found.schedule].on(target).plan_as_auto(*binding.arguments.values())

@@ -26,6 +26,7 @@ from typing import Any
 
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
+from evenly.language.reads import Reads
 from evenly.layouts.contract import is_layout
 
 from .inside import FIELDS, bounds, inside
@@ -81,7 +82,7 @@ class Recent:
         """
         signature = self.read(*args) if len(args) == self._count else None
         for call in self._calls:
-            if call.signature == signature:
+            if call.signature == signature and (not call.reads or call.reads.hold()):
                 break
         else:
             return False
@@ -90,26 +91,33 @@ class Recent:
         call.prepared()
         return True
 
-    def remember(self, args: tuple[Any, ...], prepared: Any, device: str) -> bool:
-        """Keep what was prepared for these arguments; whether they can be told from others."""
+    def remember(
+        self, args: tuple[Any, ...], prepared: Any, device: str, reads: Reads | None = None
+    ) -> bool:
+        """Keep what was prepared for these arguments; whether they can be told from others.
+
+        reads: what it was compiled with, where that may change.
+        """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
-            self.keep(signature, prepared, device)
+            self.keep(signature, prepared, device, reads)
         return bool(signature)
 
-    def keep(self, signature: Any, prepared: Any, device: str) -> None:
+    def keep(self, signature: Any, prepared: Any, device: str, reads: Reads | None = None) -> None:
         if device == self._device:
             for part in signature:
                 if type(part) is weakref.ref:
                     _pin(part())
             kept = tuple(_Held() if type(part) is _Held else part for part in signature)
             # A new list: other threads may be looking through the old one.
-            self._calls = [_Call(kept, prepared), *self._calls][:MOST]
+            self._calls = [_Call(kept, prepared, reads), *self._calls][:MOST]
 
     def _ask(self, call: _Call, args: tuple[Any, ...]) -> None:
         """Let the target know this call, which came a second time, at once from now on."""
         call.asked = True
         looks = look(args) if hasattr(call.prepared, "memo") else None
+        if looks is not None and call.reads and not call.reads.look(looks):
+            return
         # What was looked at is what the call was found by, if that has not changed meanwhile.
         if looks is not None and self.read(*args) == call.signature:
             call.memo = call.prepared.memo(looks)
@@ -130,8 +138,8 @@ def _never(*args: Any) -> bool:
 class _Call:
     """A call that is remembered. asked: whether the target was asked for its memo, its own way to know it."""
 
-    def __init__(self, signature: Any, prepared: Any) -> None:
-        self.signature, self.prepared = signature, prepared
+    def __init__(self, signature: Any, prepared: Any, reads: Reads | None) -> None:
+        self.signature, self.prepared, self.reads = signature, prepared, reads
         self.asked, self.memo = False, None
 
 
@@ -177,7 +185,8 @@ def _reader(
             return lambda *_: None
         parts += found
     parts += [f"ask{i}()" for i in range(len(also))]
-    body = "".join(f"        {line}\n" for line in [*lines, f"return ({', '.join(parts)},)"])
+    returned = "".join(f"{part}, " for part in parts)
+    body = "".join(f"        {line}\n" for line in [*lines, f"return ({returned})"])
     text = (
         f"def read({', '.join(names)}):\n"
         f"    try:\n"

@@ -50,6 +50,7 @@ import inspect
 from typing import Any, ClassVar, dataclass_transform
 
 from evenly.errors import InputError
+from evenly.language.reads import alike
 
 OWNERS = ("thread", "group", "share")
 # What runs a schedule on a GPU, and the parameters that it asks for.
@@ -102,9 +103,11 @@ def schedule(cls: type) -> Any:
     """Make a schedule of a class with the methods above. Raises InputError where one is missing or wrong."""
     if not issubclass(cls, Schedule):
         body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
+        body["__qualname__"] = cls.__qualname__  # by which pickle finds it
         cls = type(cls.__name__, (*(b for b in cls.__bases__ if b is not object), Schedule), body)
     _check(cls)
     made: Any = dataclasses.dataclass(frozen=True)(cls)
+    made.__eq__ = _equal
     _check_parameters(made)
     _check_engine(made)
     if made.owner == "share" and made.engine == "owned":
@@ -112,6 +115,14 @@ def schedule(cls: type) -> Any:
     if not hasattr(made, "block"):
         made.block = property(_block)
     return made
+
+
+def _equal(self: Any, other: Any) -> Any:
+    """Whether code compiled for one of them is right for the other: 1, 1.0 and True are different parameters."""
+    if type(self) is not type(other):
+        return NotImplemented
+    names = [f.name for f in dataclasses.fields(self)]
+    return all(alike(getattr(self, name), getattr(other, name)) for name in names)
 
 
 def _block(self: Any) -> int:

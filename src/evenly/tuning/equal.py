@@ -27,7 +27,7 @@ def without_offsets(plan: Plan, compiled: Callable[[Binding], Executable]) -> Pl
     if plan.target == "python":  # which reads everything, and checks it
         return plan
     binding = plan._binding
-    known = sizes(plan.kernel.program(plan._specs), binding)
+    known = sizes(plan._program, binding)
     if not known:
         return plan
     quick = compiled(moved(binding, known))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import ir
+from .. import ir, reads
 from .. import syntax as s
 from ..source import Source
 from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
@@ -44,7 +44,7 @@ def call_schedule(cx: Context, schedule: Any, name: str, arguments: tuple[Value,
     """Inline the method `name` of a schedule into the current block."""
     from ..func import parsed
 
-    function = getattr(type(schedule), name)
+    function = reads.member_of(type(schedule), name)
     source, tree = parsed(function)
     with methods.positions(cx, True):
         return functions.inline(

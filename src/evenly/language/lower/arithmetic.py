@@ -52,9 +52,10 @@ _LITERALS = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX
 
 
 def constant(value: bool | int | float | complex) -> ir.Const:
-    """A literal: weak."""
-    cls = next(cls for cls in _LITERALS if isinstance(value, cls))
-    return ir.Const(cls(value), _LITERALS[cls])  # a member of an IntEnum is an int
+    """A literal, or a number of Python's from outside: weak, and of a class of its own no more."""
+    cls: Any
+    cls, t = next((cls, t) for cls, t in _LITERALS.items() if isinstance(value, cls))
+    return ir.Const(value if cls is bool else cls.__pos__(value), t)
 
 
 def cast(e: ir.Expr, to: Scalar) -> ir.Expr:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ir
+from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import (
@@ -208,9 +208,10 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
                 return ir.Processor(f"group_{node.name}", size)
             refuse(node.at, f"a group has no {node.name}", "index, count, rank and size")
         case Static(object=python_types.ModuleType() as module):
-            if not hasattr(module, node.name):
+            found = reads.attribute_of(module, node.name)
+            if found is reads.NOTHING:
                 refuse(node.at, f"module {module.__name__} has no {node.name}")
-            return from_python(getattr(module, node.name), node)
+            return from_python(found, node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
@@ -20,16 +22,18 @@ def inline(
     at: Location,
 ) -> Value:
     """The value of a call, written into the current block."""
-    # A method may call its namesake on a layout that its own holds: a subset of a subset.
+    # A method may call its namesake on a layout that its own holds: a subset of a subset. And of one text
+    # several functions may have been made: each has a source of its own.
     owner = arguments[0].name if arguments and isinstance(arguments[0], LayoutValue) else ""
-    name = f"{source.file}:{source.first_line}:{owner}"
+    name = f"{id(source)}:{owner}"
     if name in cx.calls:
         refuse(
             at,
             f"{tree.name} calls itself",
             "recursion is not part of the kernel language: write a loop",
         )
-    bound = _bind(cx, source, tree, arguments, keywords, at)
+    defaults = source.defaults()
+    bound = _bind(cx, tree, defaults, arguments, keywords, at)
     outer = cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites
     cx.sites = (*cx.sites, at.place)
     cx.env, cx.captured, cx.local, cx.owned, cx.loop = (
@@ -42,9 +46,10 @@ def inline(
     cx.calls = (*cx.calls, name)
     cx.pure = f"in {tree.name}, which is called for its value"
     try:
-        for parameter, default in tree.defaults.items():
-            if parameter not in cx.env:
-                cx.env[parameter] = expressions.value(cx, default)
+        for parameter, default in defaults.items():
+            if parameter not in bound:
+                node = s.Name(tree.defaults.get(parameter, tree.at), parameter)
+                bound[parameter] = expressions.from_python(default, node)
         cx.local = frozenset(s.assigned(tree.body))
         return _value_of(cx, tree.body, tree.at)
     finally:
@@ -53,29 +58,30 @@ def inline(
 
 def _bind(
     cx: Context,
-    source: Source,
     tree: s.Function,
+    defaults: Container[str],
     arguments: tuple[Value, ...],
     keywords: dict[str, Value],
     at: Location,
 ) -> dict[str, Value]:
-    if len(arguments) > len(tree.parameters):
+    by_place = tree.parameters[: tree.by_place]
+    if len(arguments) > len(by_place):
+        alone = " by place" if by_place != tree.parameters else ""
         refuse(
             at,
-            f"{tree.name} takes {counted(len(tree.parameters), 'argument')}, got {len(arguments)}",
+            f"{tree.name} takes {counted(len(by_place), 'argument')}{alone}, got {len(arguments)}",
         )
-    bound = {p: _held(cx, p, v) for p, v in zip(tree.parameters, arguments, strict=False)}
+    bound = {p: _held(cx, p, v) for p, v in zip(by_place, arguments, strict=False)}
     for name, v in keywords.items():
-        if name not in tree.parameters or name in bound:
-            refuse(
-                at,
-                f"{tree.name} takes no argument {name}"
-                if name not in tree.parameters
-                else f"{tree.name} got {name} twice",
-            )
+        if name not in tree.parameters:
+            refuse(at, f"{tree.name} takes no argument {name}")
+        if name in bound:
+            refuse(at, f"{tree.name} got {name} twice")
+        if name in tree.parameters[: tree.only_by_place]:
+            refuse(at, f"{tree.name} takes {name} by place only")
         bound[name] = _held(cx, name, v)
     for p in tree.parameters:
-        if p not in bound and p not in tree.defaults:
+        if p not in bound and p not in defaults:
             refuse(at, f"{tree.name} needs an argument {p}")
     return bound
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
 
-from .. import ir
+from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
@@ -45,7 +45,7 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
             f"{layout.cls.__name__}.{name} is for the host, not for kernels",
             f"kernels have {_public(layout.cls)}",
         )
-    member = inspect.getattr_static(layout.cls, name, None)
+    member = reads.member_of(layout.cls, name)
     if isinstance(member, property) and member.fget is not None:
         return run(cx, layout, member.fget, (), at)
     if inspect.isfunction(member) or name in ("tiles", "atoms"):
@@ -72,10 +72,10 @@ def _public(cls: type) -> str:
 
 
 def schedule_attribute(cx: Context, base: ScheduleValue, schedule: Any, node: s.Attribute) -> Value:
-    member = inspect.getattr_static(type(schedule), node.name, None)
+    member = reads.member_of(type(schedule), node.name)
     if inspect.isfunction(member):
         return Method(base, node.name)
-    v = getattr(schedule, node.name, None)
+    v = reads.value_of(schedule, node.name)
     if isinstance(v, bool | int | float):
         return constant(v)
     refuse(
@@ -89,7 +89,7 @@ def schedule_attribute(cx: Context, base: ScheduleValue, schedule: Any, node: s.
 def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: Location) -> Value:
     owner = method.owner
     if isinstance(owner, ScheduleValue):
-        return run(cx, owner, getattr(type(owner.schedule), method.name), arguments, at)
+        return run(cx, owner, reads.member_of(type(owner.schedule), method.name), arguments, at)
     if method.name == "tiles":
         if arguments:
             refuse(at, f"tiles() takes no argument, got {len(arguments)}")
@@ -135,7 +135,7 @@ def accessor(
     cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
 ) -> Value:
     """`A.column(k)`: the enclosing tile is passed to accessors that take it."""
-    function = inspect.getattr_static(layout.cls, name, None)
+    function = reads.member_of(layout.cls, name)
     if not inspect.isfunction(function):
         return _delegated(cx, layout, name, arguments, at)
     takes_tile, _ = accessor_takes(function)
@@ -192,12 +192,12 @@ def _delegated(
     base = _delegate(layout)
     assert base is not None
     owner = getattr(layout.cls, "delegate_tile", None)
-    function = inspect.getattr_static(base.cls, name, None)
+    function = reads.member_of(base.cls, name)
     if owner is not None and inspect.isfunction(function) and accessor_takes(function)[0]:
         wanted = len(inspect.signature(function).parameters) - 1
         if len(arguments) == wanted - 1:
             arguments = (
-                run(cx, layout, getattr(layout.cls, owner), arguments[-1:], at),
+                run(cx, layout, reads.member_of(layout.cls, owner), arguments[-1:], at),
                 *arguments,
             )
     return accessor(cx, base, name, arguments, at)
@@ -229,7 +229,7 @@ def positions(cx: Context, schedule: bool) -> Iterator[None]:
 # ---- what engines and loops ask of a layout --------------------------------------------------------
 def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> ir.Expr:
     """begin, end, num_tiles or num_atoms, as a position."""
-    member = inspect.getattr_static(layout.cls, name, None)
+    member = reads.member_of(layout.cls, name)
     if name in layout.fields:
         v: Value = layout.fields[name]
     else:
@@ -259,33 +259,33 @@ def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.In
 def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
     if has_default(layout, "tile_id"):
         return cx.below(tile, layout, "max_tiles")
-    return _held(cx, "tile", run(cx, layout, layout.cls.tile_id, (tile,), _at(layout.cls.tile_id)))
+    return _held(cx, "tile", _own(cx, layout, "tile_id", (tile,)))
 
 
 def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Value:
     if has_default(layout, "atom_id"):
         return cx.below(atom, layout, "max_atoms")
-    return _held(
-        cx, "atom", run(cx, layout, layout.cls.atom_id, (tile, atom), _at(layout.cls.atom_id))
-    )
+    return _held(cx, "atom", _own(cx, layout, "atom_id", (tile, atom)))
 
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
     """The mask's condition for an atom; None where the layout masks nothing."""
     if not layout.masked:
         return None
-    v = run(cx, layout, layout.cls.valid, (tile, atom), _at(layout.cls.valid))
+    v = _own(cx, layout, "valid", (tile, atom))
     if not isinstance(v, ir.Expr):
         refuse(
-            _at(layout.cls.valid),
+            parsed(layout.cls.valid)[1].at,
             f"{layout.cls.__name__}.valid gives {describe(v)}",
             "it gives a truth value",
         )
     return v
 
 
-def _at(function: Any) -> Location:
-    return parsed(function)[1].at
+def _own(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> Value:
+    """What one of the contract's methods gives."""
+    function = reads.member_of(layout.cls, name)
+    return run(cx, layout, function, arguments, parsed(function)[1].at)
 
 
 def _held(cx: Context, name: str, v: Value) -> Value:

@@ -17,7 +17,7 @@ from numba import cfunc, njit, types
 
 from evenly.interop.arrays import address
 from evenly.interop.fields import HEAD
-from evenly.interop.looks import ATTRIBUTE_INTEGERS, FOLLOW, IS, STEP_INTEGERS, WORD, Looks
+from evenly.interop.looks import ATTRIBUTE_INTEGERS, FOLLOW, IS, ITEM, STEP_INTEGERS, WORD, Looks
 
 from . import workers
 from .driver import call_phase, halves, integers, phase
@@ -35,6 +35,9 @@ METH_FASTCALL = 0x80
 _word = types.int64
 _truth = types.ExternalFunction("PyBool_FromLong", _word(_word))
 _attribute = types.ExternalFunction("PyObject_GetAttr", _word(_word, _word))
+_item = types.ExternalFunction(
+    "PyDict_GetItem", _word(_word, _word)
+)  # of keys that are str: runs no Python
 _let_go = types.ExternalFunction("Py_DecRef", types.void(_word))
 _raised = types.ExternalFunction("PyErr_ExceptionMatches", types.int32(_word))
 _no_error = types.ExternalFunction("PyErr_Clear", types.void())
@@ -69,6 +72,8 @@ def _alike(values_at, steps_at, count):
             found = place
         elif does == WORD:
             found = integers(place + step[2])[0] & step[3]
+        elif does == ITEM:
+            found = _item(place, step[2])
         else:
             found = halves(place + step[2])[0] & step[3]
         if found != expected:

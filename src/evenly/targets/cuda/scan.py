@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from evenly.interop.arrays import empty, view
 from evenly.interop.streams import current
 from evenly.language.lower import lower_layout
 from evenly.language.lower.tiles import layout_code
+from evenly.language.reads import kept
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import ceil_div
 
@@ -70,7 +70,7 @@ def _argument(p: Any, binding: Binding, wide: bool) -> Any:
     return scalar(binding.scalar(p.path), p.type, wide)
 
 
-@functools.cache
+@kept
 def _loaded(
     spec: LayoutSpec, widths: tuple[int, int], wide: bool, device_id: int, arch: str
 ) -> tuple[Any, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.language import names
+from evenly.language import names, reads
 from evenly.language import types as T
 from evenly.language.intrinsics import BY_NAME
 
@@ -177,7 +177,10 @@ class ModuleProxy:
         self._module, self._replace = module, replace
 
     def __getattr__(self, name: str) -> Any:
-        return self._replace(getattr(self._module, name))
+        found = reads.attribute_of(self._module, name)
+        if found is reads.NOTHING:
+            raise AttributeError(f"module {self._module.__name__} has no {name}")
+        return self._replace(found)
 
 
 def replacement(thing: Any) -> Any:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from evenly.language import reads
 from evenly.layouts.contract import accessor_takes, masks
 
 from .arrays import CheckedArray
@@ -76,7 +77,7 @@ class LayoutView:
         if spec is not None:
             found = self._field(name, spec.kind)
         else:
-            member = inspect.getattr_static(self._class, name, None)
+            member = reads.member_of(self._class, name)
             if isinstance(member, property):
                 return self._walk.prepare(member.fget)(self)  # type: ignore[arg-type]
             if not inspect.isfunction(member):
@@ -122,7 +123,7 @@ class LayoutView:
         base = getattr(self, self._class.delegate)
         found = getattr(base, name)
         owner = getattr(self._class, "delegate_tile", None)
-        function = inspect.getattr_static(base._class, name, None)
+        function = reads.member_of(base._class, name)
         if owner is None or not inspect.isfunction(function) or not accessor_takes(function)[0]:
             return found
         wanted = len(inspect.signature(function).parameters) - 1
@@ -135,7 +136,7 @@ class LayoutView:
         return inlined(accessor)
 
     def _run(self, name: str, *arguments: Any) -> Any:
-        return self._walk.prepare(getattr(self._class, name))(self, *arguments)
+        return self._walk.prepare(reads.member_of(self._class, name))(self, *arguments)
 
 
 class Atoms:

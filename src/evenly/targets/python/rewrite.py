@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from evenly.language import reads
 from evenly.language.diagnostics import Place
 from evenly.language.parse import place_of
 from evenly.language.source import Source
@@ -231,14 +232,14 @@ def function_with(
     """`code` as a function that sees what `function` sees, each name replaced."""
     names = {"__builtins__": builtins, "__name__": function.__module__, **NAMES}
     names |= {_hidden(n): getattr(meets, n) for n in ("met", "known", "call")}
-    visible = function.__globals__
-    names |= {name: replace(visible[name]) for name in _names(code) if name in visible}
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    closure = tuple(_cell(cells[name], replace) for name in code.co_freevars)
+    seen = {name: reads.name_of(function, name) for name in _names(code)}
+    names |= {name: replace(thing) for name, thing in seen.items() if thing is not reads.NOTHING}
+    closure = tuple(_cell(reads.name_of(function, n), replace) for n in code.co_freevars)
     made = FunctionType(code, names, function.__name__, None, closure)
-    made.__defaults__ = function.__defaults__ and tuple(map(replace, function.__defaults__))
-    keywords = function.__kwdefaults__
-    made.__kwdefaults__ = keywords and {name: replace(v) for name, v in keywords.items()}
+    defaults = {name: replace(value) for name, value in reads.defaults_of(function).items()}
+    given = code.co_varnames[: code.co_argcount]
+    made.__defaults__ = tuple(defaults[n] for n in given if n in defaults)
+    made.__kwdefaults__ = {n: value for n, value in defaults.items() if n not in given}
     return made
 
 
@@ -249,8 +250,5 @@ def _names(code: CodeType) -> Iterator[str]:
             yield from _names(inner)
 
 
-def _cell(cell: CellType, replace: Callable[[Any], Any]) -> CellType:
-    try:
-        return CellType(replace(cell.cell_contents))
-    except ValueError:  # not filled yet
-        return CellType()
+def _cell(value: Any, replace: Callable[[Any], Any]) -> CellType:
+    return CellType() if value is reads.NOTHING else CellType(replace(value))

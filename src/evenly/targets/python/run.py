@@ -74,6 +74,8 @@ class _Run:
             return self._func(thing)
         if isinstance(thing, ModuleType):
             return functions.ModuleProxy(thing, self.replacement)
+        if type(thing) is tuple:
+            return tuple(map(self.replacement, thing))
         return functions.replacement(thing)
 
     def _func(self, func: Func) -> Callable[..., Any]:

@@ -1,0 +1,230 @@
+"""A kernel with choices made: under a schedule, on a target, with options. What calls and plans are prepared by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from evenly import targets
+from evenly.arguments import Binding, accept, is_wide, spec_of
+from evenly.errors import InputError
+from evenly.language import phases as cutting
+from evenly.language.ir import Program
+from evenly.language.reads import Reads, recording
+from evenly.language.specs import Spec
+from evenly.schedules import by_name
+from evenly.targets.contract import Executable
+
+from .plan import Compiled, Plan
+from .recent import Recent
+
+if TYPE_CHECKING:
+    from evenly.tuning.tuned import Tuning
+
+    from .kernel import Kernel
+
+MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
+
+
+class _Reference(Executable):
+    """The `python` target's executable: the kernel's own function, which no schedule changes."""
+
+    def __init__(self, kernel: Kernel, program: Program, reads: Reads) -> None:
+        self.kernel, self.program, self.reads = kernel, program, reads
+
+    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
+        def run() -> None:
+            with recording(Reads(self.reads)):  # what was read stays as it was
+                targets.get("python").run_kernel(self.kernel, self.program, binding.arguments)
+
+        return run
+
+
+class Bound:
+    """A kernel with some of its choices made. (No data class: one is made at every call.)"""
+
+    __slots__ = ("_latest", "debug", "kernel", "options", "schedule", "target")
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        schedule: Any = "auto",
+        target: str = "auto",
+        debug: bool = False,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.kernel, self.target = kernel, target
+        self.schedule = schedule if schedule == "auto" else by_name(schedule)
+        self.debug, self.options = debug, options or {}
+        self._latest: Recent | None = None  # what knew the last call at once
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.kernel, self.schedule, self.target, self.debug, self.options)
+
+    def __getitem__(self, schedule: Any) -> Bound:
+        return type(self)(self.kernel, schedule, self.target, self.debug, self.options)
+
+    def on(self, target: str, *, debug: bool = False, **options: Any) -> Bound:
+        return type(self)(self.kernel, self.schedule, target, debug, options)
+
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        """Run on these arguments.
+
+        The last calls are remembered: what they launched, by the addresses and types of their
+        arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
+        """
+        if named or not self.again(*args):
+            self.run(args, named)
+
+    def run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """Run a call that was not known again as it stands."""
+        args = self.kernel.arranged(given, named)
+        if args is not given and self.again(*args):
+            return
+        plan = self._prepare(args)
+        plan.check_arguments(plan._binding)
+        prepared = plan.prepare(plan._binding)
+        if plan.remembers and not self.options:
+            self._remember(args, plan, prepared)
+        prepared()
+
+    def once(self, *args: Any) -> None:
+        """Run on arguments that fit and will not come again: nothing is checked, and nothing remembered."""
+        plan = self._prepare(args)
+        plan.prepare(plan._binding)()
+
+    def again(self, *args: Any) -> bool:
+        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
+        mine = self._latest
+        if mine is not None and mine.at_once(*args):
+            return True
+        if self.options:
+            return False
+        kernel, choice = self.kernel, (self.schedule, self.target, self.debug)
+        latest = kernel.latest.get(choice) if kernel.latest else None
+        known = latest is not mine and latest is not None and latest.at_once(*args)
+        if not known:
+            latest = kernel.recent.get((*choice, *map(type, args)))
+            if latest is None or not (latest.at_once(*args) or latest.again(*args)):
+                return False
+        if latest is not None and latest.knows_at_once:
+            kernel.latest[choice] = self._latest = latest
+        return True
+
+    def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
+        kernel, device = self.kernel, plan._binding.device
+        key = self.schedule, self.target, self.debug, *map(type, args)
+        recent = kernel.recent.get(key)
+        # Layouts of one class may hold arrays of another library: then what is there cannot read these.
+        if recent is None or not recent.remember(args, prepared, device, plan.reads):
+            if len(kernel.recent) >= MOST_KINDS:
+                kernel.recent.clear()
+                kernel.latest.clear()
+            also = plan._executable.also_decides(plan._binding)
+            recent = kernel.recent[key] = Recent(args, device, also)
+            recent.remember(args, prepared, device, plan.reads)
+
+    @property
+    def known(self) -> Callable[..., bool]:
+        """Whether a call was known again as it stands, and has been run."""
+        return self.again
+
+    def plan(self, /, *args: Any, **named: Any) -> Plan:
+        """Decide and compile for these arguments."""
+        args = self.kernel.arranged(args, named)
+        if self.schedule == "auto":
+            return self.plan_as_auto(*args)
+        return self._checked(args).store().made_by(self, as_auto=False)
+
+    def plan_as_auto(self, *args: Any) -> Plan:
+        """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
+        from evenly.tuning.equal import without_offsets
+        from evenly.tuning.statistics import forget
+
+        forget(args)  # or a plan made anew would know of tiles what they were before a change
+        plan = self._checked(args)
+        made = without_offsets(plan, lambda binding: self._for(plan, binding)).store()
+        return made.made_by(self, as_auto=True)
+
+    def _checked(self, args: tuple[Any, ...]) -> Plan:
+        plan = self._prepare(args, plans=True)
+        plan.check_arguments(plan._binding)
+        return plan
+
+    def _prepare(self, args: tuple[Any, ...], plans: bool = False) -> Plan:
+        """A plan that stores nothing yet. plans: "auto" takes what tune() has measured, or what suits a plan."""
+        kernel = self.kernel
+        given = kernel.named(args)
+        binding = Binding({name: accept(value, name) for name, value in given.items()})
+        target = self._target(binding)
+        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        schedule, tuning = self._chosen(binding, specs, target, plans)
+        made = self._compiled(specs, schedule, target, binding)
+        return Plan(kernel, schedule, target, made, binding, specs, self.debug, tuning)
+
+    def _for(self, plan: Plan, binding: Binding) -> Executable:
+        """The executable of a plan for other arguments."""
+        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        return self._compiled(specs, plan.schedule, plan.target, binding).executable
+
+    def _compiled(
+        self, specs: tuple[Spec, ...], schedule: Any, target: str, binding: Binding
+    ) -> Compiled:
+        kernel = self.kernel
+        if target == "python":
+            program, reads = kernel.lowered(specs)
+            phases = cutting.cut(program, whole=True)
+            made = Compiled(_Reference(kernel, program, reads), phases, program, reads)
+        else:
+            wide = is_wide(binding)
+            made = kernel.compiled(specs, schedule, target, wide, self.debug)
+        return made._replace(executable=self._configured(made.executable, target))
+
+    def _configured(self, executable: Executable, target: str) -> Executable:
+        if not self.options:
+            return executable
+        configured = executable.configured(self.options)
+        if configured is None:
+            name = next(iter(self.options))
+            raise InputError(
+                name,
+                expected=f"no options for target {target!r}",
+                given=f"{name}={self.options[name]!r}",
+                hint="seed=, seeds= and order= are options of target 'simt'",
+            )
+        return configured
+
+    def _target(self, binding: Binding) -> str:
+        if self.target != "auto":
+            targets.get(self.target)
+            return self.target
+        return "cuda" if binding.device.startswith("cuda") else "cpu"
+
+    def _chosen(
+        self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool
+    ) -> tuple[Any, Tuning | None]:
+        """The schedule, and what tune() has measured, if it follows from that."""
+        if self.schedule != "auto":
+            return by_name(self.schedule), None
+        from evenly.tuning.auto import choose
+        from evenly.tuning.recall import recall
+        from evenly.tuning.task import task_of
+
+        program = self.kernel.program(specs)
+        tuning = recall(program, binding, target) if plans else None
+        if tuning:
+            return tuning.schedule, tuning
+        return choose(binding.first_layout(), target, task_of(program, plans)), None
+
+
+class ByName(Bound):
+    """Of a kernel with keyword-only parameters: values by place are no call of it, though others like them were."""
+
+    __slots__ = ()
+
+    def __call__(self, /, *args: Any, **named: Any) -> None:
+        self.run(args, named)
+
+    @property
+    def known(self) -> Callable[..., bool]:
+        return lambda *args: False

@@ -1,0 +1,85 @@
+"""A kernel's parameters: which value of a call each of them gets."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from evenly.errors import InputError, unknown
+from evenly.language import reads
+
+_PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, _PLAIN)
+
+
+class Parameters:
+    """The parameters of a function, as Python has them: by place, by name, with defaults.
+
+    names: of all of them, in order. strict: whether there are keyword-only ones, so that values which stand in
+    this order need not be a call's. starred: whether there is one like *args, which no kernel has.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+        self._kinds = {
+            n: p.kind
+            for n, p in inspect.signature(function, follow_wrapped=False).parameters.items()
+        }
+        self.names = tuple(self._kinds)
+        self._by_place = [n for n, kind in self._kinds.items() if kind in _BY_PLACE]
+        self.strict = inspect.Parameter.KEYWORD_ONLY in self._kinds.values()
+        self.starred = any(
+            kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+            for kind in self._kinds.values()
+        )
+
+    def defaults(self) -> dict[str, Any]:
+        """As they are now."""
+        return reads.defaults_of(self._function)
+
+    def arranged(
+        self, args: tuple[Any, ...], named: Mapping[str, Any], defaults: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """The value of each parameter, in order. Raises InputError for a call that Python would refuse."""
+        if len(args) > len(self._by_place):
+            raise self._misfit(str(len(args)), defaults)
+        found = dict(zip(self._by_place, args, strict=False))
+        for name, value in named.items():
+            self._check(name, found)
+            found[name] = value
+        missing = [n for n in self.names if n not in found and n not in defaults]
+        if missing:
+            raise self._misfit(f"{len(found)}, without {' and '.join(missing)}", defaults)
+        return tuple(found[n] if n in found else defaults[n] for n in self.names)
+
+    def _check(self, name: str, found: Mapping[str, Any]) -> None:
+        """That an argument can be given by this name."""
+        if name not in self._kinds:
+            raise unknown(f"an argument of {self._function.__name__}", name, self.names)
+        if self._kinds[name] is inspect.Parameter.POSITIONAL_ONLY:
+            expected = "a value by place: the parameter stands before the /"
+            raise InputError(name, expected=expected, given=f"{name}=")
+        if name in found:
+            raise InputError(name, expected="one value", given=f"one by place, and {name}=")
+
+    def _misfit(self, given: str, defaults: Mapping[str, Any]) -> InputError:
+        least, most = sum(n not in defaults for n in self.names), len(self.names)
+        count = str(most) if least == most else f"{least} to {most}"
+        expected = f"{count} argument{'s' * (count != '1')} ({self.listed(defaults)})"
+        return InputError(self._function.__name__, expected=expected, given=given)
+
+    def listed(self, defaults: Mapping[str, Any]) -> str:
+        """As they stand in the definition: A, x, /, *, alpha=2.0."""
+        out: list[str] = []
+        before: Any = None
+        for name, kind in self._kinds.items():
+            if before is inspect.Parameter.POSITIONAL_ONLY is not kind:
+                out.append("/")
+            if kind is inspect.Parameter.KEYWORD_ONLY is not before:
+                out.append("*")
+            out.append(f"{name}={defaults[name]!r}" if name in defaults else name)
+            before = kind
+        if before is inspect.Parameter.POSITIONAL_ONLY:
+            out.append("/")
+        return ", ".join(out)
