@@ -45,10 +45,10 @@ def test_a_reduction_is_a_pass_with_an_accumulator() -> None:
         _program(softmax, A=A, out=f32(0, 0, 0)),
         """
         tiles row of A
-          pass k, max_ = max float32, found = any bool
-            max_ <- A_values[k once]
+          pass k, max = max float32, found = any bool
+            max <- A_values[k once]
             found <- True
-          top: float32 = (max_ if found else 0.0)
+          top: float32 = (max if found else 0.0)
           pass k_1, total = sum float32
             total <- exp((A_values[k_1 once] - top))
           total_1: float32 = (0.0 + total)
@@ -65,11 +65,11 @@ def test_passes_become_phases_and_results_live_in_workspace() -> None:
         workspace kept_top: float32 a tile
         workspace kept_total_1: float32 a tile
         split row of A
-          pass k, max_ = max float32, found = any bool
-            max_ <- A_values[k once]
+          pass k, max = max float32, found = any bool
+            max <- A_values[k once]
             found <- True
           leave
-            top: float32 = (max_ if found else 0.0)
+            top: float32 = (max if found else 0.0)
             kept_top[row] = top
         split row of A
           enter
