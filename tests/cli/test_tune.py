@@ -87,7 +87,7 @@ BAD = {
     "--target cup": "--target: expected one of auto, cpu, cuda, python, simt, got 'cup'; hint: did you mean 'cpu'?",
     "--schedule merge": "schedule: expected one of ",
     "--seconds 0": "--seconds: expected 1 or more, got 0",
-    "--dtype float16": "--dtype: expected one of float32, float64, got 'float16'",
+    "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
 }
 
 

@@ -88,7 +88,7 @@ def busy_machine() -> str:
 
 def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
     """SciPy and each schedule on one matrix."""
-    problem = Problem(matrix, csr(matrix), target)
+    problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
     clocks = {SCIPY: host_clock(lambda: matrix @ problem.x)}
     for schedule in SCHEDULES:

@@ -38,7 +38,7 @@ def run(
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
         matrix = read(options.file, options.dtype)
-        problem = Problem(matrix, build(matrix, options), target)
+        problem = Problem(matrix, build(matrix, options), target, options.dtype)
         progress.say("compiling and measuring")
         plan = problem.plan("auto")
         tuned = plan.tune(
