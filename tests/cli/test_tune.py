@@ -135,9 +135,9 @@ def test_a_broken_line_is_one_warning(evenly, small, winners_file) -> None:
         file.write("junk\n")
     ran = evenly("tuning", "list")
     assert (ran.status, ran.lines[-1]) == (0, f"1 in {winners_file}")
-    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read (line 3: no JSON)\n"
     ran = evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
-    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read (line 3: no JSON)\n"
     assert evenly("tuning", "list").err == ""
 
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_read_or_written(evenly, winners_file, tmp_path) -> None:
     ran = evenly("tuning", "import", other)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err == (
-        f"evenly: {other}: expected measured winners, got 1 line of something else; "
+        f"evenly: {other}: expected measured winners, got line 1: no JSON; "
         "hint: `evenly tuning export PATH` writes one\n"
     )
     missing = tmp_path / "missing" / "file"

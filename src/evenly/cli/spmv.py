@@ -18,7 +18,7 @@ from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.timing import medians
-from evenly.errors import InputError, unknown
+from evenly.errors import InputError, printable, unknown
 from evenly.interop.matrix_market import check_memory, read_shape
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
     """Do it, print it, and return the exit status. Raises InputError for bad input."""
     check(options)
     csv = CsvFile(options.csv) if options.csv is not None else None
-    with Progress(f"reading {options.file}") as progress:
+    with Progress(f"reading {printable(options.file)}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
         matrix = read(options.file, options.dtype)
@@ -217,7 +217,7 @@ def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
             print(line)
     else:
         print(f"Elapsed (ms): {outcomes[0].elapsed:.6f}")
-    print(f"Matrix: {Path(options.file).name}")
+    print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     if options.validate:
         print(f"Errors: {sum(o.errors or 0 for o in outcomes)}")
@@ -238,4 +238,4 @@ def dataset_of(file: str) -> str:
     name = Path(file).name
     for ending in (".gz", ".bz2", ".mtx", ".npz"):
         name = name.removesuffix(ending)
-    return name or Path(file).name
+    return printable(name or Path(file).name)

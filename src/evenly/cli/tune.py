@@ -10,7 +10,7 @@ from evenly.cli.failures import RIGHT, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
-from evenly.errors import unknown
+from evenly.errors import printable, unknown
 from evenly.schedules import by_name
 from evenly.tuning.tuned import CLOCKS
 
@@ -34,7 +34,7 @@ def run(
     if seconds is not None:
         check_range("--seconds", seconds, 1)
     busy = busy_machine()
-    with Progress(f"reading {options.file}") as progress:
+    with Progress(f"reading {printable(options.file)}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
         matrix = read(options.file, options.dtype)
@@ -45,7 +45,7 @@ def run(
             candidates=schedules or None, seconds=seconds, save=save, locality=locality
         )
     rows, columns = matrix.shape
-    print(f"Matrix: {Path(options.file).name}")
+    print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     print(tuned.tuning)
     if busy and target == "cpu":
