@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenly import targets
-from evenly.cli.demo import busy_machine
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import best_target
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
+from evenly.timing.busy import busy_machine
 
 from . import plots, record, summary
 from .comparison import Comparison

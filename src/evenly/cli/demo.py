@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from evenly.errors import unknown
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.timing.busy import busy_machine
 from evenly.version import __version__
 
 SCIPY = "SciPy's A @ x"
@@ -74,16 +74,6 @@ def run(target: str, scale: int, repeat: int) -> int:
         f"All {count} results are right: every row is within its bound of rounding errors."
     )
     return RIGHT
-
-
-def busy_machine() -> str:
-    """A warning where other programs keep the cores from us: each worker waits for the last."""
-    if not hasattr(os, "getloadavg"):
-        return ""
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    if load < 0.5 * cores:
-        return ""
-    return f"This machine was busy already (load {load:.1f}, {cores} cores): times may be longer."
 
 
 def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from evenly import targets
-from evenly.cli.demo import busy_machine
 from evenly.cli.failures import RIGHT, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
@@ -33,7 +32,6 @@ def run(
         by_name(name)
     if seconds is not None:
         check_range("--seconds", seconds, 1)
-    busy = busy_machine()
     with Progress(f"reading {printable(options.file)}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
@@ -48,6 +46,4 @@ def run(
     print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     print(tuned.tuning)
-    if busy and target == "cpu":
-        print(busy)
     return RIGHT
