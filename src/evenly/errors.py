@@ -85,8 +85,22 @@ class InternalError(EvenlyError):
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space (line breaks too) as one space."""
-    return " ".join(text.split())
+    """`text` with every run of white space (line breaks too) as one space, and all of it printable."""
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """`text`, of a file's name or contents, with nothing that a terminal would obey or cannot encode.
+
+    >>> printable("a\\x1b[31m\\udcff")
+    'a\\\\x1b[31m\\\\udcff'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def shown(text: str, most: int = 60) -> str:
+    """`text` for a message: quoted, printable, cut."""
+    return repr(text[:most]) + "..." * (len(text) > most)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:

@@ -9,6 +9,7 @@ import pytest
 
 from evenly.cli import demo, problem
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.timing import busy
 
 ROW = re.compile(r"│ (.{17,20}) │ (\S.{13}) │ +(\d+\.\d{4}) │ +(\d+\.\d{4}) │ +(\S+) │")
 
@@ -70,9 +71,9 @@ def test_why_it_is_not_on_a_gpu(evenly, monkeypatch):
 def test_a_busy_machine_is_named(monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 2)
     monkeypatch.setattr("os.getloadavg", lambda: (3.25, 1.0, 1.0))
-    assert demo.busy_machine().startswith("This machine was busy already (load 3.2, 2 cores)")
+    assert busy.busy_machine().startswith("This machine was busy already (load 3.2, 2 cores)")
     monkeypatch.setattr("os.getloadavg", lambda: (0.25, 1.0, 1.0))
-    assert demo.busy_machine() == ""
+    assert busy.busy_machine() == ""
 
 
 def test_the_usual_sizes():

@@ -14,21 +14,22 @@ from evenly.errors import InternalError
 HEADER = "%%MatrixMarket matrix coordinate real general\n"
 HINT = "; hint: it begins with '%%MatrixMarket matrix coordinate real general'"
 FILES = {
-    "empty.mtx": (b"", "expected a Matrix Market file, got an empty file"),
-    "other.mtx": (b"hello\n", "expected a Matrix Market file, got line 1: not a Matrix Market file. Missing banner" + HINT),
-    "truncated.mtx": (HEADER + "3 3 3\n1 1 1.0\n", "expected a Matrix Market file, got a truncated file: 2 more lines were expected"),
-    "range.mtx": (HEADER + "3 3 1\n4 1 1.0\n", "expected a Matrix Market file, got line 3: row index out of bounds"),
-    "zero.mtx": (HEADER + "3 3 1\n0 1 1.0\n", "expected a Matrix Market file, got line 3: row index out of bounds"),
-    "letters.mtx": (HEADER + "3 3 1\n1 x 1.0\n", "expected a Matrix Market file, got line 3: invalid integer value"),
-    "no_sizes.mtx": (HEADER, "expected a Matrix Market file, got "),
-    "negative.mtx": (HEADER + "-3 3 1\n1 1 1.0\n", "expected a Matrix Market file, got line 2: matrix dimensions can't be negative"),
-    "complex.mtx": (HEADER.replace("real", "complex") + "1 1 1\n1 1 1 1\n", "expected a real matrix, got a complex one"),
-    "huge.mtx": (HEADER + "1000000000000 3 1\n1 1 1.0\n", "expected a matrix that fits into this machine's "),
-    "huger.mtx": (HEADER + "99999999999999999999999 3 1\n1 1 1.0\n", "expected a Matrix Market file, got integer out of range"),
-    "large.mtx": (HEADER + "1 1 1\n1 1 1e300\n", "expected values in the range of float32, got 1 beyond it, such as 1e+300; hint: --dtype float64"),
-    "plain.mtx.gz": (HEADER + "1 1 1\n1 1 1\n", "expected a Matrix Market file, got not a gzipped file"),
-    "cut.mtx.gz": (b"\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03a\x00\xb3", "expected a Matrix Market file, got a truncated compressed file"),
-    "binary.mtx": (bytes(range(256)), "expected a Matrix Market file, got "),
+    "empty.mtx": (b"", ": expected a Matrix Market file, got an empty file"),
+    "other.mtx": (b"hello\n", ": line 1: expected a Matrix Market file, got 'hello'" + HINT),
+    "truncated.mtx": (HEADER + "3 3 3\n1 1 1.0\n", ": line 3: expected 3 entries, as line 2 says, got 1: is it truncated?"),
+    "cut.mtx": (HEADER + "3 3 2\n1 1 1.0\n2 2 -2e", ": line 4: expected a row, a column and a real number, got '2 2 -2e'"),
+    "range.mtx": (HEADER + "3 3 1\n4 1 1.0\n", ": line 3: expected a row in 1 .. 3, got '4'"),
+    "zero.mtx": (HEADER + "3 3 1\n0 1 1.0\n", ": line 3: expected a row in 1 .. 3, got '0'"),
+    "letters.mtx": (HEADER + "3 3 1\n1 x 1.0\n", ": line 3: expected a row, a column and a real number, got '1 x 1.0'"),
+    "no_sizes.mtx": (HEADER, ": line 1: expected rows, columns and entries after the comments, got the end of the file"),
+    "negative.mtx": (HEADER + "-3 3 1\n1 1 1.0\n", ": line 2: expected rows, columns and entries as 3 integers, got '-3 3 1'"),
+    "complex.mtx": (HEADER.replace("real", "complex") + "1 1 1\n1 1 1 1\n", ": expected real values, for float32, got complex ones; hint: --dtype complex64"),
+    "huge.mtx": (HEADER + "1000000000000 3 1\n1 1 1.0\n", ": expected a matrix that fits into this machine's "),
+    "huger.mtx": (HEADER + "99999999999999999999999 3 1\n1 1 1.0\n", ": line 2: expected rows, columns and entries as 3 integers, got "),
+    "large.mtx": (HEADER + "1 1 1\n1 1 1e300\n", ": expected values in the range of float32, got 1 beyond it, such as 1e+300; hint: --dtype float64"),
+    "plain.mtx.gz": (HEADER + "1 1 1\n1 1 1\n", ": expected a file that can be read, got a damaged one (Not a gzipped file (b'%%'))"),
+    "cut.mtx.gz": (b"\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03a\x00\xb3", ": expected a whole compressed file, got a truncated one"),
+    "binary.mtx": (bytes(range(256)), ": line 1: expected a Matrix Market file, got "),
 }  # fmt: skip
 
 
@@ -44,13 +45,26 @@ def test_files(evenly, tmp_path, name):
     content, message = FILES[name]
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    refused(evenly("spmv", path, "--validate"), f"{path}: {message}")
+    refused(evenly("spmv", path, "--validate"), f"{path}{message}")
 
 
 def test_large_values_fit_into_float64(evenly, tmp_path):
     path = tmp_path / "large.mtx"
     path.write_text(FILES["large.mtx"][0])
     assert evenly("spmv", path, "--dtype", "float64", "--validate").status == 0
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_types_that_cannot_hold_a_file(evenly, tmp_path, dtype):
+    path = tmp_path / "a.mtx"
+    path.write_text(FILES["complex.mtx"][0])
+    hint = "; hint: --dtype complex64\n"
+    ran = evenly("spmv", path, "--dtype", dtype)
+    refused(ran, f"{path}: expected real values, for {dtype}, got complex ones{hint}")
+    if dtype != "float64":
+        path.write_text(FILES["large.mtx"][0])
+        ran = evenly("spmv", path, "--dtype", dtype)
+        refused(ran, f"{path}: expected values in the range of {dtype}, got 1 beyond it")
 
 
 def test_places_without_a_file(evenly, tmp_path):
@@ -81,7 +95,7 @@ OPTIONS = {
     "--layout crs": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'crs'; hint: did you mean 'csr'?",
     "--layout ragged": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'ragged'",
     "--target cdua": "--target: expected one of auto, cpu, cuda, python, simt, got 'cdua'; hint: did you mean 'cuda'?",
-    "--dtype float16": "--dtype: expected one of float32, float64, got 'float16'",
+    "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
     "--repeat 0": "--repeat: expected 1 or more, got 0",
     "--repeat -3": "--repeat: expected 1 or more, got -3",
     "--repeat many": "invalid value for '--repeat'",

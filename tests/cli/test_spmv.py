@@ -55,6 +55,24 @@ def test_targets_and_types(evenly, small, layout, target, dtype):
     assert (ran.status, ran.lines[-1]) == (0, "Errors: 0")
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64", "complex128"])
+@pytest.mark.parametrize("layout", ["csr", "coo", "dia"])
+def test_more_types(evenly, small, layout, dtype):
+    options = ["--schedule", "merge_path", "--layout", layout, "--target", "cpu", "--repeat", 1]
+    ran = evenly("spmv", small, *options, "--dtype", dtype, "--validate")
+    assert (ran.status, ran.lines[-1]) == (0, "Errors: 0"), ran.err
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_complex_and_hermitian_files(evenly, tmp_path, dtype):
+    path = tmp_path / "a.mtx"
+    path.write_text(
+        "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 3 0\n2 1 1 -5\n"
+    )
+    ran = evenly("spmv", path, "--target", "python", "--dtype", dtype, "--validate")
+    assert (ran.status, ran.lines[-2:]) == (0, ["Dimensions: 2 x 2 (3)", "Errors: 0"])
+
+
 def test_all_is_a_line_a_schedule(evenly, small):
     ran = evenly("spmv", small, "--schedule", "all", "--validate", "--repeat", 2)
     assert (ran.status, ran.err) == (0, "")

@@ -13,13 +13,13 @@ import evenly as ev
 
 @pytest.fixture(autouse=True)
 def quiet_machine(monkeypatch) -> None:
-    monkeypatch.setattr("evenly.cli.tune.busy_machine", lambda: "")
+    monkeypatch.setattr("evenly.tuning.tune.busy_machine", lambda: "")
 
 
 def test_a_busy_machine_is_told(evenly, small, monkeypatch) -> None:
-    monkeypatch.setattr("evenly.cli.tune.busy_machine", lambda: "This machine was busy.")
+    monkeypatch.setattr("evenly.tuning.tune.busy_machine", lambda: "This machine was busy.")
     ran = evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
-    assert ran.lines[-2:] == ["  not remembered", "This machine was busy."]
+    assert (ran.lines[-1], ran.err) == ("  not remembered", "evenly: This machine was busy.\n")
 
 
 def test_tune_prints_the_times_and_remembers(evenly, small, winners_file) -> None:
@@ -87,7 +87,7 @@ BAD = {
     "--target cup": "--target: expected one of auto, cpu, cuda, python, simt, got 'cup'; hint: did you mean 'cpu'?",
     "--schedule merge": "schedule: expected one of ",
     "--seconds 0": "--seconds: expected 1 or more, got 0",
-    "--dtype float16": "--dtype: expected one of float32, float64, got 'float16'",
+    "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
 }
 
 
@@ -135,9 +135,15 @@ def test_a_broken_line_is_one_warning(evenly, small, winners_file) -> None:
         file.write("junk\n")
     ran = evenly("tuning", "list")
     assert (ran.status, ran.lines[-1]) == (0, f"1 in {winners_file}")
-    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    assert (
+        ran.err
+        == f"evenly: {winners_file}: 1 line left out, which cannot be read (line 3: no JSON)\n"
+    )
     ran = evenly("tune", small, "--target", "cpu", "--schedule", "merge_path", "--seconds", 1)
-    assert ran.err == f"evenly: {winners_file}: 1 line left out, which cannot be read\n"
+    assert (
+        ran.err
+        == f"evenly: {winners_file}: 1 line left out, which cannot be read (line 3: no JSON)\n"
+    )
     assert evenly("tuning", "list").err == ""
 
 
@@ -147,7 +153,7 @@ def test_what_cannot_be_read_or_written(evenly, winners_file, tmp_path) -> None:
     ran = evenly("tuning", "import", other)
     assert (ran.status, ran.out) == (2, "")
     assert ran.err == (
-        f"evenly: {other}: expected measured winners, got 1 line of something else; "
+        f"evenly: {other}: expected measured winners, got line 1: no JSON; "
         "hint: `evenly tuning export PATH` writes one\n"
     )
     missing = tmp_path / "missing" / "file"

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenly.cli.dtypes import DTYPES, as_held, held_as, random_vector
 from evenly.cli.validation import Reference, gamma
 from tests.batteries import matrices, names
 
@@ -40,11 +41,45 @@ def test_any_order_of_summation_is_right(terms, random):
         assert Reference(matrix, x).errors(np.array([total])) == 0
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_missing_term_is_caught(dtype):
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_has_its_bound(dtype):
+    """Sums in the type that sums have, in two orders, are right; those of narrower types are not."""
+    matrix, x = problem(dtype)
+    known = Reference(matrix, x)
+    backwards = sp.csr_array(
+        (matrix.data[::-1].copy(), matrix.indices[::-1].copy(), matrix.nnz - matrix.indptr[::-1]),
+        matrix.shape,
+    )
+    assert known.errors(matrix @ x) == 0
+    assert known.errors((backwards @ x)[::-1]) == 0
+    narrow = {"float64": np.float32, "complex128": np.complex64}.get(dtype, np.float16)
+    if narrow is not np.float16:
+        assert known.errors((matrix.astype(narrow) @ x.astype(narrow)).astype(dtype)) > 100
+    assert known.errors(matrix @ x * (1 + 1e-3)) > 100
+
+
+@pytest.mark.parametrize("part", [1, 1j])
+def test_complex_numbers_without_a_value(part):
+    matrix = sp.csr_array(np.array([[1, 2], [np.inf * 1, 1]], np.complex64))
+    known = Reference(matrix, np.ones(2, np.complex64))
+    assert known.errors(np.array([3, np.inf * part], np.complex64)) == 0
+    assert known.errors(np.array([np.nan, 5], np.complex64)) == 2
+    assert known.errors(np.array([3 + 1e-3 * part, np.nan], np.complex64)) == 1
+
+
+def problem(dtype):
     rng = np.random.default_rng(1)
-    matrix = sp.random_array((200, 100), density=0.2, rng=rng, format="csr", dtype=dtype)
-    x = rng.random(100, dtype)
+    matrix = sp.random_array((200, 100), density=0.2, rng=rng, format="csr")
+    matrix = matrix.astype(held_as(dtype))
+    if matrix.dtype.kind == "c":
+        matrix.data *= np.exp(6j * rng.random(matrix.nnz)).astype(matrix.dtype)
+    matrix.data = as_held(matrix.data, dtype)
+    return matrix, random_vector(100, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_missing_term_is_caught(dtype):
+    matrix, x = problem(dtype)
     y = matrix @ x
     for k in range(0, matrix.nnz, 37):
         row = np.searchsorted(matrix.indptr, k, side="right") - 1

@@ -90,3 +90,9 @@ def test_the_callers_own_bounds():
 
 def test_nobody_left():
     assert measure({}, lambda turn: None) == {}
+
+
+def test_where_the_median_may_lie():
+    assert Sample((3.0,)).spread == (3.0, 3.0)
+    assert Sample((3.0, 1.0, 2.0)).spread == (1.0, 3.0)
+    assert Sample(tuple(map(float, range(30)))).spread == (9.0, 20.0)

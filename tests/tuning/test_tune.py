@@ -332,6 +332,64 @@ def test_simt_is_refused() -> None:
         spmv.on("simt").plan(A, x, y).tune()
 
 
+# ---- noise ------------------------------------------------------------------------------------------------
+class Noisy(Ticking):
+    """One whose readings go up and down by half."""
+
+    def warm(self):
+        self.readings.append(self.name)
+        return self.estimate * (0.5 + len(self.readings) * 0.618 % 1)
+
+
+@pytest.fixture
+def noisy(monkeypatch):
+    """noisy({schedule class: microseconds}): on a machine that is never the same."""
+
+    def make(table):
+        def clock(self, plan):
+            return Noisy(table[type(plan.schedule)], str(plan.schedule), self.readings)
+
+        made = type("NoisyCopies", (Paced,), {"clock": clock, "readings": []})
+        monkeypatch.setitem(copies.PLACES, "cpu", made)
+
+    return make
+
+
+def test_what_noise_made_is_not_remembered(noisy, winners_file) -> None:
+    *_, plan = planned()
+    assert plan.schedule not in (ev.ThreadMapped(items=3), ev.WorkOriented(items=5))
+    noisy({ev.ThreadMapped: 10.0, ev.WorkOriented: 10.9})
+    found = plan.tune(candidates=[ev.ThreadMapped(items=3), ev.WorkOriented(items=5)]).tuning
+    assert found.kept == ""
+    assert found.noise.startswith("noise may have made the choice: its ")
+    assert str(found).splitlines()[-1] == f"  not remembered: {found.noise}"
+    assert not winners_file.exists()
+
+
+def test_what_noise_cannot_have_made_is_remembered(noisy, winners_file) -> None:
+    *_, plan = planned()
+    noisy({ev.ThreadMapped: 10.0, ev.WorkOriented: 40.0})
+    found = plan.tune(candidates=[ev.ThreadMapped(items=3), ev.WorkOriented(items=5)]).tuning
+    assert (found.kept, found.noise) == (str(winners_file), "")
+
+
+def test_what_the_rule_takes_anyway_is_remembered(noisy, winners_file) -> None:
+    *_, plan = planned()
+    others = {type(s): 10.9 for s in candidates("cpu")}
+    noisy(others | {type(plan.schedule): 10.0})
+    found = plan.tune(candidates=[plan.schedule, ev.Lrb()]).tuning
+    assert found.schedule == plan.schedule
+    assert (found.kept, found.noise) == (str(winners_file), "")
+
+
+def test_a_busy_machine_is_told(paced, monkeypatch) -> None:
+    *_, plan = planned()
+    paced({ev.ThreadMapped: 1.0})
+    monkeypatch.setattr(tune, "busy_machine", lambda: "This machine was busy.")
+    with pytest.warns(RuntimeWarning, match="This machine was busy"):
+        plan.tune(candidates="thread_mapped")
+
+
 # ---- what is remembered -----------------------------------------------------------------------------------
 SLOW_THREADS = {ev.ThreadMapped: 2.0, ev.MergePath: 9.0, ev.WorkOriented: 1.0}
 

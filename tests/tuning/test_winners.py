@@ -20,10 +20,17 @@ from evenly.tuning.winner import NewerFormat, Winner
 KEY = Key("4 tiles, 9 atoms, longest 3, 0", "spmv 12ab", "A: Csr(), x: float32[4]", "cpu", "a CPU")
 
 
-def won(number=0, schedule=None, date="2026-01-01T00:00:00+00:00", **changes) -> Winner:
+def won(number=0, schedule=None, date="2025-01-01", **changes) -> Winner:
+    imported = changes.pop("imported", False)
     found = replace(KEY, **{"structure": f"{number} tiles", **changes})
     schedule = schedule or ev.MergePath(items=5)
-    return Winner(found, schedule, {str(schedule): 1.5, "Mine(size=3)": 2.25}, date)
+    return Winner(
+        found,
+        schedule,
+        {str(schedule): 1.5, "Mine(size=3)": 2.25},
+        f"{date}T00:00:00+00:00",
+        imported,
+    )
 
 
 def held() -> list[Winner]:
@@ -67,7 +74,7 @@ def test_nothing_is_remembered_at_first(winners_file: Path) -> None:
 
 
 def test_the_later_one_of_two_for_the_same_counts(winners_file: Path) -> None:
-    old, new = won(1, date="2026-01-01"), won(1, ev.WarpMapped(), date="2026-01-02")
+    old, new = won(1, date="2025-01-01"), won(1, ev.WarpMapped(), date="2025-01-02")
     winners.keep([new])
     winners.keep([old])
     assert held() == [new]
@@ -92,8 +99,36 @@ def test_any_other_key_is_another_winner(winners_file: Path) -> None:
 def test_the_oldest_go_when_there_are_too_many(winners_file: Path, monkeypatch) -> None:
     monkeypatch.setattr(winner, "MOST", 3)
     for day in (3, 1, 4, 2, 5):
-        winners.keep([won(day, date=f"2026-01-0{day}")])
-    assert sorted(w.date for w in held()) == ["2026-01-03", "2026-01-04", "2026-01-05"]
+        winners.keep([won(day, date=f"2025-01-0{day}")])
+    assert sorted(w.date[:10] for w in held()) == ["2025-01-03", "2025-01-04", "2025-01-05"]
+
+
+def test_what_others_measured_goes_first_and_counts_less(winners_file: Path, monkeypatch) -> None:
+    """However new they say that it is."""
+    monkeypatch.setattr(winner, "MOST", 3)
+    mine = [won(day, date=f"2025-01-0{day}") for day in (1, 2)]
+    others = [won(day, date=f"2025-02-0{day}", imported=True) for day in (1, 3, 4, 5)]
+    winners.keep(mine)
+    winners.keep(others)
+    assert held() == [*mine, others[-1]]
+    winners.keep([won(5, date="2025-01-09")])  # measured here, now
+    assert won(5, date="2025-01-09") in held()
+
+
+def test_dates_are_moments(winners_file: Path) -> None:
+    """Not text: those of another zone, of other precision."""
+    late, early = "2025-01-01T23:00:00-05:00", "2025-01-02T03:00:00.500+00:00"
+    for given, other in ((late, early), (early, late)):
+        lines = [json.dumps(json.loads(winner.line(won(1))) | {"date": d}) for d in (given, other)]
+        found, left_out = winner.parsed("\n".join(['{"evenly tuning, format": 1}', *lines]), "")
+        assert not left_out
+        assert [w.date for w in found.values()] == ["2025-01-02T04:00:00+00:00"]
+
+
+def test_what_could_not_be_read_is_not_written(winners_file: Path) -> None:
+    assert winners.keep([won(1, arguments="x: float32[1], " * 1000)]) == ""
+    assert winners.keep([won(1), replace(won(2), times={"MergePath()": 0.0})]) == ""
+    assert not winners_file.exists()
 
 
 def test_schedules_of_ones_own_are_not_kept() -> None:
@@ -116,35 +151,58 @@ def test_schedules_of_ones_own_are_not_kept() -> None:
 
 
 # ---- what may be wrong with a file ---------------------------------------------------------------------
+KEY_OF = winner.line(won(3))
 BROKEN = {
-    "not JSON": "{",
-    "no object": "[1, 2]",
-    "a part is missing": '{"kernel": "k"}',
-    "an unknown schedule": None,
-    "parameters that it does not have": None,
-    "parameters that no GPU has": None,
-    "bytes": "\x00\xff\x1b",
-    "deep": "[" * 100_000,
+    "no JSON": "{",
+    "no JSON object": "[1, 2]",
+    "no arguments, date": '{"kernel": "k"}',
+    "no JSON ": "\x00\xff\x1b",
+    "no JSON  ": "[" * 60_000,
+    "a line of 100,002 characters": f'"{"a" * 100_000}"',
 }
 CHANGES = {
-    "an unknown schedule": {"schedule": {"Fast": {}}},
-    "parameters that it does not have": {"schedule": {"MergePath": {"size": 3}}},
-    "parameters that no GPU has": {"schedule": {"MergePath": {"block": 100_000}}},
+    "schedule 'Fast'": {"schedule": {"Fast": {}}},
+    "schedule MergePath with 'size'": {"schedule": {"MergePath": {"size": 3}}},
+    "schedule MergePath with 'block'": {"schedule": {"MergePath": {"block": 256.0}}},
+    "schedule MergePath with 'items'": {"schedule": {"MergePath": {"items": 10**400}}},
+    "schedule MergePath with parameters that it cannot have": {
+        "schedule": {"MergePath": {"block": 100_000}}
+    },
+    "schedule that is none": {"schedule": ["MergePath"]},
+    "times with one that no run takes": {"times": {"MergePath()": 10**399}},
+    "times with one that no run takes ": {"times": {"MergePath()": -1}},
+    "times with one that no run takes  ": {"times": {"MergePath()": True}},
+    "no JSON   ": {"times": {"MergePath()": float("nan")}},
+    "times that are none": {"times": {}},
+    "a time's schedule with characters that cannot be printed": {"times": {"\x1b[2J": 1.0}},
+    "kernel with characters that cannot be printed": {"kernel": "a\udcff"},
+    "device with characters that cannot be printed": {"device": "a\x1b]0;b\x07"},
+    "device of 10,000 characters": {"device": "a" * 10_000},
+    "structure that is no text": {"structure": 5},
+    "target 'simt'": {"target": "simt"},
+    "evenly 'new'": {"evenly": "new"},
+    "date '9999-12-31', after its time": {"date": "9999-12-31"},
+    "date '1999-12-31', before its time": {"date": "1999-12-31"},
+    "date that is none": {"date": "9999"},
+    "date that is none ": {"date": "0001-01-01T00:00:00+23:00x"},
+    "parts that are not known": {"more": 1},
+    "imported that is not true": {"imported": 1},
 }
+BROKEN |= {name: json.dumps(json.loads(KEY_OF) | parts) for name, parts in CHANGES.items()}
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_line_is_left_out_with_one_warning_and_written_no_more(winners_file, name) -> None:
     winners.keep([won(1), won(2)])
-    bad = BROKEN[name] or json.dumps({**json.loads(winner.line(won(3))), **CHANGES[name]})
     header, first, second = winners_file.read_text().splitlines()
-    winners_file.write_text("\n".join([header, first, bad, second, ""]))
+    winners_file.write_text("\n".join([header, first, BROKEN[name], second, ""]))
     with pytest.warns(RuntimeWarning) as caught:
         found = held(), held()  # the second time it is not said again
     assert found == ([won(1), won(2)], [won(1), won(2)])
-    assert [str(w.message) for w in caught] == [
-        f"{winners_file}: 1 line left out, which cannot be read"
-    ]
+    (message,) = [str(w.message) for w in caught]
+    why = f"{winners_file}: 1 line left out, which cannot be read (line 3: {name.rstrip()}"
+    assert message.startswith(why)
+    assert message.isprintable()
     with pytest.warns(RuntimeWarning):
         winners.keep([won(4)])
     with warnings.catch_warnings():
@@ -261,15 +319,26 @@ def test_what_another_process_has_measured_is_seen(winners_file: Path) -> None:
 
 # ---- other files --------------------------------------------------------------------------------------------
 def test_to_another_machine_and_back(winners_file: Path, tmp_path: Path) -> None:
-    winners.keep([won(1), won(2, ev.WarpMapped(), date="2026-02-02")])
+    winners.keep([won(1), won(2, ev.WarpMapped(), date="2025-02-02")])
     there = tmp_path / "shared.jsonl"
     assert winners.copied_to(there) == 2
     assert winners.forget() == 2
     assert held() == []
-    winners.keep([won(3), won(2, date="2026-03-03")])
+    winners.keep([won(3), won(2, date="2025-03-03")])
     assert winners.copied_from(there) == 2
     found = sorted(held(), key=lambda w: w.key.structure)
-    assert found == [won(1), won(2, date="2026-03-03"), won(3)]
+    assert found == [won(1, imported=True), won(2, date="2025-03-03"), won(3)]
+
+
+def test_what_cannot_be_used_of_another_file_is_said(winners_file: Path, tmp_path: Path) -> None:
+    there = tmp_path / "a\x1b.jsonl"
+    lines = winner.written({w.key: w for w in (won(1), won(2))}).decode().splitlines()
+    there.write_text("\n".join([*lines, BROKEN["target 'simt'"], "{"]))
+    with pytest.warns(RuntimeWarning) as caught:
+        assert winners.copied_from(there) == 2
+    (said,) = [str(w.message) for w in caught]
+    assert said.endswith("2 lines left out, which cannot be read (line 4: target 'simt')")
+    assert said.isprintable()
 
 
 @pytest.mark.parametrize("content", ["", "hello\n", "\xff", '{"evenly tuning, format": 1}\n'])

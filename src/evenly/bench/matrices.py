@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.cache import read_file, write_file
-from evenly.errors import InputError, unknown
+from evenly.errors import InputError, printable, unknown
 from evenly.interop import generators, matrix_files
 from evenly.interop.matrix_files import ENDINGS, from_npz, to_npz
 
@@ -79,7 +79,7 @@ def from_folder(folder: Path) -> list[Source]:
 def name_of(path: Path, folder: Path) -> str:
     """ "batched/cage8" for folder/batched/cage8.mtx.gz."""
     ending = next(e for e in ENDINGS if path.name.endswith(e))
-    return path.relative_to(folder).as_posix().removesuffix(ending)
+    return printable(path.relative_to(folder).as_posix().removesuffix(ending))
 
 
 def read(path: Path) -> Any:

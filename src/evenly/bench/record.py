@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from evenly.errors import InputError
+from evenly.errors import InputError, shown
 
 # The first bound that is more than a matrix's nonzeros gives its class of size.
 SIZES = ((10_000, "under 10 k"), (100_000, "10 k to 100 k"), (1_000_000, "100 k to 1 M"))
@@ -79,7 +80,7 @@ class Recorder:
 
     def _write(self, mode: str, lines: Iterable[tuple[object, ...]]) -> None:
         try:
-            with self.path.open(mode, newline="") as file:
+            with self.path.open(mode, encoding="utf-8", newline="") as file:
                 csv.writer(file, lineterminator="\n").writerows(lines)
         except OSError as error:
             given = (error.strerror or str(error)).lower()
@@ -94,7 +95,7 @@ def read(path: str) -> list[Row]:
     """The rows of a file. Raises InputError where it is not one of these."""
     expected = "a CSV file of `evenly bench spmv`"
     try:
-        with Path(path).open(newline="") as file:
+        with Path(path).open(encoding="utf-8", newline="") as file:
             lines = list(csv.reader(file))
     except OSError as error:
         given = (error.strerror or str(error)).lower()
@@ -102,17 +103,37 @@ def read(path: str) -> list[Row]:
     except (UnicodeDecodeError, csv.Error):
         raise InputError(path, expected=expected, given="a file that is no text") from None
     if not lines or tuple(lines[0]) != COLUMNS:
-        given = repr(",".join(lines[0])[:60]) if lines else "an empty file"
+        given = shown(",".join(lines[0])) if lines else "an empty file"
         hint = f"it begins with {','.join(COLUMNS[:5])},..."
         raise InputError(path, expected=expected, given=given, hint=hint)
     return [_row(path, number, line) for number, line in enumerate(lines[1:], 2)]
 
 
 def _row(path: str, number: int, line: list[str]) -> Row:
-    kinds = {"int": int, "float": float, "str": str}
+    kinds = {"int": _count, "float": _number, "str": _printed}
     try:
         made = [kinds[str(field.type)](text) for field, text in zip(fields(Row), line, strict=True)]
     except ValueError as error:
         expected = f"{len(COLUMNS)} columns with numbers where they belong"
         raise InputError(f"{path}, line {number}", expected=expected, given=str(error)) from None
     return Row(*made)
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if not 0 <= count < 2**63:
+        raise ValueError(f"{shown(text)}, which counts nothing")
+    return count
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError(f"{shown(text)}, which measures nothing")
+    return number
+
+
+def _printed(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError(f"{shown(text)}, which cannot be printed")
+    return text

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenly import targets
-from evenly.cli.demo import busy_machine
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import best_target
 from evenly.cli.progress import Progress
-from evenly.errors import InputError, unknown
+from evenly.errors import InputError, printable, unknown
+from evenly.timing.busy import busy_machine
 
 from . import plots, record, summary
 from .comparison import Comparison
@@ -122,7 +122,7 @@ def finish(rows: list[Row], folder: str | None) -> None:
     if folder is not None:
         print()
         for path in plots.save(rows, Path(folder)):
-            print(f"drawn: {path}")
+            print(f"drawn: {printable(str(path))}")
 
 
 def line(rows: list[Row], told: set[tuple[str, str]]) -> str:

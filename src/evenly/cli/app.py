@@ -13,6 +13,13 @@ MatrixFile = Annotated[
     str,
     typer.Argument(metavar="FILE", help="Matrix Market: plain, .gz or .bz2; or SciPy's .npz."),
 ]
+Dtype = Annotated[
+    str,
+    typer.Option(
+        metavar="TYPE",
+        help="float16, bfloat16 (y is float32), float32, float64, complex64 or complex128.",
+    ),
+]
 
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
@@ -68,7 +75,7 @@ SPMV = (
     "Multiply the matrix in FILE by a random vector: y = A x.\n\n"
     "The time is that of the kernels (cuda) or of a call (elsewhere); for csc and coo, which "
     "add to y with atomics, it leaves out the clearing of y.\n\n"
-    "Example: evenly spmv chesapeake.mtx --schedule merge_path --validate"
+    "Example: evenly spmv examples/karate.mtx --schedule merge_path --validate"
 )
 
 
@@ -90,7 +97,7 @@ def spmv(
             "CPU, checked).",
         ),
     ] = "auto",
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
+    dtype: Dtype = "float32",
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -109,7 +116,7 @@ def spmv(
     ] = None,
     validate: Annotated[
         bool,
-        typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in float64."),
+        typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in 64 bits."),
     ] = False,
     balance: Annotated[
         bool,
@@ -141,7 +148,7 @@ TUNE = (
     "Measure every schedule on the matrix in FILE, and remember the fastest.\n\n"
     "Plans of the same kernel for the same structure, types and device take it from then on: "
     "`evenly spmv FILE` does. `evenly tuning` lists what is remembered.\n\n"
-    "Example: evenly tune chesapeake.mtx --seconds 10"
+    "Example: evenly tune examples/karate.mtx --seconds 10"
 )
 
 
@@ -158,7 +165,7 @@ def tune(
     target: Annotated[
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
+    dtype: Dtype = "float32",
     seconds: Annotated[
         int | None,
         typer.Option(

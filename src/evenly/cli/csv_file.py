@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from evenly.errors import InputError
+from evenly.errors import InputError, shown
 
 EXPECTED = "a CSV file to append to"
 
@@ -41,20 +41,20 @@ class CsvFile:
             if not existed:  # as long as there is nothing to put into it
                 self.path.unlink()
             elif self.path.is_file():  # a pipe or device is only written to
-                with self.path.open() as file:
-                    first = file.readline()
+                with self.path.open(encoding="utf-8") as file:
+                    first = file.readline(1 << 16)
         except OSError as error:
             raise self.failed(error) from None
         except UnicodeDecodeError:
             raise InputError(path, expected=EXPECTED, given="a file that is no text") from None
         if first.strip() and first.strip() != ",".join(Row._fields):
             expected = f"a CSV file that begins with {','.join(Row._fields)}"
-            raise InputError(path, expected=expected, given=repr(first.strip()[:60]))
+            raise InputError(path, expected=expected, given=shown(first.strip()))
 
     def append(self, rows: Iterable[Row]) -> None:
         """Write the rows, below the header."""
         try:
-            with self.path.open("a", newline="") as file:
+            with self.path.open("a", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 if self.path.is_file() and self.path.stat().st_size == 0:
                     writer.writerow(Row._fields)

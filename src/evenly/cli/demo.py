@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +18,7 @@ from evenly.errors import unknown
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.timing.busy import busy_machine
 from evenly.version import __version__
 
 SCIPY = "SciPy's A @ x"
@@ -76,19 +76,9 @@ def run(target: str, scale: int, repeat: int) -> int:
     return RIGHT
 
 
-def busy_machine() -> str:
-    """A warning where other programs keep the cores from us: each worker waits for the last."""
-    if not hasattr(os, "getloadavg"):
-        return ""
-    load, cores = os.getloadavg()[0], os.cpu_count() or 1
-    if load < 0.5 * cores:
-        return ""
-    return f"This machine was busy already (load {load:.1f}, {cores} cores): times may be longer."
-
-
 def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
     """SciPy and each schedule on one matrix."""
-    problem = Problem(matrix, csr(matrix), target)
+    problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
     clocks = {SCIPY: host_clock(lambda: matrix @ problem.x)}
     for schedule in SCHEDULES:

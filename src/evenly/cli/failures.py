@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ def guarded(arguments: Sequence[str] | None) -> int:
     if arguments is None and hasattr(signal, "SIGPIPE"):
         # `evenly layouts | head -1` ends quietly, as other programs do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what its encoding has not is escaped
+            stream.reconfigure(errors="backslashreplace")
     try:
         from evenly.cli.app import app
 
@@ -63,7 +67,7 @@ def said(error: Exception) -> tuple[str, int]:
         return f"not enough memory ({one_line(str(error)) or 'none is left'})", BAD_INPUT
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror or one_line(str(error))}", BAD_INPUT
+        return one_line(f"{where}{error.strerror or error}"), BAD_INPUT
     what = f"{type(error).__name__}: {one_line(str(error))}".rstrip(": ")
     return f"{what} (a mistake of evenly's own: EVENLY_TRACEBACK=1 shows where)", OUR_MISTAKE
 

@@ -9,26 +9,27 @@ import numpy as np
 
 from evenly import targets
 from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows, tiles_are_rows
+from evenly.cli import dtypes
 from evenly.cli.timing import Clock, device_clock, host_clock
 from evenly.cli.validation import Reference
 from evenly.errors import UnavailableError
 
 
 class Problem:
-    """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x in 0 .. 1."""
+    """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x, all in `dtype` (see `dtypes`)."""
 
-    def __init__(self, matrix: Any, A: Any, target: str, seed: int = 0) -> None:
+    def __init__(self, matrix: Any, A: Any, target: str, dtype: str, seed: int = 0) -> None:
         self.matrix, self.target = matrix, target
         self.options = {"seed": seed} if target == "simt" else {}
         self.by_rows = tiles_are_rows(A)
         self.kernel = spmv_rows if self.by_rows else spmv_atoms
-        self.x = np.random.default_rng(0).random(matrix.shape[1], matrix.dtype.type)
+        self.x = dtypes.random_vector(matrix.shape[1], dtype)
         self.A = A.to("cuda") if target == "cuda" else A
-        self.x_there = self._put(self.x)
+        self.x_there = self._put(dtypes.stored(self.x, dtype))
 
     @cached_property
     def reference(self) -> Reference:
-        """What SciPy makes of it in float64."""
+        """What SciPy makes of it in 64 bits."""
         return Reference(self.matrix, self.x)
 
     def plan(self, schedule: Any) -> Any:

@@ -5,30 +5,27 @@ Source: the sanity check of the artifact of Osama, Porumbescu, Owens (PPoPP 2023
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evenly import targets
+from evenly.cli import dtypes
 from evenly.cli.csv_file import CsvFile, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.timing import medians
-from evenly.errors import InputError, unknown
-from evenly.interop import matrix_files
+from evenly.errors import InputError, printable, unknown
+from evenly.interop.matrix_market import check_memory, read_shape
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
 from evenly.tuning.pictures import check_path
 from evenly.tuning.sketch import sketch
 
-DTYPES = ("float32", "float64")
 SLOW = ("python", "simt")  # targets that are not there for speed: one run is enough
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
 
@@ -64,12 +61,12 @@ def run(options: Options) -> int:
     """Do it, print it, and return the exit status. Raises InputError for bad input."""
     check(options)
     csv = CsvFile(options.csv) if options.csv is not None else None
-    with Progress(f"reading {options.file}") as progress:
+    with Progress(f"reading {printable(options.file)}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
         matrix = read(options.file, options.dtype)
         progress.say(f"building {options.layout}")
-        problem = Problem(matrix, build(matrix, options), target, options.seed)
+        problem = Problem(matrix, build(matrix, options), target, options.dtype, options.seed)
         names = list(SCHEDULES) if options.schedule == "all" else [options.schedule]
         repeat = options.repeat or (1 if target in SLOW else 10)
         if target == "python":
@@ -97,7 +94,7 @@ def check(options: Options) -> None:
         ("--schedule", options.schedule, [*SCHEDULES, "all", "auto"]),
         ("--layout", options.layout, layouts),
         ("--target", options.target, [*targets.TABLE, "auto"]),
-        ("--dtype", options.dtype, DTYPES),
+        ("--dtype", options.dtype, dtypes.DTYPES),
     ):
         if given not in known:
             raise unknown(option, given, known)
@@ -117,39 +114,19 @@ def check(options: Options) -> None:
 
 
 def read(file: str, dtype: str) -> Any:
-    """The matrix in a file, as csr_array of `dtype`. Raises InputError that names the file."""
-    check_memory(file)
-    matrix = matrix_files.read(file)
-    with np.errstate(over="ignore"):
-        made = matrix.astype(dtype)
-    lost = np.isfinite(matrix.data) & ~np.isfinite(made.data)
-    if lost.any():
-        given = f"{np.count_nonzero(lost):,} beyond it, such as {matrix.data[lost][0]:g}"
-        hint = "--dtype float64"
-        raise InputError(file, expected=f"values in the range of {dtype}", given=given, hint=hint)
-    return made
-
-
-def check_memory(file: str) -> None:
-    """Refuse sizes whose vectors alone are more than this machine's memory."""
-    import scipy.io
-
-    try:
-        rows, columns = scipy.io.mminfo(file)[:2]
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except Exception:  # a bad file, which reading it says better; or no such number here
-        return
-    needed = 8 * (5 * rows + 3 * columns)  # offsets, y, reference, bounds; x
-    if needed > memory:
-        given = f"{rows:,} x {columns:,}, whose vectors take {needed / 2**30:,.0f} GiB"
-        expected = f"a matrix that fits into this machine's {memory / 2**30:,.0f} GiB"
-        raise InputError(file, expected=expected, given=given)
+    """The matrix in a file, as csr_array of numbers that `dtype` holds. Raises InputError that names the file."""
+    if not file.endswith(".npz"):  # whose matrices are in memory at once
+        rows, columns = read_shape(file)
+        # offsets, y, reference, bounds; x
+        check_memory(file, rows, columns, 8 * (5 * rows + 3 * columns))
+    return dtypes.read(file, dtype)
 
 
 def build(matrix: Any, options: Options) -> Any:
     """The matrix as the layout asked for. Raises InputError where it would blow up."""
     try:
-        return convert(matrix, options.layout, name=options.file)
+        made = convert(matrix, options.layout, name=options.file)
+        return dtypes.stored_layout(made, options.dtype)
     except InputError as error:
         if "max_bytes" in error.hint:  # which the command line does not have
             error.hint = "--layout csr"
@@ -240,7 +217,7 @@ def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
             print(line)
     else:
         print(f"Elapsed (ms): {outcomes[0].elapsed:.6f}")
-    print(f"Matrix: {Path(options.file).name}")
+    print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     if options.validate:
         print(f"Errors: {sum(o.errors or 0 for o in outcomes)}")
@@ -261,4 +238,4 @@ def dataset_of(file: str) -> str:
     name = Path(file).name
     for ending in (".gz", ".bz2", ".mtx", ".npz"):
         name = name.removesuffix(ending)
-    return name or Path(file).name
+    return printable(name or Path(file).name)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from evenly import targets
-from evenly.cli.demo import busy_machine
 from evenly.cli.failures import RIGHT, check_range
 from evenly.cli.problem import Problem, best_target
 from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
-from evenly.errors import unknown
+from evenly.errors import printable, unknown
 from evenly.schedules import by_name
 from evenly.tuning.tuned import CLOCKS
 
@@ -33,21 +32,18 @@ def run(
         by_name(name)
     if seconds is not None:
         check_range("--seconds", seconds, 1)
-    busy = busy_machine()
-    with Progress(f"reading {options.file}") as progress:
+    with Progress(f"reading {printable(options.file)}") as progress:
         target = best_target()[0] if options.target == "auto" else options.target
         targets.get(target)
         matrix = read(options.file, options.dtype)
-        problem = Problem(matrix, build(matrix, options), target)
+        problem = Problem(matrix, build(matrix, options), target, options.dtype)
         progress.say("compiling and measuring")
         plan = problem.plan("auto")
         tuned = plan.tune(
             candidates=schedules or None, seconds=seconds, save=save, locality=locality
         )
     rows, columns = matrix.shape
-    print(f"Matrix: {Path(options.file).name}")
+    print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
     print(tuned.tuning)
-    if busy and target == "cpu":
-        print(busy)
     return RIGHT

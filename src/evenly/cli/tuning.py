@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from evenly.errors import printable
+
 tuning = typer.Typer(
     help="List, share and clear what was measured.",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -29,12 +31,13 @@ def listed() -> int:
     found = winners.everything()
     for winner in found:
         key, us = winner.key, winner.times.get(str(winner.schedule))
+        origin = ", imported" if winner.imported else ""
         time = "" if us is None else f"{us:,.2f} us, "
-        print(f"{key.kernel} on {key.target}: {winner.schedule} ({time}{winner.date[:10]})")
+        print(f"{key.kernel} on {key.target}: {winner.schedule} ({time}{winner.date[:10]}{origin})")
         print(f"  {key.structure}")
         print(f"  ({key.arguments})")
         print(f"  {key.device}, evenly {key.evenly}")
-    print(f"{len(found)} in {winners.switched_on()}")
+    print(f"{len(found)} in {printable(str(winners.switched_on()))}")
     return 0
 
 
@@ -45,7 +48,7 @@ def export(
     """Copy what was measured to a file, for another machine with the same GPU."""
     from evenly.tuning import winners
 
-    print(f"{winners.copied_to(Path(path))} written to {path}")
+    print(f"{winners.copied_to(Path(path))} written to {printable(path)}")
     return 0
 
 
@@ -53,10 +56,10 @@ def export(
 def imported(
     path: Annotated[str, typer.Argument(metavar="PATH", help="What `evenly tuning export` wrote.")],
 ) -> int:
-    """Add what another machine has measured; of two for the same, the later one counts."""
+    """Add what another machine has measured; what was measured here counts more."""
     from evenly.tuning import winners
 
-    print(f"{winners.copied_from(Path(path))} read from {path}")
+    print(f"{winners.copied_from(Path(path))} read from {printable(path)}")
     return 0
 
 

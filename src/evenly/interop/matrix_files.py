@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import InputError
+from evenly.errors import InputError, one_line
 
 from . import matrix_market
 
@@ -16,21 +16,24 @@ ENDINGS = (".mtx", ".mtx.gz", ".mtx.bz2", ".npz")
 SAVED = "a matrix of scipy.sparse.save_npz"
 
 
-def read(path: str | os.PathLike[str], *, real_part: bool = False) -> Any:
+def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = False) -> Any:
     """The csr_array in a file: a matrix of SciPy's where it ends in .npz, else Matrix Market.
 
-    real_part: of complex values, take the real part; otherwise they are refused.
+    dtype: of the values; default as they are in the file.
+    real_part: of complex values, take the real part.
 
-    Raises InputError, in one line that names the file, for what cannot be read.
+    Raises InputError, in one line that names the file, for what cannot be read, and for values
+    that `dtype` cannot hold.
     """
-    if not os.fspath(path).endswith(".npz"):
-        return matrix_market.read(path, real_part=real_part)
     name = os.fspath(path)
+    if not name.endswith(".npz"):
+        return matrix_market.read(path, dtype, real_part=real_part)
     matrix_market.check_file(Path(path), name, SAVED)
-    return from_npz(path, name, real_part)
+    matrix = from_npz(path, name)
+    return matrix_market.in_type(matrix.real if real_part else matrix, dtype, name)
 
 
-def from_npz(file: Any, name: str, real_part: bool = False) -> Any:
+def from_npz(file: Any, name: str) -> Any:
     """The csr_array that save_npz wrote to a path or an open file; `name` is for messages.
 
     Its structure is checked: a column that is not there would have a kernel read beyond its vector.
@@ -43,15 +46,16 @@ def from_npz(file: Any, name: str, real_part: bool = False) -> Any:
         saved = scipy.sparse.load_npz(file)
         if hasattr(saved, "check_format"):  # the others cannot be made with such a structure
             saved.check_format(full_check=True)  # before native code converts it
+        rows, columns = saved.shape
+        matrix_market.check_memory(name, rows, columns, 8 * rows)
         matrix = scipy.sparse.csr_array(saved)
+    except InputError:
+        raise
     except Exception as error:  # of zipfile, of NumPy, of SciPy
-        given = " ".join(str(error).split()) or type(error).__name__
+        given = one_line(ascii(str(error))[1:-1]) or type(error).__name__
         raise InputError(name, expected=SAVED, given=given) from None
     if matrix.dtype.kind not in "biufc":
         raise InputError(name, expected=SAVED, given=f"values of type {matrix.dtype}")
-    if matrix.dtype.kind == "c":
-        matrix_market.check_real(name, real_part)
-        matrix = matrix.real
     return matrix
 
 

@@ -1,56 +1,60 @@
 """Matrix Market files, plain or compressed, as SciPy matrices, with answers for bad ones.
 
-Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats" (1996);
-the reading itself is scipy.io's.
+The reading is not scipy.io's: where a line is not what that expects, it reads another number, or
+ends the process.
 """
 
 from __future__ import annotations
 
+import bz2
+import contextlib
+import gzip
 import os
-import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
 from evenly.errors import InputError
 
-EXPECTED = "a Matrix Market file"
-HINT = "it begins with '%%MatrixMarket matrix coordinate real general'"
+from .market_body import Entries, read_body
+from .market_lines import EXPECTED, Header, Unfit, read_header
 
 
 def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = False) -> Any:
     """The matrix in a file, plain, .gz or .bz2, as scipy.sparse.csr_array.
 
-    Symmetric and skew-symmetric files are expanded, patterns get ones, dense
+    Symmetric, skew-symmetric and Hermitian files are expanded, patterns get ones, dense
     ("array") files keep their nonzeros, duplicate entries are summed.
 
-    dtype: of the values; default float64 for real and pattern files, int64 for
-      integer files.
-    real_part: of a complex file, take the real part; otherwise it is refused.
+    dtype: of the values; default float64 for real and pattern files, int64 (uint64) for
+      integer (unsigned-integer) files, complex128 for complex files.
+    real_part: of a complex file, take the real part.
 
-    Raises InputError, in one line that names the file, what is wrong and (where
-    it is known) in which line, for what is missing, empty, truncated, malformed,
-    complex or no Matrix Market file.
+    Raises InputError, in one line that names the file, the line in it, what was expected and
+    what stands there, for what is missing, empty, truncated, malformed or no Matrix Market file,
+    and for values that `dtype` cannot hold.
     """
-    import scipy.io
-    import scipy.sparse
-
     name = os.fspath(path)
     check_file(Path(name), name)
-    with _Answers(name):
-        info = scipy.io.mminfo(name)
-    _check_header(name, real_part, *info)
-    with _Answers(name):
-        matrix = scipy.io.mmread(name, spmatrix=False)
-    if matrix.dtype.kind == "c":
-        matrix = matrix.real
-    if matrix.dtype.kind == "u":
-        matrix = matrix.astype(np.int64)
-    if dtype is not None:
-        matrix = matrix.astype(dtype)
-    return scipy.sparse.csr_array(matrix)
+    with _answers(name), _opened(name) as file:
+        header = read_header(file)
+        check_memory(name, header.rows, header.columns, 8 * header.rows)
+        listed = _placed(header, read_body(file, header))
+        _check_diagonal(header, listed)
+        matrix = _summed(name, (header.rows, header.columns), _expanded(header, listed))
+    return in_type(matrix.real if real_part else matrix, dtype, name)
+
+
+def read_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
+    """Rows and columns of the matrix in a file, of which only the first lines are read. Raises InputError."""
+    name = os.fspath(path)
+    check_file(Path(name), name)
+    with _answers(name), _opened(name) as file:
+        header = read_header(file)
+    return header.rows, header.columns
 
 
 def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
@@ -69,67 +73,128 @@ def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
         raise InputError(name, expected="a file that can be read", given=given) from None
 
 
-def check_real(name: str, real_part: bool) -> None:
-    """Raise InputError for a complex matrix of which nobody asked for the real part."""
-    if not real_part:
-        hint = "read it in Python with evenly.interop.matrix_files.read(path, real_part=True)"
-        raise InputError(name, expected="a real matrix", given="a complex one", hint=hint)
-
-
-def _check_header(
-    name: str,
-    real_part: bool,
-    rows: int,
-    columns: int,
-    entries: int,
-    format: str,
-    field: str,
-    symmetry: str,
-) -> None:
-    if field == "complex":
-        check_real(name, real_part)
-    if symmetry != "general" and rows != columns:
-        given = f"{rows} x {columns}"
-        raise InputError(name, expected=f"a square matrix, being {symmetry}", given=given)
-    # An entry takes at least "1 1" and a line end: ask before memory is taken for
-    # a wrong number of them. (What a compressed file holds cannot be known.)
-    compressed = name.endswith((".gz", ".bz2"))
-    size = os.path.getsize(name)
-    if format == "coordinate" and not compressed and entries > 1000 and 4 * entries > size + 1:
-        expected = f"{entries:,} entries, as its header says"
-        given = f"a file of {size:,} bytes: it is truncated"
+def check_memory(name: str, rows: int, columns: int, needed: int) -> None:
+    """Raise InputError where the `needed` bytes for a matrix's vectors are more than there is memory."""
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):  # a system that does not say
+        return
+    if needed > memory:
+        given = f"{rows:,} x {columns:,}, whose vectors take {needed / 2**30:,.0f} GiB"
+        expected = f"a matrix that fits into this machine's {memory / 2**30:,.0f} GiB"
         raise InputError(name, expected=expected, given=given)
 
 
-class _Answers:
-    """Turns what scipy.io, gzip and bz2 raise into an InputError about the file."""
+def in_type(matrix: Any, dtype: Any, name: str, called: str = "") -> Any:
+    """A matrix with values of `dtype` (None: as they are). Raises InputError for those that it cannot hold.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, EOFError | zlib.error):
-            given = "a truncated compressed file"
-        elif isinstance(error, MemoryError):
-            given = "sizes in its header that do not fit into memory"
-        elif isinstance(error, ValueError | OverflowError | OSError):
-            given = _said(str(error))
-        else:
-            return
-        hint = HINT if "banner" in given else ""
-        raise InputError(self.name, expected=EXPECTED, given=given, hint=hint) from error
+    called: the type that the user asked for, if it is another one.
+    """
+    if dtype is None or matrix.dtype == (dtype := np.dtype(dtype)):
+        return matrix
+    if matrix.dtype.kind == "c" and dtype.kind != "c":
+        hint = "complex64 or complex128 holds them"
+        raise InputError(
+            name, expected=f"real values, for {called or dtype}", given="complex ones", hint=hint
+        )
+    with np.errstate(all="ignore"):
+        made = matrix.astype(dtype)
+    check_kept(matrix.data, made.data, called or str(dtype), name)
+    return made
 
 
-def _said(text: str) -> str:
-    """SciPy's message as the end of a sentence: 'line 4: row index out of bounds'."""
-    line = re.match(r"Line (\d+): (.*)", text, re.DOTALL)
-    where, what = (f"line {line[1]}: ", line[2]) if line else ("", text)
-    more = re.match(r"Truncated file\. Expected another (\d+) lines", what)
-    if more:
-        what = f"a truncated file: {more[1]} more lines were expected"
-    what = what.rstrip(".")
-    if len(what) > 1 and what[1].islower():
-        what = what[0].lower() + what[1:]
-    return where + what
+def check_kept(values: Any, made: Any, dtype: str, name: str) -> None:
+    """Raise InputError where `made`, which are `values` in another type, are not what they were, but for rounding."""
+    if made.dtype.kind in "iu":
+        lost = made != values
+    else:
+        lost = np.isfinite(values) & ~np.isfinite(made)
+    if lost.any():
+        given = f"{np.count_nonzero(lost):,} beyond it, such as {values[lost][0]:g}"
+        raise InputError(name, expected=f"values in the range of {dtype}", given=given)
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    kinds: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+    with kinds.get(Path(name).suffix, open)(name, "rb") as file:
+        yield cast(BinaryIO, file)
+
+
+@contextlib.contextmanager
+def _answers(name: str) -> Iterator[None]:
+    """Turns what is found in a file, and what gzip, bz2 and the system raise, into an InputError about it."""
+    try:
+        yield
+    except Unfit as error:
+        where = f"{name}: line {error.line}"
+        raise InputError(
+            where, expected=error.expected, given=error.given, hint=error.hint
+        ) from None
+    except EOFError:
+        expected, given = "a whole compressed file", "a truncated one"
+        raise InputError(name, expected=expected, given=given) from None
+    except (OSError, zlib.error) as error:
+        read = isinstance(error, OSError) and error.strerror
+        expected, given = "a file that can be read", read or f"a damaged one ({error})"
+        raise InputError(name, expected=expected, given=given) from None
+    except MemoryError:
+        given = "more than fits into memory"
+        raise InputError(name, expected=EXPECTED, given=given) from None
+
+
+def _placed(header: Header, listed: Entries) -> Entries:
+    """Of an "array" file the numbers that are not zero, with their places; of others what is listed."""
+    if header.indexed:
+        return listed
+    kept = np.flatnonzero(listed.values)
+    if header.symmetry == "general":
+        columns, rows = np.divmod(kept, max(header.rows, 1))
+    else:  # one triangle, column by column
+        first = 1 if header.symmetry == "skew-symmetric" else 0
+        columns, rows = (all[kept] for all in np.triu_indices(header.rows, first))
+    return Entries(rows, columns, listed.values[kept])
+
+
+def _expanded(header: Header, listed: Entries) -> Entries:
+    """With the other triangle."""
+    if header.symmetry == "general":
+        return listed
+    rows, columns, values = listed
+    off = rows != columns
+    mirrored = values[off]
+    if header.symmetry == "skew-symmetric":
+        mirrored = -mirrored
+    elif header.symmetry == "hermitian":
+        mirrored = mirrored.conj()
+    return Entries(
+        np.concatenate([rows, columns[off]]),
+        np.concatenate([columns, rows[off]]),
+        np.concatenate([values, mirrored]),
+    )
+
+
+def _check_diagonal(header: Header, listed: Entries) -> None:
+    """Raise Unfit for a Hermitian file with complex numbers on its diagonal."""
+    if header.symmetry != "hermitian":
+        return
+    (wrong,) = np.nonzero((listed.rows == listed.columns) & (listed.values.imag != 0))
+    if len(wrong):
+        row, value = listed.rows[wrong[0]] + 1, listed.values[wrong[0]]
+        expected = "real numbers on the diagonal, the file being hermitian"
+        raise Unfit(header.line, expected, f"{value:g} in row {row:,}")
+
+
+def _summed(name: str, shape: tuple[int, int], entries: Entries) -> Any:
+    """The csr_array, in which entries of one place are one. Raises InputError for integers that overflow."""
+    import scipy.sparse
+
+    coo = scipy.sparse.coo_array((entries.values, (entries.rows, entries.columns)), shape=shape)
+    matrix = scipy.sparse.csr_array(coo)
+    if matrix.dtype.kind in "iu" and matrix.nnz < coo.nnz:
+        ends = np.iinfo(matrix.dtype)
+        exact = coo.astype(np.longdouble).tocsr().data  # has 64 bits, or is near enough to refuse
+        if exact.min() < ends.min or exact.max() > ends.max:
+            expected = f"entries of one place whose sum fits into {matrix.dtype}"
+            raise InputError(name, expected=expected, given="a sum beyond it")
+    return matrix

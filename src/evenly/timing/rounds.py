@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -36,6 +37,13 @@ class Sample:
     @property
     def median(self) -> float:
         return statistics.median(self.times)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """Between which of the times the median of ever more rounds would lie, with 95% (order statistics)."""
+        ordered, count = sorted(self.times), len(self.times)
+        outside = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
+        return ordered[outside], ordered[-1 - outside]
 
 
 def as_they_are(turn: int) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.arguments import Binding, spec_of
+from evenly.errors import printable
 from evenly.interop.arrays import is_array, view
 from evenly.language import ir
 from evenly.language.specs import ScalarSpec
@@ -95,7 +96,7 @@ def _processor() -> str:
     except OSError:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, "") or platform.processor() or platform.machine()
+    return printable(next(named, "") or platform.processor() or platform.machine())
 
 
 def _described(value: Any, name: str) -> str:

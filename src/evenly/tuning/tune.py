@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evenly.arguments import Binding
 from evenly.errors import InputError, one_line
 from evenly.language.ir import Program
+from evenly.timing.busy import busy_machine
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from evenly.runtime.plan import Plan
 
     Trial = Callable[[], Plan]
+
+Spread = tuple[float, float]
 
 SECONDS = {"cuda": 2.0, "cpu": 5.0}
 # Times the fastest so far: such a candidate is not measured again, where that takes long.
@@ -77,14 +81,20 @@ def tune(
     copies = PLACES[plan.target](plan.binding, plan.outputs, restored)
     seconds = seconds or SECONDS[plan.target]
     trials = Trials(plan, copies)
-    times = measured(trials, {name: trials.plain(s) for name, s in able.items()}, seconds, left_out)
+    busy = busy_machine() if plan.target == "cpu" else ""
+    if busy:
+        warnings.warn(busy, RuntimeWarning, stacklevel=3)  # who called plan.tune()
+    plain = {name: trials.plain(s) for name, s in able.items()}
+    times, spreads = measured(trials, plain, seconds, left_out)
     if not times:
         given = "; ".join(f"{name}: {why}" for name, why in left_out.items())
         raise InputError("candidates", expected="a schedule that runs the kernel", given=given)
     about = key.key_of(plan.program, plan.binding, plan.target)
-    won = Winner(about, able[taken(times, able)], times, now())
-    kept = winners.keep([won]) if save and can_be_kept(won.schedule) else ""
-    found = won.tuning(kept, left_out)
+    choice = taken(times, able)
+    won = Winner(about, able[choice], times, now())
+    noise = "" if able[choice] == ruled(plan) else doubt(choice, times, spreads)
+    kept = winners.keep([won]) if save and not noise and can_be_kept(won.schedule) else ""
+    found = replace(won.tuning(kept, left_out), noise=noise)
     return nearer(trials, able, found, numbering, seconds) if numbering else (found, None)
 
 
@@ -116,7 +126,7 @@ def nearer(
     few = {name + RENUMBERED: able[name] for name in [*found.times][:NEAREST]}
     tried |= {name: trials.renumbered(schedule, numbering) for name, schedule in few.items()}
     left_out = dict(found.left_out)
-    times = measured(trials, tried, seconds / 2, left_out)
+    times, _ = measured(trials, tried, seconds / 2, left_out)
     won = taken(times, tried)
     all_times = dict(sorted({**found.times, **times}.items(), key=lambda item: item[1]))
     found = replace(
@@ -153,12 +163,27 @@ def schedules(plan: Subject, given: Any) -> list[Any]:
     Raises InputError for names that are not schedules, and for none at all.
     """
     if given is None:
-        rule = choose(plan.binding.first_layout(), plan.target, task_of(plan.program))
-        return list(dict.fromkeys([plan.schedule, rule, *all_candidates(plan.target)]))
+        return list(dict.fromkeys([plan.schedule, ruled(plan), *all_candidates(plan.target)]))
     made = list(dict.fromkeys(several(given)))
     if not made:
         raise InputError("candidates", expected="at least one schedule", given="none")
     return made
+
+
+def ruled(plan: Subject) -> Any:
+    """What `auto` takes by its rule, where nothing is remembered."""
+    return choose(plan.binding.first_layout(), plan.target, task_of(plan.program))
+
+
+def doubt(choice: str, times: Mapping[str, float], spreads: Mapping[str, Spread]) -> str:
+    """Who may be as fast as the choice, but for noise, though it looked slower; "" if nobody may."""
+    for name, us in times.items():
+        slower = us > TIE * times[choice]
+        if slower and spreads[name][0] <= spreads[choice][1]:
+            (low, high), (first, last) = spreads[choice], spreads[name]
+            told = f"its {low:.2f} to {high:.2f} us and the {first:.2f} to {last:.2f} of {name}"
+            return f"noise may have made the choice: {told} overlap"
+    return ""
 
 
 def taken(times: Mapping[str, float], order: Iterable[str]) -> str:
@@ -172,8 +197,8 @@ def measured(
     tried: Mapping[str, Trial],
     seconds: float,
     left_out: dict[str, str],
-) -> dict[str, float]:
-    """Microseconds of each by its name, the fastest first; those without go to left_out, with why.
+) -> tuple[dict[str, float], dict[str, Spread]]:
+    """Microseconds of each by its name, the fastest first, and their spreads; those without go to left_out, with why.
 
     Half of the time is for a first look at each, the rest for rounds of those that may win.
     """
@@ -184,7 +209,9 @@ def measured(
     deadline = time.monotonic() + seconds / 2
     samples = measure(clocks, deadline=deadline, fewest=few, slow=NEAR, rounds=ROUNDS)
     times = {**estimates, **{name: sample.median for (name, _), sample in samples.items()}}
-    return dict(sorted(times.items(), key=lambda item: item[1]))
+    spreads = {name: (us, us) for name, us in estimates.items()}
+    spreads |= {name: sample.spread for (name, _), sample in samples.items()}
+    return dict(sorted(times.items(), key=lambda item: item[1])), spreads
 
 
 def looked_at(

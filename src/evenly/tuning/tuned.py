@@ -20,6 +20,7 @@ class Tuning:
       device: what it ran on.
     left_out: why others were not measured, by their text.
     kept: the file that remembers the winner; "" where none does.
+    noise: why the winner is not remembered, where it may be none: times that overlap; "" where it is one.
     locality: whether the fastest has its columns numbered anew (`plan.tune(locality=True)`).
     """
 
@@ -33,6 +34,7 @@ class Tuning:
     left_out: Mapping[str, str] = field(default_factory=dict)
     kept: str = ""
     locality: bool = False
+    noise: str = ""
 
     @property
     def choice(self) -> str:
@@ -49,7 +51,10 @@ class Tuning:
         if self.left_out:
             yield "  left out:"
         yield from (f"    {name}: {why}" for name, why in self.left_out.items())
-        yield f"  remembered in {self.kept}" if self.kept else "  not remembered"
+        if self.kept:
+            yield f"  remembered in {self.kept}"
+        else:
+            yield f"  not remembered: {self.noise}" if self.noise else "  not remembered"
 
     def table(self) -> Iterator[str]:
         """A title, and a line a schedule: its time, and how many times the fastest's that is."""

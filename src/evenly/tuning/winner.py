@@ -1,4 +1,4 @@
-"""Measured winners as lines of JSON: what a file of them says, and how it is read."""
+"""Measured winners as lines of JSON: what a file of them says, and which of them stay."""
 
 from __future__ import annotations
 
@@ -8,25 +8,34 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from evenly.errors import EvenlyError
-from evenly.schedules import TABLE, Schedule
+from evenly.schedules import Schedule
 
+from . import reading
 from .key import Key
+from .reading import KNOWN, Unfit
 from .tuned import Tuning
 
 FORMAT = 1
 HEADER = "evenly tuning, format"
-MOST = 1000  # winners in a file, the newest
-KNOWN: dict[str, type] = {entry.make.__name__: entry.make for entry in TABLE.values()}  # type: ignore[misc]
+MOST = 1000  # winners in a file
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """schedule: a built-in one. times: microseconds by the text of a schedule, the fastest first. date: in UTC."""
+    """schedule: a built-in one. times: microseconds by the text of a schedule, the fastest first. date: in UTC,
+    in one spelling. imported: whether another machine's file had it.
+    """
 
     key: Key
     schedule: Any
     times: Mapping[str, float]
     date: str
+    imported: bool = False
+
+    @property
+    def worth(self) -> tuple[bool, str]:
+        """The more it is, the longer it stays: what was measured here, then what is newer."""
+        return not self.imported, self.date
 
     def tuning(self, kept: str, left_out: Mapping[str, str] | None = None) -> Tuning:
         """As `plan.tuning` shows it."""
@@ -43,37 +52,45 @@ class NewerFormat(EvenlyError):
 
 
 def merge(into: Winners, winners: Iterable[Winner]) -> None:
-    """Add winners; of two for the same, the later one counts."""
+    """Add winners; of two for the same, the later one counts, and what was measured here before what was not."""
     for winner in winners:
         held = into.get(winner.key)
-        if held is None or held.date <= winner.date:
+        if held is None or held.worth <= winner.worth:
             into[winner.key] = winner
 
 
 def written(winners: Winners) -> bytes:
-    """The content of a file, the newest MOST winners."""
-    newest = sorted(winners.values(), key=lambda winner: winner.date)[-MOST:]
-    lines = [f'{{"{HEADER}": {FORMAT}}}', *map(line, newest)]
+    """The content of a file, of the MOST winners that are worth most, the newest last."""
+    kept = sorted(winners.values(), key=lambda winner: winner.worth)[-MOST:]
+    kept.sort(key=lambda winner: winner.date)
+    lines = [f'{{"{HEADER}": {FORMAT}}}', *map(line, kept)]
     return "".join(f"{text}\n" for text in lines).encode()
 
 
-def parsed(text: str, name: str) -> tuple[Winners, int]:
-    """The winners of the content of a file `name`, and how many lines cannot be read. Raises NewerFormat."""
+def parsed(text: str, name: str) -> tuple[Winners, list[str]]:
+    """The winners of the content of a file `name`, and why lines are left out. Raises NewerFormat."""
     found: Winners = {}
-    broken = 0
-    for number, content in enumerate(text.splitlines()):
+    left_out: list[str] = []
+    for number, content in enumerate(text.split("\n")[: 2 * MOST], 1):
+        if not content.strip():
+            continue
         try:
-            item = json.loads(content)
-            if number == 0:
-                if item[HEADER] > FORMAT:
-                    raise NewerFormat(
-                        f"{name}: format {item[HEADER]}, and this evenly knows {FORMAT}"
-                    )
-                continue
-            merge(found, [winner(item)])
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            broken += 1
-    return found, broken
+            item = reading.item_of(content)
+            if number == 1:
+                check_format(item, name)
+            else:
+                merge(found, [winner(item)])
+        except Unfit as unfit:
+            left_out.append(f"line {number}: {unfit}")
+    return found, left_out
+
+
+def check_format(item: Mapping[str, Any], name: str) -> None:
+    """Raises NewerFormat for a first line that says so, and Unfit for one that says nothing."""
+    format = item.get(HEADER)
+    reading.demand(type(format) is int and 0 < format < 1 << 31, "no format")
+    if item[HEADER] > FORMAT:
+        raise NewerFormat(f"{name}: format {format}, and this evenly knows {FORMAT}")
 
 
 def line(winner: Winner) -> str:
@@ -82,19 +99,30 @@ def line(winner: Winner) -> str:
         field.name: getattr(winner.schedule, field.name) for field in fields(winner.schedule)
     }
     about = {"schedule": {type(winner.schedule).__name__: parameters}, "times": dict(winner.times)}
-    return json.dumps({**asdict(winner.key), **about, "date": winner.date})
+    origin = {"imported": True} if winner.imported else {}
+    return json.dumps({**asdict(winner.key), **about, "date": winner.date, **origin})
 
 
-def winner(item: Any) -> Winner:
-    """The winner in a line. Raises ValueError, TypeError or KeyError where it says something else."""
-    parts = {field.name: item[field.name] for field in fields(Key)}
-    ((name, parameters),) = item["schedule"].items()
-    if not all(isinstance(part, str) for part in (*parts.values(), item["date"])):
-        raise TypeError("the parts of a key are text")
-    times = {str(schedule): float(us) for schedule, us in item["times"].items()}
-    return Winner(Key(**parts), KNOWN[name](**parameters), times, item["date"])
+def winner(item: dict[str, Any]) -> Winner:
+    """The winner in a line. Raises Unfit where it says something else."""
+    reading.check_parts(item)
+    return Winner(
+        reading.key_of(item),
+        reading.schedule_of(item["schedule"]),
+        reading.times_of(item["times"]),
+        reading.date_of(item["date"]),
+        item.get("imported", False),
+    )
 
 
 def can_be_kept(schedule: Any) -> bool:
     """Whether a schedule is a built-in one, which every process can make again."""
     return isinstance(schedule, Schedule) and KNOWN.get(type(schedule).__name__) is type(schedule)
+
+
+def can_be_read(kept: Winner) -> bool:
+    """Whether a line of it would be taken, as one of a kernel with a hundred arguments would not."""
+    try:
+        return winner(reading.item_of(line(kept))) == kept
+    except Unfit:
+        return False

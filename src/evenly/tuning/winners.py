@@ -1,7 +1,7 @@
 """The file of measured winners: JSON, a line each, that processes share.
 
 The first line says the format; each other one is a winner: the parts of its key, the schedule, and
-all times that were measured with it. Lines that cannot be read are left out, with one warning, and gone
+all times that were measured with it. Lines that cannot be used are left out, with one warning, and gone
 after the next write; a file of a newer format is left alone. Writers hold a lock while they read,
 merge and replace the file, so that none loses another's; readers need none, since a file is
 replaced as a whole.
@@ -16,15 +16,17 @@ import os
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from evenly.cache import directory, replace_file
-from evenly.errors import InputError
+from evenly.errors import InputError, one_line
 
-from .winner import NewerFormat, Winner, Winners, merge, parsed, written
+from .winner import NewerFormat, Winner, Winners, can_be_read, merge, parsed, written
 
 OFF = "off"
+LARGEST = 1 << 26  # characters of a file that are read
 
 
 def path() -> Path | None:
@@ -53,9 +55,9 @@ def remembered() -> Mapping[str, Winners]:
 
 
 def keep(winners: Iterable[Winner]) -> str:
-    """Add winners to the file. Where it is; "" where it is switched off or cannot be written."""
-    file = path()
-    if file is None:
+    """Add winners to the file. Where it is; "" where it is switched off, it cannot be written, or they not read."""
+    file, winners = path(), list(winners)
+    if file is None or not all(map(can_be_read, winners)):
         return ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -79,16 +81,29 @@ def forget() -> int:
 
 
 def _known(file: Path) -> Winners:
-    """The winners of a file, none where there is none. Warns of lines that cannot be read. Raises NewerFormat."""
+    """The winners of a file, none where there is none. Warns of lines that cannot be used. Raises NewerFormat."""
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = _text(file)
     except OSError:
         return {}
-    found, broken = parsed(text, str(file))
-    if broken:
-        said = f"{file}: {broken} line{'s' * (broken > 1)} left out, which cannot be read"
-        warnings.warn(said, RuntimeWarning, stacklevel=1)  # always from here: so it is said once
+    found, left_out = parsed(text, str(file))
+    _warn(file, left_out)
     return found
+
+
+def _text(file: Path) -> str:
+    """As much of a file as winners may take. Raises OSError."""
+    with file.open(encoding="utf-8", errors="replace", newline="\n") as opened:
+        return opened.read(LARGEST)
+
+
+def _warn(file: Path, left_out: list[str]) -> None:
+    if left_out:
+        count = len(left_out)
+        said = f"{file}: {count} line{'s' * (count > 1)} left out, which cannot be read ({left_out[0]})"
+        warnings.warn(
+            one_line(said), RuntimeWarning, stacklevel=1
+        )  # always from here: so it is said once
 
 
 def _by_structure(file: Path) -> dict[str, Winners]:
@@ -150,11 +165,13 @@ def copied_to(target: Path) -> int:
 def copied_from(source: Path) -> int:
     """Add the winners of another file. How many it has. Raises InputError for what is none, NewerFormat, OSError."""
     file = switched_on()
-    found, broken = parsed(source.read_text(encoding="utf-8", errors="replace"), str(source))
-    if broken or not found:
-        given = f"{broken} line{'s' * (broken > 1)} of something else" if broken else "none"
+    found, left_out = parsed(_text(source), str(source))
+    if not found:
+        given = left_out[0] if left_out else "none"
         hint = "`evenly tuning export PATH` writes one"
         raise InputError(str(source), expected="measured winners", given=given, hint=hint)
-    if not keep(found.values()):
+    _warn(source, left_out)
+    others = [replace(winner, imported=True) for winner in found.values()]
+    if not keep(others):
         raise InputError(str(file), expected="a file that can be written", given="one that cannot")
     return len(found)

@@ -1,0 +1,180 @@
+"""The entries of a Matrix Market file: read and checked line by line, large files in several threads."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from .market_lines import LONGEST, RANGES, Header, Unfit, shown
+
+PIECE = 1 << 22  # bytes that a thread reads at once
+LARGE = 1 << 18  # bytes of a piece from which on compiled code is worth its loading
+THREADS = 8
+
+
+class Entries(NamedTuple):
+    """What lines say: indices from 0 (none for "array"), and values."""
+
+    rows: Any
+    columns: Any
+    values: Any
+
+
+def read_body(file: BinaryIO, header: Header) -> Entries:
+    """All entries of the rest of a file. Raises Unfit for a line that is not as the header says."""
+    waiting: deque[tuple[bytes, Future[_Part]]] = deque()
+    total = _Total(header)
+    threads = min(os.cpu_count() or 1, THREADS)
+    large = None
+    with ThreadPoolExecutor(threads) as pool:
+        for piece in _pieces(file):
+            if large is None:  # the file's first
+                large = len(piece) >= LARGE
+            waiting.append((piece, pool.submit(_read, piece, header, large)))
+            if len(waiting) > 2 * threads:
+                total.add(*waiting.popleft())
+        while waiting:
+            total.add(*waiting.popleft())
+    return total.entries()
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """What is left of a file, in pieces that end with a line end: but for one in a line that is too long."""
+    while piece := file.read(PIECE):
+        if not piece.endswith(b"\n"):
+            rest = file.readline(LONGEST)
+            piece += rest if rest.endswith(b"\n") or len(rest) == LONGEST else rest + b"\n"
+        yield piece
+
+
+class _Part:
+    """Room for the entries of a piece, and how many lines and entries it has."""
+
+    def __init__(self, piece: bytes, header: Header) -> None:
+        room = piece.count(b"\n")
+        places = room if header.indexed else 0
+        self.integer = header.field in RANGES
+        self.rows = np.empty(places, np.int64)
+        self.columns = np.empty(places, np.int64)
+        self.integers = np.empty(room if self.integer else 0, np.int64)
+        self.reals = np.empty((0 if self.integer else room, header.numbers))
+        self.lines = self.entries = 0
+
+    def append(self, line: bytes, header: Header) -> None:
+        """One line. Raises Unfit, with the number of lines before it."""
+        try:
+            entry = header.entry(line)
+        except Unfit as unfit:
+            unfit.line = self.lines
+            raise
+        self.lines += 1
+        if entry is None:
+            return
+        row, column, numbers = entry
+        if header.indexed:
+            self.rows[self.entries], self.columns[self.entries] = row, column
+        if self.integer:
+            values = self.integers.view(np.uint64) if numbers[0] > 0 else self.integers
+            values[self.entries] = numbers[0]
+        else:
+            self.reals[self.entries] = numbers
+        self.entries += 1
+
+    def values(self, header: Header) -> Any:
+        """Those of its entries, in the type that goes with the header."""
+        if header.field == "complex":
+            return self.reals[: self.entries].view(np.complex128)[:, 0]
+        if header.field == "pattern":
+            return np.ones(self.entries)
+        if header.field == "unsigned-integer":
+            return self.integers[: self.entries].view(np.uint64)
+        return (self.integers if self.integer else self.reals[:, 0])[: self.entries]
+
+
+def _read(piece: bytes, header: Header, large: bool) -> _Part:
+    """What a piece holds. Raises Unfit, with the number of lines before."""
+    if not piece.endswith(b"\n"):
+        raise Unfit(piece.count(b"\n"), f"lines of less than {LONGEST:,} bytes", "a longer one")
+    part = _Part(piece, header)
+    if large:
+        _read_usual(piece, header, part)
+    else:
+        for line in piece.split(b"\n")[:-1]:
+            part.append(line, header)
+    return part
+
+
+def _read_usual(piece: bytes, header: Header, part: _Part) -> None:
+    """The same, many times as fast where lines are as usual."""
+    from .market_scan import usual_lines
+
+    text = np.frombuffer(piece, np.uint8)
+    signed = header.field != "unsigned-integer"
+    form = (header.indexed, header.numbers, part.integer, signed)
+    sizes = (header.rows, header.columns, header.above)
+    room = (part.rows, part.columns, part.integers, part.reals)
+    at = 0
+    while at < len(piece):
+        at, lines, part.entries = usual_lines(text, at, part.entries, *form, *sizes, *room)
+        part.lines += lines
+        if at < len(piece):  # a line that is not usual, or not right
+            end = piece.find(b"\n", at)
+            part.append(piece[at:end], header)
+            at = end + 1
+
+
+class _Total:
+    """What the pieces so far held."""
+
+    def __init__(self, header: Header) -> None:
+        self.header, self.lines, self.read = header, header.line, 0
+        self.parts: list[Entries] = []
+        narrow = max(header.rows, header.columns) < 2**31
+        self.index = np.int32 if narrow else np.int64
+
+    def add(self, piece: bytes, reading: Future[_Part]) -> None:
+        """One more. Raises Unfit for a line of it, with its number, and for one too many."""
+        try:
+            part = reading.result()
+        except Unfit as unfit:
+            unfit.line += self.lines + 1
+            raise
+        if self.read + part.entries > self.header.listed:
+            raise self._extra(piece)
+        count = part.entries if self.header.indexed else 0
+        rows, columns = (
+            part.rows[:count].astype(self.index),
+            part.columns[:count].astype(self.index),
+        )
+        self.parts.append(Entries(rows, columns, part.values(self.header)))
+        self.lines, self.read = self.lines + part.lines, self.read + part.entries
+
+    def entries(self) -> Entries:
+        """All of them. Raises Unfit where there are fewer than the header says."""
+        if self.read < self.header.listed:
+            given = f"{self.read:,}: is it truncated?"
+            raise Unfit(self.lines, self._promised(), given)
+        if not self.parts:
+            empty = _Part(b"", self.header)
+            none = empty.rows.astype(self.index)
+            return Entries(none, none, empty.values(self.header))
+        rows, columns, values = (np.concatenate(all) for all in zip(*self.parts, strict=True))
+        return Entries(rows, columns, values)
+
+    def _extra(self, piece: bytes) -> Unfit:
+        """About the first entry of a piece that is one too many."""
+        lines = enumerate(piece.split(b"\n"), self.lines + 1)
+        entries = ((number, line) for number, line in lines if line.strip(b" \t\r"))
+        left = self.header.listed - self.read
+        number, line = next(itertools.islice(entries, left, None))
+        return Unfit(number, f"the end of the file, after {self._promised()}", shown(line))
+
+    def _promised(self) -> str:
+        what = "entries" if self.header.indexed else "numbers"
+        return f"{self.header.listed:,} {what}, as line {self.header.line} says"
