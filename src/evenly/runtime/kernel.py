@@ -258,7 +258,8 @@ class Bound:
     def _prepare(self, args: tuple[Any, ...], plans: bool = False) -> Plan:
         """A plan that stores nothing yet. plans: "auto" takes what tune() has measured, or what suits a plan."""
         kernel = self.kernel
-        binding = Binding({name: accept(value, name) for name, value in kernel.named(args).items()})
+        given = kernel.named(args)
+        binding = Binding({name: accept(value, name, plans) for name, value in given.items()})
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
         schedule, tuning = self._chosen(binding, specs, target, plans)
