@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.interop.arrays import has_no_gradient
 
 # What the arrays of a format are called here, in SciPy's order.
 ARRAYS = {
@@ -130,7 +131,8 @@ def _scipy(obj: Any, name: str, format: str | None) -> Parts:
 
 
 def _torch(obj: Any, name: str, format: str | None) -> Parts:
-    found = str(obj.layout).removeprefix("torch.sparse_")
+    has_no_gradient(obj, name)
+    found = format_of(obj)
     if found not in ("csr", "csc", "coo", "bsr"):
         given = str(obj.layout)
         raise InputError(name, expected="a torch.sparse_csr, csc, coo or bsr tensor", given=given)

@@ -20,6 +20,7 @@ Of a kernel's one-shot calls `Kernel.latest` is asked first, the `at_once` of th
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType
@@ -46,6 +47,7 @@ _ARRAYS = {
         "{a}.dtype",
         "{a}.is_conj()",
         "{a}.is_neg()",
+        "{a}.requires_grad and torch_is_grad_enabled()",
     ),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
@@ -177,6 +179,7 @@ def _reader(
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
+    known["torch_is_grad_enabled"] = getattr(sys.modules.get("torch"), "is_grad_enabled", None)
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
