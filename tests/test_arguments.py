@@ -129,13 +129,48 @@ def test_numbers_of_any_kind(factor, expected) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array, sp.bsr_array, sp.dia_array]
+    "wrap",
+    [
+        sp.csr_array,
+        sp.csr_matrix,
+        sp.csc_array,
+        sp.coo_array,
+        sp.bsr_array,
+        sp.dia_array,
+        sp.lil_array,
+        sp.dok_array,
+    ],
 )
 def test_spmv_takes_every_sparse_format(wrap) -> None:
     A, x, _ = given()
     y = ev.spmv(wrap(A), x)
     assert isinstance(y, np.ndarray)
     np.testing.assert_allclose(y, A @ x, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("format", "hint"),
+    [
+        ("csc", "ev.csc(A), whose tiles are columns, or ev.csr(A), whose tiles are rows"),
+        ("coo", "ev.coo(A), whose tiles are nonzeros, or ev.csr(A), whose tiles are rows"),
+        ("bsr", "ev.bcsr(A), whose tiles are rows, or ev.csr(A), whose tiles are rows"),
+        ("dia", "ev.dia(A), whose tiles are rows, or ev.csr(A), whose tiles are rows"),
+        ("lil", "ev.csr(A), whose tiles are rows"),
+        ("dok", "ev.csr(A), whose tiles are rows"),
+    ],
+)
+def test_a_bare_matrix_of_another_format_needs_its_constructor(format, hint) -> None:
+    A, x, y = given()
+    other = A.asformat(format)
+    for call in (scaled, scaled.plan, scaled.plan(A, x, y, 1.0)):
+        with pytest.raises(ev.InputError) as caught:
+            call(other, x, y, 1.0)
+        said = f"A: expected a layout or a CSR matrix, got a {format.upper()} matrix; hint: {hint}"
+        assert str(caught.value) == said
+    scaled(ev.csr(other), x, y, 1.0)
+    np.testing.assert_allclose(y, A @ x, rtol=1e-6)
+    np.testing.assert_allclose(ev.spmv(other, x), A @ x, rtol=1e-6)
+    assert str(ev.explain(other))
 
 
 def test_float32_next_to_a_python_number_stays_float32() -> None:

@@ -25,17 +25,21 @@ from evenly.language.types import (
     read_as,
 )
 from evenly.layouts.contract import is_layout, masks
+from evenly.layouts.seen import as_csr
 
 
-def accept(value: Any, name: str) -> Any:
-    """An argument as kernels take it: sparse matrices become the layout of their own format."""
+def accept(value: Any, name: str, anew: bool = False) -> Any:
+    """An argument as kernels take it: CSR matrices become layouts, those of other formats are refused.
+
+    anew: look at the entries of a CSR matrix whether or not they have been looked at.
+    """
     if is_layout(value) or value is None:
         return value
     # A sparse tensor of PyTorch is a Tensor, too: so this comes before the question for arrays.
     if type(value) is not np.ndarray and sparse.is_sparse(value):
-        from evenly.layouts import convert
-
-        return convert(value, _layout_of(value))
+        if sparse.format_of(value) != "csr":
+            raise _no_csr(value, name)
+        return as_csr(value, name, anew)
     if is_array(value):
         return value
     if isinstance(value, np.generic | numbers.Complex):
@@ -52,9 +56,38 @@ def accept(value: Any, name: str) -> Any:
     )
 
 
-def _layout_of(matrix: Any) -> str:
-    format_ = sparse.parts(matrix).format
-    return {"bsr": "bcsr"}.get(format_, format_)
+# By formats of sparse matrices: the layout that keeps it, and what its tiles are.
+_KEPT = {
+    "csc": ("csc", "columns"),
+    "coo": ("coo", "nonzeros"),
+    "bsr": ("bcsr", "rows"),
+    "dia": ("dia", "rows"),
+}
+
+
+def as_layout(value: Any, name: str) -> Any:
+    """An argument as algorithms take it: a sparse matrix of any format becomes the layout of its own."""
+    if type(value) is np.ndarray or not sparse.is_sparse(value):
+        return accept(value, name)
+    if sparse.format_of(value) == "csr":
+        return as_csr(value, name)
+    from evenly.layouts import convert
+
+    kept, _ = _KEPT.get(sparse.format_of(value), ("csr", ""))
+    return convert(value, kept, name=name)
+
+
+def _no_csr(matrix: Any, name: str) -> InputError:
+    """What a kernel's tiles are depends on the layout, so who passes another format says which."""
+    format_ = sparse.format_of(matrix)
+    kept, tiles = _KEPT.get(format_, ("", ""))
+    ways = [f"ev.{kept}({name}), whose tiles are {tiles}"] if kept else []
+    return InputError(
+        name,
+        expected="a layout or a CSR matrix",
+        given=f"a {format_.upper()} matrix",
+        hint=", or ".join([*ways, f"ev.csr({name}), whose tiles are rows"]),
+    )
 
 
 def spec_of(value: Any, name: str) -> Spec:

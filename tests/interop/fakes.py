@@ -73,8 +73,13 @@ def _tensor(array: np.ndarray, device: str) -> Any:
 class Tensor:
     """torch.Tensor, dense or sparse."""
 
+    requires_grad = False
+
     def data_ptr(self) -> int:
         return self.array.ctypes.data
+
+    def stride(self) -> tuple[int, ...]:
+        return tuple(n // self.array.itemsize for n in self.array.strides)
 
     def is_contiguous(self) -> bool:
         return bool(self.array.flags.c_contiguous)
@@ -139,6 +144,8 @@ def torch_module() -> types.ModuleType:
     module.empty = lambda shape, dtype, device: _tensor(  # type: ignore[attr-defined]
         np.empty(shape, BFLOAT16.dtype if dtype.name == "bfloat16" else dtype.name), device.type
     )
+    module.grad_enabled = True  # type: ignore[attr-defined]
+    module.is_grad_enabled = lambda: module.grad_enabled  # type: ignore[attr-defined]
     return module
 
 

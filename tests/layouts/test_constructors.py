@@ -311,8 +311,8 @@ def _bad(name, call, message):
         ),
         _bad(
             "subset twice",
-            lambda: subset(csr(MATRIX), np.array([0, 2, 0]), validate=True),
-            "A.tile_id: expected distinct ids, got 0 at 0 and at 2",
+            lambda: subset(csr(MATRIX), np.array([0, 2, 0])),
+            "A.tiles: expected distinct tiles, got 0 at tiles[0] and at tiles[2]",
         ),
         _bad(
             "subset count",
@@ -338,7 +338,7 @@ def _bad(name, call, message):
         _bad(
             "option",
             lambda: convert(MATRIX, "bcsr", blok=(2, 2)),
-            "option of bcsr: expected one of block, max_bytes, name, shape, validate, got 'blok'; "
+            "option of bcsr: expected one of block, check, max_bytes, name, shape, validate, got 'blok'; "
             "hint: did you mean 'block'?",
         ),
         _bad(

@@ -244,6 +244,7 @@ class Tensor:
     """torch.Tensor: sparse ones have no address, and a lazy view that of what it is a view of."""
 
     layout, dtype, shape, ndim = "torch.strided", "torch.complex64", (3,), 1
+    requires_grad = False
     device = types.SimpleNamespace(type="cuda", index=0)
 
     def __init__(

@@ -159,7 +159,19 @@ def _view_cupy(obj: Any, name: str) -> ArrayView:
     )
 
 
+def has_no_gradient(tensor: Any, name: str) -> None:
+    """InputError for a tensor of PyTorch whose gradient would be lost. Where PyTorch records none, any will do."""
+    if tensor.requires_grad and sys.modules["torch"].is_grad_enabled():
+        raise InputError(
+            name,
+            expected="a tensor that requires no gradient, since kernels carry none on",
+            given="one that requires a gradient",
+            hint="pass its .detach(), or call under torch.no_grad()",
+        )
+
+
 def _view_torch(obj: Any, name: str) -> ArrayView:
+    has_no_gradient(obj, name)
     device = obj.device
     if device.type not in ("cpu", "cuda"):
         raise InputError(name, expected="a tensor on cpu or cuda", given=f"one on {device}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.errors import InputError
+from evenly.interop.arrays import has_no_gradient
 
 # What the arrays of a format are called here, in SciPy's order.
 ARRAYS = {
@@ -82,14 +83,43 @@ def parts(obj: Any, name: str = "A", format: str | None = None) -> Parts:
         )
     if len(obj.shape) != 2:
         raise InputError(name, expected="a matrix (two axes)", given=f"shape {tuple(obj.shape)}")
-    return _torch(obj, name, format) if whose == "torch" else _scipy(obj, format)
+    return _torch(obj, name, format) if whose == "torch" else _scipy(obj, name, format)
 
 
-def _scipy(obj: Any, format: str | None) -> Parts:
+def format_of(obj: Any) -> str:
+    """The format of a sparse matrix, as SciPy calls it."""
+    if library(obj) == "torch":
+        return str(obj.layout).removeprefix("torch.sparse_")
+    return str(obj.format)
+
+
+def known_format(obj: Any, name: str = "A") -> Any:
+    """The matrix in a format of `ARRAYS`: SciPy's lil becomes CSR, its dok COO."""
+    if library(obj) == "torch" or obj.format in ARRAYS:
+        return obj
+    if obj.format == "lil":
+        for row, (columns, values) in enumerate(zip(obj.rows, obj.data, strict=False)):
+            if len(columns) != len(values):  # which SciPy's conversion takes at their word
+                expected = f"{len(columns)} values, as many as columns"
+                given = f"{len(values)} in row {row}"
+                raise InputError(f"{name}.data", expected=expected, given=given)
+    return _converted(obj, "coo" if obj.format == "dok" else "csr", name)
+
+
+def _converted(obj: Any, format: str, name: str) -> Any:
+    """By its own library, whose complaints are about the matrix."""
+    try:
+        return obj.asformat(format)
+    except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
+        expected = f"a matrix that can become {format}"
+        given = f"{obj.format}: {str(error) or type(error).__name__}"
+        raise InputError(name, expected=expected, given=given) from None
+
+
+def _scipy(obj: Any, name: str, format: str | None) -> Parts:
+    obj = known_format(obj, name)
     if format is not None and obj.format != format:
-        obj = obj.asformat(format)
-    elif obj.format not in ARRAYS:
-        obj = obj.tocsr()
+        obj = _converted(obj, format, name)
     shape = (int(obj.shape[0]), int(obj.shape[1]))
     if obj.format == "coo":
         arrays = {"values": obj.data, "rows": obj.row, "columns": obj.col}
@@ -101,7 +131,8 @@ def _scipy(obj: Any, format: str | None) -> Parts:
 
 
 def _torch(obj: Any, name: str, format: str | None) -> Parts:
-    found = str(obj.layout).removeprefix("torch.sparse_")
+    has_no_gradient(obj, name)
+    found = format_of(obj)
     if found not in ("csr", "csc", "coo", "bsr"):
         given = str(obj.layout)
         raise InputError(name, expected="a torch.sparse_csr, csc, coo or bsr tensor", given=given)
@@ -121,6 +152,9 @@ def _torch(obj: Any, name: str, format: str | None) -> Parts:
     if found == "coo":
         # The raw parts: duplicates are legal here, so coalescing is not needed.
         both = obj._indices()
+        if len(both) != 2:
+            given = f"{len(both)} sparse axes, the others dense"
+            raise InputError(name, expected="a tensor of two sparse axes", given=given)
         arrays = {"values": obj._values(), "rows": both[0], "columns": both[1]}
     elif found == "csc":
         arrays = {

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import operator
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from evenly.errors import InputError, unknown
 from evenly.interop import arrays, sparse
 from evenly.layouts.contract import is_layout
+from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.fields import as_field
 
-L = TypeVar("L")
+MOST = 2**63 - 1  # of rows or columns: numbers of 64 bits
 
 
 def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
@@ -25,11 +27,12 @@ def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
     """
     names = sparse.ARRAYS[format]
     if sparse.is_sparse(matrix):
+        matrix = _sound_source(sparse.known_format(matrix, name), format, name)
         found = sparse.parts(matrix, name, format)
         if shape is not None and dimensions(shape, name) != found.shape:
             given = f"shape={tuple(shape)}"
             raise InputError(name, expected=f"its own shape {found.shape}", given=given)
-        size: Any = found.shape
+        size: Any = dimensions(found.shape, name)
         raw = [found.arrays[part] for part in names]
     elif isinstance(matrix, tuple) and len(matrix) == len(names):
         size = None if shape is None else dimensions(shape, name)
@@ -46,6 +49,51 @@ def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
         made[part] = field
     same_device(made, name)
     return sparse.Parts(format, size, made)
+
+
+def _sound_source(matrix: Any, format: str, name: str) -> Any:
+    """The matrix, checked entry by entry where its library is to convert it, which may crash on what is not sound."""
+    own = sparse.format_of(matrix)
+    if own == format or own not in sparse.ARRAYS:
+        return matrix
+    from evenly.layouts import convert
+
+    made = convert(matrix, {"bsr": "bcsr"}.get(own, own), name=name)
+    if own == "bsr" and (made.num_rows % made.block_rows or made.num_columns % made.block_columns):
+        block = made.block_rows, made.block_columns
+        expected = f"rows and columns that are multiples of the blocks' {block}"
+        raise InputError(f"{name}.shape", expected=expected, given=str(made.shape))
+    matrix = _as_checked(matrix, made, own)
+    axis = {"csr": 0, "bsr": 0, "csc": 1}.get(format)
+    if axis is not None:
+        source = sparse.parts(matrix, name).arrays.values()
+        usual = sum(arrays.view(array, name).nbytes for array in source)
+        needed, what = 8 * (int(matrix.shape[axis]) + 1), ("rows", "columns")[axis]
+        if needed > max(2**30, 4 * usual):
+            raise InputError(
+                name,
+                expected=f"{what} whose offsets take at most {gibibytes(max(2**30, 4 * usual))}",
+                given=f"{int(matrix.shape[axis]):,} {what} in {own.upper()}",
+                hint=f"ev.{own}(matrix) needs no such offsets",
+            )
+    return matrix
+
+
+def _as_checked(matrix: Any, made: Any, own: str) -> Any:
+    """The matrix with the arrays of its layout where they differ: cut to what is used, diagonals at the edge."""
+    if sparse.library(matrix) == "torch" or own == "coo":
+        return matrix
+    if own == "dia":
+        fields = {"offsets": made.diagonals}
+    elif len(made.indices) < len(matrix.indices):
+        blocks = made.values.reshape(len(made.indices), *matrix.data.shape[1:])
+        fields = {"indices": made.indices, "data": blocks}
+    else:
+        return matrix
+    matrix = copy.copy(matrix)
+    for name, array in fields.items():
+        setattr(matrix, name, array)
+    return matrix
 
 
 def refused(matrix: Any, format: str, name: str) -> InputError:
@@ -71,6 +119,8 @@ def dimensions(shape: Any, name: str) -> tuple[int, int]:
         raise InputError(f"{name}.shape", expected="(rows, columns)", given=repr(shape)) from None
     if rows < 0 or columns < 0:
         raise InputError(f"{name}.shape", expected="lengths of at least 0", given=repr(shape))
+    if max(rows, columns) > MOST:
+        raise InputError(f"{name}.shape", expected="lengths below 2**63", given=repr(shape))
     return rows, columns
 
 
@@ -139,7 +189,7 @@ def inferred(indices: Any, name: str) -> int:
     if type(indices) is not np.ndarray:
         hint = "finding it out would read GPU memory"
         raise InputError(f"{name}.shape", expected="shape=(rows, columns)", hint=hint)
-    return int(indices.max()) + 1 if len(indices) else 0
+    return max(0, min(int(indices.max()) + 1, MOST)) if len(indices) else 0
 
 
 def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, str]:
@@ -155,6 +205,8 @@ def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, str]:
     made = compressed(found, name, axis=0)
     device = "cpu" if type(made["offsets"]) is np.ndarray else "cuda"
     raw = [to_numpy(made[part]) for part in sparse.ARRAYS["csr"]]
+    check_offsets(raw[2], f"{name}.offsets", len(raw[1]))
+    check_range(raw[1], found.shape[1], f"{name}.indices", "column indices")
     return scipy.sparse.csr_array(tuple(raw), shape=found.shape), device
 
 
@@ -177,12 +229,14 @@ def affordable(
         )
 
 
-def finished(layout: L, validate: bool, name: str) -> L:
-    """The new layout, checked entry by entry if asked."""
+def finished(layout: Any, name: str, check: bool, validate: bool) -> Any:
+    """The new layout. check: its offsets and indices are looked at; validate: the whole contract is held."""
     if validate:
-        from evenly.layouts.checker import check
+        from evenly.layouts import checker
 
-        check(layout, name)
+        checker.check(layout, name)
+    elif check:
+        layout.validate(name)
     return layout
 
 

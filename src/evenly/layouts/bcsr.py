@@ -14,10 +14,17 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
-from evenly.layouts.arguments import affordable, compressed, finished, host_csr, take_apart
+from evenly.layouts.arguments import (
+    affordable,
+    compressed,
+    finished,
+    host_csr,
+    inferred,
+    take_apart,
+)
 from evenly.layouts.blocks import Blocks
-from evenly.layouts.checker import check_offsets, check_range
 from evenly.layouts.contract import Array, Index, Static, layout
+from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds, move
 from evenly.layouts.search import Searched
 
@@ -120,6 +127,7 @@ def bcsr(
     shape: Any = None,
     block: tuple[int, int] | None = None,
     max_bytes: int | None = None,
+    check: bool = True,
     validate: bool = False,
     name: str = "A",
 ) -> Bcsr:
@@ -133,13 +141,15 @@ def bcsr(
       squared that is at least half full, else 2 x 2.
     max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
       the matrix takes as CSR if that is more.
+    check, validate: as for `ev.csr`.
 
     Raises InputError, with the bytes that would be needed where they are too many.
     """
     if isinstance(matrix, Bcsr):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     if sparse.is_sparse(matrix) and not _is_bsr(matrix):
-        return finished(_converted(matrix, shape, block, max_bytes, name), validate, name)
+        made = _converted(matrix, shape, block, max_bytes, name)
+        return finished(made, name, False, validate)
     found = take_apart(matrix, "bsr", shape, name)
     made = compressed(found, name, axis=0)
     values = made["values"]
@@ -152,13 +162,12 @@ def bcsr(
     rows = (len(made["offsets"]) - 1) * height
     size: Any = found.shape
     if size is None:
-        columns = int(made["indices"].max()) + 1 if len(made["indices"]) else 0
-        size = (rows, columns * width)
+        size = (rows, inferred(made["indices"], name) * width)
     if not rows - height < size[0] <= rows:
         expected = f"{rows} rows, {height} for each of {len(made['offsets']) - 1} block rows"
         raise InputError(f"{name}.shape", expected=expected, given=str(size[0]))
     parts = (made["offsets"], made["indices"], values.reshape(-1))
-    return finished(_made(parts, height, width, size), validate, name)
+    return finished(_made(parts, height, width, size), name, check, validate)
 
 
 def _made(parts: Any, height: int, width: int, shape: tuple[int, int]) -> Bcsr:
@@ -182,9 +191,15 @@ def _is_bsr(matrix: Any) -> bool:
 def _converted(matrix: Any, shape: Any, block: Any, max_bytes: int | None, name: str) -> Bcsr:
     import scipy.sparse
 
+    given = None if block is None else _checked_block(block)
     source, device = host_csr(matrix, shape, name)
-    height, width = _best_block(source) if block is None else _checked_block(block)
     rows, columns = source.shape
+    # SciPy's conversion takes an offset a padded row and an address a column of blocks.
+    height, width = given or (2, 2)
+    beside = 8 * (-(-rows // height) * height - (-columns // width))
+    why = f"{rows:,} rows and {columns:,} columns in blocks of {height} x {width}"
+    affordable(beside, source, max_bytes, name, "BCSR", why)
+    height, width = given or _best_block(source)
     count = _count_blocks(source, height, width)
     needed = count * (height * width * source.data.itemsize + source.indices.itemsize)
     why = f"{count:,} blocks of {height} x {width}"

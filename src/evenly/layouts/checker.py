@@ -45,32 +45,6 @@ def check(layout: Any, name: str = "A", limit: int = LIMIT) -> None:
     _check_ids(layout, name, begins, ends, limit)
 
 
-def check_offsets(offsets: Any, name: str, last: int | None = None) -> None:
-    """Offsets start at 0, do not decrease and end at `last`; InputError names the entry."""
-    if len(offsets) == 0:
-        raise InputError(name, expected="at least one offset", given="none")
-    if offsets[0] != 0:
-        raise InputError(name, expected="offsets[0]=0", given=f"offsets[0]={offsets[0]}")
-    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
-    if len(falls):
-        at = int(falls[0]) + 1
-        given = f"offsets[{at}]={offsets[at]} after {offsets[at - 1]}"
-        raise InputError(name, expected="non-decreasing offsets", given=given)
-    if last is not None and offsets[-1] != last:
-        given = f"offsets[{len(offsets) - 1}]={offsets[-1]}"
-        raise InputError(name, expected=f"a last offset of {last}", given=given)
-
-
-def check_range(indices: Any, bound: int, name: str, what: str, lowest: int = 0) -> None:
-    """Every index lies in lowest .. bound-1; InputError names the first that does not."""
-    wrong = np.flatnonzero((indices < lowest) | (indices >= bound))
-    if len(wrong):
-        at = int(wrong[0])
-        part = name.rpartition(".")[2]
-        expected = f"{what} in {lowest}..{bound - 1}" if bound > lowest else f"no {what} at all"
-        raise InputError(name, expected=expected, given=f"{part}[{at}]={indices[at]}")
-
-
 # ---- the contract ------------------------------------------------------------
 
 

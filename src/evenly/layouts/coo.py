@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from evenly.layouts.arguments import finished, inferred, same_length, take_apart
-from evenly.layouts.checker import check_range
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.entries import check_range
 from evenly.layouts.moving import bounds
 
 
@@ -68,14 +68,21 @@ class Coo:
         return Coo(rows, columns, self.values[start:stop], self.num_rows, self.num_columns)
 
 
-def coo(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Coo:
+def coo(
+    matrix: Any,
+    *,
+    shape: Any = None,
+    check: bool = True,
+    validate: bool = False,
+    name: str = "A",
+) -> Coo:
     """A :class:`Coo` of a sparse matrix, or of the raw arrays (values, rows, columns).
 
-    matrix, shape, validate: as for `ev.csr`; what is not COO is converted by its
+    matrix, shape, check, validate: as for `ev.csr`; what is not COO is converted by its
     own library. Raises InputError.
     """
     if isinstance(matrix, Coo):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     found = take_apart(matrix, "coo", shape, name)
     made = found.arrays
     same_length(made, "rows", "columns", name)
@@ -85,4 +92,4 @@ def coo(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "
     else:
         size = found.shape
     layout = Coo(made["rows"], made["columns"], made["values"], *size)
-    return finished(layout, validate, name)
+    return finished(layout, name, check, validate)

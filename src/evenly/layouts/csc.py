@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from evenly.layouts.arguments import compressed, finished, inferred, take_apart
-from evenly.layouts.checker import check_offsets, check_range
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds
 
 
@@ -63,16 +63,23 @@ class Csc(Compressed):
         )
 
 
-def csc(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Csc:
+def csc(
+    matrix: Any,
+    *,
+    shape: Any = None,
+    check: bool = True,
+    validate: bool = False,
+    name: str = "A",
+) -> Csc:
     """A :class:`Csc` of a sparse matrix, or of the raw arrays (values, indices, offsets).
 
-    matrix, shape, validate: as for `ev.csr`; what is not CSC is converted by its
+    matrix, shape, check, validate: as for `ev.csr`; what is not CSC is converted by its
     own library. Raises InputError.
     """
     if isinstance(matrix, Csc):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     found = take_apart(matrix, "csc", shape, name)
     made = compressed(found, name, axis=1)
     rows = inferred(made["indices"], name) if found.shape is None else found.shape[0]
     layout = Csc(made["offsets"], made["indices"], made["values"], rows)
-    return finished(layout, validate, name)
+    return finished(layout, name, check, validate)

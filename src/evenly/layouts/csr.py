@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from evenly.layouts.arguments import compressed, finished, inferred, take_apart
-from evenly.layouts.checker import check_offsets, check_range
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds
 
 
@@ -59,7 +59,14 @@ class Csr(Compressed):
         )
 
 
-def csr(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "A") -> Csr:
+def csr(
+    matrix: Any,
+    *,
+    shape: Any = None,
+    check: bool = True,
+    validate: bool = False,
+    name: str = "A",
+) -> Csr:
     """A :class:`Csr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
 
     matrix: scipy.sparse, cupyx.scipy.sparse or a torch.sparse tensor (what is not
@@ -67,14 +74,16 @@ def csr(matrix: Any, *, shape: Any = None, validate: bool = False, name: str = "
       arrays of one axis on one device; values of any type of the language (see
       docs/language.md); indices and offsets int32 or int64 in any mix. Nothing is copied.
     shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
-    validate: check every entry, and name the one that is wrong.
+    check: look at every offset and index, once, and name the first that is wrong (on a GPU
+      by a small kernel, which is waited for). False: they are taken at their word.
+    validate: check the whole contract of layouts, too (from a GPU by a copy).
 
     Raises InputError.
     """
     if isinstance(matrix, Csr):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     found = take_apart(matrix, "csr", shape, name)
     made = compressed(found, name, axis=0)
     columns = inferred(made["indices"], name) if found.shape is None else found.shape[1]
     layout = Csr(made["offsets"], made["indices"], made["values"], columns)
-    return finished(layout, validate, name)
+    return finished(layout, name, check, validate)

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
+from evenly.interop.transfer import to_numpy, to_where
 from evenly.layouts.arguments import (
     affordable,
     finished,
@@ -89,6 +90,7 @@ def dia(
     *,
     shape: Any = None,
     max_bytes: int | None = None,
+    check: bool = True,
     validate: bool = False,
     name: str = "A",
 ) -> Dia:
@@ -99,13 +101,15 @@ def dia(
       (D,), with `shape`.
     max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
       the matrix takes as CSR if that is more.
+    check: diagonals that lie outside of the matrix, which have no cells, are moved to its edge.
+    validate: as for `ev.csr`.
 
     Raises InputError, with the bytes that would be needed where they are too many.
     """
     if isinstance(matrix, Dia):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     if sparse.is_sparse(matrix) and getattr(matrix, "format", None) != "dia":
-        return finished(_converted(matrix, shape, max_bytes, name), validate, name)
+        return finished(_converted(matrix, shape, max_bytes, name), name, False, validate)
     found = take_apart(matrix, "dia", shape, name)
     if found.shape is None:
         raise InputError(f"{name}.shape", expected="shape=(rows, columns)", given="none")
@@ -117,7 +121,18 @@ def dia(
             given=str(len(diagonals)),
         )
     pitch = int(values.shape[1])
-    return finished(Dia(diagonals, values.reshape(-1), *found.shape, pitch), validate, name)
+    if check:
+        diagonals = _within(diagonals, found.shape)
+    made = Dia(diagonals, values.reshape(-1), *found.shape, pitch)
+    return finished(made, name, False, validate)
+
+
+def _within(diagonals: Any, shape: tuple[int, int]) -> Any:
+    """The diagonals, those outside of the matrix just outside: farther away, sums with them would overflow."""
+    given = to_numpy(diagonals)
+    whole = np.iinfo(given.dtype)
+    clipped = np.clip(given, max(-shape[0], whole.min), min(shape[1], whole.max))
+    return diagonals if np.array_equal(given, clipped) else to_where(diagonals, clipped)
 
 
 def _converted(matrix: Any, shape: Any, max_bytes: int | None, name: str) -> Dia:

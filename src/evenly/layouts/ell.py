@@ -23,8 +23,8 @@ from evenly.layouts.arguments import (
     refused,
     same_device,
 )
-from evenly.layouts.checker import check_range
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.entries import check_range
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import bounds, move
 
@@ -90,6 +90,7 @@ def ell(
     *,
     shape: Any = None,
     max_bytes: int | None = None,
+    check: bool = True,
     validate: bool = False,
     name: str = "A",
 ) -> Ell:
@@ -100,13 +101,14 @@ def ell(
     shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
     max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
       the matrix takes as CSR if that is more.
+    check, validate: as for `ev.csr`.
 
     Raises InputError, with the bytes that would be needed where they are too many.
     """
     if isinstance(matrix, Ell):
-        return finished(matrix, validate, name)
+        return finished(matrix, name, False, validate)
     if not sparse.is_sparse(matrix):
-        return finished(_from_raw(matrix, shape, name), validate, name)
+        return finished(_from_raw(matrix, shape, name), name, check, validate)
     source, device = host_csr(matrix, shape, name)
     rows, columns = source.shape
     lengths = np.diff(source.indptr)
@@ -122,7 +124,7 @@ def ell(
     indices[slots] = source.indices
     values[slots] = source.data
     made = Ell(indices, values, rows, columns, width)
-    return finished(move(made, device), validate, name)
+    return finished(move(made, device), name, False, validate)
 
 
 def _from_raw(given: Any, shape: Any, name: str) -> Ell:

@@ -13,9 +13,9 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.layouts.arguments import finished
-from evenly.layouts.checker import check_offsets
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.entries import check_offsets
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import bounds
 
@@ -39,17 +39,23 @@ class Ragged(Compressed):
 
 
 def ragged(
-    offsets: Any, *, num_atoms: int | None = None, validate: bool = False, name: str = "A"
+    offsets: Any,
+    *,
+    num_atoms: int | None = None,
+    check: bool = True,
+    validate: bool = False,
+    name: str = "A",
 ) -> Ragged:
     """A :class:`Ragged` of offsets (num_tiles + 1,), int32 or int64, not copied.
 
     num_atoms: the last offset. Left out it is read, which waits for the GPU if
       the offsets lie there.
+    check, validate: as for `ev.csr`.
 
     Raises InputError.
     """
     if isinstance(offsets, Ragged):
-        return finished(offsets, validate, name)
+        return finished(offsets, name, False, validate)
     field = as_field(offsets, f"{name}.offsets", index=True)
     if len(field.shape) != 1 or len(field) == 0:
         given = f"shape {tuple(field.shape)}"
@@ -68,4 +74,4 @@ def ragged(
     if num_atoms < 0:
         given = f"offsets[{len(field) - 1}]={num_atoms}"
         raise InputError(f"{name}.offsets", expected="non-decreasing offsets", given=given)
-    return finished(Ragged(field, num_atoms), validate, name)
+    return finished(Ragged(field, num_atoms), name, check, validate)

@@ -14,8 +14,8 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.layouts.arguments import finished
-from evenly.layouts.checker import check_offsets, check_range
 from evenly.layouts.contract import Array, Index, Layout, is_layout, layout
+from evenly.layouts.entries import check_distinct, check_offsets, check_range
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import device_of
 from evenly.layouts.search import Searched
@@ -91,14 +91,22 @@ class CountedSubset(Subset):
 
 
 def subset(
-    base: Any, tiles: Any, *, count: Any = None, validate: bool = False, name: str = "A"
+    base: Any,
+    tiles: Any,
+    *,
+    count: Any = None,
+    check: bool = True,
+    validate: bool = False,
+    name: str = "A",
 ) -> Subset:
     """The tiles `tiles` of the layout `base`, in that order.
 
     tiles: distinct tile positions of the base, (n,), int32 or int64, on its device.
     count: an array (1,) of an integer in 0..n, beside them: how many of `tiles`
       are meant. The host never reads it.
-    validate: check every entry (that tiles are distinct, too).
+    check: in CPU memory, look that `tiles` are tiles of the base, each once. On a GPU they are
+      taken at their word: nothing of a frontier is waited for.
+    validate: check every entry wherever it lies, and the whole contract of layouts.
 
     The sizes of the tiles are summed up here, once; change `tiles` or `count` and
     the subset has to be made again. Raises InputError.
@@ -122,11 +130,13 @@ def subset(
             raise InputError(f"{name}.count", expected=f"0..{len(chosen)}", given=given)
     if type(chosen) is np.ndarray:
         used = chosen if count is None else chosen[: int(count[0])]
-        check_range(used, base.num_tiles, f"{name}.tiles", "tiles")
+        if check:
+            check_range(used, base.num_tiles, f"{name}.tiles", "tiles")
+            check_distinct(used, f"{name}.tiles", "tiles")
     offsets = prefix_sums(base, chosen, count)
     if count is None:
-        return finished(Subset(base, chosen, offsets), validate, name)
-    return finished(CountedSubset(base, chosen, offsets, count), validate, name)
+        return finished(Subset(base, chosen, offsets), name, False, validate)
+    return finished(CountedSubset(base, chosen, offsets, count), name, False, validate)
 
 
 def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:

@@ -89,4 +89,4 @@ def uniform(size: Any, base: Any, *, validate: bool = False, name: str = "A") ->
     if not hasattr(type(base), "tile_of"):
         raise InputError(name, expected="a layout with tile_of(atom)", given=type(base).__name__)
     cls = Uniform if "atom_id" in type(base).__default_methods__ else UniformOfIds
-    return finished(cls(base, int(size)), validate, name)
+    return finished(cls(base, int(size)), name, False, validate)

@@ -155,7 +155,7 @@ class Bound:
         """A plan that stores nothing yet. plans: "auto" takes what tune() has measured, or what suits a plan."""
         kernel = self.kernel
         given = kernel.named(args)
-        binding = Binding({name: accept(value, name) for name, value in given.items()})
+        binding = Binding({name: accept(value, name, plans) for name, value in given.items()})
         target = self._target(binding)
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
         schedule, tuning = self._chosen(binding, specs, target, plans)

@@ -10,6 +10,7 @@ from evenly.layouts.moving import device_of
 
 # Of a matrix of SciPy or CuPy, which may be given others at any time.
 FIELDS = ("data", "indices", "indptr")
+STRUCTURE = FIELDS[1:]
 
 
 def inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:

@@ -12,7 +12,7 @@ from evenly.interop.fields import fields
 from evenly.interop.looks import Looks
 from evenly.layouts.contract import is_layout
 
-from .inside import FIELDS, bounds, inside
+from .inside import FIELDS, STRUCTURE, bounds, inside
 
 _NUMBERS = (type(None), bool, int, float, complex)  # an object of these is one number for ever
 
@@ -60,10 +60,12 @@ def _layout(looks: Looks, value: int, layout: Any) -> bool:
 
 
 def _matrix(looks: Looks, value: int, matrix: Any) -> bool:
-    """By its shape, its arrays, and the first and last offsets, which a layout of it is cut by."""
+    """By its shape, its arrays (of structure the very objects), and the first and last offsets, which cut it."""
     looks.of_type(value, type(matrix))
     looks.same(looks.attribute(value, "shape"), matrix.shape)
     found = {name: looks.attribute(value, name) for name in FIELDS}
+    for name in STRUCTURE:
+        looks.alive(found[name], getattr(matrix, name))
     if not all(_array(looks, found[name], getattr(matrix, name)) for name in FIELDS):
         return False
     offsets = matrix.indptr

@@ -2,7 +2,8 @@
 
 Everything that a call checks and prepares follows from its arguments' addresses, shapes, strides
 and types, the numbers among them, and a layout's own numbers. A call in which all these are as in
-an earlier one is launched as that one was; any other goes the long way. Values and structures are
+an earlier one is launched as that one was; any other goes the long way. (The offsets and columns of a
+bare matrix are the same objects, too: those have been looked at.) Values and structures are
 read by each launch anew. What was chosen stays: after a structure is changed in place, the schedule
 may be one for the old structure, which is as right, and perhaps slow.
 
@@ -19,6 +20,7 @@ Of a kernel's one-shot calls `Kernel.latest` is asked first, the `at_once` of th
 from __future__ import annotations
 
 import functools
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType
@@ -46,6 +48,7 @@ _ARRAYS = {
         "{a}.dtype",
         "{a}.is_conj()",
         "{a}.is_neg()",
+        "{a}.requires_grad and torch_is_grad_enabled()",
     ),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
@@ -108,7 +111,7 @@ class Recent:
             for part in signature:
                 if type(part) is weakref.ref:
                     _pin(part())
-            kept = tuple(_Held() if type(part) is _Held else part for part in signature)
+            kept = tuple(_Structure(p) if type(p) is _Held else p for p in signature)
             # A new list: other threads may be looking through the old one.
             self._calls = [_Call(kept, prepared, reads), *self._calls][:MOST]
 
@@ -154,13 +157,25 @@ def _pin(layout: Any) -> None:
 
 
 class _Held:
-    """Arrays that a signature was read from: the call that has it keeps them alive. No call differs by it."""
+    """The arrays of a bare matrix, which whoever has just read a signature from them keeps where they are."""
 
-    def __init__(self, *arrays: Any) -> None:
-        self.arrays = arrays
+    def __init__(self, data: Any, *structure: Any) -> None:
+        self._data, self.structure = data, structure
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Structure:
+    """The arrays of structure of a bare matrix, as a call keeps them: others may lie where they lay, unlooked at."""
+
+    def __init__(self, held: _Held) -> None:
+        self._known = [weakref.ref(array) for array in held.structure]
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is _Held
+        return type(other) is _Held and all(
+            reference() is array
+            for reference, array in zip(self._known, other.structure, strict=True)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -172,6 +187,7 @@ def _reader(
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
+    known["torch_is_grad_enabled"] = getattr(sys.modules.get("torch"), "is_grad_enabled", None)
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):

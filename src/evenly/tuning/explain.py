@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evenly.arguments import accept
+from evenly.arguments import as_layout
 from evenly.errors import InputError, unknown
 from evenly.layouts.contract import is_layout
 from evenly.targets import TABLE
@@ -76,7 +76,7 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
 
     Prints nothing itself: `print(ev.explain(A))`. Raises InputError for what is no layout, target or kernel.
     """
-    layout = accept(A, "A")
+    layout = as_layout(A, "A")
     if not is_layout(layout):
         raise InputError("A", expected="a layout or a sparse matrix", given=type(A).__name__)
     if target not in (known := ["auto", *TABLE]):

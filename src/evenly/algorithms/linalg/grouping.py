@@ -8,7 +8,7 @@ import numpy as np
 
 from evenly.interop.transfer import to_cuda, to_numpy
 from evenly.layouts import Array, Compressed, Coo, Csc, Index, layout
-from evenly.layouts.checker import check_range
+from evenly.layouts.entries import check_range
 from evenly.layouts.moving import device_of
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenly.algorithms.linalg.grouping import by_row
-from evenly.arguments import accept
+from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.language.names import atomic_add
@@ -74,7 +74,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         return out
     compressed = sparse.is_compressed(A)
     if not compressed:  # as it is, its calls are remembered
-        A = _in_rows(accept(A, "A"))
+        A = _in_rows(as_layout(A, "A"))
     rows, columns = A.shape if compressed else _shape(A)
     _check_vector(x, columns, "x", "columns")
     if out is None:
