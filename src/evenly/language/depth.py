@@ -37,7 +37,7 @@ def shallow(source: Source, what: str = "", least: int = 0) -> Iterator[None]:
 
 
 def deepest(source: Source) -> tuple[Location, int]:
-    """The statement in which the most nodes stand in each other; of `a and b and c`, each in those before it. And how many."""
+    """The statement in which the most nodes stand in each other, and how many. Of `a and b`, b counts as in a."""
     line, most = 1, 0
     with contextlib.suppress(RecursionError, MemoryError):
         left: list[tuple[ast.AST, int, int]] = [(ast.parse(source.text), 0, 1)]
