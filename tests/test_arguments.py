@@ -201,3 +201,37 @@ def test_a_changed_constant_is_seen() -> None:
         scope["F"] = factor
         times(A, x, y)
         np.testing.assert_allclose(y, factor * (A @ x), rtol=1e-6)
+
+
+@ev.kernel
+def stored(A, n, y):
+    for t in A.tiles():
+        y[t] = n
+
+
+@pytest.mark.parametrize(
+    "n", [2**63, -(2**63) - 1, 10**40, 10**5000], ids=["2^63", "low", "long", "endless"]
+)
+def test_integers_of_more_than_64_bits(n: int) -> None:
+    """One answer, whatever the target, of calls and of plans."""
+    A, y = ev.ragged(np.array([0, 1])), np.zeros(1, np.int64)
+    calls = [stored.on(target) for target in ("cpu", "python", "simt")]
+    calls += [stored.plan(A, 1, y, target=target) for target in ("cpu", "python")]
+    for call in calls:
+        with pytest.raises(ev.InputError) as caught:
+            call(A, n, y)
+        given = str(n) if n < 10**50 else "one of 16610 bits"
+        assert str(caught.value) == f"n: expected an integer of 64 bits, got {given}"
+    for edge in (2**63 - 1, -(2**63)):
+        for call in calls[:2]:
+            call(A, edge, y)
+            assert y[0] == edge
+
+
+def test_integers_of_layouts_of_more_than_64_bits() -> None:
+    A = ev.layouts.Csr(np.array([0, 1]), np.array([0]), np.ones(1), 2**63)
+    with pytest.raises(
+        ev.InputError,
+        match=r"A.num_columns: expected an integer of 64 bits, got 9223372036854775808",
+    ):
+        stored(A, 1, np.zeros(1, np.int64))

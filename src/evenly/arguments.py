@@ -105,8 +105,18 @@ def spec_of(value: Any, name: str) -> Spec:
         if t is None:
             raise InputError(name, expected=f"a number of {TYPES}", given=str(value.dtype))
         return ScalarSpec(read_as(t))
+    if isinstance(value, numbers.Integral):
+        _check_integer(int(value), name)
     kinds = {numbers.Integral: WEAK_INT, numbers.Real: WEAK_FLOAT, numbers.Complex: WEAK_COMPLEX}
     return ScalarSpec(next(t for kind, t in kinds.items() if isinstance(value, kind)))
+
+
+def _check_integer(value: int, name: str) -> None:
+    """That every target can hold it."""
+    if not -(2**63) <= value < 2**63:
+        # Python does not write thousands of digits.
+        given = str(value) if value.bit_length() < 256 else f"one of {value.bit_length()} bits"
+        raise InputError(name, expected="an integer of 64 bits", given=given)
 
 
 def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
@@ -144,8 +154,10 @@ def layout_spec(layout: Any, name: str) -> LayoutSpec:
             case "layout":
                 spec = layout_spec(value, where)
             case "int":
+                _check_integer(int(value), where)
                 spec = ScalarSpec(POS)
             case "static":
+                _check_integer(int(value), where)
                 spec = StaticSpec(int(value))
             case _:
                 spec = array_spec(view(value, where), where, field_.kind == "index_array")

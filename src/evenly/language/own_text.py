@@ -26,8 +26,13 @@ def is_own(function: Callable[..., Any], text: str) -> bool:
         return True  # which no text is cut out for, and the parser refuses
     try:
         found = _compiled(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no program's, or another one's
+    except (SyntaxError, ValueError):  # of no program, or of another one
         return False
+    except (
+        RecursionError,
+        MemoryError,
+    ):  # nested too deeply: some function of the file, this one or not
+        return True
     return any(
         _same(own, code) or (bare is not None and _contained(bare, code))
         for own, bare in found.get((code.co_name, code.co_firstlineno), ())

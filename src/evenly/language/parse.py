@@ -9,6 +9,7 @@ import ast
 from typing import NoReturn
 
 from . import syntax as s
+from .depth import shallow
 from .diagnostics import Location, refuse
 from .source import Source
 
@@ -67,6 +68,11 @@ HINTS: dict[type[ast.AST], tuple[str, str]] = {
 
 def parse(source: Source) -> s.Function:
     """The surface tree of the function in `source`. Raises LanguageError."""
+    with shallow(source):
+        return _parse(source)
+
+
+def _parse(source: Source) -> s.Function:
     try:
         module = ast.parse(source.text)
     except SyntaxError as error:

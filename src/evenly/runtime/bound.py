@@ -9,6 +9,7 @@ from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import phases as cutting
+from evenly.language.depth import shallow
 from evenly.language.ir import Program
 from evenly.language.reads import Reads, recording
 from evenly.language.specs import Spec
@@ -34,7 +35,8 @@ class _Reference(Executable):
 
     def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
         def run() -> None:
-            with recording(Reads(self.reads)):  # what was read stays as it was
+            # What was read stays as it was.
+            with shallow(self.kernel.source, " for target 'python'"), recording(Reads(self.reads)):
                 targets.get("python").run_kernel(self.kernel, self.program, binding.arguments)
 
         return run
@@ -173,7 +175,8 @@ class Bound:
         kernel = self.kernel
         if target == "python":
             program, reads = kernel.lowered(specs)
-            phases = cutting.cut(program, whole=True)
+            with shallow(kernel.source):
+                phases = cutting.cut(program, whole=True)
             made = Compiled(_Reference(kernel, program, reads), phases, program, reads)
         else:
             wide = is_wide(binding)

@@ -13,6 +13,7 @@ from evenly.errors import InputError
 from evenly.language import phases as cutting
 from evenly.language import syntax
 from evenly.language.by_name import by_name
+from evenly.language.depth import shallow
 from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
@@ -119,8 +120,9 @@ class Kernel:
         """The typed program, and what it was made of from outside."""
 
         def lower() -> Program:
-            program = lower_kernel(self.source, self.tree, specs)
-            verify(program, specs)
+            with shallow(self.source):
+                program = lower_kernel(self.source, self.tree, specs)
+                verify(program, specs)
             return program
 
         with self._lock:
@@ -132,9 +134,10 @@ class Kernel:
         """The compiled kernel, from the cache of this kernel or made now."""
 
         def compile() -> Compiled:
-            phases = cutting.cut(program, whole=schedule.owns_tiles)
             layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
-            made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
+            with shallow(self.source, f" for target {target!r}"):
+                phases = cutting.cut(program, whole=schedule.owns_tiles)
+                made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
             return Compiled(made, phases, program)
 
         with self._lock:

@@ -6,6 +6,7 @@ from collections.abc import Container
 
 from .. import ir
 from .. import syntax as s
+from ..depth import shallow
 from ..diagnostics import Location, refuse
 from ..source import Source
 from . import expressions, statements
@@ -51,7 +52,8 @@ def inline(
                 node = s.Name(tree.defaults.get(parameter, tree.at), parameter)
                 bound[parameter] = expressions.from_python(default, node)
         cx.local = frozenset(s.assigned(tree.body))
-        return _value_of(cx, tree.body, tree.at)
+        with shallow(source, least=50):
+            return _value_of(cx, tree.body, tree.at)
     finally:
         cx.env, cx.captured, cx.local, cx.owned, cx.loop, cx.calls, cx.pure, cx.sites = outer
 

@@ -1,0 +1,56 @@
+"""Code that is nested too deeply: every pass recurses, and Python and compilers have an end of that.
+
+How deep is too deep depends on the target, and on how deep the caller stands: so it is found out.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterator
+
+from .diagnostics import Location, refuse
+from .source import Source
+
+
+@contextlib.contextmanager
+def shallow(source: Source, what: str = "", least: int = 0) -> Iterator[None]:
+    """Refuse the deepest statement of `source` where what is done meanwhile does not get to its end.
+
+    least: how deep that has to be; else it is somebody else's.
+    """
+    try:
+        yield
+    except (RecursionError, SyntaxError, MemoryError) as error:
+        # Python's parser of emitted text: "too many levels of indentation", "Parser stack overflowed".
+        if not isinstance(error, RecursionError) and not re.search("too many|stack", str(error)):
+            raise
+        at, depth = deepest(source)
+        if depth < least:
+            raise
+        refuse(
+            at,
+            f"nested too deeply{what}",
+            "assign parts of it to variables on lines of their own",
+        )
+
+
+def deepest(source: Source) -> tuple[Location, int]:
+    """The statement in which the most nodes stand in each other, and how many. Of `a and b`, b counts as in a."""
+    line, most = 1, 0
+    with contextlib.suppress(RecursionError, MemoryError):
+        left: list[tuple[ast.AST, int, int]] = [(ast.parse(source.text), 0, 1)]
+        while left:
+            node, depth, at = left.pop()
+            if isinstance(node, ast.stmt):
+                at = node.lineno
+            if depth > most:
+                line, most = at, depth
+            wide = isinstance(node, ast.expr)
+            for i, child in enumerate(ast.iter_child_nodes(node)):
+                left.append((child, depth + 1 + wide * i, at))
+    number = source.first_line + line - 1
+    text = source.line(number)
+    start = len(text) - len(text.lstrip()) + 1
+    return Location(source.file, number, start, len(text) + 1, text, source.name), most
