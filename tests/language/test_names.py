@@ -1,0 +1,78 @@
+"""Nobody's name meets another: kernels whose every name is nasty give what the reference gives, on all targets."""
+
+from __future__ import annotations
+
+import importlib.util
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .nasty_names import BUILTINS, NASTY, ours, plain_text, text_of
+
+POOLS = {"nasty": NASTY, "builtins": BUILTINS, "ours": ours()}
+SCHEDULES = ("own", "thread_mapped", "group_mapped", "merge_path")
+
+
+def _module(chosen: dict[str, str], seed: int, folder: Path) -> Any:
+    path = folder / f"names_{seed}.py"
+    path.write_text(chosen[""], encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _run(module: Any, chosen: dict[str, str], schedule: str, target: str) -> list[np.ndarray]:
+    def named(place: str) -> Any:
+        return vars(module)[unicodedata.normalize("NFKC", chosen[place])]
+
+    offsets, indices = np.int32([0, 2, 2, 5, 6]), np.int32([0, 3, 1, 1, 2, 0])
+    A = named("Layout")(offsets, indices, np.int32([1, 2, 3, 4, 5, 6]))
+    out = [np.zeros(4, np.int64), np.zeros((4, 2), np.int64), np.zeros(1, np.int64)]
+    chosen_schedule = named("Schedule")() if schedule == "own" else schedule
+    named("kernel")[chosen_schedule].on(target)(A, np.int32([5, -1, 2, 7]), 3, np.int32(9), *out)
+    return out
+
+
+def _agree(pool: str, seed: int, folder: Path, *cases: tuple[str, str]) -> None:
+    chosen = text_of(seed, POOLS[pool])
+    module = _module(chosen, seed, folder)
+    plain = plain_text()
+    expected = _run(_module(plain, -1, folder), plain, "own", "python")
+    for schedule, target in (("own", "python"), *cases):
+        got = _run(module, chosen, schedule, target)
+        for a, b in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=f"{target}, {schedule}: {chosen['']}")
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("seed", range(3))
+def test_names_do_not_meet(pool: str, seed: int, tmp_path: Path) -> None:
+    _agree(pool, seed, tmp_path, (SCHEDULES[seed % 4], "cpu"))
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("pool", POOLS)
+def test_names_do_not_meet_in_cpp(pool: str, tmp_path: Path) -> None:
+    _agree(pool, 0, tmp_path, ("own", "simt"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("seed", range(100))
+def test_names_do_not_meet_at_length(pool: str, seed: int, tmp_path: Path) -> None:
+    cases = [
+        (schedule, target) for schedule in SCHEDULES[:: 1 + seed % 2] for target in ("cpu", "simt")
+    ]
+    _agree(pool, 100 + seed, tmp_path, *cases)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_names_do_not_meet_in_the_reference(pool: str, tmp_path: Path) -> None:
+    for seed in range(20):
+        _agree(pool, seed, tmp_path)
