@@ -176,10 +176,13 @@ class Assign(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Store(Stmt):
+    """`atom`: the one that stores, where atoms may meet in the element and must store the same, then."""
+
     array: Array
     indices: tuple[Expr, ...]
     value: Expr
     at: Location | None = field(default=None, compare=False)
+    atom: Expr | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

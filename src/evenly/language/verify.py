@@ -5,6 +5,8 @@ Stands after lowering, since it reads indices; before phases, since it speaks of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from . import ir, walk
 from .diagnostics import Location, refuse
 from .slicing import reads
@@ -23,28 +25,31 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
 
 # ---- stores that many would make -----------------------------------------------------------------
 def _stores(loop: ir.TileLoop) -> None:
-    varying = _varying(loop.body, {loop.tile})
-    for s in walk.statements(loop.body):
-        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
-            _refuse(
-                s.at,
-                f"every tile stores into the same element of {s.array.name}: the last one to write would win",
-                "accumulate into a variable and store it after the loop, or use an atomic",
-            )
-        if isinstance(s, ir.Pass):
-            _pass_stores(s)
-
-
-def _pass_stores(p: ir.Pass) -> None:
-    varying = _varying(p.body, {p.atom})
-    for s in walk.statements(p.body):
-        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
+    for s in _met(loop.body, loop.tile):
+        _refuse(
+            s.at,
+            f"every tile stores into the same element of {s.array.name}: the last one to write would win",
+            "accumulate into a variable and store it after the loop, or use an atomic",
+        )
+    for p in walk.statements(loop.body):
+        for s in _met(p.body, p.atom) if isinstance(p, ir.Pass) else ():
             _refuse(
                 s.at,
                 f"every atom stores into the same element of {s.array.name}: "
                 "the last one to write would win, and they have no order",
                 "accumulate into a variable and store it after the loop over atoms",
             )
+
+
+def _met(block: ir.Block, runs: ir.Var) -> Iterator[ir.Store]:
+    """The stores into elements that do not depend on the tile (or atom) `runs`, but those of one constant an array."""
+    varying = _varying(block, {runs})
+    constants: dict[ir.Array, ir.Expr] = {}
+    for s in walk.statements(block):
+        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
+            first = constants.setdefault(s.array, s.value)
+            if not walk.is_constant(s.value) or repr(s.value) != repr(first):  # 0.0 is not -0.0
+                yield s
 
 
 def _varying(block: ir.Block, seeds: set[ir.Var]) -> set[ir.Var]:

@@ -8,6 +8,12 @@ from dataclasses import replace
 from . import ir
 
 
+def is_constant(e: ir.Expr) -> bool:
+    """Whether it has one value in a launch: it is made of literals and arguments alone."""
+    kinds = ir.Var | ir.Element | ir.Processor
+    return not any(isinstance(x, kinds) for x in subexpressions(e))
+
+
 def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
     """The operands of an expression."""
     match e:
@@ -139,7 +145,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
         case ir.Assign(value=value):
             return replace(s, value=go(value))
         case ir.Store(indices=indices, value=value):
-            return replace(s, indices=tuple(map(go, indices)), value=go(value))
+            atom = s.atom and go(s.atom)
+            return replace(s, indices=tuple(map(go, indices)), value=go(value), atom=atom)
         case ir.Atomic(indices=indices, operands=values):
             return replace(s, indices=tuple(map(go, indices)), operands=tuple(map(go, values)))
         case ir.If(condition=c, then=a, otherwise=b):

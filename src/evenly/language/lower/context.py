@@ -51,9 +51,13 @@ class Loop:
 
 @dataclass
 class Walk:
-    """The loop over atoms being lowered; `accumulators` by the name that the user gave them."""
+    """The loop over atoms being lowered; `accumulators` by the name that the user gave them.
+
+    `again`: it stands in a serial loop, whose rounds follow each other.
+    """
 
     atom: ir.Var
+    again: bool = False
     accumulators: list[Any] = field(default_factory=list)
 
 

@@ -68,7 +68,7 @@ def walk_atoms(
     atom = cx.variable("k", POS)
     cx.owned.discard(id(atom))
     outer_loop, cx.loop = cx.loop, None
-    cx.walk = Walk(atom)
+    cx.walk = Walk(atom, outer_loop is not None and outer_loop.kind != "lanes")
     grids = {n: v for n, v in cx.env.items() if isinstance(v, Accumulating) and v.grid}
     inner = {n: _partial(cx, n, v) for n, v in grids.items()}
     env = dict(cx.env)

@@ -170,7 +170,9 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
     mark = len(cx.block)
     indices = expressions.array_indices(cx, array, target)
     v = _read_before(cx, expressions.as_number(v, at), mark)
-    cx.emit(ir.Store(array, indices, convert(array, v, at), at))
+    value = convert(array, v, at)
+    tells = cx.walk is not None and not cx.walk.again and not walk.is_constant(value)
+    cx.emit(ir.Store(array, indices, value, at, cx.walk.atom if cx.walk and tells else None))
 
 
 def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:

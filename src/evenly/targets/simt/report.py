@@ -17,10 +17,12 @@ from evenly.language.diagnostics import Location
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
 OURS = ("gpu_host.hpp", "hooks.cpp")  # primitives: not where a mistake is
 BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
+UNEQUAL = "store different values into one place"
 HINTS = {
     "race": "let the two meet at ev::barrier() (or ev::sync_warp) in between, or make both atomic",
     "race between blocks": "publish with ev::fence_device() before an atomic, and take it up with "
     "ev::fence_device() after the atomic that sees it; or let the reader be a later launch",
+    "race of values": "let all store the same constant, or decide: ev.atomic_min or ev.atomic_max",
     "barrier": "every thread of the block must reach the same barrier: no return, break or "
     "condition on the thread around it",
     "mask": "every lane that the mask names must make the call, from the same place, and none "
@@ -89,7 +91,8 @@ def error(
     lines = [f"{_placed(first, frames)} (kernel {kernel}, {how})"]
     for line in rest:
         lines += _explained(line, frames, origins, locations)
-    hint = HINTS.get("race between blocks" if BETWEEN_BLOCKS in text else kind)
+    special = {BETWEEN_BLOCKS: "race between blocks", UNEQUAL: "race of values"}
+    hint = HINTS.get(next((name for said, name in special.items() if said in text), kind))
     if hint is not None:
         lines.append(f"  hint: {hint}")
     return SimtError(

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from evenly.language import ir, walk
-from evenly.language.phases import Once, Owned, Phase
+from evenly.language.phases import Once, Owned, Phase, Split
 
 
 def meeting(phase: Phase) -> frozenset[ir.Path]:
-    """The arrays that atomics change, or that atoms store into where they like.
+    """The arrays that atomics change, or that atoms store into where they like, or tiles one and the same.
 
     Kernels may read the first while others change them, and in the second atoms may meet that
     store the same: plain loads and stores would be data races.
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
+    found |= {s.array.path for s in walk.statements(body) if _constant(s, phase)}
     for p in walk.statements(body):
         if isinstance(p, ir.Pass):
             stores = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
@@ -39,6 +40,13 @@ def _body(phase: Phase) -> ir.Block:
         case Owned():
             return (*phase.prelude, *phase.body)
     return (*phase.enter, phase.pass_, *phase.leave)
+
+
+def _constant(s: ir.Stmt, phase: Phase) -> bool:
+    """Whether tiles may store one value into one place."""
+    if not isinstance(s, ir.Store) or not isinstance(phase, Owned | Split):
+        return False
+    return walk.is_constant(s.value) and not _own(s, phase.tile)
 
 
 def _own(s: ir.Store, atom: ir.Var) -> bool:

@@ -99,7 +99,8 @@ class Writer(Statements[Text]):
         to, value = self.target(s.array, s.indices), self.text.expr(s.value)
         if s.array.path not in self.text.meeting:
             return f"{to} = {value};"
-        return f"ev::atomic_store(&{to}, ({ctype(s.array.dtype)})({value}));"
+        atom = self.text.expr(s.atom) if s.atom else "-1"
+        return f"ev::store_meeting(&{to}, ({ctype(s.array.dtype)})({value}), {atom});"
 
     def atomic(self, s: ir.Atomic) -> None:
         call = self.atomic_call(s)

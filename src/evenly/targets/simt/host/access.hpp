@@ -8,11 +8,11 @@ namespace ev::sim {
 constexpr std::uint32_t breath = 1u << 20;  // accesses after which a thread that never waits lets the host look up
 
 inline const char* verb(Access kind) {
-  const char* verbs[] = {"reads", "writes", "updates", "loads"};
+  const char* verbs[] = {"reads", "writes", "updates", "loads", "stores"};
   return verbs[static_cast<int>(kind)];
 }
 inline const char* verb_before(Access kind) {
-  const char* verbs[] = {"read", "wrote", "updated", "loaded"};
+  const char* verbs[] = {"read", "wrote", "updated", "loaded", "stored"};
   return verbs[static_cast<int>(kind)];
 }
 
@@ -36,6 +36,7 @@ struct Look {
   std::uint32_t pc;
   bool reads, writes;
   bool whole;  // a copy of a struct: all of it, what lies between its members too
+  const Stored* stored;  // of a store that others may make, too
 
   [[noreturn]] void fail(const char* what, const std::string& text) const {
     m.fail(what, text + format("\n  %s %s it {pc:%x}", m.name(me).c_str(), verb(kind), pc));
@@ -45,6 +46,11 @@ struct Look {
   }
   [[noreturn]] void raced(const std::string& what, const Conflict& c) const {
     const bool block = c.before.block == me.block->linear;
+    if (c.kind == Access::store)
+      m.fail("race", "data race on " + what +
+                         format("\n  %s stores into it {pc:%x}\n  %s has stored another value there {pc:%x}\n  "
+                                "two atoms or tiles store different values into one place, and they have no order",
+                                m.name(me).c_str(), pc, m.name(c.before.block, c.before.rank).c_str(), c.before.pc));
     m.fail("race", "data race on " + what +
                        format("\n  %s %s it {pc:%x}\n  %s %s it {pc:%x}\n  ", m.name(me).c_str(), verb(kind), pc,
                               m.name(c.before.block, c.before.rank).c_str(), verb_before(c.kind), c.before.pc) +
@@ -68,7 +74,10 @@ struct Look {
     const Touch touched{me.block->linear, static_cast<std::uint32_t>(me.rank), me.clock.now, pc};
     auto ordered = [&](const Touch& t) { return t.by(touched) || me.clock.known->covers(t.block, t.rank, t.clock); };
     Conflict found;
-    if (shadow.each(offset, size, stamp, [&](Cell& cell) { return touch(cell, kind, touched, ordered, found); })) raced(element(space, r, address, size), found);
+    auto look = [&](Cell& cell) {
+      return touch(cell, kind, touched, ordered, found) || (stored && differs(cell, *stored, touched, ordered, found));
+    };
+    if (shadow.each(offset, size, stamp, look)) raced(element(space, r, address, size), found);
   }
 
   void shared() const {
@@ -115,13 +124,14 @@ inline void record(Machine& m, const Thread& me, std::uintptr_t a, std::size_t s
   }
 }
 
-inline void access(std::uintptr_t address, std::size_t size, Access kind, const void* pc, bool reads, bool writes, bool whole = false) {
+inline void access(std::uintptr_t address, std::size_t size, Access kind, const void* pc, bool reads, bool writes, bool whole = false,
+                   const Stored* stored = nullptr) {
   Machine& m = machine();
   Thread* me = m.current;
   if (!me || me->block->on_stack(*me, address)) return;
   if (++me->accesses == breath) m.breathe(pc);
   if (m.options.record) return record(m, *me, address, size, kind, m.offset(pc), reads, writes, whole);
-  const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole};
+  const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole, stored};
   if (me->block->slot.shared.holds(address)) return look.shared();
   if (!m.global.checked) return;
   if (GlobalArray* a = m.global.find(address)) return look.global(*a, m.launch_stamp());

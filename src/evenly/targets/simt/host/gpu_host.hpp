@@ -184,6 +184,10 @@ template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // one
 }  // namespace sim
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
+template <class T> EV_DEVICE void store_meeting(T* p, T v, long long who) {
+  ev_sim_store_begin(p, sizeof(T), sim::to_bits(v), who);
+  sim::update_quietly(p, ev_atomic_store, [=](T) { return v; });
+}
 EV_DEVICE int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {
   return sim::update(p, [=](long long s) { return (long long)((unsigned long long)s + (unsigned long long)v); });

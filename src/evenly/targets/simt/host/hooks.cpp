@@ -66,10 +66,10 @@ extern "C" void __tsan_func_exit() {}
 
 // ---- atomics -------------------------------------------------------------------------------------------------------------
 // Others go first; then it is looked at, before anything is touched.
-static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc) {
+static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc, const Stored* stored = nullptr) {
   if (!machine().current) return;
   machine().give_way(pc);
-  access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load);
+  access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, stored);
 }
 
 static void atomic_end(const void* p, ev_atomic kind, bool changed) {
@@ -91,6 +91,10 @@ static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc) {
 }
 
 extern "C" void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind) { atomic_begin(p, size, kind, PC); }
+extern "C" void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who) {
+  const Stored stored{bits, who};
+  atomic_begin(p, size, ev_atomic_store, PC, &stored);
+}
 extern "C" void ev_sim_atomic_end(const void* p, size_t, ev_atomic kind, uint64_t before, uint64_t after) {
   atomic_end(p, kind, kind != ev_atomic_load && before != after);
 }

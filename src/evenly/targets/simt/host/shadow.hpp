@@ -9,8 +9,9 @@
 
 namespace ev::sim {
 
-enum class Access : std::uint8_t { read, write, atomic, atomic_read };
+enum class Access : std::uint8_t { read, write, atomic, atomic_read, store };
 inline bool is_atomic(Access a) { return a == Access::atomic || a == Access::atomic_read; }
+constexpr std::size_t most_values = 8;
 
 struct Touch {
   std::uint32_t block = 0, rank = 0, clock = 0;  // clock 0: nobody
@@ -20,9 +21,9 @@ struct Touch {
 
 // One entry a thread; looked up by a table once there are many. Emptied, it keeps its memory: the next block's threads
 // will touch the same words.
-class Touches {
+template <class T> class TouchesOf {
 public:
-  template <class Ordered> void add(const Touch& t, Ordered ordered) {
+  template <class Ordered> void add(const T& t, Ordered ordered) {
     if (table.empty()) {
       for (auto& e : list) if (e.by(t)) { e = t; return; }
       for (auto& e : list) if (ordered(e)) { e = t; return; }  // what is ordered before this one has no more to say
@@ -36,15 +37,19 @@ public:
     at = static_cast<std::uint32_t>(list.size());
     if (2 * list.size() > table.size()) tabulate(4 * table.size());
   }
-  template <class Ordered> const Touch* unordered(Ordered ordered) const {
+  template <class Ordered> const T* unordered(Ordered ordered) const {
     for (auto& e : list) if (!ordered(e)) return &e;
+    return nullptr;
+  }
+  const T* of_thread(const Touch& t) const {
+    for (auto& e : list) if (e.by(t)) return &e;
     return nullptr;
   }
   void clear() { list.clear(); table.clear(); }
 
 private:
   static constexpr std::size_t few = 48;
-  std::vector<Touch> list;
+  std::vector<T> list;
   std::vector<std::uint32_t> table;  // of a power of two, open addressing: places in the list, from 1 on; 0: none
 
   std::uint32_t& place(const Touch& t) {
@@ -59,10 +64,23 @@ private:
   }
 };
 
+using Touches = TouchesOf<Touch>;
+
+// Stores where others may store the same (gpu.cuh: store_meeting), by value.
+struct Storing : Touch {
+  std::int64_t who = -1;  // the atom that stores; -1: there is one value only
+};
+struct Stored { std::uint64_t bits; std::int64_t who; };
+struct Stores {
+  std::uint64_t bits;
+  TouchesOf<Storing> by;
+};
+
 struct Cell {
   struct More {
     Touches reads, atomics, atomic_reads;
-    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); }
+    std::vector<Stores> stores;
+    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); }
   };
   Touch write, read;            // one read stands here; more of them, and atomics, in `more`
   std::uint32_t stamp = 0;      // of another launch or block: the cell is empty
@@ -114,7 +132,35 @@ template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Or
       if (!cell.more) cell.more.reset(new Cell::More);
       cell.more->atomic_reads.add(me, ordered);
       break;
+    case Access::store:
+      break;  // an atomic one: see `differs`
   }
+  return false;
+}
+
+// Notes what an atomic access that did not race has stored. Returns true, and who is there, where another atom has stored
+// something else: on another thread that nothing orders before this one, or earlier on this one, by the same statement.
+template <class Ordered> bool differs(Cell& cell, const Stored& what, const Touch& me, Ordered ordered, Conflict& found) {
+  auto& all = cell.more->stores;
+  Stores* same = nullptr;
+  for (auto& s : all) {
+    if (s.bits == what.bits) { same = &s; continue; }
+    const Storing* there = s.by.unordered(ordered);
+    if (!there) {
+      there = s.by.of_thread(me);
+      if (there && (there->pc != me.pc || there->who == what.who || what.who < 0)) there = nullptr;
+    }
+    if (there) { found = {*there, Access::store}; return true; }
+  }
+  if (!same) {
+    if (all.size() == most_values) all.erase(all.begin());  // of one atom that goes on storing; its last values are enough
+    all.push_back({what.bits, {}});
+    same = &all.back();
+  }
+  Storing mine;
+  static_cast<Touch&>(mine) = me;
+  mine.who = what.who;
+  same->by.add(mine, [](const Touch&) { return false; });
   return false;
 }
 
