@@ -6,6 +6,7 @@ import pytest
 
 import evenly as ev
 from evenly.bench import plots
+from evenly.schedules import TABLE as SCHEDULES
 
 from .conftest import row
 
@@ -47,6 +48,48 @@ def test_the_landscape_has_a_panel_a_schedule_with_its_own_parameters():
     others, mine = ax.collections
     assert mine.get_offsets()[:, 1].tolist() == pytest.approx([2.1] * 3)
     assert others.get_offsets()[:, 1].tolist() == pytest.approx([1.0, 2.0, 3.0])
+
+
+def texts(figure):
+    """The boxes of the titles, labels and legends of a figure, in pixels, by what they say."""
+    figure.draw_without_rendering()
+    found = [text for ax in figure.axes if ax.get_visible() for text in (ax.title, ax._left_title)]
+    found += [figure._supxlabel, figure._supylabel, *figure.legends]
+    return [
+        (getattr(text, "get_text", lambda: "legend")(), text.get_window_extent())
+        for text in found
+        if not hasattr(text, "get_text") or text.get_text()
+    ]
+
+
+def fits(figure):
+    """Nothing is cut off, and no text lies on another one."""
+    boxes = texts(figure)
+    width, height = figure.bbox.width, figure.bbox.height
+    for at, (said, box) in enumerate(boxes):
+        assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height, said
+        for other, beside in boxes[at + 1 :]:
+            assert not box.overlaps(beside), (said, other)
+
+
+def test_every_text_can_be_read():
+    """With all schedules, and all kernels by hand that there are."""
+    schedules = [str(entry.make()) for entry in SCHEDULES.values()]
+    rows = [
+        row(f"m{i}", contender, family, 2.0 + i, nnz=nnz)
+        for i, nnz in enumerate((200, 30_000, 4_000_000))
+        for contender, family in (
+            *((name, "ours") for name in schedules),
+            *((f"hand: {name}", "hand") for name in schedules),
+            ("auto", "auto"),
+            ("cuSPARSE CSR ALG1", "csr"),
+        )
+    ]
+    drawn = dict(plots.figures(rows))
+    assert set(drawn) == {"overhead", "landscape", "speedup"}
+    assert len(drawn["landscape"].axes) >= len(schedules)
+    for figure in drawn.values():
+        fits(figure)
 
 
 def test_files_are_svg_on_white_and_the_same_every_time(tmp_path):

@@ -10,6 +10,7 @@ SVG on white paper, which stays white on a dark screen; kinds of points differ i
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def overhead(rows: list[Row]) -> Any:
         ax.set_yscale("log")
         ax.set_ylim(math.exp(-reach), math.exp(reach))
         plain_ticks(ax)
-        title(ax, f"{comparison.name}: geometric mean {mean:.3f}")
+        title(ax, f"{bare(comparison.name)}: geometric mean {mean:.3f}")
     legend(figure, axes[0])
     return figure
 
@@ -103,7 +104,7 @@ def landscape(rows: list[Row]) -> Any:
         points(ax, others, OTHER, "s", 12, "the fastest of the other libraries")
         points(ax, mine, MINE, "o", 10, "this schedule")
         ax.set_yscale("log")
-        title(ax, name.replace(", flatten=False", ""))  # the default, and too long
+        title(ax, bare(name))  # its parameters are its own, and too long for a panel
     for place, ax in enumerate(axes[len(by_name) :], len(by_name)):
         ax.set_visible(False)
         axes[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
@@ -174,7 +175,12 @@ def plain_ticks(ax: Any) -> None:
 
 
 def title(ax: Any, text: str) -> None:
-    ax.set_title(text, loc="left", fontsize=9, color=TEXT, pad=4)
+    ax.set_title(text, loc="left", fontsize=9, color=TEXT, pad=4, parse_math=False)
+
+
+def bare(text: str) -> str:
+    """Without the parameters of schedules: "WarpMapped" for "WarpMapped(block=256, items=4)"."""
+    return re.sub(r"\([^()]*\)", "", text)
 
 
 def points(ax: Any, rows: list[Row], color: str, shape: str, size: int, label: str) -> None:
