@@ -408,9 +408,13 @@ class _TileCutter:
         history, _ = needed(tuple(self.past), before - fields - {self.loop.tile}, effects=False)
         leave = (*history, *body) if body else ()
         used = self.used_accumulators(body)
-        if self.open is not None:
+        if self.open is not None and (fields or not meet(self.open, leave)):
             grid = self.cutter.grid_results(used)
             self.emit_split(leave, grid)
+        elif self.open is not None:
+            # Without a result to wait for, who leaves a tile does not know whether others still walk it.
+            self.emit_split((), ())
+            self.emit_map(leave, self.cutter.grid_results(used))
         elif body:
             grid = self.cutter.grid_results(used)
             self.emit_map(leave, grid)
@@ -471,6 +475,23 @@ class _TileCutter:
             Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid, self.loop.at)
         )
         self.grids.append(grid)
+
+
+def meet(open_: _Open, leave: ir.Block) -> bool:
+    """Whether a pass stores what its tile's end reads or stores, or reads what that stores."""
+    walked = (*open_.enter, open_.pass_)
+    return bool(
+        stored_arrays(walked) & (read_arrays(leave) | stored_arrays(leave))
+        or read_arrays(walked) & stored_arrays(leave)
+    )
+
+
+def stored_arrays(block: ir.Block) -> set[ir.Array]:
+    return {s.array for s in walk.statements(block) if isinstance(s, ir.Store | ir.Atomic)}
+
+
+def read_arrays(block: ir.Block) -> set[ir.Array]:
+    return {e.array for e in walk.expressions(block) if isinstance(e, ir.Element)}
 
 
 def walk_vars(e: ir.Expr) -> set[ir.Var]:

@@ -137,9 +137,14 @@ class Owner(Writer):
             self.in_pass = self.ascends = False
         if self.size == 1:
             self.pin(s)
-        elif s.accumulators:
+            return
+        if s.accumulators:
             self.reduce(s)
-        elif not self.one_pass:
+        # What follows may read what members have stored, or the next pass what this one's.
+        stores = bool(self.shared) and any(
+            isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
+        )
+        if stores or not (s.accumulators or self.one_pass):
             self.line("team.sync();")
 
     def pin(self, s: ir.Pass) -> None:
