@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import math
 import random
 import types
@@ -244,6 +245,27 @@ VALUES = [
 ]
 
 
+LAYOUT = """
+@ev.layout
+class Rows:
+    data: ev.Array
+    num_tiles: int
+
+    @property
+    def num_atoms(self):
+        return self.num_tiles
+
+    def begin(self, tile):
+        return tile
+
+    def end(self, tile):
+        return tile + 1
+
+    def value(self, k):
+        return self.data[k] + {total}
+"""
+
+
 class Graph:
     """A kernel, functions (by name and by module, with defaults and closures) and modules that read each other."""
 
@@ -262,6 +284,7 @@ class Graph:
             place["p"] = (self.value(), self.value())
         for number in range(4):
             self.places[self.random.randrange(4)][f"f{number}"] = self.function(number)
+        self.layout = self.layout_of(self.terms(4))
         self.kernel = ev.kernel(source=(text := self.text("k", "A, y", self.terms(4))))(
             self.made(text, "k")
         )
@@ -286,7 +309,7 @@ class Graph:
         total = " + ".join(terms)
         if name != "k":
             return f"def {name}({parameters}):\n    return {total}\n"
-        return f"def k(A, y):\n    for t in A.tiles():\n        y[t] = {total}\n"
+        return f"def k(A, y):\n    for t in A.tiles():\n        y[t] = {total} + A.value(t)\n"
 
     def made(self, text: str, name: str) -> Any:
         """The function of a text, with a cell `c` around it."""
@@ -302,8 +325,16 @@ class Graph:
         self.functions.append(made)
         return ev.func(source=text)(made)
 
+    def layout_of(self, terms: list[str]) -> Any:
+        """A layout whose methods read, too."""
+        text = LAYOUT.format(total=" + ".join(terms))
+        file = f"<layout of a graph {id(self)}>"
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        exec(compile(text, file, "exec", dont_inherit=True), self.space)
+        return self.space["Rows"]
+
     def mutate(self) -> None:
-        what = self.random.randrange(6)
+        what = self.random.randrange(7)
         function = self.random.choice(self.functions)
         if what == 0:
             function.__defaults__ = (self.value(),)
@@ -312,6 +343,8 @@ class Graph:
         elif what == 2:
             function.__closure__[0].cell_contents = self.value()
         elif what == 3:
+            self.layout.value = self.layout_of(self.terms(4)).value
+        elif what == 4:
             number = self.random.randrange(4)
             place = next(p for p in self.places if f"f{number}" in p)
             place[f"f{number}"] = self.function(number)
@@ -321,9 +354,10 @@ class Graph:
             place["p"] = (self.value(), self.value())
 
     def check(self, rounds: int) -> None:
+        specs = spec_of(self.layout(np.ones(2), 2), "A"), SPECS[1]
         for _ in range(rounds):
-            held = self.kernel.program(SPECS)
-            assert repr(held) == repr(self.kernel.apart().program(SPECS))
+            held = self.kernel.program(specs)
+            assert repr(held) == repr(self.kernel.apart().program(specs))
             self.mutate()
 
 

@@ -188,3 +188,18 @@ def test_with_cloudpickle() -> None:
 
     closed = cloudpickle.loads(cloudpickle.dumps(lambda y: kernel(A, y)))
     assert run(closed) == list(SUMS)
+    factor = 3.0
+
+    @ev.func
+    def times(v):
+        return v * factor
+
+    @ev.kernel
+    def local(A, y):
+        for t in A.tiles():
+            y[t] = sum(times(A.value(k)) for k in A.atoms(t))
+
+    written = cloudpickle.dumps((local, local["merge_path"].on("cpu")))
+    factor = 4.0
+    for found in pickle.loads(written):
+        assert run(found, A) == [3.0, 15.0, 27.0]
