@@ -36,6 +36,14 @@ def test_a_public_name_exists_and_is_explained(name: str) -> None:
     assert any(said.search(page.read_text()) for page in PAGES)
 
 
+def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'armax'; did you mean ev\.argmax\?"
+    ):
+        _ = ev.armax
+    assert not hasattr(ev, "nothing_like_it_at_all")
+
+
 def test_public_names_are_listed_once_in_order() -> None:
     assert list(ev.__all__) == sorted(set(ev.__all__))
 

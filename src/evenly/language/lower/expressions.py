@@ -207,9 +207,18 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
             refuse(node.at, f"a group has no {node.name}", "index, count, rank and size")
         case Static(object=python_types.ModuleType() as module):
             if not hasattr(module, node.name):
-                refuse(node.at, f"module {module.__name__} has no {node.name}")
+                refuse(
+                    node.at, f"module {module.__name__} has no {node.name}", _member(module, node)
+                )
             return from_python(getattr(module, node.name), node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
+
+
+def _member(module: python_types.ModuleType, node: s.Attribute) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(node.name, dir(module), n=1, cutoff=0.8)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
@@ -235,7 +244,9 @@ def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
     refuse(
         node.at,
         f"an array has no attribute {node.name} in the kernel language",
-        "shape, len() and subscripts",
+        "layouts have it: scipy.sparse.csr_array(dense) makes a matrix of a dense array"
+        if node.name in ("tiles", "atoms")
+        else "shape, len() and subscripts",
     )
 
 
