@@ -53,6 +53,13 @@ def test_the_reference_has_them_all_and_no_others() -> None:
     assert sorted(listed) == sorted(ev.__all__)
 
 
+def test_numbers_in_the_docs_are_those_of_the_code() -> None:
+    from evenly.targets.cpu.driver import SMALL
+
+    assert f"fewer than {SMALL:,} tiles and atoms" in (ROOT / "docs" / "targets.md").read_text()
+    assert f"\nversion: {ev.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
 def test_importing_is_quick_and_brings_in_nothing_heavy() -> None:
     runs = []
     for _ in range(3):
