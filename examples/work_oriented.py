@@ -1,8 +1,7 @@
 """A schedule of one's own, with a search: tiles + atoms divided evenly among threads.
 
 The balance does not depend on the data: a thread may have a part of one long tile, or many
-short ones. Sources: "work-oriented" in Osama, Porumbescu, Owens (PPoPP 2023), section 5.3;
-the search is the merge path of Merrill and Garland (SC 2016).
+short ones. Sources: `work_oriented` of gunrock/loops; the search is the merge path of Merrill and Garland (SC 2016).
 
 Run it: python examples/work_oriented.py
 """

@@ -53,7 +53,7 @@ BAD = {
     ),
     "list": (
         lambda A, x, y: (A, [1.0] * 4, y),
-        r"x: expected an array, .* got list; hint: numpy.asarray",
+        r"x: expected an array, .* got list; hint: make an array of it with numpy.asarray",
     ),
     "text": (
         lambda A, x, y: (A, "x", y),
@@ -171,6 +171,63 @@ def test_a_bare_matrix_of_another_format_needs_its_constructor(format, hint) -> 
     np.testing.assert_allclose(y, A @ x, rtol=1e-6)
     np.testing.assert_allclose(ev.spmv(other, x), A @ x, rtol=1e-6)
     assert str(ev.explain(other))
+
+
+class DataFrame:
+    """pandas.DataFrame, as far as anybody looks."""
+
+    dtype, shape = np.dtype("float64"), (3, 3)
+    __len__ = __getitem__ = lambda *_: 0
+    to_numpy = lambda _: np.ones((3, 3))  # noqa: E731
+
+
+MANY = "an array, a layout, a sparse matrix or a number"
+FILE = "hint: read the file first: scipy.io.mmread(path) gives a sparse matrix"
+MASKED = np.ma.masked_array(np.ones(6, np.float32), mask=[0, 1, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda A, x, y: scaled(DataFrame(), x, y, 1), f"A: expected {MANY}, got DataFrame; hint: its array is .to_numpy()"),
+        (lambda A, x, y: scaled(A, DataFrame(), y, 1), f"x: expected {MANY}, got DataFrame; hint: its array is .to_numpy()"),
+        (lambda A, x, y: ev.csr(DataFrame()), "A: expected a sparse matrix or a tuple (values, indices, offsets), got DataFrame; hint: scipy.sparse.csr_array(A.to_numpy()) makes one"),
+        (lambda A, x, y: ev.ragged(DataFrame()), "A.offsets: expected an array, got DataFrame; hint: its array is .to_numpy()"),
+        (lambda A, x, y: scaled(A, MASKED, y, 1), f"x: expected {MANY}, got MaskedArray; hint: fill the masked array first: .filled(0)"),
+        (lambda A, x, y: ev.ragged(np.ma.masked_array([0, 1])), "A.offsets: expected an array, got MaskedArray; hint: fill the masked array first: .filled(0)"),
+        (lambda A, x, y: ev.spmv("a.mtx", x), f"A: expected {MANY}, got str; {FILE}"),
+        (lambda A, x, y: ev.spmv(None, x), "A: expected a sparse matrix, got NoneType"),
+        (lambda A, x, y: ev.spmv(A.toarray(), x), "A: expected a sparse matrix, got ndarray; hint: scipy.sparse.csr_array(dense) makes one of a dense array"),
+        (lambda A, x, y: scaled(A, x.astype(object), y, 1), "x: expected an array of numbers, got dtype object; hint: x.astype(numpy.float64)"),
+        (lambda A, x, y: scaled(A, x.astype("M8[s]"), y, 1), "x: expected an array of numbers, got dtype datetime64[s]; hint: x.astype(numpy.int64)"),
+    ],
+)  # fmt: skip
+def test_what_others_take_for_an_array(call, said) -> None:
+    with pytest.raises(ev.InputError) as caught:
+        call(*given())
+    assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("dtype", "hint"),
+    [("int8", "int32"), ("int16", "int32"), ("uint8", "int32"), ("uint16", "int32"), ("uint32", "int64"), ("uint64", "int64"), ("longdouble", "float64"), ("clongdouble", "complex128")],
+)  # fmt: skip
+def test_a_type_that_the_language_has_not_is_told_the_nearest_that_holds_it(dtype, hint) -> None:
+    A, x, y = given()
+    for call in (
+        lambda a: scaled(A, a, y, 1),
+        lambda a: scaled(A, x, a, 1),
+        lambda a: ev.spmv(A, a),
+    ):
+        with pytest.raises(ev.InputError) as caught:
+            call(x.astype(dtype))
+        name = caught.value.argument
+        assert str(caught.value).endswith(
+            f"got {np.dtype(dtype)}; hint: {name}.astype(numpy.{hint})"
+        )
+    A.data = A.data.astype(dtype)
+    with pytest.raises(ev.InputError, match=rf"A.values: .*; hint: \.astype\(numpy.{hint}\)$"):
+        ev.spmv(A, x)
 
 
 def test_float32_next_to_a_python_number_stays_float32() -> None:

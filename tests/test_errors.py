@@ -53,6 +53,18 @@ def test_the_nearest_name_is_suggested():
     )
     assert unknown("schedule", "MERGE_PATH", known).hint == "did you mean 'merge_path'?"
     assert unknown("schedule", "zzz", known).hint == ""
+    places = ["auto", "cpu", "cuda", "python", "simt"]
+    meant = {
+        "gpu": "cuda",
+        "NVIDIA": "cuda",
+        "host": "cpu",
+        "emulator": "simt",
+        "reference": "python",
+        "cup": "cpu",
+    }
+    for given, name in meant.items():
+        assert unknown("target", given, places).hint == f"did you mean {name!r}?"
+    assert unknown("schedule", "gpu", known).hint == ""
     assert unknown("schedule", 7, []).expected == "no schedule at all"
 
 

@@ -36,6 +36,14 @@ def test_a_public_name_exists_and_is_explained(name: str) -> None:
     assert any(said.search(page.read_text()) for page in PAGES)
 
 
+def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
+    with pytest.raises(
+        AttributeError, match=r"has no attribute 'armax'; did you mean ev\.argmax\?"
+    ):
+        _ = ev.armax
+    assert not hasattr(ev, "nothing_like_it_at_all")
+
+
 def test_public_names_are_listed_once_in_order() -> None:
     assert list(ev.__all__) == sorted(set(ev.__all__))
 
@@ -43,6 +51,13 @@ def test_public_names_are_listed_once_in_order() -> None:
 def test_the_reference_has_them_all_and_no_others() -> None:
     listed = re.findall(r"`ev\.(\w+)`", (ROOT / "docs" / "reference.md").read_text())
     assert sorted(listed) == sorted(ev.__all__)
+
+
+def test_numbers_in_the_docs_are_those_of_the_code() -> None:
+    from evenly.targets.cpu.driver import SMALL
+
+    assert f"fewer than {SMALL:,} tiles and atoms" in (ROOT / "docs" / "targets.md").read_text()
+    assert f"\nversion: {ev.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_importing_is_quick_and_brings_in_nothing_heavy() -> None:

@@ -76,6 +76,16 @@ from evenly.tuning.tuned import Tuning
 from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
+
+def __getattr__(name: str) -> object:
+    """What is not here, by the nearest name."""
+    import difflib
+
+    near = difflib.get_close_matches(name, __all__, n=1)
+    hint = f"; did you mean ev.{near[0]}?" if near else ""
+    raise AttributeError(f"module 'evenly' has no attribute {name!r}{hint}")
+
+
 __all__ = [
     "Array",
     "Balance",

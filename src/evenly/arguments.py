@@ -11,7 +11,14 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
-from evenly.interop.arrays import ArrayView, as_numpy, is_array, view
+from evenly.interop.arrays import (
+    ArrayView,
+    as_numpy,
+    conversion,
+    is_array,
+    not_an_array,
+    view,
+)
 from evenly.language.ir import Requirement
 from evenly.language.specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
 from evenly.language.types import (
@@ -44,16 +51,7 @@ def accept(value: Any, name: str, anew: bool = False) -> Any:
         return value
     if isinstance(value, np.generic | numbers.Complex):
         return value
-    if isinstance(value, list | tuple):
-        raise InputError(
-            name,
-            expected="an array, a layout, a sparse matrix or a number",
-            given=type(value).__name__,
-            hint="numpy.asarray(...) makes an array of it",
-        )
-    raise InputError(
-        name, expected="an array, a layout, a sparse matrix or a number", given=type(value).__name__
-    )
+    raise not_an_array(value, name, "an array, a layout, a sparse matrix or a number")
 
 
 # By formats of sparse matrices: the layout that keeps it, and what its tiles are.
@@ -103,7 +101,10 @@ def spec_of(value: Any, name: str) -> Spec:
     if isinstance(value, np.generic):
         t = from_dtype(value.dtype)
         if t is None:
-            raise InputError(name, expected=f"a number of {TYPES}", given=str(value.dtype))
+            hint = conversion(value.dtype, name)
+            raise InputError(
+                name, expected=f"a number of {TYPES}", given=str(value.dtype), hint=hint
+            )
         return ScalarSpec(read_as(t))
     if isinstance(value, numbers.Integral):
         _check_integer(int(value), name)
@@ -126,7 +127,7 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
             name,
             expected=f"an array of {TYPES}",
             given=str(v.dtype),
-            hint=f"{name}.astype(numpy.float32)",
+            hint=conversion(v.dtype, name),
         )
     if not v.contiguous:
         raise InputError(

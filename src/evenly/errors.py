@@ -103,15 +103,27 @@ def shown(text: str, most: int = 60) -> str:
     return repr(text[:most]) + "..." * (len(text) > most)
 
 
+# Other words for what has a name here.
+_MEANT = {
+    **dict.fromkeys(("gpu", "nvidia", "device", "cupy", "nvrtc", "ptx"), "cuda"),
+    **dict.fromkeys(("host", "numba", "numpy", "native", "x86", "threads"), "cpu"),
+    **dict.fromkeys(("emulator", "emulated", "simulator", "simulated", "sim"), "simt"),
+    **dict.fromkeys(("reference", "interpreter", "interpreted", "py"), "python"),
+    **dict.fromkeys(("default", "best", "any"), "auto"),
+}
+
+
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
-    """The error for a name that is none of `known`, with the nearest one as hint.
+    """The error for a name that is none of `known`, with the one that is meant, or the nearest, as hint.
 
     >>> str(unknown("layout", "crs", ["csr", "ell"]))
     "layout: expected one of csr, ell, got 'crs'; hint: did you mean 'csr'?"
     """
     names = sorted(known)
-    near = difflib.get_close_matches(str(name).lower(), [n.lower() for n in names], n=1)
     original = {n.lower(): n for n in names}
+    given = str(name).lower()
+    meant = _MEANT.get(given)
+    near = [meant] if meant in original else difflib.get_close_matches(given, original, n=1)
     hint = f"did you mean {original[near[0]]!r}?" if near else ""
     expected = "one of " + ", ".join(names) if names else f"no {kind} at all"
     return InputError(kind, expected=expected, given=repr(name), hint=hint)

@@ -164,14 +164,12 @@ def _bad(name, call, message):
         _bad(
             "int16",
             lambda: csr((VALUES.astype(np.int16), INDICES, OFFSETS)),
-            f"A.values: expected values of {TYPES}, got dtype int16; "
-            "hint: .astype(numpy.float32) or another of these",
+            f"A.values: expected values of {TYPES}, got dtype int16; hint: .astype(numpy.int32)",
         ),
         _bad(
             "uint64",
             lambda: csr(MATRIX.astype(np.uint64)),
-            f"A.values: expected values of {TYPES}, "
-            "got dtype uint64; hint: .astype(numpy.float32) or another of these",
+            f"A.values: expected values of {TYPES}, got dtype uint64; hint: .astype(numpy.int64)",
         ),
         _bad(
             "foreign bytes",
@@ -183,7 +181,7 @@ def _bad(name, call, message):
             "uint32 indices",
             lambda: csr((VALUES, INDICES.astype(np.uint32), OFFSETS)),
             "A.indices: expected int32 or int64 indices, got dtype uint32; "
-            "hint: .astype(numpy.int32) or numpy.int64",
+            "hint: .astype(numpy.int64)",
         ),
         _bad(
             "strided",

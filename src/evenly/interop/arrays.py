@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -98,7 +99,7 @@ def view(obj: Any, name: str = "array") -> ArrayView:
     return reader(obj, name)
 
 
-def not_an_array(obj: object, name: str) -> InputError:
+def not_an_array(obj: object, name: str, expected: str = "an array") -> InputError:
     """The error for something that should have been an array."""
     hint = ""
     if isinstance(obj, (list, tuple, range)):
@@ -107,7 +108,28 @@ def not_an_array(obj: object, name: str) -> InputError:
         hint = "fill the masked array first: .filled(0)"
     elif isinstance(obj, (int, float, complex, np.generic)):
         hint = "a number is no array: numpy.full(shape, number) makes one"
-    return InputError(name, expected="an array", given=type(obj).__name__, hint=hint)
+    elif hasattr(obj, "to_numpy"):  # pandas and its like
+        hint = "its array is .to_numpy()"
+    elif isinstance(obj, (str, os.PathLike)):
+        hint = "read the file first: scipy.io.mmread(path) gives a sparse matrix"
+    return InputError(name, expected=expected, given=type(obj).__name__, hint=hint)
+
+
+def conversion(dtype: np.dtype[Any], name: str = "") -> str:
+    """The hint for elements that the language has not: the nearest type that holds their values."""
+    if not dtype.isnative:
+        return FOREIGN_BYTES
+    if dtype.kind in "iub":
+        wanted = "int64" if dtype.kind == "u" and dtype.itemsize >= 4 else "int32"
+    else:
+        wanted = {
+            "f": "float64",
+            "c": "complex128",
+            "O": "float64",
+            "M": "int64",
+            "m": "int64",
+        }.get(dtype.kind, "")
+    return f"{name}.astype(numpy.{wanted})" if wanted else ""
 
 
 def _where_numpy_puts_addresses() -> Callable[[Any], int]:
@@ -223,9 +245,7 @@ def _is_numbers(dtype: np.dtype[Any]) -> bool:
 
 
 def _bad_type(name: str, dtype: np.dtype[Any]) -> InputError:
-    hint = "convert it with .astype(numpy.float32)"
-    if not dtype.isnative:
-        hint = FOREIGN_BYTES
+    hint = conversion(dtype, name)
     return InputError(name, expected="an array of numbers", given=f"dtype {dtype}", hint=hint)
 
 

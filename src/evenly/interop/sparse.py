@@ -6,6 +6,7 @@ Nothing is imported here: a matrix that comes from a library has imported it.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,13 +104,14 @@ def known_format(obj: Any, name: str = "A") -> Any:
                 expected = f"{len(columns)} values, as many as columns"
                 given = f"{len(values)} in row {row}"
                 raise InputError(f"{name}.data", expected=expected, given=given)
-    return _converted(obj, "coo" if obj.format == "dok" else "csr", name)
+    format = "coo" if obj.format == "dok" else "csr"
+    return by_library(lambda: obj.asformat(format), obj, format, name)
 
 
-def _converted(obj: Any, format: str, name: str) -> Any:
-    """By its own library, whose complaints are about the matrix."""
+def by_library(convert: Callable[[], Any], obj: Any, format: str, name: str) -> Any:
+    """A conversion by the library of `obj`, whose complaints are about the matrix."""
     try:
-        return obj.asformat(format)
+        return convert()
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
         expected = f"a matrix that can become {format}"
         given = f"{obj.format}: {str(error) or type(error).__name__}"
@@ -119,7 +121,8 @@ def _converted(obj: Any, format: str, name: str) -> Any:
 def _scipy(obj: Any, name: str, format: str | None) -> Parts:
     obj = known_format(obj, name)
     if format is not None and obj.format != format:
-        obj = _converted(obj, format, name)
+        given = obj
+        obj = by_library(lambda: given.asformat(format), given, format, name)
     shape = (int(obj.shape[0]), int(obj.shape[1]))
     if obj.format == "coo":
         arrays = {"values": obj.data, "rows": obj.row, "columns": obj.col}

@@ -104,8 +104,12 @@ def refused(matrix: Any, format: str, name: str) -> InputError:
         given = f"a {given} of {len(matrix)}"
     elif arrays.kind(matrix) is not None:
         hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
+    elif hasattr(matrix, "to_numpy"):  # pandas and its like
+        hint = f"scipy.sparse.csr_array({name}.to_numpy()) makes one"
     elif is_layout(matrix):
         hint = "build it from the matrix, not from another layout"
+    else:
+        hint = arrays.not_an_array(matrix, name).hint
     return InputError(
         name, expected=f"a sparse matrix or a tuple ({names})", given=given, hint=hint
     )

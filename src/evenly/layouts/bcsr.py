@@ -211,7 +211,7 @@ def _converted(matrix: Any, shape: Any, block: Any, max_bytes: int | None, name:
     padded = scipy.sparse.csr_array(
         (source.data, source.indices, indptr), shape=(padded_rows, padded_columns)
     )
-    made = padded.tobsr((height, width))
+    made = sparse.by_library(lambda: padded.tobsr((height, width)), padded, "bsr", name)
     parts = (made.indptr, made.indices, np.ascontiguousarray(made.data).reshape(-1))
     return move(_made(parts, height, width, (rows, columns)), device)
 

@@ -13,7 +13,9 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
+from evenly.interop.narrow import narrowed, widened
 from evenly.interop.transfer import to_numpy, to_where
+from evenly.language.types import BFLOAT16, from_dtype
 from evenly.layouts.arguments import (
     affordable,
     finished,
@@ -143,7 +145,10 @@ def _converted(matrix: Any, shape: Any, max_bytes: int | None, name: str) -> Dia
     count = f"{len(diagonals):,} diagonals of {columns:,} cells"
     cells = len(diagonals) * columns
     affordable(cells * source.data.itemsize, source, max_bytes, name, "DIA", count)
-    values = np.zeros(cells, source.data.dtype)
-    np.add.at(values, which.reshape(-1) * columns + source.indices, source.data)
+    short = from_dtype(source.data.dtype) is BFLOAT16  # which NumPy cannot add
+    given = widened(source.data) if short else source.data
+    values = np.zeros(cells, given.dtype)
+    np.add.at(values, which.reshape(-1) * columns + source.indices, given)
+    values = narrowed(values) if short else values
     made = Dia(diagonals.astype(source.indices.dtype), values, rows, columns, columns)
     return move(made, device)

@@ -119,7 +119,9 @@ def as_field(obj: Any, name: str, *, index: bool) -> Any:
     if type(obj) is not np.ndarray:
         whose = arrays.kind(obj)
         if whose is None:
-            if all(hasattr(obj, part) for part in ("dtype", "shape", "__getitem__", "__len__")):
+            theirs = isinstance(obj, np.ndarray) or hasattr(obj, "to_numpy")  # masked, pandas
+            parts = "dtype", "shape", "__getitem__", "__len__"
+            if not theirs and all(hasattr(obj, part) for part in parts):
                 return obj  # stands in for an array: a tracer's or a checker's
             raise arrays.not_an_array(obj, name)
         found = arrays.view(obj, name)
@@ -142,12 +144,12 @@ def as_field(obj: Any, name: str, *, index: bool) -> Any:
 
 def _bad_field_type(name: str, dtype: np.dtype[Any], index: bool) -> InputError:
     if index:
-        expected, hint = "int32 or int64 indices", ".astype(numpy.int32) or numpy.int64"
+        expected = "int32 or int64 indices"
+        hint = ".astype(numpy.int32) or numpy.int64"
+        if dtype.kind == "u" or not dtype.isnative:
+            hint = arrays.conversion(dtype)
     else:
-        expected = f"values of {TYPES}"
-        hint = ".astype(numpy.float32) or another of these"
-    if not dtype.isnative:
-        hint = arrays.FOREIGN_BYTES
+        expected, hint = f"values of {TYPES}", arrays.conversion(dtype)
     return InputError(name, expected=expected, given=f"dtype {dtype}", hint=hint)
 
 

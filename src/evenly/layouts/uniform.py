@@ -2,7 +2,7 @@
 
 When: the work is per atom (a histogram, an atomic scatter) and tiles do not
 matter; every processor then gets the same. Kernels on whole rows are refused.
-Source: the even-share partitioner of Osama et al. (PPoPP 2023); moderngpu.
+Source: the even shares of Baxter's moderngpu.
 """
 
 from __future__ import annotations

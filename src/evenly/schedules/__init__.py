@@ -56,7 +56,7 @@ TABLE: dict[str, Entry] = {
         ThreadMapped,
         "a tile a thread",
         "short tiles of about equal length",
-        "Osama et al. 2023, 5.1",
+        "Osama et al. 2023, 4.2",
     ),
     "group_mapped": Entry(
         GroupMapped,
@@ -86,7 +86,7 @@ TABLE: dict[str, Entry] = {
         WorkOriented,
         "tiles + atoms evenly among threads",
         "to study balance without staging",
-        "Osama et al. 2023, 5.3",
+        "gunrock/loops",
     ),
     "merge_path": Entry(
         MergePath,

@@ -1,6 +1,6 @@
 """A tile a thread: the least overhead, for short tiles of about equal length.
 
-Source: Osama, Porumbescu, Owens (PPoPP 2023), section 5.1 and Listing 2; for SpMV the
+Source: Osama, Porumbescu, Owens (PPoPP 2023), section 4.2 and Listing 2; for SpMV the
 "scalar" kernel of Bell and Garland (SC 2009).
 """
 

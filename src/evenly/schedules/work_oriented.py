@@ -1,7 +1,7 @@
 """Tiles and atoms divided evenly among threads: the balance does not depend on the data.
 
-Source: merge path, Merrill and Garland (SC 2016), a share a thread, as in Osama,
-Porumbescu, Owens (PPoPP 2023), section 5.3 ("work-oriented").
+Source: merge path, Merrill and Garland (SC 2016), a share a thread, as in `work_oriented` of gunrock/loops,
+the code beside Osama, Porumbescu, Owens (PPoPP 2023), which does not describe it.
 """
 
 from __future__ import annotations

@@ -118,8 +118,9 @@ def _shape(A: Any) -> tuple[int, int]:
     shape = getattr(A, "shape", None)
     known = is_layout(A) or not arrays.is_array(A)
     if not isinstance(shape, tuple) or len(shape) != 2 or not known:
-        hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
-        hint = hint if arrays.is_array(A) else "give the layout a field num_columns"
+        hint = "give the layout a field num_columns" if is_layout(A) else ""
+        if arrays.is_array(A):
+            hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
         raise InputError("A", expected="a sparse matrix", given=type(A).__name__, hint=hint)
     return shape
 

@@ -30,7 +30,18 @@ from ..types import (
 from . import expressions, functions, methods, reductions, statements
 from .arithmetic import cast, constant, real, truth
 from .context import Context
-from .values import Conjugate, Forbidden, Group, Iterable, Method, Static, Value, describe, spoken
+from .values import (
+    Conjugate,
+    Forbidden,
+    Group,
+    Iterable,
+    LayoutValue,
+    Method,
+    Static,
+    Value,
+    describe,
+    spoken,
+)
 
 _WEAK = {"int": WEAK_INT, "float": WEAK_FLOAT, "complex": WEAK_COMPLEX}
 
@@ -279,7 +290,12 @@ def _len(cx: Context, node: s.Call) -> Value:
         return cast(extent, POS) if cx.positions else extent
     if isinstance(v, tuple):
         return constant(len(v))
-    refuse(node.at, "len() takes one array or tuple")
+    hint = ""
+    if isinstance(v, Iterable) and v.kind == "atoms":
+        hint = "sum(1 for k in A.atoms(tile)) counts them"
+    elif isinstance(v, LayoutValue) or (isinstance(v, Iterable) and v.kind == "tiles"):
+        hint = "A.num_tiles and A.num_atoms"
+    refuse(node.at, "len() takes one array or tuple", hint)
 
 
 def _atomic(op: str) -> Callable[[Context, s.Call], Value]:

@@ -210,9 +210,17 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
         case Static(object=python_types.ModuleType() as module):
             found = reads.attribute_of(module, node.name)
             if found is reads.NOTHING:
-                refuse(node.at, f"module {module.__name__} has no {node.name}")
+                near = _member(module, node)
+                refuse(node.at, f"module {module.__name__} has no {node.name}", near)
             return from_python(found, node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
+
+
+def _member(module: python_types.ModuleType, node: s.Attribute) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(node.name, dir(module), n=1, cutoff=0.8)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
@@ -238,7 +246,9 @@ def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
     refuse(
         node.at,
         f"an array has no attribute {node.name} in the kernel language",
-        "shape, len() and subscripts",
+        "layouts have it: scipy.sparse.csr_array(dense) makes a matrix of a dense array"
+        if node.name in ("tiles", "atoms")
+        else "shape, len() and subscripts",
     )
 
 
