@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evenly.cache import directory, replace_file
+from evenly.cache import directory, make_folder, replace_file
 from evenly.errors import InputError
 
 from .winner import NewerFormat, Winner, Winners, merge, parsed, written
@@ -58,7 +58,7 @@ def keep(winners: Iterable[Winner]) -> str:
     if file is None:
         return ""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         with _locked(file):
             merged = _known(file)
             merge(merged, winners)
