@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from evenly import __version__, targets
-from evenly.cache import directory
+from evenly.cache import directory, write_file
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.schedules import TABLE as SCHEDULES
 
@@ -70,7 +72,7 @@ def test_info(evenly):
 def test_info_of_an_empty_cache(evenly, tmp_path, monkeypatch):
     monkeypatch.setenv("EVENLY_CACHE_DIR", str(tmp_path / "none"))
     ran = evenly("info")
-    assert ran.lines[-1].startswith("  0 files, 0.0 MiB")
+    assert ran.lines[-1].startswith("  0 files, 0.0 MB")
 
 
 def test_info_says_what_is_missing(evenly, monkeypatch):
@@ -80,3 +82,45 @@ def test_info_says_what_is_missing(evenly, monkeypatch):
         lambda: {"cuda": "target 'cuda': no driver; to get it: buy", "cpu": "", "python": ""},
     )
     assert "  cuda    no driver; to get it: buy" in evenly("info").lines
+
+
+# ---- the cache ---------------------------------------------------------------------------------------
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENLY_CACHE_DIR", str(tmp_path / "cache"))
+    write_file("cpu", "a", bytes(10**6))
+    write_file("simt", "b", bytes(2 * 10**6))
+    return tmp_path / "cache"
+
+
+def test_cache(evenly, cache, monkeypatch):
+    monkeypatch.setenv("EVENLY_CACHE_LIMIT", "5MB")
+    ran = evenly("cache")
+    assert ran.status == 0
+    assert ran.lines == [
+        str(cache),
+        "  cpu             1 files        1.0 MB  native functions",
+        "  cubin           0 files        0.0 MB  GPU code",
+        "  simt            1 files        2.0 MB  libraries of the emulator",
+        "  matrices        0 files        0.0 MB  matrices of `evenly bench`",
+        "  all             2 files        3.0 MB  of at most 5.0 MB (EVENLY_CACHE_LIMIT)",
+    ]
+    cache.chmod(0o777)
+    assert evenly("cache").lines[1] == f"  not used: {cache} can be written by others"
+
+
+def test_cache_limited_and_cleared(evenly, cache, monkeypatch):
+    monkeypatch.setenv("EVENLY_CACHE_LIMIT", "0")
+    path = directory("cpu") / "a"
+    os.utime(path, (1e9, 1e9))
+    ran = evenly("cache", "--limit", "2.5 MB")
+    assert ran.lines[0] == "1 files removed, 1.0 MB"
+    assert "  all             1 files        2.0 MB  and no limit (EVENLY_CACHE_LIMIT)" in ran.lines
+    assert evenly("cache", "--clear").lines[0] == "1 files removed, 2.0 MB"
+
+
+@pytest.mark.parametrize("given", ["2 apples", "-1", ""])
+def test_cache_of_a_wrong_limit(evenly, cache, given):
+    ran = evenly("cache", "--limit", given)
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == f"evenly: --limit: expected a size such as 2GB, 500MB or 0, got {given!r}\n"

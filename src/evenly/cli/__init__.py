@@ -1,8 +1,8 @@
-"""The command line: `evenly demo`, `spmv`, `bench`, `tune`, `tuning`, `info`, `schedules`, `layouts`.
+"""The command line: `evenly demo`, `spmv`, `bench`, `tune`, `tuning`, `info`, `cache`, `schedules`, `layouts`.
 
     app          the commands and their options, as Typer sees them
     failures     what went wrong, in one line, and the exit status
-    spmv, demo, bench, tune, tuning, info, listing    what the commands do, one file each
+    spmv, demo, bench, tune, tuning, info, cache, listing    what the commands do, one file each
     problem      one SpMV on one target: arrays, plans, results
     timing       medians of interleaved runs, on the host and on a GPU
     validation   SciPy's result in float64 and the bound of a right one's error

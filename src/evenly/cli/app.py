@@ -203,6 +203,31 @@ def info() -> int:
     return 0
 
 
+CACHE = (
+    "Show the cache of compiled code: where it is, what is in it, its limit.\n\n"
+    "What tune() measured is no part of it: see `evenly tuning`. The limit that is always kept is in "
+    "EVENLY_CACHE_LIMIT.\n\n"
+    "Example: evenly cache --limit 500MB"
+)
+
+
+@app.command(help=CACHE)
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", metavar="", help="Remove everything.")] = False,
+    limit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE", help="Remove, now, what was used longest ago, until so much is left."
+        ),
+    ] = None,
+) -> int:
+    from evenly.cli.cache import run
+
+    for line in run(clear, limit):
+        print(line)
+    return 0
+
+
 @app.command()
 def schedules() -> int:
     """List the schedules: who does what."""

@@ -6,10 +6,9 @@ import importlib.metadata
 import os
 import platform
 from collections.abc import Iterator
-from typing import Any
 
 from evenly import targets
-from evenly.cache import directory
+from evenly.cache import directory, limit
 from evenly.cli.problem import described
 from evenly.version import __version__
 
@@ -39,9 +38,10 @@ def lines() -> Iterator[str]:
         yield f"  {name:15}{version or 'not found'}"
     yield ""
     yield "Cache"
-    files, size = _contents()
+    found = limit.entries()
+    size = sum(entry.size for entry in found)
     yield f"  {directory()}"
-    yield f"  {files:,} files, {size / 2**20:.1f} MiB; may be deleted (EVENLY_CACHE_DIR moves it)"
+    yield f"  {len(found):,} files, {size / 10**6:,.1f} MB; may be deleted (`evenly cache` shows more)"
 
 
 def _works(name: str) -> str:
@@ -92,15 +92,3 @@ def _driver() -> str:
     except Exception:
         return ""
     return f"for CUDA {version // 1000}.{version % 1000 // 10}" if int(status) == 0 else ""
-
-
-def _contents() -> tuple[int, int]:
-    """Files in the cache and their bytes."""
-    found: list[Any] = []
-    for folder, _, names in os.walk(directory()):
-        for name in names:
-            try:
-                found.append(os.stat(os.path.join(folder, name)).st_size)
-            except OSError:  # another process has just removed it
-                continue
-    return len(found), sum(found)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evenly.cache import directory, replace_file
+from evenly.cache import directory, make_folder, replace_file
 from evenly.errors import InputError, one_line
 
 from .winner import NewerFormat, Winner, Winners, can_be_read, merge, parsed, written
@@ -60,7 +60,7 @@ def keep(winners: Iterable[Winner]) -> str:
     if file is None or not all(map(can_be_read, winners)):
         return ""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         with _locked(file):
             merged = _known(file)
             merge(merged, winners)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import cfunc, njit, types
+from numba import njit, types
 
 from evenly.interop.arrays import address
 from evenly.interop.fields import HEAD
@@ -21,6 +21,7 @@ from evenly.interop.looks import ATTRIBUTE_INTEGERS, FOLLOW, IS, ITEM, STEP_INTE
 
 from . import workers
 from .driver import call_phase, halves, integers, phase
+from .kept import kept_callback
 
 if TYPE_CHECKING:
     from .run import Run
@@ -129,7 +130,7 @@ def _ran(record_at, arguments_at, count):
     return found
 
 
-@cfunc("int64(int64, int64, int64)", cache=True)
+@kept_callback("int64(int64, int64, int64)")
 def _again(self, arguments, count):
     """True where one of the records is of such a call, which then has been run; else False. NULL: an exception."""
     records = integers(integers(self + HEAD)[0])

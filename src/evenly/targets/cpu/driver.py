@@ -3,15 +3,14 @@
 A program's function is known by its address alone. `phase` runs a whole phase in one native call: of
 a call that takes a few microseconds, what Python would do between its steps would be most.
 
-What Numba keeps on disk for one file it does not compile anew when another changes: so `phase` is known
-to other files by its address, too.
+`phase` is known to other files by its address, too: so what is compiled there holds no copy of it.
 """
 
 from __future__ import annotations
 
 import numba
 from llvmlite import ir as llvm
-from numba import cfunc, njit, prange, types
+from numba import prange, types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic
 
@@ -29,6 +28,7 @@ from .calls import (
     SLOTS,
 )
 from .division import RULES, SHARE
+from .kept import kept_callback, kept_function
 from .layout import ATOMS, END, FACTS, LANES, SIZE, TILES
 
 SMALL = 40_000  # with fewer tiles and atoms one worker is quicker than waking threads that sleep
@@ -98,7 +98,7 @@ def _admitted_threads(typing_context):
     return types.int64(), generate
 
 
-@njit("int64(int64, int64)", nogil=True, cache=True)
+@kept_function("int64(int64, int64)", nogil=True)
 def worker_count(size, threads):
     """How many workers share `size` tiles and atoms: it depends on Numba's setting, not on luck."""
     if size < SMALL or threads == 1:
@@ -106,7 +106,7 @@ def worker_count(size, threads):
     return threads * min(EACH, max(1, size // (threads * WORTH)))
 
 
-@njit("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True, cache=True)
+@kept_function("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True)
 def drive(threads, workers, address, slots, queues_at):
     """Run all workers. A thread takes those of its own queue first, then what is left in the others'.
 
@@ -131,7 +131,7 @@ def concurrent() -> bool:
     return numba.threading_layer() in ("omp", "tbb")
 
 
-@njit("UniTuple(int64, 2)(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
+@kept_function("UniTuple(int64, 2)(int64, int64, int64, int64, int64, int64, int64)", nogil=True)
 def _cut(address, slots, rule, tiles, atoms, worker, workers):
     """The (tile, atom) where the share of `worker` starts."""
     if worker == 0:
@@ -153,7 +153,7 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
     return low, cut - low if rule == MERGE else cut
 
 
-@njit("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True, cache=True)
+@kept_function("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True)
 def divide(address, slots, rule, tiles, atoms, workers, shares_at):
     """The share of each worker (see `division`)."""
     shares = integers(shares_at)
@@ -174,7 +174,7 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
         shares[at + 5] = last_tile
 
 
-@cfunc("int64(int64, int64)", cache=True)
+@kept_callback("int64(int64, int64)")
 def phase(call, threads):
     """Run a whole phase, in as many workers as Numba's setting suggests, on the threads that it may use.
 

@@ -109,7 +109,7 @@ _HEAD = '''\
 import math
 
 import numpy as np
-from numba import cfunc, njit, types
+from numba import njit, types
 from numpy import complex64, complex128, float32, float64, int32, int64, uint8, uint16
 
 from evenly.targets.cpu.atomics import (
@@ -119,6 +119,7 @@ from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, r
 from evenly.targets.cpu.complexes import (
     conjugate, divide_complex, imaginary_part, magnitude, of_parts, real_part
 )
+from evenly.targets.cpu.kept import kept_callback
 from evenly.targets.cpu.narrow import (
     brain_bits, brain_value, half_bits, half_value, rounded_to_odd
 )
@@ -129,7 +130,7 @@ from evenly.targets.cpu.primitives import (
 
 inf, nan = math.inf, math.nan
 signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
-entry = cfunc(signature, cache={cache}, error_model="numpy")
+entry = kept_callback(signature, error_model="numpy")
 '''
 
 # The checks raise; a native function cannot, so the exception ends here. The record tells.
@@ -144,11 +145,9 @@ def {name}(worker, workers, slots):
 """
 
 
-def module_text(
-    title: str, functions: dict[str, str], records: int | None, cache: bool = True
-) -> str:
+def module_text(title: str, functions: dict[str, str], records: int | None) -> str:
     """A module of compiled functions; records: the slot of what checks record, in debug mode."""
-    parts = [_HEAD.format(title=title, cache=cache)]
+    parts = [_HEAD.format(title=title)]
     for name, text in functions.items():
         if records is None:
             parts.append(f"@entry\n{text}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import warnings
 from typing import Any
@@ -38,7 +39,19 @@ def versions() -> str:
     from cuda.bindings import nvrtc
 
     _, major, minor = nvrtc.nvrtcVersion()
-    return f"cuda.core {core.__version__} nvrtc {major}.{minor}"
+    return f"cuda.core {core.__version__} nvrtc {major}.{minor} {_nvrtc_file()}"
+
+
+def _nvrtc_file() -> str:
+    """Which NVRTC it is: two builds may share a version."""
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib
+
+        path = load_nvidia_dynamic_lib("nvrtc").abs_path
+        status = os.stat(path)
+    except Exception:  # not in every version of cuda.bindings, and it has errors of its own
+        return ""
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def cubin(source: str, name: str, arch: str) -> bytes:

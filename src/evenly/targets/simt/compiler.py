@@ -1,16 +1,20 @@
-"""The host's C++ compiler: found, asked for its version, and run. What it makes is kept on disk."""
+"""The host's C++ compiler: found, asked for its version, and run. What it makes is kept in evenly's cache."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import os
+import platform
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from evenly.cache import directory, write_file
+from evenly.cache import read_file, replace_file, write_file
 from evenly.errors import InternalError, UnavailableError
 from evenly.targets.cuda import headers
 
@@ -20,6 +24,7 @@ CANDIDATES = ("g++", "clang++", "c++")
 LIBRARIES = ("-ldl", "-lrt")
 # DWARF 4: addr2line takes a file name of version 5 for another's now and then.
 COMMON = ("-std=c++17", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
+RUNTIME_FLAGS = ("-O2", "-g0")  # reports name lines of kernels, never of the runtime
 # Kernels: every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp), and comes back,
 # so that where it would return to says where it is.
 CHECKED = (
@@ -53,9 +58,20 @@ GCC = (
 CLANG = ("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-func-entry-exit=0")
 
 
-@functools.cache
+KIND = "simt"
+# What a compiler says that had no room for its temporary files.
+NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large", "file too large")
+
+
 def compiler() -> tuple[str, str]:
     """The compiler's path and version. Raises UnavailableError where there is none that works."""
+    path, version = _found()
+    return path, version.splitlines()[0]
+
+
+@functools.cache
+def _found() -> tuple[str, str]:
+    """The compiler's path, and all that it says of its version."""
     asked = os.environ.get("EVENLY_CXX")
     for name in (asked,) if asked else CANDIDATES:
         path = shutil.which(name)
@@ -63,7 +79,7 @@ def compiler() -> tuple[str, str]:
             continue
         done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
         if done.returncode == 0 and done.stdout:
-            return path, done.stdout.splitlines()[0]
+            return path, done.stdout
     missing = f"no C++ compiler ({'EVENLY_CXX is ' + asked if asked else ', '.join(CANDIDATES)})"
     raise UnavailableError(
         "target 'simt'",
@@ -72,60 +88,93 @@ def compiler() -> tuple[str, str]:
     )
 
 
-def library(source: str, name: str, traced: bool = False) -> Path:
+def library(source: str, name: str, traced: bool = False) -> bytes:
     """The shared library of a kernel's source and the runtime, from the cache or made now. traced: for the counters."""
     special = CLANG if "clang" in compiler()[1] else GCC
     flags = *(TRACED if traced else CHECKED), *special
-    key = _key("library", source, headers.text(), *flags)
-    if kept := _kept(f"{key}.so"):
+    file = _key("library", source, headers.text(), *flags) + ".so"
+    kept = read_file(KIND, file)
+    if kept is not None:
         return kept
-    with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
-        text, code, linked = (Path(folder) / f"{name}.{end}" for end in ("cpp", "o", "so"))
+
+    def made(folder: Path) -> Path:
+        text, code, linked = (folder / f"{name}.{end}" for end in ("cpp", "o", "so"))
         text.write_text(source)
         _run([*COMMON, *flags, *_includes(), "-c", str(text), "-o", str(code)], name)
         _run(["-shared", str(code), str(runtime()), "-o", str(linked), *LIBRARIES], name)
-        return _keep(f"{key}.so", linked.read_bytes())
+        return linked
+
+    content = _in_a_folder(made)
+    write_file(KIND, file, content)
+    return content
 
 
 def runtime() -> Path:
-    """The runtime's object code, compiled once for all kernels."""
-    key = _key("runtime")
-    if kept := _kept(f"{key}.o"):
+    """The runtime's object code, compiled once for all kernels, in a file of this process."""
+    path = Path(_own_folder().name) / "runtime.o"
+    if not path.exists() and not replace_file(path, _runtime_code()):
+        raise no_room(str(path))
+    return path
+
+
+@functools.cache
+def _own_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="evenly-")
+
+
+@functools.cache
+def _runtime_code() -> bytes:
+    file = _key("runtime", *RUNTIME_FLAGS) + ".o"
+    kept = read_file(KIND, file)
+    if kept is not None:
         return kept
-    with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
-        text, code = Path(folder) / "whole.cpp", Path(folder) / "whole.o"
+
+    def made(folder: Path) -> Path:
+        text, code = folder / "whole.cpp", folder / "whole.o"
         text.write_text("".join(f'#include "{name}"\n' for name in RUNTIME))
-        _run([*COMMON, "-O2", *_includes(), "-c", str(text), "-o", str(code)], "the runtime")
-        return _keep(f"{key}.o", code.read_bytes())
+        arguments = *COMMON, *RUNTIME_FLAGS, *_includes(), "-c", str(text), "-o", str(code)
+        _run(list(arguments), "the runtime")
+        return code
+
+    content = _in_a_folder(made)
+    write_file(KIND, file, content)
+    return content
+
+
+def _in_a_folder(made: Callable[[Path], Path]) -> bytes:
+    """The content of the file that `made` leaves in a temporary folder. Raises UnavailableError where there is no room."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
+            return made(Path(folder)).read_bytes()
+    except OSError as error:
+        raise no_room(str(error)) from None
+
+
+def no_room(said: str) -> UnavailableError:
+    """What a user is told who has no room for the files that compiling and loading need."""
+    return UnavailableError(
+        "target 'simt'",
+        f"no temporary file can be written ({said})",
+        "make room, or name another folder in TMPDIR",
+    )
 
 
 def _includes() -> list[str]:
     return [f"-I{HOST}", f"-I{headers.FOLDER}"]
 
 
-def _kept(name: str) -> Path | None:
-    places = directory("simt") / name, Path(_instead().name) / name
-    return next((path for path in places if path.exists()), None)
-
-
-def _keep(name: str, content: bytes) -> Path:
-    kept = write_file("simt", name, content)
-    if kept is not None:
-        return kept
-    path = Path(_instead().name) / name
-    path.write_bytes(content)
-    return path
+def _key(*parts: str) -> str:
+    whole = "\0".join((*parts, _identity(), " ".join(COMMON), _host()))
+    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 @functools.cache
-def _instead() -> tempfile.TemporaryDirectory[str]:
-    """Where things are kept while this process lives, if the cache cannot be written."""
-    return tempfile.TemporaryDirectory(prefix="evenly-")
-
-
-def _key(*parts: str) -> str:
-    whole = "\0".join((*parts, compiler()[1], " ".join(COMMON), _host()))
-    return hashlib.sha256(whole.encode()).hexdigest()
+def _identity() -> str:
+    """The machine, and the compiler: two of one version may lie side by side, or change under their name."""
+    path, version = _found()
+    status = os.stat(path)
+    file = os.path.realpath(path), status.st_size, status.st_mtime_ns
+    return repr((platform.machine(), sys.platform, path, file, version))
 
 
 @functools.cache
@@ -138,8 +187,12 @@ def _run(arguments: list[str], what: str) -> None:
     done = subprocess.run(
         [compiler()[0], *arguments], capture_output=True, text=True, check=False, errors="replace"
     )
-    if done.returncode != 0:
-        raise Refused(what, done.stderr)
+    if done.returncode == 0:
+        return
+    said = next((text for text in NO_ROOM if text in done.stderr), "")
+    if said or done.returncode == -signal.SIGXFSZ:
+        raise no_room(f"{compiler()[0]}: {said or 'File too large'}")
+    raise Refused(what, done.stderr)
 
 
 class Refused(InternalError):

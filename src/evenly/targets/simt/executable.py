@@ -164,8 +164,9 @@ class SimtExecutable(Executable):
         with self._lock:
             if traced not in self._compiled:
                 text = source.program_text(self.kernels)
-                path = compiler.library(text, self.program.phases.name, traced)
-                self._compiled[traced] = Machine(path)
+                name = self.program.phases.name
+                content = functools.partial(compiler.library, text, name, traced)
+                self._compiled[traced] = Machine(content)
             return self._compiled[traced]
 
     # ---- errors --------------------------------------------------------------------------------
@@ -176,7 +177,7 @@ class SimtExecutable(Executable):
         origins = source.origins_of(self.kernels)
         how = replace(self.options, seed=seed).how
         return report.error(
-            broken.kind, broken.text, machine.path, origins, broken.kernel, seed, how
+            broken.kind, broken.text, machine.content, origins, broken.kernel, seed, how
         )
 
     def _compare(self, first: list[np.ndarray], now: list[np.ndarray], seed: int) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from evenly.cache import borrowed
+
+from .compiler import KIND, no_room
 from .counters import DTYPE, Counters
 from .options import ORDERS, Options
 
@@ -101,14 +104,30 @@ class Broken(Exception):
         self.kind, self.text, self.kernel = kind, text, kernel
 
 
+_libraries: dict[bytes, ctypes.CDLL] = {}
+
+
+def _loaded(content: bytes) -> ctypes.CDLL:
+    """A library, loaded once, from a file that nobody else can cut short or change while it is mapped."""
+    digest = hashlib.blake2b(content).digest()
+    if digest not in _libraries:
+        try:
+            with borrowed(KIND, content, ".so") as path:
+                _libraries[digest] = ctypes.CDLL(str(path))
+        except OSError as error:
+            raise no_room(str(error)) from None
+    return _libraries[digest]
+
+
 class Machine:
     """A loaded library. Runs wait for each other, whatever their library."""
 
     _latest: ClassVar[ctypes.CDLL | None] = None  # whose run was the last one
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._library = ctypes.CDLL(str(path))
+    def __init__(self, content: Callable[[], bytes]) -> None:
+        """content: gives the library's, now and when a failure is reported."""
+        self.content = content
+        self._library = _loaded(content())
         for name, result in (
             ("ev_sim_failure", ctypes.c_char_p),
             ("ev_sim_failure_kind", ctypes.c_char_p),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,13 +138,13 @@ class SimtProgram:
 
         if traced not in self._machines:
             text = source.hand_written_text(self.source, self.kernels)
+            content = functools.partial(compiler.library, text, "program", traced)
             try:
-                path = compiler.library(text, "program", traced)
+                self._machines[traced] = Machine(content)
             except compiler.Refused as refused:
                 raise InputError(
                     "source", expected="C++ that the compiler takes", given=refused.first_error()
                 ) from None
-            self._machines[traced] = Machine(path)
         return self._machines[traced]
 
     def _prepared(
@@ -171,9 +172,9 @@ class SimtProgram:
         texts = {source.HAND_WRITTEN: tuple(self.source.splitlines())}
         origins = report.Origins(texts, lambda file, line: None)
         said = "exploring" if how is None else how.how
-        path = self._machine().path
+        content = self._machine().content
         seed = 0 if how is None else how.seed
-        return report.error(broken.kind, broken.text, path, origins, broken.kernel, seed, said)
+        return report.error(broken.kind, broken.text, content, origins, broken.kernel, seed, said)
 
 
 def _parameters(text: str) -> list[str]:

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evenly.errors import EvenlyError
+from evenly.cache import borrowed
+from evenly.errors import EvenlyError, UnavailableError
 from evenly.language.diagnostics import Location
+
+from .compiler import KIND
 
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
 OURS = ("gpu_host.hpp", "hooks.cpp")  # primitives: not where a mistake is
@@ -82,9 +85,15 @@ class Origins:
 
 
 def error(
-    kind: str, text: str, library: Path, origins: Origins, kernel: str, seed: int, how: str
+    kind: str,
+    text: str,
+    library: Callable[[], bytes],
+    origins: Origins,
+    kernel: str,
+    seed: int,
+    how: str,
 ) -> SimtError:
-    """The error for a failure's text. how: the run in words, for repeating it."""
+    """The error for a failure's text. library: gives the content of it. how: the run in words, for repeating it."""
     locations: list[Location] = []
     frames = resolve(library, tuple(dict.fromkeys(ADDRESS.findall(text))))
     first, *rest = text.splitlines()
@@ -154,17 +163,26 @@ def _file(path: str) -> tuple[str, ...]:
         return ()
 
 
-def resolve(library: Path, addresses: tuple[str, ...]) -> dict[str, tuple[Frame, ...]]:
+def resolve(
+    library: Callable[[], bytes], addresses: tuple[str, ...]
+) -> dict[str, tuple[Frame, ...]]:
     """The places of code addresses, with those they are inlined into; the primitives' own left out.
 
-    By addr2line, which comes with the linker; without it the addresses stay bare.
+    By addr2line, which comes with the linker; without it, and without room for a file, the addresses stay bare.
     """
     tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
     if tool is None or not addresses:
         return {}
     before = [f"{int(a, 16) - 1:#x}" for a in addresses]  # they are where a call returns to
-    command = [tool, "-e", str(library), "-f", "-C", "-i", "-a", *before]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, errors="replace")
+    options = "-f", "-C", "-i", "-a", *before
+    try:
+        with borrowed(KIND, library(), ".so") as path:
+            command = [tool, "-e", str(path), *options]
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, errors="replace"
+            )
+    except (OSError, UnavailableError):
+        return {}
     groups: list[list[str]] = []
     for line in done.stdout.splitlines():
         if line.startswith("0x"):

@@ -1,0 +1,172 @@
+"""Where the cache lies, and whether what lies there can be trusted.
+
+What is read from the cache is run. So nobody else may be able to put anything there: evenly's folders
+must be the user's own, and the way to them must not lead through what others can change (the rule of ssh
+for its keys; a folder such as /tmp, where people cannot touch what is another's, is fine).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+from evenly.version import __version__
+
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+MOST_LINKS = 40  # on one path, as Linux has it
+_warned: set[Path] = set()
+
+
+def base() -> Path:
+    """EVENLY_CACHE_DIR, else evenly's folder in the user's cache directory. Raises RuntimeError where none is known."""
+    given = os.environ.get("EVENLY_CACHE_DIR")
+    if given:
+        return Path(given)
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "evenly"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evenly"
+
+
+def directory(kind: str = "") -> Path:
+    """The cache, or the folder in it for things of a kind that this version of evenly made."""
+    try:
+        found = base()
+    except (
+        RuntimeError
+    ):  # a user without a home: what is asked for is in no folder, and can be made in none
+        found = Path(os.devnull) / "evenly"
+    return found / __version__ / kind if kind else found
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those that it is in where they are missing, for this user alone. Raises OSError."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        make_folder(folder.parent)
+    with contextlib.suppress(FileExistsError):  # another process has just made it
+        folder.mkdir(mode=0o700)
+
+
+def replace_file(path: Path, content: bytes) -> bool:
+    """Write a file, which others see as it was or as it is, never between. Whether it could be written."""
+    try:
+        make_folder(path.parent)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError:
+        return False
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        return False
+    return True
+
+
+# ---- trust -----------------------------------------------------------------------------------------
+def usable(folder: Path) -> bool:
+    """Whether a folder of the cache is there and nobody else can put things into it. Warns once where somebody can."""
+    try:
+        found = fault(folder)
+    except OSError:
+        return False
+    if found:
+        warn(found)
+    return not found
+
+
+def warn(found: str) -> None:
+    """Say what cannot be trusted: once for a cache."""
+    where = directory()
+    if where not in _warned:
+        _warned.add(where)
+        text = (
+            f"evenly's cache: {found}, so it is not used: what is there could have been planted. Remove it, "
+            "or take it away from others (chown, chmod go-w), or name another folder in EVENLY_CACHE_DIR"
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def fault(folder: Path) -> str:
+    """Why what lies in a folder of the cache cannot be trusted; "" where it can. Raises OSError where it is not there."""
+    if os.name == "nt":  # a user's folder is the user's; permissions are of another kind
+        os.scandir(folder).close()
+        return ""
+    own = os.path.realpath(directory())
+    for path, status in _way(os.path.join(os.getcwd(), folder)):
+        inside = path == own or path.startswith(own + os.sep)
+        if not stat.S_ISLNK(status.st_mode):
+            why = another(status) if inside else _open_to_others(status)
+        else:  # who owns a link decides where it leads
+            why = "" if status.st_uid in (0, os.geteuid()) else "belongs to another user"
+        if why:
+            return f"{path} {why}"
+    return ""
+
+
+def another(status: os.stat_result) -> str:
+    """Why a file or folder of evenly's own cannot be trusted; "" where it can."""
+    if os.name == "nt":
+        return ""
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    return "can be written by others" if status.st_mode & OTHERS_WRITE else ""
+
+
+def _open_to_others(status: os.stat_result) -> str:
+    """The same for a folder that the cache is in, which may be root's, or shared as /tmp is."""
+    if status.st_uid not in (0, os.geteuid()):
+        return "belongs to another user"
+    mode = status.st_mode
+    if mode & stat.S_ISVTX or not mode & OTHERS_WRITE:
+        return ""
+    alone = not mode & stat.S_IWOTH and _private_group(status.st_gid)
+    return "" if alone else "can be written by others"
+
+
+def _private_group(group: int) -> bool:
+    """Whether a group is the user's own, with nobody else in it, as some systems give each user one."""
+    import grp
+    import pwd
+
+    try:
+        name, found = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_name == name and set(found.gr_mem) <= {name}
+
+
+def _way(path: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Every folder and link that decides where an absolute path leads, from the root on. Raises OSError."""
+    at, parts, links = os.sep, path.split(os.sep)[::-1], 0
+    yield at, os.lstat(at)
+    while parts:
+        part = parts.pop()
+        if part in ("", os.curdir):
+            continue
+        if part == os.pardir:
+            at = os.path.dirname(at)
+            continue
+        step = os.path.join(at, part)
+        status = os.lstat(step)
+        if not stat.S_ISDIR(status.st_mode) and not stat.S_ISLNK(status.st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), step)
+        yield step, status
+        if stat.S_ISDIR(status.st_mode):
+            at = step
+            continue
+        links += 1
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        target = os.readlink(step)
+        at = os.sep if target.startswith(os.sep) else at
+        parts += target.split(os.sep)[::-1]

@@ -1,0 +1,45 @@
+"""`evenly cache`: compiled code on disk, shown, cut down and cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evenly.cache import directory, places
+from evenly.cache import limit as limits
+
+WHAT = {
+    "cpu": "native functions",
+    "cubin": "GPU code",
+    "simt": "libraries of the emulator",
+    "matrices": "matrices of `evenly bench`",
+}
+
+
+def run(clear: bool, limit: str | None) -> Iterator[str]:
+    """What is said of the cache, line by line, after what was asked for. Raises InputError."""
+    allowed = limits.limit()
+    if clear or limit is not None:
+        most = 0 if clear or limit is None else limits.size_of("--limit", limit)
+        files, size = limits.trim(most)
+        yield f"{files:,} files removed, {_mb(size)}"
+    yield str(directory())
+    if fault := _fault():
+        yield f"  not used: {fault}"
+    found = limits.entries()
+    for kind, what in WHAT.items():
+        sizes = [entry.size for entry in found if entry.kind == kind]
+        yield f"  {kind:10}{len(sizes):>7,} files {_mb(sum(sizes)):>13}  {what}"
+    most_said = f"of at most {_mb(allowed)}" if allowed else "and no limit"
+    size = sum(entry.size for entry in found)
+    yield f"  {'all':10}{len(found):>7,} files {_mb(size):>13}  {most_said} ({limits.VARIABLE})"
+
+
+def _fault() -> str:
+    try:
+        return places.fault(directory())
+    except OSError:
+        return ""  # it is not there yet
+
+
+def _mb(size: int) -> str:
+    return f"{size / 10**6:,.1f} MB"
