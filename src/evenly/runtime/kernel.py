@@ -17,6 +17,7 @@ from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.phases import Phases
+from evenly.language.remarks import heard
 from evenly.language.source import Source, captures, constants, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
@@ -116,7 +117,8 @@ class Kernel:
         key = specs, schedule, target, wide, debug, constants(self.function)
         with self._lock:
             if key not in self._executables:
-                phases = cutting.cut(self.program(specs), whole=schedule.owns_tiles)
+                program = heard(self.program(specs), target, debug)
+                phases = cutting.cut(program, whole=schedule.owns_tiles)
                 layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
                 made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
                 self._executables[key] = made, phases

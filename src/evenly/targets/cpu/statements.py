@@ -12,6 +12,7 @@ from evenly.language.types import POS, words_of
 
 from .common import shared
 from .division import SHARE
+from .remarks import remark
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
 from .vectors import LONG, reduces
@@ -97,6 +98,8 @@ class Writer:
                 self.accumulate(acc, values)
             case ir.Pass():
                 self.walk(s)
+            case ir.Print() | ir.Assert():
+                self.line(remark(t, s))
             case _:
                 raise AssertionError(s)
 

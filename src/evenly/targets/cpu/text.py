@@ -59,7 +59,7 @@ _TAKEN = frozenset(
     half_value half_bits brain_value brain_bits rounded_to_odd
     add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
-    check_index check_divisor check_shift record record_of worker workers slots
+    check_index check_divisor check_shift check_that record record_of worker workers slots
     IndexError ZeroDivisionError ValueError Exception
     """.split()  # noqa: SIM905 - forty quoted names do not read better
 )
@@ -67,7 +67,7 @@ _TAKEN = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a check stands. kind: index, division or shift."""
+    """Where a check stands. kind: index, division, shift or assertion."""
 
     kind: str
     name: str

@@ -10,6 +10,7 @@ from evenly.language.diagnostics import Location
 
 from .expressions import Text, ctype
 from .lines import Line
+from .remarks import remark
 from .scopes import declarations
 
 
@@ -93,6 +94,8 @@ class Writer:
                 self.accumulate(acc, values)
             case ir.Pass():
                 self.walk(s)
+            case ir.Print() | ir.Assert():
+                self.effect(remark(self.text, s))
             case _:
                 raise AssertionError(s)
 
@@ -108,6 +111,10 @@ class Writer:
 
     def store(self, s: ir.Store) -> None:
         self.line(self.store_text(s))
+
+    def effect(self, text: str) -> None:
+        """A statement that one thread makes for the tile."""
+        self.line(text)
 
     def store_text(self, s: ir.Store) -> str:
         to, value = self.target(s.array, s.indices), self.text.expr(s.value)
