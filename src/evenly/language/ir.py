@@ -198,6 +198,23 @@ class Atomic(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Print(Stmt):
+    """One line of texts and numbers, on targets that can."""
+
+    parts: tuple[str | Expr, ...]
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(Stmt):
+    """`text`: the statement as the user wrote it. Targets that do not check are given none (see `remarks`)."""
+
+    condition: Expr
+    text: str
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class If(Stmt):
     condition: Expr
     then: Block
@@ -279,6 +296,9 @@ class Pass(Stmt):
     accumulators: tuple[Accumulator, ...]
     body: Block
     at: Location | None = field(default=None, compare=False)
+
+
+EFFECTS = Store | Atomic | Print | Assert  # what is done once, where it stands
 
 
 # ---- programs --------------------------------------------------------------------------------

@@ -43,7 +43,6 @@ HINTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.NamedExpr: ("an assignment inside an expression", "assign on a line of its own"),
     ast.Try: ("try", "check the condition with an if"),
     ast.Raise: ("raise", "write an error code to an output array"),
-    ast.Assert: ("assert", "check arguments before the call, or write a flag to an output array"),
     ast.With: ("with", "kernels hold no resources"),
     ast.Global: ("global", "pass arrays as arguments and store into them"),
     ast.Nonlocal: ("nonlocal", "pass arrays as arguments and store into them"),
@@ -100,6 +99,10 @@ def place_of(source: Source, node: ast.expr | ast.stmt | ast.arg) -> Location:
     last = node.end_col_offset if node.end_lineno == node.lineno else None
     end = len(text) + 1 if last is None else column(last)
     return Location(source.file, line, column(node.col_offset), end, text, source.name)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _is_none(node: ast.expr) -> bool:
@@ -177,6 +180,16 @@ class _Parser:
                     self.operator(node, node.op),
                     self.expr(node.value),
                 )
+            case ast.Expr(value=ast.Call(func=ast.Name("print")) as call):
+                return self.printed(call)
+            case ast.Assert():
+                if node.msg is not None and not _is_text(node.msg):
+                    refuse(
+                        self.at(node.msg),
+                        "the message of an assertion that is not a literal string",
+                        "print the numbers before it: print(x[row])",
+                    )
+                return s.Assert(at, self.expr(node.test), ast.unparse(node))
             case ast.Expr():
                 return s.Evaluate(at, self.expr(node.value))
             case ast.If():
@@ -198,6 +211,12 @@ class _Parser:
             case ast.Return():
                 return s.Return(at, self.expr(node.value) if node.value is not None else None)
         self.unsupported(node)
+
+    def printed(self, node: ast.Call) -> s.Stmt:
+        parts = tuple(a.value if _is_text(a) else self.expr(a) for a in node.args)  # type: ignore[attr-defined]
+        rest = [a for a in node.args if not _is_text(a)]
+        call = self.call(ast.copy_location(ast.Call(node.func, rest, node.keywords), node))
+        return s.Print(self.at(node), call, parts)
 
     def no_else(self, orelse: list[ast.stmt]) -> None:
         if orelse:

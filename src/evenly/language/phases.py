@@ -79,7 +79,7 @@ class Split:
 
     @property
     def has_effects(self) -> bool:
-        return any(isinstance(s, ir.Store | ir.Atomic) for s in walk.statements(self.pass_.body))
+        return any(isinstance(s, ir.EFFECTS) for s in walk.statements(self.pass_.body))
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) ->
             if var not in live:
                 return None
             live.discard(var)
-        case ir.Store():
+        case ir.Store() | ir.Print() | ir.Assert():
             if not effects:
                 return None
         case ir.Atomic(result=result):
@@ -103,10 +103,10 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
 
 
 def has_effects(block: ir.Block) -> bool:
-    """Whether a block stores, uses atomics or contributes to an accumulator that it does not start itself."""
+    """Whether a block has effects of its own or contributes to an accumulator that it does not start itself."""
     started = {v for s in walk.statements(block) if isinstance(s, ir.Assign) for v in (s.var,)}
     for s in walk.statements(block):
-        if isinstance(s, ir.Store | ir.Atomic):
+        if isinstance(s, ir.EFFECTS):
             return True
         if isinstance(s, ir.Accumulate) and s.accumulator.fields[0] not in started:
             return True

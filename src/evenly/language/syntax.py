@@ -128,6 +128,22 @@ class Evaluate(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Print(Stmt):
+    """`print(...)` alone on a line, of texts and expressions, if `call` is Python's print."""
+
+    call: Call
+    parts: tuple[str | Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assert(Stmt):
+    """`text`: the statement as it is written."""
+
+    condition: Expr
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class If(Stmt):
     """`last`: what stood after it in its block stands in its branches."""
 
@@ -247,7 +263,9 @@ def expressions(statement: Stmt) -> tuple[Expr, ...]:
             return (target, value)
         case Evaluate(value=value):
             return (value,)
-        case If(condition=condition) | While(condition=condition):
+        case Print(call=call):
+            return (call,)
+        case If(condition=condition) | While(condition=condition) | Assert(condition=condition):
             return (condition,)
         case For(iterable=iterable):
             return (iterable,)

@@ -46,7 +46,9 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (*indices, value)
         case ir.Atomic(indices=indices, operands=values):
             return (*indices, *values)
-        case ir.If(condition=c) | ir.While(condition=c):
+        case ir.Print(parts=parts):
+            return tuple(p for p in parts if isinstance(p, ir.Expr))
+        case ir.If(condition=c) | ir.While(condition=c) | ir.Assert(condition=c):
             return (c,)
         case ir.For(start=a, stop=b, step=c):
             return (a, b, c)
@@ -149,6 +151,10 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, indices=tuple(map(go, indices)), value=go(value), atom=atom)
         case ir.Atomic(indices=indices, operands=values):
             return replace(s, indices=tuple(map(go, indices)), operands=tuple(map(go, values)))
+        case ir.Print(parts=parts):
+            return replace(s, parts=tuple(p if isinstance(p, str) else go(p) for p in parts))
+        case ir.Assert(condition=c):
+            return replace(s, condition=go(c))
         case ir.If(condition=c, then=a, otherwise=b):
             return replace(s, condition=go(c), then=map_block(a, f), otherwise=map_block(b, f))
         case ir.While(before=a, condition=c, body=b):

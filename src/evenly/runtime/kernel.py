@@ -18,6 +18,7 @@ from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.reads import Kept, Reads, value_of
+from evenly.language.remarks import heard
 from evenly.language.source import Source, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
@@ -138,7 +139,7 @@ class Kernel:
             for name in ("owner", "engine", "block", "size", "items", "run"):
                 value_of(schedule, name)  # engines look at these, and a user's class may change
             with shallow(self.source, f" for target {target!r}"):
-                phases = cutting.cut(program, whole=schedule.owns_tiles)
+                phases = cutting.cut(heard(program, target, debug), whole=schedule.owns_tiles)
                 made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
             return Compiled(made, phases, program)
 

@@ -6,7 +6,7 @@ from .. import ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..walk import subexpressions
-from . import accumulators, expressions, loops
+from . import accumulators, expressions, loops, remarks
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
 from .values import LayoutValue, Static, Value, counted, describe, spoken
@@ -34,6 +34,8 @@ def _lower(cx: Context, node: s.Stmt) -> None:
             update(cx, node)
         case s.Evaluate(value=expression):
             evaluate(cx, expression)
+        case s.Print() | s.Assert():
+            remarks.lower(cx, node)
         case s.If():
             branch(cx, node)
         case s.While():

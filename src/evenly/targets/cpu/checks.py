@@ -37,6 +37,14 @@ def check_index(index, length, place, record):
 
 
 @njit(error_model="numpy")
+def check_that(holds, place, record):
+    """An assertion."""
+    if not holds:
+        record[0] = place
+        raise AssertionError
+
+
+@njit(error_model="numpy")
 def check_divisor(divisor, place, record):
     """`divisor`, if it is not zero."""
     if divisor == 0:

@@ -35,4 +35,6 @@ def failure(place: Place, value: int, bound: int) -> InputError:
             expected=f"a shift count from 0 to {bound - 1}",
             given=str(value),
         )
+    if place.kind == "assertion":
+        return InputError(f"{where}{place.name}", expected="it to hold", given="False")
     return InputError(f"{where}{place.name}", expected="a divisor that is not zero", given="0")

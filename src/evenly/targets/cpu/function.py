@@ -115,7 +115,7 @@ from numpy import complex64, complex128, float32, float64, int32, int64, uint8, 
 from evenly.targets.cpu.atomics import (
     atomic_add, atomic_cas, atomic_exch, atomic_max, atomic_min
 )
-from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
+from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, check_that, record_of
 from evenly.targets.cpu.complexes import (
     conjugate, divide_complex, imaginary_part, magnitude, of_parts, real_part
 )

@@ -13,6 +13,7 @@ from evenly.targets.printing.statements import Statements, Words
 
 from .common import shared
 from .division import SHARE
+from .remarks import remark
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
 from .vectors import LONG, reduces
@@ -76,6 +77,9 @@ class Writer(Statements[Text]):
         values = ", ".join(t.expr(e) for e in s.operands)
         call = f"atomic_{s.op}({t.array(s.array)}, {t.index(s.array, s.indices, s.at)}, {values})"
         self.line(call if s.result is None else f"{t.var(s.result)} = {call}")
+
+    def remark(self, s: ir.Print | ir.Assert) -> None:
+        self.line(remark(self.text, s))
 
     def loop(self, s: ir.For) -> None:
         with self.compound(f"for {self.text.var(s.var)} in {self.range(s.start, s.stop, s.step)}"):

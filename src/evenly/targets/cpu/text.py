@@ -52,7 +52,7 @@ _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapp
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a check stands. kind: index, division or shift."""
+    """Where a check stands. kind: index, division, shift or assertion."""
 
     kind: str
     name: str

@@ -83,6 +83,8 @@ class Statements(Generic[T]):
                 self.accumulate(acc, values)
             case ir.Pass():
                 self.walk(s)
+            case ir.Print() | ir.Assert():
+                self.remark(s)
             case _:
                 raise AssertionError(s)
 
@@ -163,4 +165,7 @@ class Statements(Generic[T]):
         raise NotImplementedError
 
     def walk(self, s: ir.Pass) -> None:
+        raise NotImplementedError
+
+    def remark(self, s: ir.Print | ir.Assert) -> None:
         raise NotImplementedError

@@ -12,10 +12,18 @@ from typing import Any, Protocol
 from evenly.language.ir import Program
 from evenly.language.source import Source
 
-from .failures import BadValue, DividedByZero, OutOfBounds, RunError
+from .failures import AssertionFailed, BadValue, DividedByZero, OutOfBounds, RunError
 from .run import run
 
-__all__ = ["BadValue", "DividedByZero", "OutOfBounds", "PythonTarget", "RunError", "run"]
+__all__ = [
+    "AssertionFailed",
+    "BadValue",
+    "DividedByZero",
+    "OutOfBounds",
+    "PythonTarget",
+    "RunError",
+    "run",
+]
 
 
 class _Kernel(Protocol):

@@ -29,6 +29,10 @@ class DividedByZero(RunError, ZeroDivisionError):
     """An integer `//` or `%` by zero."""
 
 
+class AssertionFailed(RunError, AssertionError):
+    """An `assert` in a kernel whose condition does not hold."""
+
+
 class BadValue(RunError):
     """A number that the operation has no answer for: int(nan), a shift by -1."""
 

@@ -19,7 +19,6 @@ from evenly.language.parse import place_of
 from evenly.language.source import Source
 
 from . import operators
-from .meets import Meets
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide",
@@ -105,6 +104,12 @@ class _Typed(ast.NodeTransformer):
         node.test = self.visit(node.test)
         node.body, node.orelse = self.block(node.body), self.block(node.orelse)
         return [node, *meet()]
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        text = ast.copy_location(ast.Constant(ast.unparse(node)), node)
+        failed = ast.copy_location(ast.Expr(_call(node, "failed", text)), node)
+        wrong = ast.copy_location(ast.UnaryOp(ast.Not(), self.visit(node.test)), node)
+        return ast.copy_location(ast.If(wrong, [failed], []), node)
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
         node.iter = self.visit(node.iter)
@@ -227,11 +232,11 @@ def function_with(
     code: CodeType,
     replace: Callable[[Any], Any],
     builtins: dict[str, Any],
-    meets: Meets,
+    ours: dict[str, Any],
 ) -> FunctionType:
-    """`code` as a function that sees what `function` sees, each name replaced."""
+    """`code` as a function that sees what `function` sees, each name replaced. ours: met, known, call, failed."""
     names = {"__builtins__": builtins, "__name__": function.__module__, **NAMES}
-    names |= {_hidden(n): getattr(meets, n) for n in ("met", "known", "call")}
+    names |= {_hidden(n): thing for n, thing in ours.items()}
     seen = {name: reads.name_of(function, name) for name in _names(code)}
     names |= {name: replace(thing) for name, thing in seen.items() if thing is not reads.NOTHING}
     closure = tuple(_cell(reads.name_of(function, n), replace) for n in code.co_freevars)

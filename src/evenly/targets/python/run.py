@@ -18,7 +18,7 @@ from evenly.layouts.contract import is_layout
 
 from . import functions
 from .arrays import CheckedArray
-from .failures import RunError, located
+from .failures import AssertionFailed, RunError, located
 from .layouts import LayoutView, Walk
 from .meets import Meets, inlined
 from .rewrite import code_of, function_with
@@ -41,7 +41,9 @@ class _Run:
     """One run: every function that it meets is prepared once."""
 
     def __init__(self, meets: Mapping[Meet, Types]) -> None:
-        self.meets = Meets(meets)
+        table = Meets(meets)
+        self.ours = {n: getattr(table, n) for n in ("met", "known", "call")}
+        self.ours["failed"] = self.failed
         self.prepared: dict[Any, Callable[..., Any]] = {}
         self.codes: dict[CodeType, str] = {}
         self.walk = Walk(self.method)
@@ -52,7 +54,7 @@ class _Run:
             code = _code(function, source)
             if not source.file.startswith(_OURS):
                 self._name(code, source.name)
-            made = function_with(function, code, self.replacement, functions.BUILTINS, self.meets)
+            made = function_with(function, code, self.replacement, functions.BUILTINS, self.ours)
             self.prepared[function] = made
         return made
 
@@ -82,6 +84,13 @@ class _Run:
         """Prepared at its first call: a function may name itself, or one that is never called."""
         return inlined(
             lambda *given, **named: self.function(func.function, func.source)(*given, **named)
+        )
+
+    def failed(self, text: str) -> None:
+        """The assertion `text` does not hold."""
+        tile = self.walk.id
+        raise AssertionFailed(
+            text, expected="it to hold", given="False" if tile is None else f"False in tile {tile}"
         )
 
     def argument(self, name: str, value: Any) -> Any:

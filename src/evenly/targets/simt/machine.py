@@ -17,6 +17,7 @@ from evenly.cache import borrowed
 from .compiler import KIND, no_room
 from .counters import DTYPE, Counters
 from .options import ORDERS, Options
+from .printing import lines
 
 STEPS = 200_000  # switches between two looks at Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
@@ -131,6 +132,7 @@ class Machine:
         for name, result in (
             ("ev_sim_failure", ctypes.c_char_p),
             ("ev_sim_failure_kind", ctypes.c_char_p),
+            ("ev_sim_printed", ctypes.c_void_p),
             ("ev_sim_explored", ctypes.c_uint64),
             ("ev_sim_outcomes", ctypes.c_uint64),
             ("ev_sim_outcome_bytes", ctypes.c_uint64),
@@ -208,9 +210,17 @@ class Machine:
         made, _held = self._launch(launch)
         self._library.ev_sim_launch(ctypes.byref(made))
         while (status := self._library.ev_sim_continue(ctypes.c_uint64(STEPS))) == MORE:
-            pass
+            self._print()
+        self._print()
         if status == FAILED:
             raise self._failure(launch.kernel)
+
+    def _print(self) -> None:
+        """Pass on what the kernel has printed."""
+        size = ctypes.c_uint64()
+        found = self._library.ev_sim_printed(ctypes.byref(size))
+        for line in lines(ctypes.string_at(found, size.value) if size.value else b""):
+            print(*line)
 
     def _failure(self, kernel: str) -> Broken:
         kind, text = self._library.ev_sim_failure_kind(), self._library.ev_sim_failure()

@@ -82,6 +82,9 @@ class Owner(Writer):
         if s.array in self.shared:
             self.line("team.sync();")
 
+    def effect(self, text: str) -> None:
+        self.line(f"if ({self.leader}) {text}" if self.leads() else text)
+
     def atomic(self, s: ir.Atomic) -> None:
         if not self.leads():
             super().atomic(s)

@@ -12,6 +12,7 @@ from evenly.targets.printing.statements import Statements, Words
 
 from .expressions import Text, ctype
 from .lines import Line
+from .remarks import remark
 from .scopes import declarations
 
 
@@ -95,6 +96,10 @@ class Writer(Statements[Text]):
     def store(self, s: ir.Store) -> None:
         self.line(self.store_text(s))
 
+    def effect(self, text: str) -> None:
+        """A statement that one thread makes for the tile."""
+        self.line(text)
+
     def store_text(self, s: ir.Store) -> str:
         to, value = self.target(s.array, s.indices), self.text.expr(s.value)
         if s.array.path not in self.text.meeting:
@@ -113,6 +118,9 @@ class Writer(Statements[Text]):
         name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
         values = "".join(f", {self.text.expr(e)}" for e in s.operands)
         return f"ev::atomic_{name}(&{self.target(s.array, s.indices)}{values})"
+
+    def remark(self, s: ir.Print | ir.Assert) -> None:
+        self.effect(remark(self.text, s))
 
     def loop(self, s: ir.For) -> None:
         t = self.text

@@ -38,6 +38,10 @@ void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind);
 void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_meeting
 void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after);
 
+// ---- what kernels say --------------------------------------------------------------------------------------------------
+void ev_sim_print(char kind, const void* p, size_t size);  // a part of a line; kind 0 ends it
+void ev_sim_assertion_failed(const char* text);
+
 // ---- what Python asks of the runtime -----------------------------------------------------------------------------------
 struct ev_array {
   uint64_t base, bytes;
@@ -83,6 +87,9 @@ EV_API void ev_sim_forget();  // between runs: gives back the memory of stacks a
 // After ev_failed: what happened. Code addresses stand in it as {pc:1a2b}, offsets in this library.
 EV_API const char* ev_sim_failure_kind();
 EV_API const char* ev_sim_failure();
+
+// What kernels have printed since it was asked for: records, see printing.py.
+EV_API const char* ev_sim_printed(uint64_t* bytes);
 
 // Every interleaving of the launch with at most `preemptions` switches away from a thread that could go on (-1: any),
 // one after another: ev_more after each but the last one, after `limit` of them, and now and then within a long one. The

@@ -182,6 +182,22 @@ template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // one
   return exchange_quietly(p, expected, v);
 }
 }  // namespace sim
+// ---- what kernels say ------------------------------------------------------------------------------------------------
+namespace sim {
+EV_QUIET inline void say(const char* s) { ev_sim_print('s', s, __builtin_strlen(s)); }
+EV_QUIET inline void say(bool v) { ev_sim_print('b', &v, sizeof v); }
+EV_QUIET inline void say(int v) { ev_sim_print('i', &v, sizeof v); }
+EV_QUIET inline void say(long long v) { ev_sim_print('l', &v, sizeof v); }
+EV_QUIET inline void say(float v) { ev_sim_print('f', &v, sizeof v); }
+EV_QUIET inline void say(double v) { ev_sim_print('d', &v, sizeof v); }
+template <class T> EV_QUIET auto say(T v) -> decltype(v.im, void()) { ev_sim_print(sizeof(v.re) == 4 ? 'F' : 'D', &v, sizeof v); }
+}  // namespace sim
+template <class... T> EV_QUIET void print_line(T... parts) {
+  (sim::say(parts), ...);
+  ev_sim_print(0, nullptr, 0);
+}
+EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text); }
+
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
 template <class T> EV_DEVICE void store_meeting(T* p, T v, long long who) {

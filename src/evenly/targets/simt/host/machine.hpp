@@ -143,6 +143,7 @@ public:
   Thread* current = nullptr;
   ev_launch launch{};
   std::uint64_t changes = 0;  // of memory
+  std::string printed;        // since Python asked
   std::uintptr_t library = 0;  // where it is loaded
 
   void start(const ev_array* arrays, std::int64_t count, const ev_options& given);

@@ -69,4 +69,17 @@ void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) {
                           m.name(*m.current).c_str(), write ? "uses" : "reads", m.offset(PC)));
 }
 
+void ev_sim_print(char kind, const void* p, size_t size) {
+  std::string& printed = machine().printed;
+  const auto length = static_cast<std::uint32_t>(size);
+  printed += kind;
+  printed.append(reinterpret_cast<const char*>(&length), sizeof length);
+  if (size) printed.append(static_cast<const char*>(p), size);
+}
+
+void ev_sim_assertion_failed(const char* text) {
+  Machine& m = machine();
+  m.fail("assertion", format("%s: expected it to hold, got False\n  in %s {pc:%x}", text, m.name(here()).c_str(), m.offset(PC)));
+}
+
 }

@@ -63,6 +63,14 @@ void ev_sim_stop() {
 
 void ev_sim_forget() { machine().forget(); }
 
+const char* ev_sim_printed(uint64_t* bytes) {
+  static std::string given;
+  given.swap(machine().printed);
+  machine().printed.clear();
+  *bytes = given.size();
+  return given.data();
+}
+
 const char* ev_sim_failure_kind() { return failed.kind.c_str(); }
 const char* ev_sim_failure() { return failed.text.c_str(); }
 

@@ -1,0 +1,40 @@
+"""What a kernel says while it runs: lines that it prints, and assertions. Which targets take them.
+
+Stands between lowering and cutting, so that a target that checks nothing cuts, and
+compiles, a program without assertions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import ir, walk
+from .diagnostics import refuse
+
+
+def heard(program: ir.Program, target: str, debug: bool) -> ir.Program:
+    """The program as `target` runs it. Raises LanguageError where it prints and the target cannot."""
+    if target == "simt" or debug:
+        return program
+    for step in program.steps:
+        for s in walk.statements(step.body):
+            if isinstance(s, ir.Print) and s.at is not None:
+                hint = "run it on target 'python' or 'simt'"
+                hint += ", or on 'cpu' with debug=True" if target == "cpu" else ""
+                refuse(s.at, f"print on target '{target}'", hint)
+    return replace(program, steps=tuple(replace(s, body=_silent(s.body)) for s in program.steps))
+
+
+def _silent(block: ir.Block) -> ir.Block:
+    return tuple(_quiet(s) for s in block if not isinstance(s, ir.Assert))
+
+
+def _quiet(s: ir.Stmt) -> ir.Stmt:
+    match s:
+        case ir.If(then=a, otherwise=b):
+            return replace(s, then=_silent(a), otherwise=_silent(b))
+        case ir.While(before=a, body=b):
+            return replace(s, before=_silent(a), body=_silent(b))
+        case ir.For(body=b) | ir.Pass(body=b):
+            return replace(s, body=_silent(b))
+    return s

@@ -1,0 +1,33 @@
+"""Lines that kernels print: from the runtime's records to Python's print.
+
+A part of a line is a letter for its type, its size in 4 bytes, and its bytes; a zero for
+the letter ends the line (host/primitives.cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+_TYPES = {
+    "b": np.bool_, "i": np.int32, "l": np.int64, "f": np.float32, "d": np.float64,
+    "F": np.complex64, "D": np.complex128,
+}  # fmt: skip
+
+
+def lines(records: bytes) -> Iterator[tuple[Any, ...]]:
+    """The lines, each as the arguments of a print."""
+    parts: list[Any] = []
+    at = 0
+    while at < len(records):
+        kind, size = chr(records[at]), int.from_bytes(records[at + 1 : at + 5], "little")
+        content, at = records[at + 5 : at + 5 + size], at + 5 + size
+        if kind == "s":
+            parts.append(content.decode())
+        elif kind in _TYPES:
+            parts.append(np.frombuffer(content, _TYPES[kind])[0])
+        else:
+            yield tuple(parts)
+            parts = []
