@@ -66,7 +66,10 @@ def entries() -> list[Entry]:
 
 
 def wrote(nbytes: int) -> None:
-    """This process has written so many bytes: look after the limit now and then. Raises InputError for a wrong limit."""
+    """This process has written so many bytes: look after the limit now and then.
+
+    Raises InputError for a wrong limit.
+    """
     global _since_look
     most = limit()
     if most == 0:

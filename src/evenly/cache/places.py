@@ -97,7 +97,10 @@ def warn(found: str) -> None:
 
 
 def fault(folder: Path) -> str:
-    """Why what lies in a folder of the cache cannot be trusted; "" where it can. Raises OSError where it is not there."""
+    """Why what lies in a folder of the cache cannot be trusted; "" where it can.
+
+    Raises OSError where it is not there.
+    """
     if os.name == "nt":  # a user's folder is the user's; permissions are of another kind
         os.scandir(folder).close()
         return ""

@@ -142,7 +142,10 @@ def _runtime_code() -> bytes:
 
 
 def _in_a_folder(made: Callable[[Path], Path]) -> bytes:
-    """The content of the file that `made` leaves in a temporary folder. Raises UnavailableError where there is no room."""
+    """The content of the file that `made` leaves in a temporary folder.
+
+    Raises UnavailableError where there is no room.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
             return made(Path(folder)).read_bytes()
