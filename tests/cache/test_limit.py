@@ -91,7 +91,9 @@ def test_a_process_looks_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # at the first, and after each of ten that make up more than a sixteenth
 
 
-@pytest.mark.parametrize("most, left", [("3300", "gh"), ("0", NAMES), ("", NAMES), ("1GB", NAMES)])
+@pytest.mark.parametrize(
+    ("most", "left"), [("3300", "gh"), ("0", NAMES), ("", NAMES), ("1GB", NAMES)]
+)
 def test_the_limit_is_kept(most: str, left: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(limit.VARIABLE, "0")
     fill()
@@ -101,7 +103,7 @@ def test_the_limit_is_kept(most: str, left: str, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "text, size",
+    ("text", "size"),
     [
         ("0", 0),
         ("1000", 1000),
