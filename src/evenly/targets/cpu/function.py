@@ -117,7 +117,7 @@ from evenly.targets.cpu.atomics import (
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, record_of
 from evenly.targets.cpu.complexes import (
-    conjugate, divide_complex, imaginary_part, magnitude, of_parts, real_part
+    conjugate, divide_complex, imaginary_part, magnitude, multiply_complex, of_parts, real_part
 )
 from evenly.targets.cpu.narrow import (
     brain_bits, brain_value, half_bits, half_value, rounded_to_odd

@@ -55,7 +55,7 @@ _TAKEN = frozenset(
     int32 int64 float32 float64 complex64 complex128 uint8 uint16
     pointer as_float minimum maximum floor_divide
     add_wrapping subtract_wrapping multiply_wrapping power_wrapping cube_root
-    of_parts real_part imaginary_part magnitude conjugate divide_complex
+    of_parts real_part imaginary_part magnitude conjugate divide_complex multiply_complex
     half_value half_bits brain_value brain_bits rounded_to_odd
     add_in_any_order multiply_in_any_order as_it_stands
     atomic_add atomic_min atomic_max atomic_exch atomic_cas
@@ -223,8 +223,9 @@ class Text:
             return narrow(*self.division(e), t)
         if t.name == "int64" and op in _WRAPPING:
             return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", 100
-        if op == "/" and t.is_complex:
-            return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", 100
+        if op in ("*", "/") and t.is_complex:
+            name = "multiply_complex" if op == "*" else "divide_complex"
+            return f"{name}({self.expr(e.left)}, {self.expr(e.right)})", 100
         if op in ("<<", ">>") and self.places is not None:
             number = self.place("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
