@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from typing import Any
@@ -97,7 +98,7 @@ REFUSED = [
     ((A,), {}, f"scaled: expected 3 to 6 arguments ({LISTED}), got 1, without y and by"),
     ((A, Y), {}, f"scaled: expected 3 to 6 arguments ({LISTED}), got 2, without by"),
     ((A, Y, 1.0, None, 0.0), {"by": 1.0}, f"scaled: expected 3 to 6 arguments ({LISTED}), got 5"),
-    ((A, Y), {"by": 1.0, "alfa": 1.0}, "an argument of scaled: expected one of A, alpha, beta, by, shift, y, got 'alfa'; hint: did you mean 'alpha'?"),
+    ((A, Y), {"by": 1.0, "alfa": 1.0}, "argument of scaled: expected one of A, alpha, beta, by, shift, y, got 'alfa'; hint: did you mean 'alpha'?"),
     ((A, Y, 1.0), {"by": 1.0, "alpha": 1.0}, "alpha: expected one value, got one by place, and alpha="),
     ((A,), {"by": 1.0, "y": Y}, "y: expected a value by place: the parameter stands before the /, got y="),
 ]  # fmt: skip
@@ -185,3 +186,39 @@ def test_functions_take_arguments_as_python_does(call: str) -> None:
         for target, _ in itertools.product(("python", "cpu"), range(2)):
             kernel.on(target)(A, Y)
             assert (expected == Y).all()
+
+
+@pytest.mark.parametrize("thing", [len, functools.partial(max), int, object(), staticmethod(max)])
+def test_kernels_and_functions_are_made_of_functions(thing: Any) -> None:
+    for make, name in ((ev.kernel, "ev.kernel"), (ev.func, "ev.func")):
+        with pytest.raises(ev.InputError) as caught:
+            make(thing)
+        assert str(caught.value) == f"{name}: expected a function, got {type(thing).__name__}"
+
+
+def test_long_defaults_are_not_shown() -> None:
+    @ev.kernel
+    def k(A, y, big=10**5000, data=Y, text="a" * 100):
+        pass
+
+    with pytest.raises(ev.InputError) as caught:
+        k(A)
+    assert "(A, y, big=..., data=..., text=...), got 1, without y" in str(caught.value)
+
+
+@pytest.mark.parametrize("target", ["cpu", "python", pytest.param("simt", marks=pytest.mark.simt)])
+def test_kernels_that_do_nothing(target: str) -> None:
+    @ev.kernel
+    def nothing():
+        pass
+
+    @ev.kernel
+    def nothing_with(A, y):
+        pass
+
+    for call in (nothing.on(target), nothing.plan(target=target)):
+        for _ in range(3):
+            call()
+    for call in (nothing_with.on(target), nothing_with.plan(A, Y, target=target)):
+        for _ in range(3):
+            call(A, Y)

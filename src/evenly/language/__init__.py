@@ -2,14 +2,15 @@
 
 From a function to what targets emit:
 
-    source, parse, syntax              the text, and the surface tree
+    source, own_text, parse, syntax    the text, and the surface tree
+    reads, by_name                     what code reads from outside; pickling
     specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
     phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it
     names, func, intrinsics, combine   what kernels call, and how reductions combine
     walk, gathers, renumbering         looking through a typed program;
     side_by_side                       what passes read as their atoms lie, and what can be asked for early
     locals                             places said by the atom where they were said by locals
-    diagnostics                        places in the source, and refusals
+    diagnostics, depth                 places in the source, and refusals
 
 Importing this imports none of them.
 """

@@ -6,6 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from evenly.errors import InputError
+
 from . import syntax
 from .by_name import by_name
 from .parse import parse
@@ -49,6 +51,8 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
     """
     if function is None:
         return lambda f: Func(f, source)
+    if not hasattr(function, "__code__"):
+        raise InputError("ev.func", expected="a function", given=type(function).__name__)
     return Func(function, source)
 
 

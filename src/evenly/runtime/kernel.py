@@ -193,6 +193,6 @@ def kernel(function: Callable[..., Any] | None = None, *, source: str | None = N
     """
     if function is None:
         return lambda f: Kernel(f, source)
-    if not callable(function):
+    if not hasattr(function, "__code__"):
         raise InputError("ev.kernel", expected="a function", given=type(function).__name__)
     return Kernel(function, source)

@@ -56,7 +56,7 @@ class Parameters:
     def _check(self, name: str, found: Mapping[str, Any]) -> None:
         """That an argument can be given by this name."""
         if name not in self._kinds:
-            raise unknown(f"an argument of {self._function.__name__}", name, self.names)
+            raise unknown(f"argument of {self._function.__name__}", name, self.names)
         if self._kinds[name] is inspect.Parameter.POSITIONAL_ONLY:
             expected = "a value by place: the parameter stands before the /"
             raise InputError(name, expected=expected, given=f"{name}=")
@@ -78,8 +78,14 @@ class Parameters:
                 out.append("/")
             if kind is inspect.Parameter.KEYWORD_ONLY is not before:
                 out.append("*")
-            out.append(f"{name}={defaults[name]!r}" if name in defaults else name)
+            out.append(f"{name}={_shown(defaults[name])}" if name in defaults else name)
             before = kind
         if before is inspect.Parameter.POSITIONAL_ONLY:
             out.append("/")
         return ", ".join(out)
+
+
+def _shown(value: Any) -> str:
+    """A default as it may stand in a line."""
+    short = isinstance(value, int) and value.bit_length() < 64
+    return repr(value) if short or isinstance(value, float | complex | None) else "..."

@@ -33,6 +33,12 @@ def magnitude(z):
 
 
 @njit(error_model="numpy")
+def multiply_complex(a, b):
+    """NumPy's product. Python's own has infinite parts where this has NaN, from 3.14 on, and so has Numba's."""
+    return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+
+
+@njit(error_model="numpy")
 def divide_complex(a, b):
     """Smith's division ("Algorithm 116", CACM 5, 1962), step by step as NumPy has it."""
     real, imaginary = abs(b.real), abs(b.imag)

@@ -117,7 +117,7 @@ from evenly.targets.cpu.atomics import (
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, check_that, record_of
 from evenly.targets.cpu.complexes import (
-    conjugate, divide_complex, imaginary_part, magnitude, of_parts, real_part
+    conjugate, divide_complex, imaginary_part, magnitude, multiply_complex, of_parts, real_part
 )
 from evenly.targets.cpu.kept import kept_callback
 from evenly.targets.cpu.narrow import (

@@ -41,7 +41,7 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # what phases are called with
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
-        many = len(phases.phases) > 1 or phases.workspaces or executable.places
+        many = len(phases.phases) != 1 or phases.workspaces or executable.places
         self.simple = not many and not executable.functions[0].once  # one native call is all
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))

@@ -162,8 +162,9 @@ class Text(Expressions):
             return self.converted(*self.division(e), t)
         if t.name in ("int64", "int") and op in _WRAPPING:
             return f"{_WRAPPING[op]}({self.expr(e.left)}, {self.expr(e.right)})", ATOM
-        if op == "/" and t.is_complex:
-            return f"divide_complex({self.expr(e.left)}, {self.expr(e.right)})", ATOM
+        if op in ("*", "/") and t.is_complex:
+            name = "multiply_complex" if op == "*" else "divide_complex"
+            return f"{name}({self.expr(e.left)}, {self.expr(e.right)})", ATOM
         if op in ("<<", ">>") and self.places is not None:
             number = self.place("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
