@@ -14,7 +14,7 @@ import numpy as np
 from .market_lines import LONGEST, RANGES, Header, Unfit, shown
 
 PIECE = 1 << 22  # bytes that a thread reads at once
-LARGE = 1 << 18  # bytes of a piece from which on compiled code is worth its loading
+LARGE = 1 << 22  # bytes of the first piece from which on compiled code is worth its compiling
 THREADS = 8
 
 
