@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,73 @@ def test_structures_that_lead_out_of_the_matrix(tmp_path: Path) -> None:
     refused(saved(tmp_path, MATRIX, indices=outside), "")
     refused(saved(tmp_path, MATRIX, indptr=MATRIX.indptr[::-1].copy()), "")
     refused(saved(tmp_path, MATRIX, data=MATRIX.data[:-2]), "")
+    rows = np.int64([2**60, 7])
+    refused(
+        saved(tmp_path, MATRIX.tocoo(), shape=rows), "1,152,921,504,606,846,976 rows, more than"
+    )
+    refused(saved(tmp_path, MATRIX, shape=np.int64([10, 7])), "10 offsets for 10 of them + 1")
+    diagonals = MATRIX.todia()
+    offsets = diagonals.offsets.astype(np.int64)
+    offsets[0] = -(2**63)
+    refused(saved(tmp_path, diagonals, offsets=offsets), "offsets beyond the matrix")
+
+
+NUMBERS = (-1, 0, 1, 6, 7, 9, 63, 2**31 - 1, -(2**31), 2**40, 2**62, -(2**63))
+TYPES = ("float64", "int8", "uint64", "S3", "O", "bool", "complex64", ">i4", "M8[s]")
+
+
+def changed(rng: random.Random, array: Any) -> Any:
+    """An array of a file with something wrong, or not."""
+    kind, size = rng.randrange(6), array.size
+    if kind == 0 and array.dtype.kind in "iuf" and size:
+        array = array.copy()
+        with np.errstate(all="ignore"):
+            array.flat[rng.randrange(size)] = np.array(rng.choice(NUMBERS)).astype(array.dtype)
+        return array
+    if kind == 1:
+        return array.ravel()[: rng.randrange(size + 1)]
+    if kind == 2:
+        return np.concatenate([array.ravel(), array.ravel()[:2]])
+    if kind == 3:
+        return array.astype("S9" if array.dtype.kind == "S" else rng.choice(TYPES))
+    if kind == 4:
+        return np.array(rng.choice((*NUMBERS, b"csr", b"coo", b"dia", b"dok", "x")))
+    return array[None]
+
+
+def fuzz(folder: Path, seed: int, count: int) -> None:
+    """Whatever is in an archive: a matrix that can be multiplied, or one line."""
+    rng = random.Random(seed)
+    path = folder / "matrix.npz"
+    for _ in range(count):
+        sp.save_npz(path, MATRIX.asformat(rng.choice(("csr", "csc", "coo", "bsr", "dia"))))
+        with np.load(path) as found:
+            arrays = dict(found)
+        name = rng.choice(list(arrays))
+        arrays[name] = changed(rng, arrays[name])
+        np.savez(path, **arrays)
+        if rng.random() < 0.3:
+            content = bytearray(path.read_bytes())
+            content[rng.randrange(len(content))] = rng.randrange(256)
+            path.write_bytes(content)
+        try:
+            matrix = read(path)
+        except InputError:
+            continue
+        matrix.check_format(full_check=True)
+        if max(matrix.shape) < 10**6:
+            assert (matrix @ np.ones(matrix.shape[1])).shape == matrix.shape[:1]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_archives_with_something_wrong(tmp_path: Path) -> None:
+    fuzz(tmp_path, 1, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_many_archives_with_something_wrong(tmp_path: Path) -> None:
+    fuzz(tmp_path, 2, 10_000)
 
 
 def test_numbers_that_are_none(tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from evenly.errors import InputError, shown
 
@@ -110,7 +111,7 @@ def read(path: str) -> list[Row]:
 
 
 def _row(path: str, number: int, line: list[str]) -> Row:
-    kinds = {"int": _count, "float": _number, "str": _printed}
+    kinds: dict[str, Callable[[str], Any]] = {"int": _count, "float": _number, "str": _printed}
     try:
         made = [kinds[str(field.type)](text) for field, text in zip(fields(Row), line, strict=True)]
     except ValueError as error:

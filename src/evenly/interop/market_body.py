@@ -14,7 +14,7 @@ import numpy as np
 from .market_lines import LONGEST, RANGES, Header, Unfit, shown
 
 PIECE = 1 << 22  # bytes that a thread reads at once
-LARGE = 1 << 18  # bytes of a piece from which on compiled code is worth its loading
+LARGE = 1 << 22  # bytes of the first piece from which on compiled code is worth its compiling
 THREADS = 8
 
 
@@ -86,8 +86,19 @@ class _Part:
             self.reals[self.entries] = numbers
         self.entries += 1
 
-    def values(self, header: Header) -> Any:
-        """Those of its entries, in the type that goes with the header."""
+    def narrow(self, header: Header) -> None:
+        """Indices in the type that the matrix will have, of the entries alone."""
+        index = np.int32 if max(header.rows, header.columns) < 2**31 else np.int64
+        count = self.entries if header.indexed else 0
+        self.rows = self.rows[:count].astype(index)
+        self.columns = self.columns[:count].astype(index)
+
+    def found(self, header: Header) -> Entries:
+        """Its entries."""
+        return Entries(self.rows, self.columns, self._values(header))
+
+    def _values(self, header: Header) -> Any:
+        """In the type that goes with the header."""
         if header.field == "complex":
             return self.reals[: self.entries].view(np.complex128)[:, 0]
         if header.field == "pattern":
@@ -107,6 +118,7 @@ def _read(piece: bytes, header: Header, large: bool) -> _Part:
     else:
         for line in piece.split(b"\n")[:-1]:
             part.append(line, header)
+    part.narrow(header)
     return part
 
 
@@ -135,8 +147,6 @@ class _Total:
     def __init__(self, header: Header) -> None:
         self.header, self.lines, self.read = header, header.line, 0
         self.parts: list[Entries] = []
-        narrow = max(header.rows, header.columns) < 2**31
-        self.index = np.int32 if narrow else np.int64
 
     def add(self, piece: bytes, reading: Future[_Part]) -> None:
         """One more. Raises Unfit for a line of it, with its number, and for one too many."""
@@ -147,12 +157,7 @@ class _Total:
             raise
         if self.read + part.entries > self.header.listed:
             raise self._extra(piece)
-        count = part.entries if self.header.indexed else 0
-        rows, columns = (
-            part.rows[:count].astype(self.index),
-            part.columns[:count].astype(self.index),
-        )
-        self.parts.append(Entries(rows, columns, part.values(self.header)))
+        self.parts.append(part.found(self.header))
         self.lines, self.read = self.lines + part.lines, self.read + part.entries
 
     def entries(self) -> Entries:
@@ -161,9 +166,7 @@ class _Total:
             given = f"{self.read:,}: is it truncated?"
             raise Unfit(self.lines, self._promised(), given)
         if not self.parts:
-            empty = _Part(b"", self.header)
-            none = empty.rows.astype(self.index)
-            return Entries(none, none, empty.values(self.header))
+            return _read(b"\n", self.header, large=False).found(self.header)
         rows, columns, values = (np.concatenate(all) for all in zip(*self.parts, strict=True))
         return Entries(rows, columns, values)
 

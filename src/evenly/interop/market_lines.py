@@ -11,9 +11,10 @@ others write them. No number has a plus, a hexadecimal digit, or Fortran's D.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import BinaryIO
 
@@ -58,7 +59,7 @@ class Header:
     rows: int = 0
     columns: int = 0
     listed: int = 0
-    line: int = field(default=0, compare=False)
+    line: int = dataclasses.field(default=0, compare=False)
 
     @property
     def indexed(self) -> bool:

@@ -22,6 +22,7 @@ ONE = np.uint64(1)
 DIGITS = 18  # with as many, no int64 overflows
 TENS = 280  # the largest power of ten that a mantissa is multiplied by, so that all stays normal
 
+Place = Any  # uint64: in the text
 Indices = Any  # (n,) int64
 Values = Any  # (n,) int64, or (n,) float64
 
@@ -38,29 +39,29 @@ POWERS = _powers()
 
 
 @njit(nogil=True)
-def past_blanks(text: Any, i: int) -> int:
+def past_blanks(text: Any, i: Place) -> Place:
     while text[i] == SPACE or text[i] == TAB:
         i += ONE
     return i
 
 
 @njit(nogil=True)
-def ends_line(text: Any, i: int) -> bool:
+def ends_line(text: Any, i: Place) -> bool:
     return text[i] == NEWLINE or (text[i] == RETURN and text[i + ONE] == NEWLINE)
 
 
 @njit(nogil=True)
-def natural(text: Any, i: int) -> tuple[bool, int, int]:
+def natural(text: Any, i: Place) -> tuple[bool, int, Place]:
     """Whether digits stand at i, not too many; their number; where they end."""
     value, first = 0, i
     while ZERO <= text[i] <= NINE:
         value = value * 10 + (text[i] - ZERO)
         i += ONE
-    return first < i <= first + np.uint64(DIGITS), value, i
+    return bool(first < i <= first + np.uint64(DIGITS)), value, i
 
 
 @njit(nogil=True)
-def real(text: Any, i: int) -> tuple[bool, float, int]:
+def real(text: Any, i: Place) -> tuple[bool, float, Place]:
     """Whether a number stands at i of which it is clear what it rounds to; it; where it ends."""
     negative = text[i] == MINUS
     if negative:
@@ -146,11 +147,10 @@ def product_error(a: float, b: float, product: float) -> float:
     "Tuple((uint64, int64, int64))(Array(uint8, 1, 'C', readonly=True), uint64, int64, boolean, int64, boolean, "
     "boolean, int64, int64, int64, int64[::1], int64[::1], int64[::1], float64[:, ::1])",
     nogil=True,
-    cache=True,
 )
 def usual_lines(
     text: Any,
-    at: int,
+    at: Place,
     entries: int,
     indexed: bool,
     numbers: int,
@@ -163,7 +163,7 @@ def usual_lines(
     to_columns: Indices,
     to_integers: Values,
     to_reals: Values,
-) -> tuple[int, int, int]:
+) -> tuple[Place, int, int]:
     """Read the lines from text[at] on, up to one that is not usual.
 
     text: (n,) uint8, which ends with a line end, so that no loop within a line looks for its end.

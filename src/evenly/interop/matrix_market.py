@@ -10,6 +10,7 @@ import bz2
 import contextlib
 import gzip
 import os
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,7 +42,7 @@ def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = F
     check_file(Path(name), name)
     with _answers(name), _opened(name) as file:
         header = read_header(file)
-        check_memory(name, header.rows, header.columns, 8 * header.rows)
+        check_memory(name, header.rows, header.columns, 16 * header.rows)
         listed = _placed(header, read_body(file, header))
         _check_diagonal(header, listed)
         matrix = _summed(name, (header.rows, header.columns), _expanded(header, listed))
@@ -74,15 +75,25 @@ def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
 
 
 def check_memory(name: str, rows: int, columns: int, needed: int) -> None:
-    """Raise InputError where the `needed` bytes for a matrix's vectors are more than there is memory."""
-    try:
-        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # a system that does not say
-        return
-    if needed > memory:
+    """Raise InputError where the `needed` bytes for a matrix's vectors are more than there is free memory."""
+    free = free_memory()
+    if free is not None and needed > free:
         given = f"{rows:,} x {columns:,}, whose vectors take {needed / 2**30:,.0f} GiB"
-        expected = f"a matrix that fits into this machine's {memory / 2**30:,.0f} GiB"
+        expected = f"a matrix that fits into this machine's {free / 2**30:,.0f} GiB of free memory"
         raise InputError(name, expected=expected, given=given)
+
+
+def free_memory() -> int | None:
+    """Bytes that programs may still take, all that there are where the system does not say which, or None."""
+    try:
+        found = re.search(
+            r"^MemAvailable: *(\d+) kB$", Path("/proc/meminfo").read_text(), re.MULTILINE
+        )
+        if found:
+            return int(found[1]) * 1024
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 def in_type(matrix: Any, dtype: Any, name: str, called: str = "") -> Any:

@@ -85,9 +85,13 @@ def schedule_of(given: Any) -> Any:
     demand(name in KNOWN and isinstance(parameters, dict), f"schedule {shown(name)}")
     usual: Schedule = KNOWN[name]()
     for parameter, value in parameters.items():
-        known = type(getattr(usual, parameter, None)) if parameter in _parameters(usual) else None
-        fits = type(value) is known and abs(value) < PARAMETER
-        demand(fits, f"schedule {name} with {shown(parameter)}")
+        known: Any = (
+            type(getattr(usual, parameter, None)) if parameter in _parameters(usual) else None
+        )
+        demand(
+            type(value) is known and -PARAMETER < value < PARAMETER,
+            f"schedule {name} with {shown(parameter)}",
+        )
     try:
         return KNOWN[name](**parameters)
     except ValueError:  # InputError: numbers that no GPU has

@@ -1,0 +1,146 @@
+"""What scipy.sparse.save_npz writes, checked by NumPy before SciPy's native code converts it.
+
+That code trusts offsets and indices: one that leads out of a matrix ends the process, there or
+in a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import shown
+
+from .matrix_market import free_memory
+
+Arrays = Mapping[str, Any]
+MOST = 1 << 62  # rows or columns
+
+
+def saved_matrix(arrays: Arrays) -> Any:
+    """The csr_array in the arrays of a file. Raises ValueError, which says what is wrong with them."""
+    import scipy.sparse
+
+    format, shape = _format(arrays), _shape(arrays)
+    demand((free_memory() or MOST) > 16 * shape[0], f"{shape[0]:,} rows, more than fit into memory")
+    return scipy.sparse.csr_array(MADE[format](arrays, shape))
+
+
+def demand(condition: Any, what: str) -> None:
+    if not condition:
+        raise ValueError(what)
+
+
+def _format(arrays: Arrays) -> str:
+    given = _array(arrays, "format", 0).item()
+    name = given.decode("latin-1") if isinstance(given, bytes) else str(given)
+    demand(name in MADE, f"format {shown(name)}, none of {', '.join(MADE)}")
+    return name
+
+
+def _shape(arrays: Arrays) -> tuple[int, int]:
+    shape = _integers(arrays, "shape")
+    demand(len(shape) == 2, f"{len(shape)} dimensions")
+    demand(shape.min() >= 0 and shape.max() < MOST, f"shape {shape.tolist()}")
+    return int(shape[0]), int(shape[1])
+
+
+def _compressed(arrays: Arrays, across: tuple[int, int]) -> Any:
+    """(data, indices, indptr) of (rows, columns) or the other way about. Of BSR, these are of blocks."""
+    data, indices, offsets = (
+        arrays["data"],
+        _integers(arrays, "indices"),
+        _integers(arrays, "indptr"),
+    )
+    rows, columns = across
+    demand(len(offsets) == rows + 1, f"{len(offsets):,} offsets for {rows:,} of them + 1")
+    demand(offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all(), "offsets that fall")
+    count = int(offsets[-1])
+    demand(count <= len(indices) and count <= len(data), f"{count:,} entries that are not there")
+    _within(indices[:count], columns, "indices")
+    return data[:count], indices[:count], offsets
+
+
+def _csr(arrays: Arrays, shape: tuple[int, int]) -> Any:
+    import scipy.sparse
+
+    _values(arrays, 1)
+    return scipy.sparse.csr_array(_compressed(arrays, shape), shape=shape)
+
+
+def _csc(arrays: Arrays, shape: tuple[int, int]) -> Any:
+    import scipy.sparse
+
+    _values(arrays, 1)
+    return scipy.sparse.csc_array(_compressed(arrays, shape[::-1]), shape=shape)
+
+
+def _bsr(arrays: Arrays, shape: tuple[int, int]) -> Any:
+    import scipy.sparse
+
+    _, height, width = _values(arrays, 3).shape
+    fits = height > 0 and width > 0 and shape[0] % height == 0 and shape[1] % width == 0
+    demand(fits, f"blocks of {height} x {width} in {shape[0]:,} x {shape[1]:,}")
+    blocks = shape[0] // height, shape[1] // width
+    return scipy.sparse.bsr_array(_compressed(arrays, blocks), shape=shape)
+
+
+def _coo(arrays: Arrays, shape: tuple[int, int]) -> Any:
+    import scipy.sparse
+
+    values, rows, columns = _values(arrays, 1), _integers(arrays, "row"), _integers(arrays, "col")
+    same = len(values) == len(rows) == len(columns)
+    demand(same, f"{len(values):,} values, {len(rows):,} rows and {len(columns):,} columns")
+    _within(rows, shape[0], "row")
+    _within(columns, shape[1], "col")
+    return scipy.sparse.coo_array((values, (rows, columns)), shape=shape)
+
+
+def _dia(arrays: Arrays, shape: tuple[int, int]) -> Any:
+    """Value (diagonal, column) stands in the row column - offset, where that is one."""
+    import scipy.sparse
+
+    values, offsets = _values(arrays, 2), _integers(arrays, "offsets")
+    demand(len(values) == len(offsets), f"{len(values):,} diagonals and {len(offsets):,} offsets")
+    demand(len(np.unique(offsets)) == len(offsets), "offsets that are there twice")
+    demand(((offsets > -MOST) & (offsets < MOST)).all(), "offsets beyond the matrix")
+    values = values[:, : shape[1]]
+    columns = np.arange(values.shape[1])
+    rows = columns - offsets[:, None]
+    kept = (rows >= 0) & (rows < shape[0]) & (values != 0)
+    columns = np.broadcast_to(columns, rows.shape)
+    return scipy.sparse.coo_array((values[kept], (rows[kept], columns[kept])), shape=shape)
+
+
+MADE = {"csr": _csr, "csc": _csc, "coo": _coo, "bsr": _bsr, "dia": _dia}
+
+
+def _array(arrays: Arrays, name: str, dimensions: int) -> Any:
+    demand(name in arrays, f"no array {name!r}")
+    found = arrays[name]
+    demand(found.ndim == dimensions, f"{name} of {found.ndim} dimensions")
+    return found
+
+
+def _values(arrays: Arrays, dimensions: int) -> Any:
+    found = _array(arrays, "data", dimensions)
+    fits = found.dtype.kind in "biufc" and found.dtype.isnative
+    demand(fits, f"values of type {found.dtype}")
+    return found
+
+
+def _integers(arrays: Arrays, name: str) -> Any:
+    found = _array(arrays, name, 1)
+    fits = found.dtype.kind == "i" and found.dtype.isnative and found.dtype.itemsize >= 4
+    demand(fits, f"{name} of type {found.dtype}")
+    return found
+
+
+def _within(indices: Any, size: int, name: str) -> None:
+    if len(indices):
+        least, most = indices.min(), indices.max()
+        demand(
+            least >= 0 and most < size, f"{name} {least} .. {most}, outside of 0 .. {size - 1:,}"
+        )
