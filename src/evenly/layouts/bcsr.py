@@ -148,8 +148,8 @@ def bcsr(
     if isinstance(matrix, Bcsr):
         return finished(matrix, name, False, validate)
     if sparse.is_sparse(matrix) and not _is_bsr(matrix):
-        made = _converted(matrix, shape, block, max_bytes, name)
-        return finished(made, name, False, validate)
+        built = _converted(matrix, shape, block, max_bytes, name)
+        return finished(built, name, False, validate)
     found = take_apart(matrix, "bsr", shape, name)
     made = compressed(found, name, axis=0)
     values = made["values"]

@@ -5,6 +5,7 @@ In host memory NumPy reduces them; on a GPU a small kernel does, and 8 bytes are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,8 @@ def _anywhere(look: str, array: Any, *bounds: Any) -> int | None:
         from evenly.runtime import entries
 
         try:
-            return getattr(entries, look)(array, *bounds)  # type: ignore[no-any-return]
+            found: int | None = getattr(entries, look)(array, *bounds)
+            return found
         except UnavailableError:
             array = to_numpy(array)
     return _LOOKS[look](array, *bounds)
@@ -108,4 +110,7 @@ def _first_unsound(offsets: Any, last: int | None) -> int | None:
     return None if last is None or offsets[-1] == last else len(offsets) - 1
 
 
-_LOOKS = {"first_outside": _first_outside, "first_unsound": _first_unsound}
+_LOOKS: dict[str, Callable[..., int | None]] = {
+    "first_outside": _first_outside,
+    "first_unsound": _first_unsound,
+}
