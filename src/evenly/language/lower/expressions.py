@@ -23,7 +23,7 @@ from ..types import (
     read_as,
 )
 from ..walk import subexpressions
-from . import calls, methods
+from . import calls, hints, methods
 from .arithmetic import binary, cast, compare, constant, in_range, truth, unary
 from .context import Context
 from .values import (
@@ -209,7 +209,9 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
             refuse(node.at, f"a group has no {node.name}", "index, count, rank and size")
         case Static(object=python_types.ModuleType() as module):
             if not hasattr(module, node.name):
-                refuse(node.at, f"module {module.__name__} has no {node.name}")
+                spelled = node.base.name if isinstance(node.base, s.Name) else module.__name__
+                hint = hints.nearest(node.name, module, spelled)
+                refuse(node.at, f"module {module.__name__} has no {node.name}", hint)
             return from_python(getattr(module, node.name), node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
 
