@@ -304,7 +304,7 @@ class _Parser:
             f"a literal of type {type(node.value).__name__} is not part of the kernel language",
         )
 
-    def call(self, node: ast.Call) -> s.Expr:
+    def call(self, node: ast.Call) -> s.Call:
         keywords = []
         for keyword in node.keywords:
             if keyword.arg is None:

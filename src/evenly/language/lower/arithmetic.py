@@ -143,6 +143,8 @@ def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = Fals
     if op in ("//", "%", "**"):
         real(a, f"'{op}'", at)
         real(b, f"'{op}'", at)
+    if op in ("&", "|", "^", "<<", ">>"):
+        _whole(op, a, b, at)
     folded = _fold(op, a, b, at)
     if folded is not None:
         return folded
@@ -192,10 +194,15 @@ def _is_huge(op: str, a: int | float | complex, b: int | float | complex) -> boo
     return grows and isinstance(a, int) and isinstance(b, int) and b > 63
 
 
-def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
+def _whole(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> None:
     for x in (a, b):
         if x.type.is_inexact:
             refuse(at, f"'{op}' needs integers or truth values, got {x.type.spoken}")
+    if op in ("<<", ">>") and isinstance(a, ir.Const) and isinstance(b, ir.Const) and b.value < 0:
+        refuse(at, f"a shift by {b.value}", "shift the other way")
+
+
+def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
     if a.type.is_bool and b.type.is_bool:
         if op in ("<<", ">>"):
             refuse(at, f"'{op}' of two truth values")

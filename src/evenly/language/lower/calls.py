@@ -27,7 +27,7 @@ from ..types import (
     read_as,
     real_of,
 )
-from . import expressions, functions, methods, reductions, statements
+from . import expressions, functions, hints, methods, reductions, statements
 from .arithmetic import cast, constant, real, truth
 from .context import Context
 from .values import (
@@ -95,11 +95,12 @@ def _unknown(function: Any, node: s.Call) -> None:
         refuse(
             node.at,
             f"numpy's {name} is not part of the kernel language",
-            "write what happens to one element; math.* and min, max, abs work on numbers",
+            hints.instead_of(function)
+            or "write what happens to one element; math.* and min, max, abs work on numbers",
         )
     if hasattr(function, "__code__"):
         refuse(node.at, f"{name} is a plain Python function", "decorate it with @ev.func")
-    refuse(node.at, f"{name} is not part of the kernel language")
+    refuse(node.at, f"{name} is not part of the kernel language", hints.instead_of(function))
 
 
 def _no_keywords(node: s.Call) -> None:
@@ -221,7 +222,10 @@ def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
         refuse(node.at, f"{op}() takes a generator", f"{op}(... for k in A.atoms(tile))")
     _no_keywords(node)
     if len(node.arguments) < 2:
-        refuse(node.at, f"{op}() takes a generator or two numbers and more")
+        given = [expressions.value(cx, a) for a in node.arguments]
+        of_array = bool(given) and isinstance(given[0], ir.Array)
+        hint = f"{op}((x[i] for i in range(len(x))), default=0.0)" if of_array else ""
+        refuse(node.at, f"{op}() takes a generator or two numbers and more", hint)
     first, *rest = expressions.numbers(cx, node.arguments)
     for x in rest:
         first = intrinsic("minimum" if op == "min" else "maximum", [first, x], node.at)

@@ -23,7 +23,7 @@ from ..types import (
     read_as,
 )
 from ..walk import subexpressions
-from . import calls, methods
+from . import calls, hints, methods
 from .arithmetic import binary, cast, compare, constant, in_range, truth, unary
 from .context import Context
 from .values import (
@@ -210,17 +210,11 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
         case Static(object=python_types.ModuleType() as module):
             found = reads.attribute_of(module, node.name)
             if found is reads.NOTHING:
-                near = _member(module, node)
-                refuse(node.at, f"module {module.__name__} has no {node.name}", near)
+                spelled = node.base.name if isinstance(node.base, s.Name) else module.__name__
+                hint = hints.nearest(node.name, module, spelled)
+                refuse(node.at, f"module {module.__name__} has no {node.name}", hint)
             return from_python(found, node)
     refuse(node.at, f"{describe(base)} has no attribute {node.name} in the kernel language")
-
-
-def _member(module: python_types.ModuleType, node: s.Attribute) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(node.name, dir(module), n=1, cutoff=0.8)
-    return f"did you mean {near[0]}?" if near else ""
 
 
 def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:

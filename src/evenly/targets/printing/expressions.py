@@ -70,8 +70,8 @@ class Expressions:
                 return f" {self.syntax.spelled[op]} ".join(sides), self.syntax.binds[op]
             case ir.Select(condition=c, then=a, otherwise=b):
                 binds = self.syntax.binds["select"]
-                c, a, b = (self.operand(x, binds + 1) for x in (c, a, b))
-                return self.syntax.select.format(c=c, a=a, b=b), binds
+                parts = {n: self.operand(x, binds + 1) for n, x in (("c", c), ("a", a), ("b", b))}
+                return self.syntax.select.format(**parts), binds
             case ir.Cast(operand=x, type=t):
                 return self.bound(x) if self.machine(x.type) == self.machine(t) else self.cast(x, t)
             case ir.Call():

@@ -124,8 +124,9 @@ class Statements(Generic[T]):
             if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
                 held.append(value)
             else:
-                held.append(ir.Var("part", value.type))
-                self.assign(held[-1], self.text.expr(value))
+                part = ir.Var("part", value.type)
+                self.assign(part, self.text.expr(value))
+                held.append(part)
         self.combine(acc, acc.fields, tuple(held))
 
     def combine(

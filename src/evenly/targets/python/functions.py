@@ -191,9 +191,9 @@ def replacement(thing: Any) -> Any:
         return np.bool_(thing)
     if isinstance(thing, np.generic):
         return element_value(thing)
-    for cls in (int, float, complex):  # a member of an IntEnum is a number, too
-        if isinstance(thing, cls):
-            return cls(thing)
+    weak = next((cls for cls in (int, float, complex) if isinstance(thing, cls)), None)
+    if weak is not None:  # a member of an IntEnum is a number, too
+        return weak(thing)
     if type(thing) is tuple:
         return tuple(replacement(item) for item in thing)
     try:

@@ -150,7 +150,8 @@ class _Typed(ast.NodeTransformer):
         return lambda: [one(name) for name in assigned]
 
     def _at(self, node: ast.expr | ast.stmt) -> ast.Constant:
-        return ast.copy_location(ast.Constant(self._place(node)), node)
+        place: Any = self._place(node)  # a tuple may be a constant, too
+        return ast.copy_location(ast.Constant(place), node)
 
     # ---- operators ---------------------------------------------------------------------------
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:

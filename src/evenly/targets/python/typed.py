@@ -7,7 +7,6 @@ to it: operands are brought to the type that the language's table has for the tw
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -43,14 +42,15 @@ def type_of(cls: type) -> T.Scalar:
     return found
 
 
-@functools.cache
-def _common(a: type, b: type) -> T.Scalar:
-    return T.promote(type_of(a), type_of(b))
+_common: dict[tuple[type, type], T.Scalar] = {}  # by the classes of two numbers
 
 
 def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
     """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
-    t = _common(type(numbers[0]), type(numbers[-1]))
+    key = type(numbers[0]), type(numbers[-1])
+    t = _common.get(key)
+    if t is None:
+        t = _common[key] = T.promote(*map(type_of, key))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
 

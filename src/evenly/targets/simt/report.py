@@ -41,7 +41,7 @@ HINTS = {
 class SimtError(EvenlyError):
     """What target `simt` found in a kernel: a mistake that a GPU would hide, or punish.
 
-    kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined" or "seed"
+    kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined", "assertion" or "seed"
     (the result depends on it). kernel: the emitted kernel. seed: of the run; it repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """

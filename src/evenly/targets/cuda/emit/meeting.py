@@ -14,11 +14,12 @@ def meeting(phase: Phase) -> frozenset[ir.Path]:
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
-    found |= {s.array.path for s in walk.statements(body) if _constant(s, phase)}
+    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store))
+    found |= {s.array.path for s in stores if _constant(s, phase)}
     for p in walk.statements(body):
         if isinstance(p, ir.Pass):
-            stores = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
-            found |= {s.array.path for s in stores if not _own(s, p.atom)}
+            inside = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
+            found |= {s.array.path for s in inside if not _own(s, p.atom)}
     return frozenset(found)
 
 
@@ -42,11 +43,10 @@ def _body(phase: Phase) -> ir.Block:
     return (*phase.enter, phase.pass_, *phase.leave)
 
 
-def _constant(s: ir.Stmt, phase: Phase) -> bool:
+def _constant(s: ir.Store, phase: Phase) -> bool:
     """Whether tiles may store one value into one place."""
-    if not isinstance(s, ir.Store) or not isinstance(phase, Owned | Split):
-        return False
-    return walk.is_constant(s.value) and not _own(s, phase.tile)
+    of_tiles = isinstance(phase, Owned | Split) and not _own(s, phase.tile)
+    return of_tiles and walk.is_constant(s.value)
 
 
 def _own(s: ir.Store, atom: ir.Var) -> bool:
