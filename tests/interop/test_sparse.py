@@ -75,6 +75,12 @@ def test_torch_formats_that_cannot_be_are_refused():
         parts(strange)
 
 
+def test_a_tensor_with_a_dense_axis_is_refused():
+    given = fakes.sparse_tensor("sparse_coo", (6, 8), _values=np.ones(3), _indices=np.zeros((1, 3)))
+    with pytest.raises(InputError, match="^A: expected a tensor of two sparse axes, got 1 sparse"):
+        coo(given)
+
+
 @pytest.mark.parametrize("given", [np.zeros((2, 2)), fakes.tensor(np.zeros((2, 2))), 3, None])
 def test_what_is_not_sparse_is_refused(given):
     assert not is_sparse(given)
