@@ -39,7 +39,7 @@ def kept_callback(signature: Any, **options: Any) -> Callable[[Callable[..., Any
 
     def decorate(function: Callable[..., Any]) -> Any:
         normal = sigutils.normalize_signature(signature)
-        made = CFunc(function, normal, locals={}, options=options)
+        made: Any = CFunc(function, normal, locals={}, options=options)
         made._cache = Kept(function)
         made.compile()
         return made
