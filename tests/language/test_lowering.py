@@ -53,7 +53,7 @@ def test_a_reduction_is_a_pass_with_an_accumulator() -> None:
             total <- exp((A_values[k_1 once] - top))
           total_1: float32 = (0.0 + total)
           pass k_2
-            out_[k_2] = (exp((A_values[k_2 once] - top)) / total_1)
+            out[k_2] = (exp((A_values[k_2 once] - top)) / total_1)
         """,
     )
 
@@ -84,7 +84,7 @@ def test_passes_become_phases_and_results_live_in_workspace() -> None:
             top: float32 = kept_top[row]
             total_1: float32 = kept_total_1[row]
           pass k_2
-            out_[k_2] = (exp((A_values[k_2 once] - top)) / total_1)
+            out[k_2] = (exp((A_values[k_2 once] - top)) / total_1)
         """,
     )
 
