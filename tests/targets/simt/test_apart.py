@@ -104,7 +104,7 @@ def test_locals_are_seen_through_that_follow_from_the_atom(
     y, expected = (np.zeros(matrix.shape[0], np.float32) for _ in range(2))
     for schedule in (ROOM, FULL):
         (main, *_) = emitted(kernel, (A, x, y), schedule)
-        assert ("= x[asked.e" in main.source) == through
+        assert ("= a_x[asked.e" in main.source) == through
         kernel.on("python")(A, x, expected)
         kernel[schedule].on("simt", seeds=(0, 1))(A, x, y)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
@@ -129,12 +129,12 @@ def test_places_are_asked_for_before_what_lies_there() -> None:
     (main, *_) = emitted(by_a_chain, (A, order, x, y), schedule)
     asks, follows = (main.source.split(f"EV_DEVICE {f}(")[1] for f in ("Asked ask", "void follow"))
     assert re.findall(r"asked\.(\w+) = (.*);", asks.split("}")[0]) == [
-        ("e0", "A_values.once(k)"),
-        ("e1", "A_indices.once(k)"),
+        ("e0", "a_A_values.once(v_k)"),
+        ("e1", "a_A_indices.once(v_k)"),
     ]
     assert re.findall(r"asked\.(\w+) = (.*);", follows.split("}")[0]) == [
-        ("e2", "x[order[asked.e1]]"),
-        ("e3", "x[asked.e1]"),
+        ("e2", "a_x[a_order[asked.e1]]"),
+        ("e3", "a_x[asked.e1]"),
     ]
     by_a_chain.on("python")(A, order, x, expected)
     by_a_chain[schedule].on("simt", seeds=(0, 1))(A, order, x, y)

@@ -106,11 +106,10 @@ template <class Phase, int G, int T> struct group_flatten {
         }
       }
     }
-    // What its owner stores as it leaves a tile, others may have read in the last window.
-    if constexpr (Phase::has_leave && Phase::needs_tile) g.sync();
+    // The ends are read no more, nor is what owners store as they leave their tiles.
+    if constexpr (looks) g.sync();
     if constexpr (Phase::has_leave)
       if (owner) phase.leave(tile, mine, grid);
-    if constexpr (looks) g.sync();  // the ends are read no more
   }
 };
 
