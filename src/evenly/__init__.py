@@ -52,6 +52,7 @@ from evenly.layouts import (
     subset,
     uniform,
 )
+from evenly.runtime.bound_call import BoundCall
 from evenly.runtime.kernel import Kernel, kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import (
@@ -90,6 +91,7 @@ __all__ = [
     "Array",
     "Balance",
     "BlockMapped",
+    "BoundCall",
     "DeviceArray",
     "DynamicChunks",
     "EvenlyError",

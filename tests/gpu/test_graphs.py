@@ -1,4 +1,4 @@
-"""Calls that are launched as a graph, from the OFTEN-th on, and what others capture meanwhile."""
+"""Bound calls, which are launched as a graph, and what others capture meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import evenly as ev
 from evenly.interop.generators import rmat
-from evenly.targets.cuda.prepared import OFTEN
+from evenly.targets.cuda.graph import GraphedLaunches
 from tests.batteries import matrices
 from tests.gpu.arguments import arguments
 from tests.kernels import SCHEDULES, softmax_rows, spmv
@@ -20,9 +20,8 @@ pytestmark = pytest.mark.gpu
 TWO = ev.WorkOriented(block=64, items=4)  # its second kernel joins tiles
 
 
-def graphs_of(plan: ev.Plan) -> list[Any]:
-    """Of the calls that it remembers."""
-    return [call.prepared._graph for call in plan._recent._calls]
+def is_graph(call: ev.BoundCall) -> bool:
+    return isinstance(call._run, GraphedLaunches)
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -32,69 +31,85 @@ def test_graphs_give_the_same_bits(kernel: ev.Kernel, schedule: str) -> None:
     cupy, A, x, y = arguments(matrix)
     z = cupy.empty_like(y)
     plan = kernel.plan(A, x, y, schedule=SCHEDULES[schedule])
-    for _ in range(OFTEN):
-        plan(A, x, y)
-        plan(A, x, z)
-    assert all(graphs_of(plan)) and len(graphs_of(plan)) == 2
+    plan(A, x, y)
     expected = y.get()
     assert np.isfinite(expected).all()
-    for _ in range(2):
-        y.fill(cupy.nan)
-        z.fill(cupy.nan)
-        plan(A, x, y)
-        plan(A, x, z)
-        assert y.get().tobytes() == z.get().tobytes() == expected.tobytes()
-    values = cupy.asarray(A.values)
-    values *= 2  # read live
-    plan(A, x, y)
-    kernel[SCHEDULES[schedule]](A, x, z)
-    assert y.get().tobytes() == z.get().tobytes() != expected.tobytes()
+    with plan.bind(A, x, y) as one, plan.bind(A, x, z) as other:
+        assert is_graph(one) and is_graph(other)
+        for _ in range(3):
+            y.fill(cupy.nan)
+            z.fill(cupy.nan)
+            one()
+            other()
+            assert y.get().tobytes() == z.get().tobytes() == expected.tobytes()
+        values = cupy.asarray(A.values)
+        values *= 2  # read live
+        one()
+        kernel[SCHEDULES[schedule]](A, x, z)
+        assert y.get().tobytes() == z.get().tobytes() != expected.tobytes()
 
 
 @pytest.mark.parametrize("schedule", [ev.MergePath(), TWO], ids=str)
-def test_graphs_from_several_threads_and_streams(schedule: Any) -> None:
-    """Two threads on each of two streams: they share a graph, and its scratch memory."""
+def test_from_several_threads_and_streams(schedule: Any) -> None:
+    """Each thread binds its own, to a stream that it names; two of them name the same one."""
     matrix = rmat(12)
     cupy, A, _, _ = arguments(matrix)
     x = cupy.asarray(np.random.default_rng(1).random(matrix.shape[1], dtype=np.float32))
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
-    outputs = [cupy.zeros(matrix.shape[0], np.float32) for _ in streams]
+    outputs = [cupy.zeros(matrix.shape[0], np.float32) for _ in range(4)]
     plan = spmv.plan(A, x, outputs[0], schedule=schedule)
     cupy.cuda.Device().synchronize()
-    for stream, y in zip(streams, outputs, strict=True):
-        with stream:
-            plan(A, x, y)  # remembered before two threads prepare the same call
 
     def work(i: int) -> None:
-        with streams[i]:
-            for _ in range(20 * OFTEN):
-                plan(A, x, outputs[i])
-        streams[i].synchronize()
+        with plan.bind(A, x, outputs[i], stream=streams[i % 2]) as call:
+            assert is_graph(call)
+            for _ in range(300):
+                call()
+            streams[i % 2].synchronize()
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in (0, 1, 0, 1)]
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert all(graphs_of(plan)) and len(graphs_of(plan)) == 2
     expected = matrix.astype(np.float64) @ x.get().astype(np.float64)
     for y in outputs:
         np.testing.assert_allclose(y.get(), expected, rtol=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["CuPy", "PyTorch", "cuda.core", "handle"])
+def test_streams_of_every_library(kind: str) -> None:
+    matrix = matrices()["power law"]
+    cupy, A, x, y = arguments(matrix)
+    device = pytest.importorskip("cuda.core").Device()
+    device.set_current()
+    if kind == "PyTorch":
+        stream = pytest.importorskip("torch").cuda.Stream()
+        wait = stream.synchronize
+    elif kind == "cuda.core":
+        stream = device.create_stream()
+        wait = stream.sync
+    else:
+        given = cupy.cuda.Stream(non_blocking=True)
+        stream, wait = (given if kind == "CuPy" else given.ptr), given.synchronize
+    cupy.cuda.Device().synchronize()
+    with spmv.plan(A, x, y, schedule=TWO).bind(A, x, y, stream=stream) as call:
+        call()
+        wait()
+    np.testing.assert_array_equal(y.get(), matrix @ x.get())
+
+
 @pytest.mark.parametrize("schedule", [ev.MergePath(), TWO], ids=str)
-def test_a_call_that_has_a_graph_is_captured_into_another(schedule: Any) -> None:
+def test_a_bound_call_is_captured_into_another_graph(schedule: Any) -> None:
     matrix = matrices()["power law"]
     cupy, A, x, y = arguments(matrix)
     stream = cupy.cuda.Stream(non_blocking=True)
     cupy.cuda.Device().synchronize()
-    with stream:
-        plan = spmv.plan(A, x, y, schedule=schedule)
-        for _ in range(OFTEN):
-            plan(A, x, y)
-        assert all(graphs_of(plan))
+    with spmv.plan(A, x, y, schedule=schedule).bind(A, x, y, stream=stream) as call, stream:
+        assert is_graph(call)
+        call()
         stream.begin_capture(cupy.cuda.runtime.streamCaptureModeGlobal)
-        plan(A, x, y)
+        call()
         captured = stream.end_capture()
         stream.synchronize()
         for _ in range(2):
@@ -103,20 +118,17 @@ def test_a_call_that_has_a_graph_is_captured_into_another(schedule: Any) -> None
             stream.synchronize()
             np.testing.assert_array_equal(y.get(), matrix @ x.get())
         y.fill(cupy.nan)
-        plan(A, x, y)
+        call()
         np.testing.assert_array_equal(y.get(), matrix @ x.get())
 
 
 def test_what_is_made_and_freed_meanwhile_ends_no_capture() -> None:
-    """A graph is made, another one and scratch memory are freed, while a stream is captured in the strictest mode."""
+    """A call is bound, another one and its memory are freed, while a stream is captured in the strictest mode."""
     matrix = matrices()["power law"]
     cupy, A, x, y = arguments(matrix)
-    plan, old = (spmv.plan(A, x, y, schedule=TWO) for _ in range(2))
-    for _ in range(OFTEN):
-        old(A, x, y)
-    for _ in range(OFTEN - 1):
-        plan(A, x, y)
-    assert all(graphs_of(old)) and not any(graphs_of(plan))
+    plan = spmv.plan(A, x, y, schedule=TWO)
+    old = plan.bind(A, x, y)
+    old()
     stream = cupy.cuda.Stream(non_blocking=True)
     z = cupy.zeros(4, np.float32)
     cupy.cuda.Device().synchronize()
@@ -125,14 +137,13 @@ def test_what_is_made_and_freed_meanwhile_ends_no_capture() -> None:
         z += 1
         with cupy.cuda.Stream.null:
             plan(A, x, y)
-            plan(A, x, y)  # the graph's first launch
-        del old
+        old.close()
         gc.collect()
         captured = stream.end_capture()
         captured.launch(stream)
     stream.synchronize()
-    assert all(graphs_of(plan))
     assert z.get().tolist() == [1] * 4
-    y.fill(cupy.nan)
-    plan(A, x, y)
-    np.testing.assert_array_equal(y.get(), matrix @ x.get())
+    with plan.bind(A, x, y) as call:
+        y.fill(cupy.nan)
+        call()
+        np.testing.assert_array_equal(y.get(), matrix @ x.get())

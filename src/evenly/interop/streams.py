@@ -1,4 +1,4 @@
-"""The caller's current stream: CuPy's, PyTorch's, or the default one."""
+"""Streams of CUDA: the caller's current one (CuPy's, PyTorch's, or the default one), and one that is given."""
 
 from __future__ import annotations
 
@@ -6,7 +6,28 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from evenly.errors import InputError
 from evenly.interop.arrays import kind
+
+
+def handle_of(stream: Any) -> int:
+    """The handle of a stream that a user gives: an integer, or an object of cuda.core, CuPy, PyTorch or Numba.
+
+    Raises InputError for something else.
+    """
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):  # the protocol of cuda.core
+        return int(stream.__cuda_stream__()[1])
+    for name in "ptr", "cuda_stream", "handle":  # CuPy's, PyTorch's, Numba's
+        if hasattr(stream, name):
+            handle = getattr(stream, name)
+            return int(getattr(handle, "value", handle) or 0)
+    raise InputError(
+        "stream",
+        expected="a stream of CuPy, PyTorch or cuda.core, or its handle",
+        given=type(stream).__name__,
+    )
 
 
 def current(arrays: list[Any], device_id: int) -> int:

@@ -14,12 +14,9 @@ import contextvars
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from evenly.interop.looks import Looks
 
 T = TypeVar("T")
 NOTHING: Any = type("Nothing", (), {"__repr__": lambda self: "nothing"})()
@@ -65,17 +62,6 @@ class Reads:
             now = _attribute(owner, name)
             if now is not value and not alike(now, value):
                 return False
-        return True
-
-    def look(self, looks: Looks) -> bool:
-        """Let native code look at all of it; whether it can. Of classes and objects only Python can tell."""
-        if self.attributes or any(
-            type(mapping) is not dict for _, mapping, _, _ in self.items.values()
-        ):
-            return False
-        for _, mapping, name, value in self.items.values():
-            assert isinstance(mapping, dict)
-            looks.item(mapping, name, None if value is NOTHING else (value,))
         return True
 
 

@@ -45,7 +45,7 @@ class _Reference(Executable):
 class Bound:
     """A kernel with some of its choices made. (No data class: one is made at every call.)"""
 
-    __slots__ = ("_latest", "debug", "kernel", "options", "schedule", "target")
+    __slots__ = ("debug", "kernel", "options", "schedule", "target")
 
     def __init__(
         self,
@@ -58,7 +58,6 @@ class Bound:
         self.kernel, self.target = kernel, target
         self.schedule = schedule if schedule == "auto" else by_name(schedule)
         self.debug, self.options = debug, options or {}
-        self._latest: Recent | None = None  # what knew the last call at once
 
     def __reduce__(self) -> Any:
         return type(self), (self.kernel, self.schedule, self.target, self.debug, self.options)
@@ -97,21 +96,10 @@ class Bound:
 
     def again(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
-        mine = self._latest
-        if mine is not None and mine.at_once(*args):
-            return True
         if self.options:
             return False
-        kernel, choice = self.kernel, (self.schedule, self.target, self.debug)
-        latest = kernel.latest.get(choice) if kernel.latest else None
-        known = latest is not mine and latest is not None and latest.at_once(*args)
-        if not known:
-            latest = kernel.recent.get((*choice, *map(type, args)))
-            if latest is None or not (latest.at_once(*args) or latest.again(*args)):
-                return False
-        if latest is not None and latest.knows_at_once:
-            kernel.latest[choice] = self._latest = latest
-        return True
+        recent = self.kernel.recent.get((self.schedule, self.target, self.debug, *map(type, args)))
+        return recent is not None and recent.again(*args)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device
@@ -121,7 +109,6 @@ class Bound:
         if recent is None or not recent.remember(args, prepared, device, plan.reads):
             if len(kernel.recent) >= MOST_KINDS:
                 kernel.recent.clear()
-                kernel.latest.clear()
             also = plan._executable.also_decides(plan._binding)
             recent = kernel.recent[key] = Recent(args, device, also)
             recent.remember(args, prepared, device, plan.reads)

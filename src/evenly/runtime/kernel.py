@@ -50,10 +50,7 @@ class Kernel:
         self._programs = Kept()
         self._executables = Kept()
         self._lock = threading.RLock()
-        # One-shot calls, by the choices made and the arguments' Python types; and by the choices alone, those of
-        # the kind that was last known at once: they tell types themselves.
-        self.recent: dict[Any, Recent] = {}
-        self.latest: dict[Any, Recent] = {}
+        self.recent: dict[Any, Recent] = {}  # by the choices made and the arguments' Python types
         self._freely = (ByName if self.signature.strict else Bound)(self)
         self._again = self._freely.known
 

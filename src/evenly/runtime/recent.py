@@ -7,14 +7,8 @@ bare matrix are the same objects, too: those have been looked at.) Values and st
 read by each launch anew. What was chosen stays: after a structure is changed in place, the schedule
 may be one for the old structure, which is as right, and perhaps slow.
 
-Reading them is most of what a call costs, so there are two ways:
-
-    again     on every target: a function that is written for the arguments at hand reads them into a signature,
-              by which a call is found
-    at_once   on `cpu`, from the second such call on: native code looks at the arguments (looking.py says at what,
-              interop/looks.py how) and runs the call (targets/cpu/again.py)
-
-Of a kernel's one-shot calls `Kernel.latest` is asked first, the `at_once` of those that were last known by it.
+Reading them is most of what a call costs: a function that is written for the arguments at hand reads them into a
+signature, by which a call is found.
 """
 
 from __future__ import annotations
@@ -24,7 +18,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
@@ -32,7 +26,6 @@ from evenly.language.reads import Reads
 from evenly.layouts.contract import is_layout
 
 from .inside import FIELDS, bounds, inside
-from .looking import look
 
 MOST = 8  # calls remembered
 
@@ -60,39 +53,24 @@ class Recent:
     """What was prepared for the last few calls with arguments of these Python types, on one device.
 
     also: what else decides, asked at each call: the device's current stream, say.
-    at_once: a function of a call's arguments, quicker than `again` and for fewer calls: a target's own way to
-      know one again. It says whether it has run the call.
     """
 
     def __init__(
         self, arguments: tuple[Any, ...], device: str, also: tuple[Callable[[], Any], ...] = ()
     ) -> None:
         self._device, self._count = device, len(arguments)
-        self._all_told = not also
         self._inside = _types_inside(arguments)
         self.read = _reader(arguments, also)
         self._calls: list[_Call] = []
-        self.at_once: Callable[..., bool] = _never
-
-    @property
-    def knows_at_once(self) -> bool:
-        return self.at_once is not _never
 
     def again(self, *args: Any) -> bool:
-        """Run as an earlier call did, if one with such arguments is remembered; whether one is.
-
-        For calls that `at_once` does not know.
-        """
+        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
         signature = self.read(*args) if len(args) == self._count else None
         for call in self._calls:
             if call.signature == signature and (not call.reads or call.reads.hold()):
-                break
-        else:
-            return False
-        if self._all_told and not call.asked:
-            self._ask(call, args)
-        call.prepared()
-        return True
+                call.prepared()
+                return True
+        return False
 
     def remember(
         self, args: tuple[Any, ...], prepared: Any, device: str, reads: Reads | None = None
@@ -115,35 +93,18 @@ class Recent:
             # A new list: other threads may be looking through the old one.
             self._calls = [_Call(kept, prepared, reads), *self._calls][:MOST]
 
-    def _ask(self, call: _Call, args: tuple[Any, ...]) -> None:
-        """Let the target know this call, which came a second time, at once from now on."""
-        call.asked = True
-        looks = look(args) if hasattr(call.prepared, "memo") else None
-        if looks is not None and call.reads and not call.reads.look(looks):
-            return
-        # What was looked at is what the call was found by, if that has not changed meanwhile.
-        if looks is not None and self.read(*args) == call.signature:
-            call.memo = call.prepared.memo(looks)
-        memos = [c.memo for c in self._calls if c.memo]
-        if memos:
-            self.at_once = call.prepared.any_of(memos)
-
 
 def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
     """Of the arrays of layouts: those of another library would have to be read otherwise."""
     return [type(v) for layout in arguments if is_layout(layout) for _, v in inside(layout, "")]
 
 
-def _never(*args: Any) -> bool:
-    return False
+class _Call(NamedTuple):
+    """A call that is remembered. reads: what it was compiled with, where that may change."""
 
-
-class _Call:
-    """A call that is remembered. asked: whether the target was asked for its memo, its own way to know it."""
-
-    def __init__(self, signature: Any, prepared: Any, reads: Reads | None) -> None:
-        self.signature, self.prepared, self.reads = signature, prepared, reads
-        self.asked, self.memo = False, None
+    signature: Any
+    prepared: Callable[[], None]
+    reads: Reads | None
 
 
 _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()

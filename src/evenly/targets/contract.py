@@ -30,6 +30,15 @@ class Executable:
         """What runs on these arguments, when it is called, again and again. Somebody else keeps their memory alive."""
         raise NotImplementedError
 
+    def bind(
+        self, binding: Binding, stored: Stored | None = None, stream: int | None = None
+    ) -> Callable[[], None]:
+        """The same for one thread at a time, with memory that no other call uses.
+
+        stream: the handle of the stream that it runs on (target "cuda"); None: the caller's current one.
+        """
+        return self.prepare(binding, stored)
+
     def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
         """What decides a call beside its arguments, to be asked each time."""
         return ()

@@ -83,6 +83,12 @@ class WithoutOffsets(Executable):
         executable, given = self._which(binding)
         return executable.prepare(given, stored)
 
+    def bind(
+        self, binding: Binding, stored: Stored | None = None, stream: int | None = None
+    ) -> Callable[[], None]:
+        executable, given = self._which(binding)
+        return executable.bind(given, stored, stream)
+
     def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
         return self.plain.also_decides(binding)
 

@@ -138,6 +138,21 @@ class Renumbered(Executable):
             [*(c.prepared() for c in copies), self.inner.prepare(moved, stored)], plain, room
         )
 
+    def bind(
+        self, binding: Binding, stored: Stored | None = None, stream: int | None = None
+    ) -> Callable[[], None]:
+        if not self._numbers(binding):
+            return self.inner.bind(binding, stored, stream)
+        room = self._new_room(binding)
+        copies, moved = self._into(room, binding)
+        runs = [*(c.bound(stream) for c in copies), self.inner.bind(moved, stored, stream)]
+
+        def run() -> None:
+            for one in runs:
+                one()
+
+        return run
+
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
         _, copies, moved = self._moved(binding)
         found = [launch for c in copies for launch in c.launches]
@@ -156,20 +171,24 @@ class Renumbered(Executable):
 
     def _moved(self, binding: Binding) -> tuple[Room, list[Plan], Binding]:
         """Plans that put the vectors in order, into the memory of a room, and the call that reads it."""
-        n = self.numbering
-        names = [name for (name,) in n.gathers.vectors]
-        views = [binding.view((name,)) for name in names]
+        views = [binding.view(path) for path in self.numbering.gathers.vectors]
         key = *(ask() for ask in self.also_decides(binding)), *((v.shape, v.dtype) for v in views)
         room = self._rooms.get(key)
         if room is None:
-            made = [arrays.empty(v.owner, v.shape, v.dtype) for v in views]
             # Another thread may have been as quick: both take the same one.
-            room = self._rooms.setdefault(key, Room(dict(zip(names, made, strict=True))))
-        vectors = room.vectors
+            room = self._rooms.setdefault(key, self._new_room(binding))
+        return room, *self._into(room, binding)
+
+    def _new_room(self, binding: Binding) -> Room:
+        views = {name: binding.view((name,)) for (name,) in self.numbering.gathers.vectors}
+        return Room({n: arrays.empty(v.owner, v.shape, v.dtype) for n, v in views.items()})
+
+    def _into(self, room: Room, binding: Binding) -> tuple[list[Plan], Binding]:
+        n, vectors = self.numbering, room.vectors
         bound = put_in_order[ThreadMapped()].on(self.target)
-        copies = [bound.plan(n.places, n.order, binding.value((v,)), vectors[v]) for v in names]
+        copies = [bound.plan(n.places, n.order, binding.value((v,)), vectors[v]) for v in vectors]
         ids = {n.gathers.ids[0]: n.numbered}
-        return room, copies, Binding({**binding.arguments, **ids, **vectors})
+        return copies, Binding({**binding.arguments, **ids, **vectors})
 
 
 class Room:

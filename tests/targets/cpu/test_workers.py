@@ -14,7 +14,6 @@ from tests.targets.cpu.programs import compiled, csr_of, run
 
 import evenly as ev
 from evenly.arguments import Binding
-from evenly.runtime.looking import look
 from evenly.targets.cpu import driver, workers
 
 
@@ -214,7 +213,7 @@ def test_a_layer_that_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     run(executable, given)
     bits = given["y"].tobytes()
     monkeypatch.setattr(workers, "_concurrent", lambda: False)
-    monkeypatch.setattr(workers, "threads", np.array([workers.ASK]))
+    monkeypatch.setattr(workers, "_threads", None)
     allowed = []
 
     def run_again() -> None:
@@ -227,32 +226,6 @@ def test_a_layer_that_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) 
     with workers._one_at_a_time:
         run_again()
     assert allowed == [True, False]
-
-
-def prepared_at_once(given: dict[str, Any]) -> Callable[..., bool]:
-    """A call of `sums` with these, as native code knows it; Numba's threads have been started."""
-    looks = look(tuple(given.values()))
-    if looks is None:
-        pytest.skip("native code cannot look at objects here")
-    prepared = compiled(sums, given, ev.MergePath()).prepare(Binding(given))
-    prepared()
-    return prepared.any_of([prepared.memo(looks)])
-
-
-def test_at_once_is_what_needs_no_threads_where_they_must_be_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    small, many = {"A": csr_of(np.array([0, 3, 5]))}, few_tiles()
-    small |= {"x": np.ones(50, np.float32), "y": np.zeros(2, np.float32)}
-    monkeypatch.setattr(workers, "_concurrent", lambda: False)
-    monkeypatch.setattr(workers, "threads", np.array([workers.ASK]))
-    alone = numba.get_num_threads() == 1
-    assert prepared_at_once(small)(*small.values())
-    assert prepared_at_once(many)(*many.values()) is alone
-    workers.threads[0] = workers.ALONE
-    bits, many["y"][:] = many["y"].tobytes(), 0
-    assert prepared_at_once(many)(*many.values())
-    assert many["y"].tobytes() == bits
 
 
 def _in_a_child(executable: Any, given: dict[str, Any], queue: Any) -> None:
@@ -287,16 +260,3 @@ def test_a_forked_process_works_alone() -> None:
     bits = given["y"].tobytes()
     given["y"][:] = 0
     assert from_a_child(_in_a_child, executable, given) == bits
-
-
-def _at_once_in_a_child(call: Callable[..., bool], given: dict[str, Any], queue: Any) -> None:
-    given["y"][:] = 0
-    queue.put((call(*given.values()), given["y"].tobytes()))
-
-
-@forks
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_forked_process_works_alone_at_once() -> None:
-    given = few_tiles()
-    call = prepared_at_once(given)
-    assert from_a_child(_at_once_in_a_child, call, given) == (True, given["y"].tobytes())

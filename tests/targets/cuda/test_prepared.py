@@ -1,4 +1,4 @@
-"""Prepared launches, one by one and as a graph, by a driver that only takes notes."""
+"""Prepared launches, one by one and as a graph, with a driver that only takes notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from evenly.targets.cuda import capture, graph, prepared
-from evenly.targets.cuda.prepared import OFTEN
 
 Launched = list[tuple[int, int]]  # thread, kernel
 GRAPH = -1  # in place of a kernel
@@ -34,14 +33,10 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     monkeypatch.setattr(driver, "cuLaunchKernel", launch)
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda handle, _: launch(handle))
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: pytest.fail("asked of stream 0"))
-    current: list[Any] = []
-
-    def graph_of(items: Any) -> Any:
-        assert current == ["device"]  # a thread may have launched without
-        return SimpleNamespace(handle=GRAPH)
-
-    monkeypatch.setattr(prepared, "make_current", current.append)
-    monkeypatch.setattr(prepared, "graph_of", graph_of)
+    monkeypatch.setattr(prepared, "make_current", lambda device: None)
+    monkeypatch.setattr(graph, "are_quicker", lambda: True)
+    monkeypatch.setattr(graph, "_graph_of", lambda items: GRAPH)
+    monkeypatch.setattr(graph, "_destroy", lambda handle: None)
     return notes
 
 
@@ -85,11 +80,12 @@ def kernels(launched: Launched) -> list[int]:
     return found
 
 
-def test_what_is_called_often_is_launched_as_a_graph(launched: Launched) -> None:
-    call = made((1, 2), threading.Lock())
-    for _ in range(OFTEN):
-        call()
-    assert kernels(launched) == [1, 2] * OFTEN
+def graphed(kernels: tuple[int, ...], stream: int = 0) -> Any:
+    return graph.graphed(made(kernels, threading.Lock(), stream))
+
+
+def test_a_bound_call_is_launched_as_a_graph(launched: Launched) -> None:
+    call = graphed((1, 2))
     call()
     call()
     assert kernels(launched) == [GRAPH, GRAPH]
@@ -103,10 +99,7 @@ def test_no_graph_is_launched_while_the_stream_is_captured(
     status = [driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE]
     error = [driver.CUresult.CUDA_SUCCESS]
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (error[0], status[0]))
-    call = made((1,), threading.Lock(), STREAM)
-    for _ in range(OFTEN):
-        call()
-    assert kernels(launched) == [1] * OFTEN
+    call = graphed((1,), STREAM)
     call()
     status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
     call()
@@ -120,52 +113,40 @@ def test_no_graph_is_launched_while_the_stream_is_captured(
 def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(
     launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A thread's first call may find no context, which its next one has."""
+    from cuda.bindings import driver
+
+    error = driver.CUresult.CUDA_ERROR_INVALID_CONTEXT
+    monkeypatch.setattr(driver, "cuGraphLaunch", lambda *_: (error,))
+    graphed((1, 2))()
+    assert kernels(launched) == [1, 2]
+
+
+@pytest.mark.parametrize("quicker", [True, False])
+def test_where_there_is_no_graph_launches_stay_as_they_are(
+    quicker: bool, launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph, "are_quicker", lambda: quicker)
+    monkeypatch.setattr(graph, "_graph_of", lambda items: None if quicker else pytest.fail("made"))
+    assert isinstance(graphed((1, 2)), prepared.Prepared)
+
+
+def test_a_call_without_launches_has_no_graph(launched: Launched) -> None:
+    call = graphed(())
+    call()
+    assert isinstance(call, prepared.Prepared) and not launched
+
+
+def test_a_thread_without_a_context_gets_one(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from cuda.bindings import driver
 
     current: list[Any] = []
-    call = made((1, 2), threading.Lock())
-    for _ in range(OFTEN):
-        call()
-    launched.clear()
+    results = [(driver.CUresult.CUDA_ERROR_INVALID_CONTEXT,), (0,)]
+    monkeypatch.setattr(driver, "cuLaunchKernel", lambda *_: results.pop(0))
     monkeypatch.setattr(prepared, "make_current", current.append)
-    call._start = lambda *_: (driver.CUresult.CUDA_ERROR_INVALID_CONTEXT,)
-    call()
-    assert kernels(launched) == [1, 2]
-    assert current == ["device"]
-
-
-def test_who_calls_in_the_midst_of_a_call_waits_for_nobody(launched: Launched) -> None:
-    """A signal's handler, say: the lock is its own thread's."""
-    call = made((1,), threading.Lock())
-    for _ in range(OFTEN):
-        call()
-    launched.clear()
-    start = call._start
-
-    def interrupted(*given: Any) -> tuple[int]:
-        if not launched:
-            call()
-        started: tuple[int] = start(*given)
-        return started
-
-    call._start = interrupted
-    thread = threading.Thread(target=call, daemon=True)
-    thread.start()
-    thread.join(timeout=10)
-    assert kernels(launched) == [1, GRAPH]
-
-
-def test_where_there_is_no_graph_nobody_asks_twice(
-    launched: Launched, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(prepared, "graph_of", lambda items: asked.append(len(items)))
-    call = made((1, 2), threading.Lock())
-    for _ in range(3 * OFTEN):
-        call()
-    assert kernels(launched) == [1, 2] * 3 * OFTEN
-    assert asked == [2]
+    made((1,), threading.Lock())()
+    assert current == ["device"] and not results
 
 
 @pytest.mark.parametrize(("version", "makes"), [(12_050, False), (12_060, True), (13_000, True)])
@@ -176,7 +157,6 @@ def test_older_drivers_start_graphs_no_sooner(
     monkeypatch.setattr(graph, "are_quicker", graph.are_quicker.__wrapped__)  # whatever ran before
     monkeypatch.setattr(driver, "cuDriverGetVersion", lambda: (0, version))
     assert graph.are_quicker() == makes
-    assert makes or graph.graph_of([]) is None
 
 
 @pytest.mark.parametrize("works", [True, False])

@@ -2,8 +2,6 @@
 
 A program's function is known by its address alone. `phase` runs a whole phase in one native call: of
 a call that takes a few microseconds, what Python would do between its steps would be most.
-
-`phase` is known to other files by its address, too: so what is compiled there holds no copy of it.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from numba.extending import intrinsic
 from .calls import (
     ADDRESS,
     ALL,
-    ASK,
     FACTS_AT,
     JOINS,
     QUEUES_AT,
@@ -52,12 +49,6 @@ def _call(typing_context, address, worker, workers, slots):
     return types.int64(types.int64, types.int64, types.int64, types.int64), _native_call
 
 
-@intrinsic
-def call_phase(typing_context, address, call, threads):
-    """`phase`, at its address."""
-    return types.int64(types.int64, types.int64, types.int64), _native_call
-
-
 def _pointer(context, builder, signature, arguments):
     return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
 
@@ -66,12 +57,6 @@ def _pointer(context, builder, signature, arguments):
 def integers(typing_context, address):
     """The integers at an address."""
     return types.CPointer(types.int64)(types.int64), _pointer
-
-
-@intrinsic
-def halves(typing_context, address):
-    """The integers of 32 bits at an address."""
-    return types.CPointer(types.int32)(types.int64), _pointer
 
 
 @intrinsic
@@ -179,7 +164,7 @@ def phase(call, threads):
     """Run a whole phase, in as many workers as Numba's setting suggests, on the threads that it may use.
 
     It does nothing, and returns 0, where there is no room for what the workers leave: for so many lanes'
-    results of a tile, of so many workers; and where several should run, but `threads` is ASK.
+    results of a tile, of so many workers.
     """
     given = integers(call)
     address, slots, facts = given[ADDRESS], given[SLOTS], integers(given[FACTS_AT])
@@ -187,8 +172,6 @@ def phase(call, threads):
     admitted = _admitted_threads()
     workers = worker_count(facts[SIZE], admitted)
     if facts[LANES] > given[ROOM_LANES] or workers > given[ROOM_WORKERS]:
-        return 0
-    if workers > 1 and threads == ASK:
         return 0
     divide(address, slots, given[RULE], facts[TILES], facts[ATOMS], workers, given[SHARES_AT])
     if workers > 1 and threads == ALL:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop.arrays import address
-from evenly.interop.looks import Looks
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.types import from_dtype, strong
@@ -22,9 +20,6 @@ from .failures import misfit
 from .run import Run
 from .slots import Address, Length, Number, Scratch, Slot
 from .text import Place
-
-if TYPE_CHECKING:
-    from .again import Memo
 
 
 class Binding(Protocol):
@@ -74,6 +69,10 @@ class CpuExecutable(Executable):
         """What runs all phases on these arguments, when it is called; the caller keeps their memory alive."""
         return Prepared(self, self.filled(binding))
 
+    def bind(self, binding: Binding, stored: Any = None, stream: int | None = None) -> Run:
+        """The same for one thread at a time."""
+        return Run(self, self.filled(binding))
+
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Bytes of the arrays that live from one phase to the next."""
         run = Run(self, self.filled(binding))
@@ -107,22 +106,6 @@ class Prepared:
             run = Run(self._executable, self._table.copy())
         run()
         self._idle.append(run)
-
-    def memo(self, looks: Looks) -> Memo | None:
-        """What native code knows this call by, and runs; None where a run takes more than one native call."""
-        run = Run(self._executable, self._table.copy())
-        if not run.simple or not run.has_room():
-            return None
-        from .again import Memo
-
-        return Memo(looks, run)
-
-    @staticmethod
-    def any_of(memos: Sequence[Memo]) -> Callable[..., bool]:
-        """A function of a call's arguments: whether it was one of these, and has been run."""
-        from .again import any_of
-
-        return any_of(memos)
 
 
 def bits(value: Any, slot: Number) -> int:

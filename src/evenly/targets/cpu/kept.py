@@ -28,7 +28,6 @@ from numba.core.serialize import dumps
 from numba.core.typeinfer import register_dispatcher
 
 from evenly.cache import discard, read_file, write_file
-from evenly.interop import fields, looks
 from evenly.version import __version__
 
 KIND = "cpu"
@@ -110,9 +109,8 @@ def identity() -> str:
 
 
 def _foundations() -> str:
-    """A digest of the texts of this package and of what it takes offsets of."""
+    """A digest of the texts of this package."""
     found = hashlib.sha256()
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    for path in (*files, Path(fields.__file__), Path(looks.__file__)):
+    for path in sorted(Path(__file__).parent.glob("*.py")):
         found.update(path.read_bytes())
     return found.hexdigest()

@@ -130,15 +130,6 @@ class Run:
             at += 8 * size
         self.call_with(number, function, (lanes, count))
 
-    def has_room(self) -> bool:
-        """Whether the only phase has room for as many workers as there may ever be, that is kept; made now."""
-        (function,) = self.executable.functions
-        lanes, most = self.ask(function)[LANES], len(self.shares)
-        if 8 * sum(_sizes(function, lanes, most)) > KEPT:
-            return False
-        self.make_room(0, function, lanes, most)
-        return True
-
     def lay_out(self, workspace: Workspace) -> None:
         """Memory for an array that lives from one phase to the next."""
         array = workspace.array

@@ -22,13 +22,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from .calls import ALL, ALONE
 
-from .calls import ALL, ALONE, ASK
-
-# The threads that a phase may use in this process: ASK until Numba's are started, and for ever where
-# they take one call at a time. Native code reads it.
-threads = np.array([ASK], np.int64)
+# The threads that a phase may use in this process, ALL or ALONE; None until Numba's are started, and for ever where
+# they take one call at a time.
+_threads: int | None = None
 _started = False  # Numba's threads, in this process or in one that it was forked from
 _one_at_a_time = threading.Lock()
 
@@ -71,13 +69,12 @@ def run_workers(
 
 def with_threads(run: Callable[[int], Any]) -> Any:
     """run(the threads that it may use: ALL or ALONE)."""
-    global _started
-    known = int(threads[0])
-    if known != ASK:
-        return run(known)
+    global _started, _threads
+    if _threads is not None:
+        return run(_threads)
     _started = True
     if _concurrent():
-        threads[0] = ALL
+        _threads = ALL
         return run(ALL)
     if not _one_at_a_time.acquire(blocking=False):
         return run(ALONE)
@@ -89,8 +86,9 @@ def with_threads(run: Callable[[int], Any]) -> Any:
 
 def _in_a_child() -> None:
     """After a fork: OpenMP ends a process that uses threads that another one started."""
+    global _threads
     if _started:
-        threads[0] = ALONE
+        _threads = ALONE
 
 
 if hasattr(os, "register_at_fork"):

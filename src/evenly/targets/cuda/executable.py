@@ -17,6 +17,7 @@ from evenly.targets.contract import Executable
 from . import headers
 from .compile import cubin, require
 from .emit.code import KernelCode
+from .graph import graphed
 from .launching import Addresses, Program, Scratch, Step
 from .loading import load
 from .memory import DeviceMemory
@@ -62,15 +63,23 @@ class CudaExecutable(Executable):
     ) -> None:
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
-        self._owned: dict[tuple[str, int, int], DeviceMemory] = {}
+        self._workspace = Workspace()
         self._lock, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared:
         """The launches for these arguments on the caller's current stream, to be called again and again."""
         device, stream = self.place(binding)
-        launches = self._launches(binding, stored or {}, device, stream)
+        launches = self._launches(binding, stored or {}, device, stream, self._workspace)
         return Prepared(launches, device, stream, self._turn)
+
+    def bind(
+        self, binding: Binding, stored: Stored | None = None, stream: int | None = None
+    ) -> Callable[[], None]:
+        """The launches as a graph, on this stream, with scratch memory that no other call uses."""
+        device, at = self.place(binding, stream)
+        launches = self._launches(binding, stored or {}, device, at, Workspace())
+        return graphed(Prepared(launches, device, at, threading.Lock()))
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
         """What a call depends on beside its arguments: the caller's current stream, for arguments like these."""
@@ -79,7 +88,7 @@ class CudaExecutable(Executable):
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
         """The launches for these arguments, in order."""
-        return self._launches(binding, stored or {}, *self.place(binding))
+        return self._launches(binding, stored or {}, *self.place(binding), self._workspace)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that launches on these very layouts can use again, one a layout."""
@@ -103,11 +112,11 @@ class CudaExecutable(Executable):
                 return path
         return None
 
-    def place(self, binding: Binding) -> tuple[Any, Any]:
-        """The device that the arguments are on, made current, and the caller's stream there."""
+    def place(self, binding: Binding, stream: int | None = None) -> tuple[Any, Any]:
+        """The device that the arguments are on, made current, and a stream there: the caller's, where none is given."""
         device = device_at(binding)
         views = [binding.view(path) for _, path in binding.array_paths]
-        handle = current([v.owner for v in views], device.device_id)
+        handle = current([v.owner for v in views], device.device_id) if stream is None else stream
         return device, require().Stream.from_handle(handle) if handle else device.default_stream
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
@@ -115,11 +124,13 @@ class CudaExecutable(Executable):
         return self.program.workspace_bytes(binding, multiprocessors(device), stored or {})
 
     # ---- launches --------------------------------------------------------------------------------
-    def _launches(self, binding: Binding, stored: Stored, device: Any, stream: Any) -> list[Launch]:
-        count = multiprocessors(device)
+    def _launches(
+        self, binding: Binding, stored: Stored, device: Any, stream: Any, workspace: Workspace
+    ) -> list[Launch]:
+        count, at = multiprocessors(device), (device.device_id, int(stream.handle))
         scratch = self.program.scratch(binding, count, stored)
-        memory = self._memory("scratch", scratch.nbytes, device, stream)
-        cells = self._memory("cells", self.program.cell_bytes(binding, count), device, stream)
+        memory = workspace.memory("scratch", scratch.nbytes, *at)
+        cells = workspace.memory("cells", self.program.cell_bytes(binding, count), *at)
         return [
             self._launch(step, binding, scratch, Held(memory, cells, stored), device)
             for step in self.program.steps(binding, count, stored)
@@ -158,16 +169,24 @@ class CudaExecutable(Executable):
                 self._loaded[key] = loaded, code, module
             return self._loaded[key][:2]
 
-    def _memory(self, what: str, total: int, device: Any, stream: Any) -> DeviceMemory | None:
-        """Memory of at least `total` bytes that belongs to this stream; it only grows. Cells are zero at first."""
+
+class Workspace:
+    """Memory for launches that come one after another: it belongs to a stream, and only grows. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, int, int], DeviceMemory] = {}
+        self._lock = threading.Lock()
+
+    def memory(self, what: str, total: int, device_id: int, stream: int) -> DeviceMemory | None:
+        """At least `total` bytes, on the current device. Cells are zero at first."""
         if total == 0:
             return None
-        key = what, device.device_id, int(stream.handle)
+        key = what, device_id, stream
         with self._lock:
-            held = self._owned.get(key)
+            held = self._held.get(key)
             if held is None or held.size < total:
                 # Launches that are prepared keep what they had.
-                held = self._owned[key] = DeviceMemory(total, zero=what == "cells")
+                held = self._held[key] = DeviceMemory(total, zero=what == "cells")
             return held
 
 

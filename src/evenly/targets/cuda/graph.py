@@ -1,34 +1,59 @@
 """Launches as one CUDA graph: the driver starts all of them in half the time that it takes for one by itself.
 
-Which holds of drivers that start kernels in a row in constant time, those of CUDA 12.6 and newer.
+That holds for drivers that start kernels in a row in constant time, those of CUDA 12.6 and newer.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
+from collections.abc import Callable
 from typing import Any
 
-from .capture import outside_captures
+from .capture import may_be_captured, outside_captures
+from .prepared import Prepared
 
 CONSTANT_TIME = 12_060  # the driver's version from which on graphs are quicker, as it says it
 
 
-class LaunchGraph:
-    """Launches that are started together. handle: the driver's graph of them, destroyed with the last reference."""
+class GraphedLaunches:
+    """Prepared launches that are started as one graph, by one thread at a time.
 
-    __slots__ = ("__weakref__", "handle")
+    While the stream is captured they are launched one by one, so that they become part of what is captured: into a
+    graph of somebody else no graph can be launched. So they are where the graph cannot be started.
+    """
 
-    def __init__(self, handle: Any) -> None:
-        self.handle = handle
+    __slots__ = ("__weakref__", "_graph", "_prepared", "_start", "_status", "_stream")
+
+    def __init__(self, prepared: Prepared, graph: Any) -> None:
+        from cuda.bindings import driver
+
+        self._prepared, self._graph, self._stream = prepared, graph, prepared.stream
+        self._start = driver.cuGraphLaunch
+        self._status = driver.cuStreamIsCapturing if may_be_captured(int(self._stream)) else None
         # At exit the context may be gone before: then there is nothing left to destroy.
-        weakref.finalize(self, _destroy, handle).atexit = False
+        weakref.finalize(self, _destroy, graph).atexit = False
+
+    def __call__(self) -> None:
+        prepared = self._prepared
+        if not prepared.only_device:
+            prepared.device.set_current()
+        if self._status is not None and any(self._status(self._stream)):
+            prepared()
+            return
+        (error,) = self._start(self._graph, self._stream)
+        if error:
+            prepared()
 
 
-def graph_of(items: list[tuple[Any, ...]]) -> LaunchGraph | None:
-    """A graph of launches, which are given as cuLaunchKernel takes them; None where there is none that is quicker."""
-    if not are_quicker():
-        return None
+def graphed(prepared: Prepared) -> Callable[[], None]:
+    """The launches as a graph; as they are where no graph can be made of them, or none that is quicker."""
+    made = _graph_of(prepared.items) if prepared.items and are_quicker() else None
+    return prepared if made is None else GraphedLaunches(prepared, made)
+
+
+def _graph_of(items: list[tuple[Any, ...]]) -> Any:
+    """The driver's executable graph of launches, which are given as cuLaunchKernel takes them; None: there is none."""
     from cuda.bindings import driver
 
     with outside_captures():
@@ -40,7 +65,7 @@ def graph_of(items: list[tuple[Any, ...]]) -> LaunchGraph | None:
             error, made = driver.cuGraphInstantiate(graph, 0)
             made = None if error else made
         driver.cuGraphDestroy(graph)
-    return None if made is None else LaunchGraph(made)
+    return made
 
 
 def _add(items: list[tuple[Any, ...]], graph: Any) -> bool:

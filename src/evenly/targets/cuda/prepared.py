@@ -12,54 +12,38 @@ import numpy as np
 from evenly.errors import InternalError
 from evenly.interop.context import make_current
 
-from .capture import may_be_captured
 from .compile import require
-from .graph import LaunchGraph, graph_of
 
 if TYPE_CHECKING:
     from .executable import Launch
-
-
-OFTEN = 16  # calls, from which on making a graph of the launches (some 80 us) has paid soon
 
 
 class Prepared:
     """Launches on one stream, one after another. Calling it launches them; safe from several threads.
 
     It holds the scratch memory that they use, and not the arrays: whoever calls it has those.
-    Once it has been called often, they are launched as one graph, but while the stream is captured: into a graph
-    of somebody else no graph can be launched.
     turn: taken while several are launched, so that another thread's do not come between them:
-    they share the scratch memory of the stream. One by itself has a lock of its own, for its graph, which one thread
-    may launch at a time; who finds it taken, and be it a signal's handler in that thread, launches the kernel.
+    they share the scratch memory of the stream.
+    items: the launches as cuLaunchKernel takes them.
     """
 
-    __slots__ = (
-        "_arguments", "_calls", "_device", "_graph", "_items", "_kept", "_launch", "_only", "_start",
-        "_status", "_stream", "_turn",
-    )  # fmt: skip
+    __slots__ = ("_arguments", "_kept", "_launch", "_turn", "device", "items", "only_device", "stream")
 
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
 
-        self._only = only_one_device()
-        self._launch, self._start = driver.cuLaunchKernel, driver.cuGraphLaunch
-        self._device = device
-        self._turn = turn if len(launches) > 1 else Lock()
-        handle = int(stream.handle)
-        self._stream = driver.CUstream(handle)
-        self._status = driver.cuStreamIsCapturing if may_be_captured(handle) else None
-        self._graph: LaunchGraph | None = None
-        self._calls = 0
+        self.only_device = only_one_device()
+        self._launch, self._turn = driver.cuLaunchKernel, turn
+        self.device, self.stream = device, driver.CUstream(int(stream.handle))
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
-        self._items = [
+        self.items = [
             (
                 driver.CUfunction(int(item.kernel.handle)),
                 *item.grid,
                 *item.block,
                 0,
-                self._stream,
+                self.stream,
                 addresses,
                 0,
             )
@@ -67,40 +51,20 @@ class Prepared:
         ]
 
     def __call__(self) -> None:
-        if not self._only:
-            self._device.set_current()
-        graph = self._graph
-        if graph is None or (self._status is not None and any(self._status(self._stream))):
-            self._one_by_one()
-        elif self._turn.acquire(len(self._items) > 1):
-            try:
-                (error,) = self._start(graph.handle, self._stream)
-            finally:
-                self._turn.release()
-            if error:
-                make_current(self._device)  # most often a thread that has no context yet
-                self._one_by_one()
-        else:
-            self._one_by_one()
-
-    def _one_by_one(self) -> None:
-        if len(self._items) == 1:
+        if not self.only_device:
+            self.device.set_current()
+        if len(self.items) == 1:
             self._launch_in_order()
         else:
             with self._turn:
                 self._launch_in_order()
-        calls = self._calls = self._calls + 1  # of several threads at least one comes by OFTEN
-        if calls == OFTEN:
-            # A thread without a context can launch kernels on a stream, but make no graph of them.
-            make_current(self._device)
-            self._graph = graph_of(self._items)
 
     def _launch_in_order(self) -> None:
-        for item in self._items:
+        for item in self.items:
             (error,) = self._launch(*item)
             if error:
                 # Most often a thread that has no context yet.
-                self._device.set_current()
+                make_current(self.device)
                 (error,) = self._launch(*item)
                 if error:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
