@@ -16,7 +16,7 @@ from evenly.language import ir
 from evenly.language.beforehand import value_of
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
-from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.contract import Sizes, ceil_div, launch_of
 from evenly.schedules.handed_out import ROUNDS, most_blocks
 
 from .emit.code import BIN_BLOCK, FINISH_BLOCK, KernelCode, PhaseCode
@@ -257,7 +257,7 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.schedule is None:
         return Dimensions(1, 1, 0)
     layout = binding.layout(code.path)
-    blocks = int(code.schedule.launch(Sizes(int(layout.max_tiles), int(layout.max_atoms)))[0])
+    blocks, _ = launch_of(code.schedule, Sizes(int(layout.max_tiles), int(layout.max_atoms)))
     if code.schedule.engine in ROUNDS:
         blocks = min(blocks, most_blocks(code.schedule, multiprocessors))
     if code.chunk:
