@@ -153,9 +153,14 @@ def layout(cls: type[T]) -> type[T]:
     return made
 
 
+def leaves(cls: type, name: str) -> bool:
+    """Whether a class of layouts leaves a method of the contract as it is: now, after what was put into it."""
+    return is_default(name, getattr(cls, name, None))
+
+
 def masks(layout: Any) -> bool:
     """Whether `layout` may have atoms that are not valid (padding)."""
-    if "valid" in type(layout).__default_methods__:
+    if leaves(type(layout), "valid"):
         return False
     base = getattr(type(layout), "valid_of", None)
     return True if base is None else masks(getattr(layout, base))

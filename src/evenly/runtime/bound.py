@@ -133,7 +133,10 @@ class Bound:
 
     def plan(self, /, *args: Any, **named: Any) -> Plan:
         """Decide and compile for these arguments."""
-        args = self.kernel.arranged(args, named)
+        return self.plan_of(self.kernel.arranged(args, named))
+
+    def plan_of(self, args: tuple[Any, ...]) -> Plan:
+        """The same for the values of all parameters, in their order."""
         if self.schedule == "auto":
             return self.plan_as_auto(*args)
         return self._checked(args).store().made_by(self, as_auto=False)

@@ -18,7 +18,7 @@ from evenly.interop import arrays, sparse
 from evenly.language.names import atomic_add
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
-from evenly.layouts.contract import accessors, is_layout
+from evenly.layouts.contract import accessors, is_layout, leaves
 from evenly.layouts.fields import value_types
 from evenly.runtime.kernel import Bound, kernel
 
@@ -79,7 +79,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     _check_vector(x, columns, "x", "columns")
     if out is None:
         # A subset leaves rows as they are.
-        whole = compressed or "tile_id" in type(A).__default_methods__
+        whole = compressed or leaves(type(A), "tile_id")
         values = (A.dtype,) if compressed else value_types(A)
         found = _product_type(arrays.dtype_of(x, "x"), *values)
         out = (arrays.empty if whole else arrays.zeros)(x, (rows,), found)

@@ -64,10 +64,7 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         return e
     if read_as(to) != to:  # held in 16 bits: floats alone are rounded to that
         return ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
-    endless = (
-        e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
-    )
-    if isinstance(e, ir.Const) and not endless:
+    if isinstance(e, ir.Const) and not _lossy(e, to):
         value = (
             bool(e.value)
             if to.is_bool
@@ -77,6 +74,16 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
+
+
+def _lossy(e: ir.Const, to: Scalar) -> bool:
+    """Whether Python has no such number: what is infinite as an integer, what is complex as a real one.
+
+    The latter a reduction asks for until it knows its type, in code that is thrown away.
+    """
+    if e.type.is_complex:
+        return not (to.is_complex or to.is_bool)
+    return e.type.is_float and to.is_integer and not math.isfinite(e.value)
 
 
 def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex:

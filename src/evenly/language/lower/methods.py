@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
+from evenly.layouts.defaults import is_default
 
 from .. import ir, reads
 from .. import syntax as s
@@ -32,7 +33,7 @@ from .values import (
 
 def has_default(layout: LayoutValue, name: str) -> bool:
     """Whether the layout leaves an optional method of the contract as it is."""
-    return name in layout.cls.__default_methods__
+    return is_default(name, reads.member_of(layout.cls, name))
 
 
 # ---- attributes --------------------------------------------------------------------------------
@@ -270,6 +271,7 @@ def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Valu
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
     """The mask's condition for an atom; None where the layout masks nothing."""
+    _note_masks(layout)
     if not layout.masked:
         return None
     v = _own(cx, layout, "valid", (tile, atom))
@@ -280,6 +282,16 @@ def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Exp
             "it gives a truth value",
         )
     return v
+
+
+def _note_masks(layout: LayoutValue) -> None:
+    """What `masks` asks of the layout is part of what is read."""
+    reads.member_of(layout.cls, "valid")
+    base = getattr(layout.cls, "valid_of", None)
+    if base is not None:
+        held = layout.fields[base]
+        assert isinstance(held, LayoutValue)
+        _note_masks(held)
 
 
 def _own(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> Value:

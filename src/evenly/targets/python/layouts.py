@@ -14,6 +14,7 @@ from typing import Any
 
 from evenly.language import reads
 from evenly.layouts.contract import accessor_takes, masks
+from evenly.layouts.defaults import is_default
 
 from .arrays import CheckedArray
 from .failures import RunError
@@ -68,7 +69,7 @@ class LayoutView:
         return position if self._default("atom_id") else self._run("atom_id", tile, position)
 
     def _default(self, name: str) -> bool:
-        return name in self._class.__default_methods__
+        return is_default(name, reads.member_of(self._class, name))
 
     # ---- fields, properties, accessors -----------------------------------------------------------
     def __getattr__(self, name: str) -> Any:
