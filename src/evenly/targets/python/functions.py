@@ -21,6 +21,7 @@ from evenly.language import types as T
 from evenly.language.intrinsics import BY_NAME
 
 from . import operators
+from .rewrite import hidden
 from .typed import as_type, element_value, is_weak, together, truncated, type_of, weakly
 
 _NOTHING: Any = object()
@@ -180,13 +181,17 @@ class ModuleProxy:
     """A module whose attributes are replaced as they are looked up: `math.exp`, `ev.argmax`."""
 
     def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
-        self._module, self._replace = module, replace
+        self.__dict__[_MODULE] = module, replace  # its attributes may have any name
 
     def __getattr__(self, name: str) -> Any:
-        found = reads.attribute_of(self._module, name)
+        module, replace = self.__dict__[_MODULE]
+        found = reads.attribute_of(module, name)
         if found is reads.NOTHING:
-            raise AttributeError(f"module {self._module.__name__} has no {name}")
-        return self._replace(found)
+            raise AttributeError(f"module {module.__name__} has no {name}")
+        return replace(found)
+
+
+_MODULE = hidden("module")
 
 
 def replacement(thing: Any) -> Any:
