@@ -357,6 +357,7 @@ LAYOUTS = [
     R("tile", "q = «A.shape»[0]", "Csr.shape is for the host, not for kernels", PUBLIC),
     R("tile", "q = «A.slice»(3)", "Csr.slice is for the host, not for kernels", PUBLIC),
     R("tile", "q = «A.validate»()", "Csr.validate is for the host, not for kernels", PUBLIC),
+    R("tile", "q = «A.__sizeof__»()", "Csr.__sizeof__ is for the host, not for kernels", PUBLIC),
     R("tile", "q = «A.value()»", "Csr.value takes 1 argument, got 0"),
     R("tile", "q = «A.value(1, 2)»", "Csr.value takes 1 argument, got 2"),
     R("tile", "q = A.value(k=«1»)", "no argument k here"),
