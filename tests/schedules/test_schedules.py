@@ -247,6 +247,12 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         class Owner:
             owner = "warp"
 
+    with pytest.raises(ev.InputError, match=r"Hash.__hash__: expected another name for the field"):
+
+        @ev.schedule
+        class Hash:
+            __hash__: int = 3
+
     with pytest.raises(
         ev.InputError, match=r"Engine.engine: expected one of owned, share.*, got 'dynamical'"
     ):

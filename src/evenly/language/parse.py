@@ -11,7 +11,7 @@ from typing import NoReturn
 from . import syntax as s
 from .depth import shallow
 from .diagnostics import Location, refuse
-from .source import Source
+from .source import Source, tree_of
 
 BINARY = {
     ast.Add: "+",
@@ -73,7 +73,7 @@ def parse(source: Source) -> s.Function:
 
 def _parse(source: Source) -> s.Function:
     try:
-        module = ast.parse(source.text)
+        module = tree_of(source)
     except SyntaxError as error:
         line = source.first_line + (error.lineno or 1) - 1
         column = source.indent + (error.offset or 1)

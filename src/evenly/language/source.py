@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import inspect
@@ -80,6 +81,32 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
     indent = len(first_text) - len(first_text.lstrip())
     defaults = functools.partial(reads.defaults_of, function)
     return Source(name, dedented, file, first, indent, Captured(function), defaults)
+
+
+def tree_of(source: Source) -> ast.Module:
+    """Python's tree of a function's text. A private name of a class, `__x`, is `_Class__x`, as Python has it there."""
+    tree = ast.parse(source.text)
+    prefix = f"_{_class_around(source.name).lstrip('_')}"
+    if prefix != "_":
+        for node in ast.walk(tree):
+            for attribute in _NAMED.get(type(node), ()):
+                name = getattr(node, attribute)
+                if name is not None and name.startswith("__") and not name.endswith("__"):
+                    setattr(node, attribute, prefix + name)
+    return tree
+
+
+_NAMED: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Name: ("id",), ast.Attribute: ("attr",), ast.arg: ("arg",), ast.keyword: ("arg",),
+}  # fmt: skip
+
+
+def _class_around(qualified: str) -> str:
+    """The innermost class that a function of this `__qualname__` stands in, or ""."""
+    outer = qualified.split(".")[:-1]
+    while outer and outer[-1] == "<locals>":
+        del outer[-2:]
+    return outer[-1] if outer else ""
 
 
 class Captured(Mapping[str, Any]):

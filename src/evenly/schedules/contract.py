@@ -53,7 +53,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 import numpy as np
 
-from evenly.errors import EvenlyError, InputError
+from evenly.errors import EvenlyError, InputError, check_field_name
 from evenly.language.reads import alike
 
 OWNERS = ("thread", "group", "share")
@@ -109,6 +109,8 @@ def schedule(cls: type) -> Any:
         body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
         body["__qualname__"] = cls.__qualname__  # by which pickle finds it
         cls = type(cls.__name__, (*(b for b in cls.__bases__ if b is not object), Schedule), body)
+    for name in inspect.get_annotations(cls):
+        check_field_name(cls, name)
     _check(cls)
     made: Any = dataclasses.dataclass(frozen=True)(cls)
     made.__eq__ = _equal

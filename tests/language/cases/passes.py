@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 import evenly as ev
 from evenly.layouts.bcsr import bcsr
 from evenly.layouts.ell import ell
@@ -108,6 +110,25 @@ def an_if_around_passes(A, x, y):
             y[row] = total
         else:
             y[row] = 9
+
+
+@case(
+    A=A3,
+    z=i32(-(2**31), 2, 3),
+    wide=out("int64", [3 * 2**31, 0, -3]),
+    mixed=out("int64", [3 * 2**31 - 3, 0, -4]),
+    real=out("float64", [3 * 2**31, 0, -3]),
+)
+def differences_are_as_wide_as_their_sum(A, z, wide, mixed, real):
+    """The least int32 has no negative in int32."""
+    for row in A.tiles():
+        a, b, c = np.int64(0), z[row] * 0, 0.0
+        for _ in A.atoms(row):
+            a -= z[row]
+            b -= z[row]
+            b -= np.int64(1)
+            c = c - z[row]
+        wide[row], mixed[row], real[row] = a, b, c
 
 
 @case(A=A3, x=f32(3, 0, 2), y=out("float32", [36, 7, 17]), z=out("bool", [True, False, False]))

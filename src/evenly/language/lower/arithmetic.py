@@ -112,6 +112,11 @@ def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
     return e
 
 
+def fitted(e: ir.Expr, t: Scalar, at: Location) -> ir.Expr:
+    """`e` as a `t`, the type that it shares with others: a constant that does not fit is refused, not cut."""
+    return cast(in_range(e, t, at), t)
+
+
 def truth(e: ir.Expr) -> ir.Expr:
     """`e` as a condition: numbers are true where they are not zero."""
     if e.type.is_bool:
@@ -165,8 +170,7 @@ def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = Fals
     t = _width(t, positions)
     if op in ("//", "%") and t.is_integer and isinstance(b, ir.Const) and b.value == 0:
         refuse(at, "division by zero")
-    a, b = in_range(a, t, at), in_range(b, t, at)
-    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+    return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
 def _width(t: Scalar, positions: bool) -> Scalar:
@@ -221,8 +225,7 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
             f"a shift by {b.value}",
             f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less",
         )
-    a, b = in_range(a, t, at), in_range(b, t, at)
-    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+    return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
 def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
@@ -238,7 +241,7 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
             "make the base a float: float(x) ** y",
         )
     t = WEAK_INT if t is POS else t
-    return ir.Call("power_int", (cast(a, t), cast(b, t)), t)
+    return ir.Call("power_int", (fitted(a, t, at), fitted(b, t, at)), t)
 
 
 def real(e: ir.Expr, what: str, at: Location) -> ir.Expr:

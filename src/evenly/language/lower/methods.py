@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from evenly.errors import is_pythons
 from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
 from evenly.layouts.defaults import is_default
 
@@ -40,7 +41,7 @@ def has_default(layout: LayoutValue, name: str) -> bool:
 def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
     if name in layout.fields:
         return layout.fields[name]
-    if name in HOST_METHODS:
+    if name in HOST_METHODS or is_pythons(name):
         refuse(
             at,
             f"{layout.cls.__name__}.{name} is for the host, not for kernels",

@@ -96,7 +96,7 @@ class _Run:
 
     def argument(self, name: str, value: Any) -> Any:
         if is_layout(value):
-            return LayoutView(value, name, self.walk)
+            return LayoutView(value, name, self.walk).seen
         if value is None or isinstance(value, int | float | complex | np.generic):
             return functions.replacement(value)
         return CheckedArray(value, name)
