@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly import targets
 from evenly.errors import EvenlyError
 from evenly.language import names
 from evenly.layouts import convert
@@ -61,6 +62,8 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
+    if not isinstance(target, str):
+        targets.get(target)
     counted = A if is_layout(A) else convert(A, "csr")
     sizes = Sizes(int(counted.max_tiles), int(counted.max_atoms))
     blocks, threads = launch_of(schedule, sizes)

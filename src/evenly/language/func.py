@@ -7,12 +7,10 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
-from evenly.errors import InputError
-
 from . import reads, syntax
 from .by_name import by_name
 from .parse import parse
-from .source import Source, fetch
+from .source import Source, check_decorated, fetch
 
 
 class Func:
@@ -50,10 +48,9 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
     ... def square(v):
     ...     return v * v
     """
+    check_decorated("ev.func", function, source)
     if function is None:
-        return lambda f: Func(f, source)
-    if not hasattr(function, "__code__"):
-        raise InputError("ev.func", expected="a function", given=type(function).__name__)
+        return lambda f: func(f, source=source)
     return Func(function, source)
 
 

@@ -11,6 +11,7 @@ import linecache
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import CellType
 from typing import Any
 
 from evenly.errors import InputError
@@ -41,6 +42,18 @@ class Source:
         index = number - self.first_line
         body = lines[index] if 0 <= index < len(lines) else ""
         return " " * self.indent + body if body else ""
+
+
+def check_decorated(decorator: str, function: object, source: object) -> None:
+    """Refuse what is no function of Python's (another library's is compiled already), and a source that is no text."""
+    if function is not None and not inspect.isfunction(function):
+        raise InputError(decorator, expected="a function", given=type(function).__name__)
+    if source is not None and not isinstance(source, str):
+        raise InputError(
+            f"{decorator}(source=...)",
+            expected="the text of the function",
+            given=type(source).__name__,
+        )
 
 
 def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
@@ -123,11 +136,21 @@ class Captured(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         function = self.function
-        names = function.__code__.co_freevars, function.__globals__, vars(builtins)
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        free = [name for name, cell in cells if _is_filled(cell)]
+        names = free, function.__globals__, vars(builtins)
         yield from dict.fromkeys(itertools.chain(*names))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:  # its function has not come to the assignment yet
+        return False
+    return True
 
 
 def captured(function: Callable[..., Any]) -> Captured:

@@ -123,6 +123,8 @@ def layout(cls: type[T]) -> type[T]:
 
     Raises InputError, naming class and member, where the contract is broken.
     """
+    if not isinstance(cls, type):
+        raise InputError("ev.layout", expected="a class", given=type(cls).__name__)
     fields = _inherited_fields(cls)
     for name, annotation in inspect.get_annotations(cls).items():
         check_field_name(cls, name)

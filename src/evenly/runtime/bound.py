@@ -55,8 +55,10 @@ class Bound:
         debug: bool = False,
         options: dict[str, Any] | None = None,
     ) -> None:
+        if not isinstance(target, str):  # the others are told when they are called
+            targets.get(target)
         self.kernel, self.target = kernel, target
-        self.schedule = schedule if schedule == "auto" else by_name(schedule)
+        self.schedule = by_name(schedule, auto=True)
         self.debug, self.options = debug, options or {}
         self._latest: Recent | None = None  # what knew the last call at once
 

@@ -105,6 +105,8 @@ class Schedule:
 @dataclass_transform(frozen_default=True)
 def schedule(cls: type) -> Any:
     """Make a schedule of a class with the methods above. Raises InputError where one is missing or wrong."""
+    if not isinstance(cls, type):
+        raise InputError("ev.schedule", expected="a class", given=type(cls).__name__)
     if not issubclass(cls, Schedule):
         body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
         body["__qualname__"] = cls.__qualname__  # by which pickle finds it

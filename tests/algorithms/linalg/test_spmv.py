@@ -203,6 +203,10 @@ MISTAKES = {
         (sp.eye_array(4, format="csr"), X, X),
         "out: expected an output that shares no memory with x",
     ),
+    "out of integers": (
+        (MATRIX, X, np.empty(3, np.int32)),
+        "out: expected an array for products of float32, got int32",
+    ),
     "columns of a subset": (
         (ev.subset(ev.csc(MATRIX), np.array([0])), X),
         "A: expected a layout whose tiles are rows, CSC or COO, got Subset",

@@ -240,6 +240,13 @@ def power_of_weak_numbers(A, n, y):
 
 
 # ---- types ---------------------------------------------------------------------------------------
+@case(A=tiles(1), y=out("float64", [INF]), z=out("float64", [INF]))
+def powers_of_literals_beyond_the_floats(A, y, z):
+    for t in A.tiles():
+        y[t] = 2.0**10000
+        z[t] = 10**400.0
+
+
 @case(
     A=tiles(1),
     x=f32(0.1),

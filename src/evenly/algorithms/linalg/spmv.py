@@ -15,6 +15,7 @@ from evenly.algorithms.linalg.grouping import by_row
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
+from evenly.language.diagnostics import LanguageError
 from evenly.language.names import atomic_add
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
@@ -91,7 +92,19 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         if error.argument == "y":  # what the kernel calls it
             error.argument = "out"
         raise
+    except LanguageError as error:
+        if error.location.file != __file__:  # a mistake in a layout of the user's
+            raise
+        raise _unfit(A, x, out) from None
     return out
+
+
+def _unfit(A: Any, x: Any, out: Any) -> InputError:
+    """The error for an `out` that the products are not stored into: the one thing that types decide here."""
+    given = arrays.dtype_of(out, "out")
+    values = value_types(as_layout(A, "A"))
+    product = _product_type(arrays.dtype_of(x, "x"), *values)
+    return InputError("out", expected=f"an array for products of {product}", given=str(given))
 
 
 def _in_rows(A: Any) -> Any:

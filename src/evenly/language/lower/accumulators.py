@@ -191,7 +191,7 @@ def accumulating(
             refuse(
                 at,
                 f"{describe(bound)} is assigned in the loop {where}",
-                "use another name: the next one round would see the new value",
+                "use another name: the next round would see the new value",
             )
         op = operation(cx, name, body)
         if op is None:

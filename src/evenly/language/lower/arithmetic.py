@@ -188,12 +188,17 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
         return None
     if _is_huge(op, a.value, b.value):
         refuse(at, "the result does not fit into int64", "floats go further: 2.0 ** 64")
+    # What the target would refuse, or answer in its own way, at run time.
+    if op == "**" and promote(a.type, b.type).is_integer:
+        _exponent(b, at)
+    if op in ("<<", ">>"):
+        _count(b, WEAK_INT, at)
     try:
         value = _FOLD[op](a.value, b.value)
     except ZeroDivisionError:
         refuse(at, "division by zero")
-    except (OverflowError, ValueError, TypeError) as error:
-        refuse(at, f"this cannot be computed: {error}")
+    except OverflowError:
+        return None  # a power beyond the floats: inf, as it is at run time
     if op == "**" and isinstance(value, complex):
         return None
     return in_range(constant(value), INT64, at)
@@ -213,18 +218,21 @@ def _whole(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> None:
         refuse(at, f"a shift by {b.value}", "shift the other way")
 
 
+def _count(b: ir.Expr, t: Scalar, at: Location) -> None:
+    """Refuse to shift a number of type `t` by a constant that is no count of its bits."""
+    bits = 8 * t.dtype.itemsize
+    if isinstance(b, ir.Const) and not 0 <= b.value < bits:
+        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {bits} bits: shift by less")
+
+
 def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
     if a.type.is_bool and b.type.is_bool:
         if op in ("<<", ">>"):
             refuse(at, f"'{op}' of two truth values")
         return ir.Binary(op, a, b, BOOL, at)
     t = _width(promote(a.type, b.type), positions)
-    if op in ("<<", ">>") and isinstance(b, ir.Const) and not 0 <= b.value < 8 * t.dtype.itemsize:
-        refuse(
-            at,
-            f"a shift by {b.value}",
-            f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less",
-        )
+    if op in ("<<", ">>"):
+        _count(b, t, at)
     return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
@@ -234,14 +242,18 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
         if isinstance(b, ir.Const) and b.value == 2 and isinstance(a, ir.Var | ir.Const):
             return ir.Binary("*", cast(a, t), cast(a, t), t, at)
         return ir.Call("pow", (cast(a, t), cast(b, t)), t)
+    _exponent(b, at)
+    t = WEAK_INT if t is POS else t
+    return ir.Call("power_int", (fitted(a, t, at), fitted(b, t, at)), t)
+
+
+def _exponent(b: ir.Expr, at: Location) -> None:
     if not (isinstance(b, ir.Const) and b.value >= 0):
         refuse(
             at,
             "an integer power needs a literal exponent that is not negative",
             "make the base a float: float(x) ** y",
         )
-    t = WEAK_INT if t is POS else t
-    return ir.Call("power_int", (fitted(a, t, at), fitted(b, t, at)), t)
 
 
 def real(e: ir.Expr, what: str, at: Location) -> ir.Expr:

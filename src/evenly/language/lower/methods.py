@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
 from ..types import POS
-from . import functions
+from . import functions, hints
 from .arithmetic import cast, constant
 from .context import Context
 from .values import (
@@ -56,11 +55,9 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
     if base is not None:
         found = layout_attribute(cx, base, name, at)
         return Method(layout, name) if isinstance(found, Method) else found
-    near = difflib.get_close_matches(name, _names(layout.cls), n=1)
+    near = hints.nearest_of_layout(name, _names(layout.cls))
     refuse(
-        at,
-        f"{layout.cls.__name__} has no {name}",
-        f"did you mean {near[0]}?" if near else f"kernels have {_public(layout.cls)}",
+        at, f"{layout.cls.__name__} has no {name}", near or f"kernels have {_public(layout.cls)}"
     )
 
 
