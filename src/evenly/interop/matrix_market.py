@@ -127,6 +127,17 @@ def check_kept(values: Any, made: Any, dtype: str, name: str) -> None:
         raise InputError(name, expected=f"values in the range of {dtype}", given=given)
 
 
+def sums_overflow(coo: Any) -> bool:
+    """Whether the sum of the entries of any place, of 64 bits each, has more bits than its type."""
+    half, mask = 32, (1 << 32) - 1  # sums of halves fit into 64 bits
+    parts = (coo.data >> half, coo.data & mask)
+    high, low = (
+        type(coo)((part.astype(np.int64), coo.coords), coo.shape).tocsr().data for part in parts
+    )
+    ends, whole = np.iinfo(coo.dtype), high + (low >> half)
+    return bool(whole.min() < ends.min >> half or whole.max() > ends.max >> half)
+
+
 def _overflows(values: Any, made: Any) -> Any:
     return np.isfinite(values) & ~np.isfinite(made)
 
@@ -208,18 +219,7 @@ def _summed(name: str, shape: tuple[int, int], entries: Entries) -> Any:
 
     coo = scipy.sparse.coo_array((entries.values, (entries.rows, entries.columns)), shape=shape)
     matrix = scipy.sparse.csr_array(coo)
-    if matrix.dtype.kind in "iu" and matrix.nnz < coo.nnz and _sums_overflow(coo):
+    if matrix.dtype.kind in "iu" and matrix.nnz < coo.nnz and sums_overflow(coo):
         expected = f"entries of one place whose sum fits into {matrix.dtype}"
         raise InputError(name, expected=expected, given="a sum beyond it")
     return matrix
-
-
-def _sums_overflow(coo: Any) -> bool:
-    """Whether the sum of the entries of any place, of 64 bits each, has more bits than its type."""
-    half, mask = 32, (1 << 32) - 1  # sums of halves fit into 64 bits
-    parts = (coo.data >> half, coo.data & mask)
-    high, low = (
-        type(coo)((part.astype(np.int64), coo.coords), coo.shape).tocsr().data for part in parts
-    )
-    ends, whole = np.iinfo(coo.dtype), high + (low >> half)
-    return bool(whole.min() < ends.min >> half or whole.max() > ends.max >> half)
