@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import os
 
 import numpy as np
 import pytest
@@ -259,6 +260,13 @@ def test_what_is_no_file_is_refused(tmp_path):
         with pytest.raises(InputError) as caught:
             read(path)
         assert str(caught.value) == f"{path}: expected a Matrix Market file, got {given}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+def test_pipes_are_refused_unread(tmp_path):
+    os.mkfifo(tmp_path / "a.mtx")
+    with pytest.raises(InputError, match="expected a file on a disk, got a pipe or a device$"):
+        read(tmp_path / "a.mtx")
 
 
 def test_bad_compression_is_refused(tmp_path):

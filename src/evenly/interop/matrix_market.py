@@ -63,6 +63,8 @@ def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
     try:
         if path.is_dir():
             raise InputError(name, expected=expected, given="a directory")
+        if path.exists() and not path.is_file():
+            raise InputError(name, expected="a file on a disk", given="a pipe or a device")
         if path.stat().st_size == 0:
             raise InputError(name, expected=expected, given="an empty file")
         with path.open("rb") as file:
