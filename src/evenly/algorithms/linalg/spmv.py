@@ -83,7 +83,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         whole = compressed or leaves(type(A), "tile_id")
         values = (A.dtype,) if compressed else value_types(A)
         found = _product_type(arrays.dtype_of(x, "x"), *values)
-        out = (arrays.empty if whole else arrays.zeros)(x, (rows,), found)
+        out = _new(arrays.empty if whole else arrays.zeros, A, x, rows, found)
     else:
         _check_vector(out, rows, "out", "rows")
     try:
@@ -105,6 +105,17 @@ def _unfit(A: Any, x: Any, out: Any) -> InputError:
     values = value_types(as_layout(A, "A"))
     product = _product_type(arrays.dtype_of(x, "x"), *values)
     return InputError("out", expected=f"an array for products of {product}", given=str(given))
+
+
+def _new(make: Any, A: Any, x: Any, rows: int, dtype: Any) -> Any:
+    """An array for the result. Raises InputError where the matrix has no such rows."""
+    try:
+        return make(x, (rows,), dtype)
+    except (TypeError, ValueError, MemoryError):
+        as_layout(A, "A")  # which refuses what is not sound
+        given = f"{rows:,} rows"
+        expected = "a matrix whose product fits into memory"
+        raise InputError("A", expected=expected, given=given) from None
 
 
 def _in_rows(A: Any) -> Any:
