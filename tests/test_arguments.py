@@ -209,6 +209,23 @@ def test_what_others_take_for_an_array(call, said) -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda A, x, y: spmv[x](A, x, y), r"schedule: expected a schedule such as .*, got array\("),
+        (lambda A, x, y: spmv[None](A, x, y), "schedule: expected a schedule such as .*, got None"),
+        (lambda A, x, y: spmv.on(["cpu"])(A, x, y), r"target: expected one of .*, got \['cpu'\]"),
+        (lambda A, x, y: spmv.plan(A, x, y, target=x), "target: expected one of .*, got array"),
+        (lambda A, x, y: ev.explain(A, target=["cpu"]), r"target: expected one of .*, got \['cpu'\]"),
+        (lambda A, x, y: ev.verify("auto", A), "schedule: expected one of block_mapped, .*, got 'auto'$"),
+        (lambda A, x, y: ev.verify("lrb", A, target=x), "target: expected one of .*, got array"),
+    ],
+)  # fmt: skip
+def test_schedules_and_targets_of_other_types(call, said) -> None:
+    with pytest.raises(ev.InputError, match=f"^{said}"):
+        call(*given())
+
+
+@pytest.mark.parametrize(
     ("dtype", "hint"),
     [("int8", "int32"), ("int16", "int32"), ("uint8", "int32"), ("uint16", "int32"), ("uint32", "int64"), ("uint64", "int64"), ("longdouble", "float64"), ("clongdouble", "complex128")],
 )  # fmt: skip

@@ -84,6 +84,22 @@ class InternalError(EvenlyError):
     """A mistake of evenly's own: please report it."""
 
 
+def check_field_name(cls: type, name: str) -> None:
+    """Refuse a field `__hash__` and its like: Python calls what a class has under such a name."""
+    if is_pythons(name):
+        raise InputError(
+            f"{cls.__name__}.{name}",
+            expected="another name for the field",
+            given=repr(name),
+            hint="names with two underscores at both ends are Python's own",
+        )
+
+
+def is_pythons(name: str) -> bool:
+    """Whether a name is one of those that Python gives a meaning to: `__init__`."""
+    return len(name) > 4 and name.startswith("__") and name.endswith("__")
+
+
 def one_line(text: str) -> str:
     """`text` with every run of white space (line breaks too) as one space, and all of it printable."""
     return printable(" ".join(text.split()))

@@ -7,12 +7,15 @@ counting kernel on a target, through the engine that would run any other kernel.
 
 from __future__ import annotations
 
+import contextlib
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenly.errors import EvenlyError, InputError
+from evenly import targets
+from evenly.errors import EvenlyError
 from evenly.language import names
 from evenly.layouts import convert
 from evenly.layouts.contract import is_layout
@@ -20,7 +23,7 @@ from evenly.layouts.moving import move
 from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
 from evenly.schedules import by_name
-from evenly.schedules.contract import Sizes, check_block
+from evenly.schedules.contract import Sizes, check_groups, launch_of
 from evenly.schedules.partition import Partition, partition
 
 OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
@@ -59,17 +62,21 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
+    if not isinstance(target, str):
+        targets.get(target)
     counted = A if is_layout(A) else convert(A, "csr")
     sizes = Sizes(int(counted.max_tiles), int(counted.max_atoms))
-    blocks, threads = _launch(schedule, sizes)
-    wanted = sorted({*OTHER_COUNTS, max(1, blocks * threads // _group_size(schedule))})
+    blocks, threads = launch_of(schedule, sizes)
+    launched = max(1, blocks * threads // _group_size(schedule))
+    each = _whole_groups(schedule, counted, launched)
+    wanted = sorted({*(n * each for n in OTHER_COUNTS), launched})
     walked = tuple(n for n in wanted if n * 2 + sizes.num_tiles + sizes.num_atoms <= MOST_STEPS)
     for n in walked:
         try:
             _walk(partition(schedule, counted, n))
         except EvenlyError:
             raise
-        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        except Exception as error:
             raise VerificationError(
                 f"{type(schedule).__name__} raises {type(error).__name__} for {n} "
                 f"processor{'s' * (n > 1)}: {error}"
@@ -79,20 +86,14 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
 
 
-def _launch(schedule: Any, sizes: Sizes) -> tuple[int, int]:
-    made = schedule.launch(sizes)
-    if not (
-        isinstance(made, tuple)
-        and len(made) == 2
-        and all(isinstance(x, int | np.integer) for x in made)
-    ):
-        raise InputError(
-            f"{type(schedule).__name__}.launch",
-            expected="(blocks, threads a block), two integers",
-            given=repr(made),
-        )
-    check_block(f"{type(schedule).__name__}.launch", made[1])
-    return int(made[0]), int(made[1])
+def _whole_groups(schedule: Any, counted: Any, launched: int) -> int:
+    """How many processors, at least, make up whole groups of every size that the schedule asks for."""
+    p, own = partition(schedule, counted, launched), _group_size(schedule)
+    # What its methods raise, the walks report.
+    with names.groups_asked() as asked, contextlib.suppress(Exception):
+        p.atoms(0, p.tiles(0)[0])
+    check_groups(schedule, asked)
+    return math.lcm(own, *asked) // own
 
 
 def _group_size(schedule: Any) -> int:
@@ -118,6 +119,8 @@ def _walk(p: Partition) -> None:
 
 def _tiles(p: Partition, processor: int, count: int) -> range:
     tiles = p.tiles(processor)
+    if p.schedule.owner == "share":
+        _one_by_one(p, processor, "tiles", tiles)
     for tile in tiles[:1], tiles[-1:]:
         if tile and not 0 <= tile[0] < count:
             raise VerificationError(
@@ -143,8 +146,9 @@ def _visit(
                 f"processor {processor} of {p.num_processors} takes atom {end_of_range[0]} "
                 f"for tile {tile}, whose atoms are {begin} to {end - 1}"
             )
-    if len(atoms):
-        visits[atoms.start : atoms.stop : atoms.step] += 1
+    visits[np.arange(atoms.start, atoms.stop, atoms.step)] += (
+        1  # no slice: that has no -1 to stop at
+    )
 
 
 def _share(
@@ -159,11 +163,12 @@ def _share(
 ) -> int:
     """A shared tile's part: consecutive with the one before. Returns the atom after it."""
     atoms = p.atoms(processor, tile)
+    _one_by_one(p, processor, f"atoms of tile {tile}", atoms)
     _visit(p, processor, tile, atoms, begin, end, visits)
     if begin == end:
         left[tile] += 1
     elif len(atoms):
-        if atoms.step != 1 or atoms.start != previous:
+        if atoms.start != previous:
             raise VerificationError(
                 f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: "
                 f"the next atom, in the order of processors, is {previous}"
@@ -172,6 +177,13 @@ def _share(
         if atoms.stop == end:
             left[tile] += 1
     return previous
+
+
+def _one_by_one(p: Partition, processor: int, what: str, given: range) -> None:
+    if given.step != 1:
+        raise VerificationError(
+            f"processor {processor} of {p.num_processors} takes {what} {given}: where tiles are shared, the step is 1"
+        )
 
 
 def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:
@@ -199,8 +211,13 @@ def _count(L, visits, sizes, left):
 
 def _count_on(schedule: Any, counted: Any, target: str, options: dict[str, Any]) -> None:
     tiles, atoms = int(counted.num_tiles), int(counted.num_atoms)
-    host = np.zeros(atoms, np.int32), np.full(tiles, -1, np.int64), np.zeros(tiles, np.int32)
+    most, most_atoms = (
+        int(counted.max_tiles),
+        int(counted.max_atoms),
+    )  # what a kernel may be told to expect
+    host = np.zeros(most_atoms, np.int32), np.full(most, -1, np.int64), np.zeros(most, np.int32)
     visits, sizes, left = _run(schedule, counted, target, options, host)
+    visits, sizes, left = visits[:atoms], sizes[:tiles], left[:tiles]
     valid = np.array(
         [
             bool(counted.valid(t, p))

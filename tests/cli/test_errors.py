@@ -98,7 +98,7 @@ OPTIONS = {
     "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
     "--repeat 0": "--repeat: expected 1 or more, got 0",
     "--repeat -3": "--repeat: expected 1 or more, got -3",
-    "--repeat many": "invalid value for '--repeat'",
+    "--repeat many": "invalid value for '--repeat': expected an integer; `evenly spmv --help`",
     "--schedul all": "no such option: --schedul",
     "--csv": "option '--csv' requires an argument",
     "more": "got unexpected extra argument(s) (more)",

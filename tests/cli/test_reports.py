@@ -109,6 +109,13 @@ def test_cache(evenly, cache, monkeypatch):
     assert evenly("cache").lines[1] == f"  not used: {cache} can be written by others"
 
 
+def test_a_cache_with_an_odd_name_is_printed_as_text(evenly, tmp_path, monkeypatch):
+    monkeypatch.setenv("EVENLY_CACHE_DIR", str(tmp_path / "a\x1b[31m\nb"))
+    place = f"{tmp_path}/a\\x1b[31m\\nb"
+    assert evenly("cache").lines[0] == place
+    assert f"  {place}" in evenly("info").lines
+
+
 def test_cache_limited_and_cleared(evenly, cache, monkeypatch):
     monkeypatch.setenv("EVENLY_CACHE_LIMIT", "0")
     path = directory("cpu") / "a"

@@ -36,6 +36,41 @@ def test_every_format_that_scipy_saves(tmp_path: Path, format: str, of: Any) -> 
     np.testing.assert_array_equal(made.toarray(), matrix.toarray())
 
 
+@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr"])
+@pytest.mark.parametrize("of", [np.float32, np.float64, np.int8, np.uint8])
+def test_entries_of_one_place_are_summed(tmp_path: Path, format: str, of: Any) -> None:
+    """Also where their sum is beyond the type of each."""
+    once = sp.coo_array((np.array([100, 120, 3], of), ([0, 1, 1], [2, 0, 1])), shape=(2, 3))
+    once = once.asformat(format)
+    twice = [np.repeat(array, 2, axis=0) for array in (once.data, *places(once))]
+    arrays = dict(zip(("data", *NAMES[format]), twice, strict=True))
+    if format != "coo":
+        arrays["indptr"] = 2 * once.indptr
+    made = read(saved(tmp_path, once, **arrays), np.float64)
+    np.testing.assert_array_equal(made.toarray(), [[0, 0, 200], [240, 6, 0]])
+    assert made.has_canonical_format
+
+
+NAMES = {"coo": ("row", "col")} | dict.fromkeys(("csr", "csc", "bsr"), ("indices",))
+
+
+def places(matrix: Any) -> tuple[Any, ...]:
+    return matrix.coords if matrix.format == "coo" else (matrix.indices,)
+
+
+def test_sums_that_no_type_holds(tmp_path: Path) -> None:
+    listed = sp.coo_array((np.array([2**62, 2**62]), ([0, 0], [0, 0])), shape=(1, 1))
+    refused(saved(tmp_path, listed), "entries of one place whose sum is beyond int64")
+
+
+def test_half_precision(tmp_path: Path) -> None:
+    for format in ("csr", "csc", "coo", "bsr", "dia"):
+        matrix = MATRIX.asformat(format)
+        made = read(saved(tmp_path, matrix, data=matrix.data.astype(np.float16)))
+        rounded = MATRIX.data.astype(np.float16)
+        np.testing.assert_array_equal(made.data, rounded)
+
+
 def test_text_is_matrix_market(tmp_path: Path) -> None:
     path = tmp_path / "matrix.mtx"
     path.write_text("%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 3.5\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import os
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ def write(folder, text, name="a.mtx"):
         (GENERAL.replace("general", "skew-symmetric") + "2 2 1\n2 1 7\n", [[0, -7], [7, 0]]),
         (GENERAL.replace("coordinate", "array") + "2 2\n1\n0\n3\n4\n", [[1, 3], [0, 4]]),
         (GENERAL + "% a comment\n\n2 2 1\n2 2 1e3\n", [[0, 0], [0, 1000]]),
+        (GENERAL + f"1 2 1\n{'0' * 5000}1 {'0' * 5000}2 {'0' * 5000}3\n", [[0, 3]]),
         (GENERAL + "0 0 0\n", np.zeros((0, 0))),
         (GENERAL + "3 0 0\n", np.zeros((3, 0))),
     ],
@@ -77,6 +79,12 @@ def test_complex_files(tmp_path):
             "expected values in the range of float32, got 1 beyond it, such as 1e+300",
         ),
         (
+            "complex",
+            "inf 1e300",
+            np.complex64,
+            "expected values in the range of complex64, got 1 beyond it, such as inf+1e+300j",
+        ),
+        (
             "real",
             "1.5",
             np.int32,
@@ -119,6 +127,7 @@ def test_compressed_files(tmp_path):
 
 ARRAY = GENERAL.replace("coordinate", "array")
 INTEGER = GENERAL.replace("real", "integer")
+LESS = f"1 1 3\n1 1 {-(2**63)}\n1 1 {5 - 2**63}\n"  # than what comes to 2**63 with them
 UNSIGNED = GENERAL.replace("real", "unsigned-integer")
 SYMMETRIC = GENERAL.replace("general", "symmetric")
 SKEW = GENERAL.replace("general", "skew-symmetric")
@@ -212,6 +221,14 @@ ENTRY = "expected a row, a column and a real number, got"
             ": expected entries of one place whose sum fits into int64, got a sum beyond it",
         ),
         (
+            INTEGER + "1 1 6\n" + "".join(f"1 1 {2**63 - n}\n" for n in (4, 1, 1)) + LESS,
+            ": expected entries of one place whose sum fits into int64, got a sum beyond it",
+        ),
+        (
+            GENERAL[:-1] + " " * (2**22 - len(GENERAL) + 1) + "1 1 0\n",
+            ": line 1: expected lines of less than 4,194,304 bytes, got a longer one",
+        ),
+        (
             SKEW + "3 3 1\n2 2 1\n",
             ": line 3: expected entries below the diagonal, the file being skew-symmetric, got row 2, column 2",
         ),
@@ -228,7 +245,7 @@ ENTRY = "expected a row, a column and a real number, got"
             ": line 3: expected lines of less than 4,194,304 bytes, got a longer one",
         ),
     ],
-    ids=range(36),
+    ids=range(38),
 )
 def test_bad_files_are_refused_in_one_line(tmp_path, text, message):
     path = write(tmp_path, text)
@@ -243,6 +260,13 @@ def test_what_is_no_file_is_refused(tmp_path):
         with pytest.raises(InputError) as caught:
             read(path)
         assert str(caught.value) == f"{path}: expected a Matrix Market file, got {given}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+def test_pipes_are_refused_unread(tmp_path):
+    os.mkfifo(tmp_path / "a.mtx")
+    with pytest.raises(InputError, match="expected a file on a disk, got a pipe or a device$"):
+        read(tmp_path / "a.mtx")
 
 
 def test_bad_compression_is_refused(tmp_path):

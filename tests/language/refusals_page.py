@@ -33,8 +33,9 @@ In functions: `a store in f, which is called for its value`, `an atomic in f, wh
 a number (int) on the other` where branches return different kinds of values.
 
 Under schedules that split tiles: `a loop over atoms inside a while or range loop, under a schedule that splits tiles` (a schedule
-that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch` and `ev.lanes inside
-ev.lanes around a loop over atoms`.
+that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch, under a schedule
+that splits tiles` (an expression of arguments and lengths is; a number that a tile computes is not) and `ev.lanes inside ev.lanes around
+a loop over atoms`.
 """
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
+import numpy as np
 import pytest
 
+import evenly as ev
 from evenly.errors import InputError
 from evenly.language import syntax as s
 from evenly.language.diagnostics import LanguageError
@@ -96,6 +98,36 @@ def test_no_source() -> None:
     with pytest.raises(InputError, match="expected a Python function, got builtin"):
         fetch(len)
     assert fetch(space["f"], "def f(): pass\n").file == "<source of f>"  # type: ignore[arg-type]
+
+
+def test_what_no_decorator_takes() -> None:
+    import numba
+
+    compiled = numba.njit(lambda a: a)
+    for decorator, name in (ev.kernel, "ev.kernel"), (ev.func, "ev.func"):
+        with pytest.raises(ev.InputError, match=f"{name}: expected a function, got CPUDispatcher"):
+            decorator(compiled)
+        with pytest.raises(ev.InputError, match=rf"{name}\(source=...\): expected the text of"):
+            decorator(source=3)
+    for class_decorator, name in (ev.layout, "ev.layout"), (ev.schedule, "ev.schedule"):
+        with pytest.raises(ev.InputError, match=f"{name}: expected a class, got function"):
+            class_decorator(lambda: 0)
+
+
+def test_a_captured_name_without_a_value_yet() -> None:
+    def made() -> ev.Kernel:
+        @ev.kernel
+        def fill(y):
+            y[0] = later
+
+        with pytest.raises(ev.LanguageError, match="later is not defined here"):
+            fill.on("python")(np.zeros(1))
+        later = 3.0
+        return fill
+
+    y = np.zeros(1)
+    made().on("python")(y)
+    assert y[0] == 3
 
 
 def test_captured_names() -> None:

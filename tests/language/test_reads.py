@@ -46,6 +46,12 @@ def test_a_number_is_what_it_is_not_how_it_is_shown_or_compared() -> None:
     assert reads.alike(Odd(1.5), Odd(1.5))
 
 
+def test_integers_too_long_to_be_written() -> None:
+    long = 10**5000
+    assert not reads.alike(long, 1) and not reads.alike((1, long), (1, 2))
+    assert reads.alike(long, 10**5000)
+
+
 def follows(kernel: Kernel, change: Callable[[], Any]) -> bool:
     """Whether a kernel is lowered anew, and rightly, after a change; and not before."""
     before = kernel.program(SPECS)
@@ -71,6 +77,10 @@ mod = module(
 @ev.func
 def scaled(v, by=3.0, *, plus=1.0):
     return v * by + plus
+
+
+def scaled_anew(w, by=3.0, *, plus=1.0):
+    return w * by + plus + 4.0
 
 
 @ev.func
@@ -160,6 +170,14 @@ def test_functions_and_their_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     assert follows(calls, lambda: function.__kwdefaults__.update(plus=2.0))
     assert follows(calls, lambda: setattr(function, "__kwdefaults__", {"plus": 3.0}))
     assert follows(calls, lambda: monkeypatch.setitem(globals(), "scaled", other_scaled))
+
+
+def test_a_function_that_is_given_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notebooks that load modules anew do so."""
+    function = scaled.function
+    monkeypatch.setattr(function, "__code__", function.__code__)
+    assert follows(calls, lambda: setattr(function, "__code__", scaled_anew.__code__))
+    assert "8.0" in repr(calls.program(SPECS))
 
 
 def test_defaults_are_what_they_were_where_the_function_was_made() -> None:

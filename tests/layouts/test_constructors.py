@@ -277,6 +277,11 @@ def _bad(name, call, message):
             "A.indices: expected column indices in -1..2, got indices[1]=7",
         ),
         _bad(
+            "block of blocks",
+            lambda: bcsr(MATRIX.tobsr((1, 1)), block=5),
+            "block: expected (R, C), both at least 1, got 5",
+        ),
+        _bad(
             "block",
             lambda: bcsr(MATRIX, block=(2, 0)),
             "block: expected (R, C), both at least 1, got (2, 0)",

@@ -197,6 +197,25 @@ def broken(**members):
             "hint: kernels call tiles() to loop",
         ),
         (
+            {"__annotations__": {"valid": int}},
+            "Mine.valid: expected another name for the field, got 'valid'; "
+            "hint: it is a method of the contract",
+        ),
+        (
+            {"__annotations__": {"__hash__": int}},
+            "Mine.__hash__: expected another name for the field, got '__hash__'; "
+            "hint: names with two underscores at both ends are Python's own",
+        ),
+        (
+            {"__annotations__": {"num_atoms": int}},
+            "Mine.num_atoms: expected a field or a method of that name, got both",
+        ),
+        (
+            {"max_atoms": lambda self: 0},
+            "Mine.max_atoms: expected a property (or an int field), got a method; "
+            "hint: put @property above it",
+        ),
+        (
             {"delegate": "base"},
             "Mine.delegate: expected the name of a Layout field, got 'base'",
         ),

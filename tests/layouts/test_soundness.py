@@ -100,6 +100,12 @@ def lil(rows, data=None, shape=(2, 3)):
     return made
 
 
+def with_lists(part, lists):
+    made = lil([[0], [1]])
+    setattr(made, part, lists)
+    return made
+
+
 def dok(*keys):
     made = sp.dok_array((2, 3))
     made._dict.update(dict.fromkeys(keys, 1.0))
@@ -112,6 +118,9 @@ def dok(*keys):
     [
         (lambda: lil([[0, 10**6], []]), "A.indices: expected column indices in 0..2, got indices[1]=1000000"),
         (lambda: lil([[0], [1, 2]], [[1.0], [1.0]]), "A.data: expected 2 values, as many as columns, got 1 in row 1"),
+        (lambda: with_lists("rows", np.array([[0], [1], []], object)), "A.rows: expected an array of 2 lists, one for each row, got shape (3,)"),
+        (lambda: with_lists("data", [[0], [1]]), "A.data: expected an array of 2 lists, one for each row, got list"),
+        (lambda: with_lists("data", np.array([[1.0], None], object)), "A.data: expected lists, got NoneType in row 1"),
         (lambda: dok((0, 1), (7, 1)), "A: expected a matrix that can become coo, got dok: axis 0 index 7 exceeds"),
     ],
 )  # fmt: skip

@@ -118,6 +118,41 @@ def test_layouts_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answers(total) == [4, 4, 4]
 
 
+def test_a_layout_whose_methods_are_given_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notebooks that load modules anew do so."""
+    y = np.zeros(3)
+    plans = [total.plan(A, y, schedule="thread_mapped", target=t) for t in ("cpu", "python")]
+    assert answers(total) == [6, 14, 22]
+    monkeypatch.setattr(Rows.value, "__code__", lambda_of_two.__code__)
+    assert answers(total) == [4, 4, 4]
+    for plan in plans:
+        plan(A, y)
+        assert list(y) == [6, 14, 22]
+
+
+class Fewer(Rows):
+    """It was made no layout of its own, and is one all the same."""
+
+    def valid(self, tile, position):
+        return position % 2 == 0
+
+
+def test_methods_of_the_contract_that_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert answers(total, A=Fewer(A.data, 3)) == [2, 6, 10]
+    some = ev.subset(A, np.array([2, 0, 1]))
+    for layout in (A, some):
+        assert answers(total, A=layout) == [6, 14, 22]
+    monkeypatch.setattr(Rows, "valid", Fewer.valid)
+    for layout in (A, some):
+        assert answers(total, A=layout) == [2, 6, 10]
+    monkeypatch.setattr(Rows, "tile_id", last_first)
+    assert answers(total) == [2, 6, 10][::-1]
+
+
+def last_first(self, tile):
+    return self.num_tiles - 1 - tile
+
+
 def lambda_of_two(self, k):
     return 2.0
 

@@ -119,6 +119,20 @@ def test_choices_layouts_and_plans(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(plain, "__defaults__", (3.0,))
 
 
+@ev.kernel
+def by_name_only(A, y, /, *, by=2.0):
+    for t in A.tiles():
+        y[t] = by * sum(A.value(k) for k in A.atoms(t))
+
+
+def test_a_plan_of_a_kernel_with_parameters_that_are_given_by_name() -> None:
+    for schedule in ("thread_mapped", "auto"):
+        again = same(by_name_only.plan(A, np.zeros(3), by=12.0, schedule=schedule, target="cpu"))
+        y = np.zeros(3)
+        again(A, y, by=12.0)
+        assert list(y) == list(SUMS)
+
+
 def test_a_plan_of_another_kernel_than_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """It keeps what it captured; where that is something else, it cannot be made again."""
     written = pickle.dumps(kernel.plan(A, np.zeros(3), schedule="merge_path", target="cpu"))

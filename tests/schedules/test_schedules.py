@@ -247,6 +247,12 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         class Owner:
             owner = "warp"
 
+    with pytest.raises(ev.InputError, match=r"Hash.__hash__: expected another name for the field"):
+
+        @ev.schedule
+        class Hash:
+            __hash__: int = 3
+
     with pytest.raises(
         ev.InputError, match=r"Engine.engine: expected one of owned, share.*, got 'dynamical'"
     ):
@@ -401,3 +407,177 @@ def test_steps_that_are_no_literals_may_go_down(target: str) -> None:
     y = np.empty(matrix.shape[0], np.float32)
     spmv[Down()].on(target)(A, x, y)
     np.testing.assert_array_equal(y, matrix @ x)
+
+
+# ---- what `launch` gives -------------------------------------------------------------------------
+@ev.schedule
+class Launches:
+    """A tile a thread; `blocks` blocks, or those of `given`."""
+
+    blocks: float = 1
+    owner = "thread"
+
+    def launch(self, layout):
+        return GIVEN.get(self.blocks, (self.blocks, 64))
+
+    def tiles(self, layout):
+        return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile))
+
+
+GIVEN: dict[float, object] = {
+    100: None,
+    101: [1, 64],
+    102: (1, 64, 1),
+    103: (1, 33),
+    104: (1, 2048),
+    105: (np.array([1]), 64),
+}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        (0, r"expected from 1 to 2,147,483,647 blocks for 3 tiles and 12 atoms, got 0"),
+        (-1, r"blocks for 3 tiles and 12 atoms, got -1"),
+        (2**31, r"blocks for 3 tiles and 12 atoms, got 2147483648"),
+        (1.0, r"expected \(blocks, threads a block\), two integers, got \(1.0, 64\)"),
+        (float("inf"), r"two integers, got \(inf, 64\)"),
+        (True, r"two integers, got \(True, 64\)"),
+        (100, r"two integers, got None"),
+        (101, r"two integers, got \[1, 64\]"),
+        (102, r"two integers, got \(1, 64, 1\)"),
+        (103, r"expected a multiple of 32 from 32 to 1024, got 33"),
+        (104, r"expected a multiple of 32 from 32 to 1024, got 2048"),
+        (105, r"two integers, got \(array\(\[1\]\), 64\)"),
+    ],
+)
+def test_a_launch_that_no_gpu_runs_is_refused(blocks, message: str) -> None:
+    A, y = ev.ragged(np.array([0, 5, 9, 12])), np.zeros(3, np.int64)
+    for run in (
+        lambda: ev.verify(Launches(blocks), A),
+        lambda: lengths[Launches(blocks)].on("simt")(A, y),
+        lambda: lengths.plan(A, y, schedule=Launches(blocks), target="python").profile(),
+    ):
+        with pytest.raises(ev.InputError, match=r"Launches\.launch.*" + message):
+            run()
+
+
+def test_a_launch_may_be_of_numpys_integers_and_of_nothing_for_nothing() -> None:
+    GIVEN[106] = np.int64(2), np.int32(64)
+    ev.verify(Launches(106), ev.ragged(np.array([0, 5, 9, 12])), target="simt")
+    ev.verify(Launches(0), ev.ragged(np.array([0])), target="simt")
+
+
+def test_blocks_are_as_long_as_the_parameter_says() -> None:
+    with pytest.raises(ev.InputError, match=r"expected blocks of 64 threads, .* got 128"):
+        ev.verify(LaunchesOthers(), ev.ragged(np.array([0, 5])))
+
+
+@ev.schedule
+class LaunchesOthers(LeavesOut):
+    def launch(self, layout):
+        return 1, 128
+
+
+@ev.schedule
+class DividesInLaunch(LeavesOut):
+    def launch(self, layout):
+        return 1 // 0, 64
+
+
+def test_what_launch_raises_is_told_with_its_name() -> None:
+    A, y = ev.ragged(np.array([0, 5])), np.zeros(1, np.int64)
+    expected = r"DividesInLaunch\.launch: .* got ZeroDivisionError: integer"
+    for run in (
+        lambda: ev.verify(DividesInLaunch(), A),
+        lambda: lengths[DividesInLaunch()].on("simt")(A, y),
+    ):
+        with pytest.raises(ev.InputError, match=expected):
+            run()
+
+
+# ---- what is legal, and held to be so ------------------------------------------------------------
+@ev.schedule
+class InBlocks(LeavesOut):
+    """Tiles in the order of blocks of `size` threads, whatever the number of these: a stride of blocks."""
+
+    size: int = 64
+
+    def tiles(self, layout):
+        here = ev.group(self.size)
+        return range(here.index * self.size + here.rank, layout.num_tiles, here.count * self.size)
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile), layout.end(tile))
+
+
+@ev.schedule
+class EachItsOwnEnd(Disagrees):
+    """Groups stop at ends of their own, behind their last tile."""
+
+    def tiles(self, layout):
+        here = ev.group(self.size)
+        rounds = (layout.num_tiles - here.index + here.count - 1) // here.count
+        return range(here.index, here.index + rounds * here.count, here.count)
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize(
+    "schedule", [Down(), InBlocks(), InBlocks(size=16), EachItsOwnEnd()], ids=str
+)
+def test_what_the_contract_admits_is_proved(schedule, target: str) -> None:
+    for name in NASTY:
+        ev.verify(schedule, ev.ragged(layout_batteries()[name]), target=target)
+    matrix = matrices()["power law"]
+    A, x = ev.csr(matrix), vector(matrix.shape[1])
+    y = np.empty(matrix.shape[0], np.float32)
+    spmv[schedule].on(target)(A, x, y)
+    np.testing.assert_array_equal(y, matrix @ x)
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_fewer_tiles_than_the_host_knows_of(target: str, count: int) -> None:
+    base = ev.csr(matrices()["power law"])
+    A = ev.subset(base, np.arange(1, 8), count=np.array([count]))
+    for schedule in (ev.ThreadMapped(), ev.GroupMapped(8), ev.MergePath(), Down()):
+        assert ev.verify(schedule, A, target=target).tiles == count
+
+
+def test_groups_that_blocks_do_not_hold_are_refused() -> None:
+    A, y = ev.ragged(np.array([0, 5, 9, 12])), np.zeros(3, np.int64)
+    for run in (
+        lambda: ev.verify(InBlocks(size=48), A),
+        lambda: lengths[InBlocks(size=48)].on("cpu")(A, y),
+        lambda: lengths[InBlocks(size=48)].on("simt")(A, y),
+    ):
+        with pytest.raises(
+            ev.InputError,
+            match=r"InBlocks: ev.group\(48\): expected a size that divides the 64 threads",
+        ):
+            run()
+    with pytest.raises(ev.InputError, match=r"Disagrees\(size=...\): .* from 1 to 64, got 96"):
+        lengths[Disagrees(size=96)].on("simt")(A, y)
+
+
+@ev.schedule
+class SharesDown(OutOfOrder):
+    """Right by its atoms, but for the order in which tiles come."""
+
+    def setup(self, layout):
+        return layout, 0, layout.num_atoms if ev.thread_index() == 0 else 0
+
+    def tiles(self, state):
+        return range(state[0].num_tiles - 1, -1, -1)
+
+
+def test_shared_tiles_are_walked_one_by_one() -> None:
+    A, y = ev.ragged(np.array([0, 5, 9, 12])), np.zeros(3, np.int64)
+    with pytest.raises(ev.VerificationError, match="where tiles are shared, the step is 1"):
+        ev.verify(SharesDown(), A)
+    for target in ("cpu", "simt"):
+        with pytest.raises(ev.KernelError, match=r"SharesDown\.tiles gives a range with a step"):
+            lengths[SharesDown()].on(target)(A, y)

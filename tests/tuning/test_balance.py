@@ -215,6 +215,8 @@ def test_files_that_cannot_be_drawn_to(tmp_path) -> None:
         ev.InputError, match=r"path: expected a file that ends in .png or .svg, got 'a.pdf'"
     ):
         plan.profile(path="a.pdf")
+    with pytest.raises(ev.InputError, match="path: expected the path of a file, got int"):
+        plan.profile(path=3)
     with pytest.raises(ev.InputError, match="path: expected a file in a folder that exists"):
         plan.profile(path=tmp_path / "none" / "a.svg")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evenly.cache import directory, places
 from evenly.cache import limit as limits
+from evenly.errors import printable
 
 WHAT = {
     "cpu": "native functions",
@@ -22,9 +23,9 @@ def run(clear: bool, limit: str | None) -> Iterator[str]:
         most = 0 if clear or limit is None else limits.size_of("--limit", limit)
         files, size = limits.trim(most)
         yield f"{files:,} files removed, {_mb(size)}"
-    yield str(directory())
+    yield printable(str(directory()))
     if fault := _fault():
-        yield f"  not used: {fault}"
+        yield f"  not used: {printable(fault)}"
     found = limits.entries()
     for kind, what in WHAT.items():
         sizes = [entry.size for entry in found if entry.kind == kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -14,6 +15,8 @@ from typing import Any
 from evenly.errors import EvenlyError, InputError, InternalError, one_line
 from evenly.targets.simt.report import SimtError
 
+# Typer's words for an option that is no integer: they do not say it as others here do.
+NO_INTEGER = re.compile(r"Input should be a valid integer.*")
 RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -79,7 +82,7 @@ def _is_usage(error: Any) -> bool:
 
 def _usage(error: Any) -> str:
     text = one_line(error.format_message()).rstrip(".")
-    text = text[:1].lower() + text[1:]
+    text = NO_INTEGER.sub("expected an integer", text[:1].lower() + text[1:])
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "evenly"
     return f"{text}; `{command} --help` says what there is"

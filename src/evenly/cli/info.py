@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from evenly import targets
 from evenly.cache import directory, limit
 from evenly.cli.problem import described
+from evenly.errors import printable
 from evenly.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "cuda-core", "cuda-bindings", "cupy", "torch")
@@ -40,7 +41,7 @@ def lines() -> Iterator[str]:
     yield "Cache"
     found = limit.entries()
     size = sum(entry.size for entry in found)
-    yield f"  {directory()}"
+    yield f"  {printable(str(directory()))}"
     yield f"  {len(found):,} files, {size / 10**6:,.1f} MB; may be deleted (`evenly cache` shows more)"
 
 

@@ -96,10 +96,13 @@ class Header:
         return row - 1, column - 1, [self._number(text) for text in fields[2 * self.indexed :]]
 
     def _place(self, row_text: bytes, column_text: bytes) -> tuple[int, int]:
-        for what, text, size in ("row", row_text, self.rows), ("column", column_text, self.columns):
-            if not 1 <= whole(text) <= size:
+        row, column = whole(row_text), whole(column_text)
+        for what, index, text, size in (
+            ("row", row, row_text, self.rows),
+            ("column", column, column_text, self.columns),
+        ):
+            if not 1 <= index <= size:
                 raise Unfit(0, f"a {what} in 1 .. {size:,}" if size else "no entries", shown(text))
-        row, column = int(row_text), int(column_text)
         if column - row >= self.above:
             where = "below" if self.above == 0 else "on or below"
             expected = f"entries {where} the diagonal, the file being {self.symmetry}"
@@ -133,21 +136,32 @@ class Header:
 def read_header(file: BinaryIO) -> Header:
     """The header that `file` begins with; what follows is left to be read. Raises Unfit."""
     first = file.readline(LONGEST)
-    text = first.removesuffix(b"\n").removesuffix(b"\r").rstrip(b" \t")
+    text = _ended(first).rstrip(b" \t")
     words = re.split("[ \t]+", text.decode("latin-1"))
     if words[0].lower() != "%%matrixmarket":
         raise Unfit(1, EXPECTED, shown(text), HINT)
+    _check_length(first, 1)
     header = _banner(words[1:])
     line = 1
     while text := file.readline(LONGEST):
         line += 1
-        if len(text) == LONGEST:
-            raise Unfit(line, f"lines of less than {LONGEST:,} bytes", "a longer one")
-        text = text.removesuffix(b"\n").removesuffix(b"\r")
+        _check_length(text, line)
+        text = _ended(text)
         if text.startswith(b"%") or not text.strip(b" \t"):
             continue
         return _sized(header, text, line)
     raise Unfit(line, f"{_sizes(header)} after the comments", "the end of the file")
+
+
+def _ended(line: bytes) -> bytes:
+    """A line without its end."""
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def _check_length(line: bytes, number: int) -> None:
+    """Raise Unfit for a line that was cut where it was read."""
+    if len(line) == LONGEST:
+        raise Unfit(number, f"lines of less than {LONGEST:,} bytes", "a longer one")
 
 
 def _banner(words: list[str]) -> Header:

@@ -63,6 +63,8 @@ def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
     try:
         if path.is_dir():
             raise InputError(name, expected=expected, given="a directory")
+        if path.exists() and not path.is_file():
+            raise InputError(name, expected="a file on a disk", given="a pipe or a device")
         if path.stat().st_size == 0:
             raise InputError(name, expected=expected, given="an empty file")
         with path.open("rb") as file:
@@ -118,11 +120,28 @@ def check_kept(values: Any, made: Any, dtype: str, name: str) -> None:
     """Raise InputError where `made`, which are `values` in another type, are not what they were, but for rounding."""
     if made.dtype.kind in "iu":
         lost = made != values
+    elif made.dtype.kind == "c":
+        lost = _overflows(values.real, made.real) | _overflows(values.imag, made.imag)
     else:
-        lost = np.isfinite(values) & ~np.isfinite(made)
+        lost = _overflows(values, made)
     if lost.any():
         given = f"{np.count_nonzero(lost):,} beyond it, such as {values[lost][0]:g}"
         raise InputError(name, expected=f"values in the range of {dtype}", given=given)
+
+
+def sums_overflow(coo: Any) -> bool:
+    """Whether the sum of the entries of any place, of 64 bits each, has more bits than its type."""
+    half, mask = 32, (1 << 32) - 1  # sums of halves fit into 64 bits
+    parts = (coo.data >> half, coo.data & mask)
+    high, low = (
+        type(coo)((part.astype(np.int64), coo.coords), coo.shape).tocsr().data for part in parts
+    )
+    ends, whole = np.iinfo(coo.dtype), high + (low >> half)
+    return bool(whole.min() < ends.min >> half or whole.max() > ends.max >> half)
+
+
+def _overflows(values: Any, made: Any) -> Any:
+    return np.isfinite(values) & ~np.isfinite(made)
 
 
 @contextlib.contextmanager
@@ -202,10 +221,7 @@ def _summed(name: str, shape: tuple[int, int], entries: Entries) -> Any:
 
     coo = scipy.sparse.coo_array((entries.values, (entries.rows, entries.columns)), shape=shape)
     matrix = scipy.sparse.csr_array(coo)
-    if matrix.dtype.kind in "iu" and matrix.nnz < coo.nnz:
-        ends = np.iinfo(matrix.dtype)
-        exact = coo.astype(np.longdouble).tocsr().data  # has 64 bits, or is near enough to refuse
-        if exact.min() < ends.min or exact.max() > ends.max:
-            expected = f"entries of one place whose sum fits into {matrix.dtype}"
-            raise InputError(name, expected=expected, given="a sum beyond it")
+    if matrix.dtype.kind in "iu" and matrix.nnz < coo.nnz and sums_overflow(coo):
+        expected = f"entries of one place whose sum fits into {matrix.dtype}"
+        raise InputError(name, expected=expected, given="a sum beyond it")
     return matrix

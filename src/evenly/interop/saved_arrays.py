@@ -13,7 +13,7 @@ import numpy as np
 
 from evenly.errors import shown
 
-from .matrix_market import free_memory
+from .matrix_market import free_memory, sums_overflow
 
 Arrays = Mapping[str, Any]
 MOST = 1 << 62  # rows or columns
@@ -21,11 +21,27 @@ MOST = 1 << 62  # rows or columns
 
 def saved_matrix(arrays: Arrays) -> Any:
     """The csr_array in the arrays of a file. Raises ValueError, which says what is wrong with them."""
-    import scipy.sparse
-
     format, shape = _format(arrays), _shape(arrays)
     demand((free_memory() or MOST) > 16 * shape[0], f"{shape[0]:,} rows, more than fit into memory")
-    return scipy.sparse.csr_array(MADE[format](arrays, shape))
+    return _summed(MADE[format](arrays, shape))
+
+
+def _summed(made: Any) -> Any:
+    """A matrix as csr_array, in which entries of one place are one: of integers, in 64 bits."""
+    import scipy.sparse
+
+    if made.format in ("csr", "csc"):
+        made = scipy.sparse.csr_array(made)
+        if made.has_canonical_format:
+            return made
+    coo = scipy.sparse.coo_array(made)
+    matrix = scipy.sparse.csr_array(coo)
+    if coo.dtype.kind not in "iu" or matrix.nnz == coo.nnz:
+        return matrix
+    wide = coo.data.astype(f"{coo.dtype.kind}8")
+    coo = scipy.sparse.coo_array((wide, coo.coords), shape=coo.shape)
+    demand(not sums_overflow(coo), f"entries of one place whose sum is beyond {coo.dtype}")
+    return scipy.sparse.csr_array(coo)
 
 
 def demand(condition: Any, what: str) -> None:
@@ -47,13 +63,9 @@ def _shape(arrays: Arrays) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _compressed(arrays: Arrays, across: tuple[int, int]) -> Any:
+def _compressed(arrays: Arrays, data: Any, across: tuple[int, int]) -> Any:
     """(data, indices, indptr) of (rows, columns) or the other way about. Of BSR, these are of blocks."""
-    data, indices, offsets = (
-        arrays["data"],
-        _integers(arrays, "indices"),
-        _integers(arrays, "indptr"),
-    )
+    indices, offsets = _integers(arrays, "indices"), _integers(arrays, "indptr")
     rows, columns = across
     demand(len(offsets) == rows + 1, f"{len(offsets):,} offsets for {rows:,} of them + 1")
     demand(offsets[0] == 0 and (offsets[1:] >= offsets[:-1]).all(), "offsets that fall")
@@ -66,25 +78,26 @@ def _compressed(arrays: Arrays, across: tuple[int, int]) -> Any:
 def _csr(arrays: Arrays, shape: tuple[int, int]) -> Any:
     import scipy.sparse
 
-    _values(arrays, 1)
-    return scipy.sparse.csr_array(_compressed(arrays, shape), shape=shape)
+    made = _compressed(arrays, _values(arrays, 1), shape)
+    return scipy.sparse.csr_array(made, shape=shape)
 
 
 def _csc(arrays: Arrays, shape: tuple[int, int]) -> Any:
     import scipy.sparse
 
-    _values(arrays, 1)
-    return scipy.sparse.csc_array(_compressed(arrays, shape[::-1]), shape=shape)
+    made = _compressed(arrays, _values(arrays, 1), shape[::-1])
+    return scipy.sparse.csc_array(made, shape=shape)
 
 
 def _bsr(arrays: Arrays, shape: tuple[int, int]) -> Any:
     import scipy.sparse
 
-    _, height, width = _values(arrays, 3).shape
+    values = _values(arrays, 3)
+    _, height, width = values.shape
     fits = height > 0 and width > 0 and shape[0] % height == 0 and shape[1] % width == 0
     demand(fits, f"blocks of {height} x {width} in {shape[0]:,} x {shape[1]:,}")
     blocks = shape[0] // height, shape[1] // width
-    return scipy.sparse.bsr_array(_compressed(arrays, blocks), shape=shape)
+    return scipy.sparse.bsr_array(_compressed(arrays, values, blocks), shape=shape)
 
 
 def _coo(arrays: Arrays, shape: tuple[int, int]) -> Any:
@@ -128,7 +141,7 @@ def _values(arrays: Arrays, dimensions: int) -> Any:
     found = _array(arrays, "data", dimensions)
     fits = found.dtype.kind in "biufc" and found.dtype.isnative
     demand(fits, f"values of type {found.dtype}")
-    return found
+    return found.astype(np.float32) if found.dtype == np.float16 else found  # SciPy has no float16
 
 
 def _integers(arrays: Arrays, name: str) -> Any:

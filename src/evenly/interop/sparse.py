@@ -1,6 +1,6 @@
 """Sparse matrices of SciPy, CuPy and PyTorch as one neutral record, without copying.
 
-Nothing is imported here: a matrix that comes from a library has imported it.
+None of these libraries is imported here: a matrix that comes from one has imported it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop.arrays import has_no_gradient
@@ -99,13 +101,33 @@ def known_format(obj: Any, name: str = "A") -> Any:
     if library(obj) == "torch" or obj.format in ARRAYS:
         return obj
     if obj.format == "lil":
-        for row, (columns, values) in enumerate(zip(obj.rows, obj.data, strict=False)):
-            if len(columns) != len(values):  # which SciPy's conversion takes at their word
-                expected = f"{len(columns)} values, as many as columns"
-                given = f"{len(values)} in row {row}"
-                raise InputError(f"{name}.data", expected=expected, given=given)
+        _check_lists(obj, name)
     format = "coo" if obj.format == "dok" else "csr"
     return by_library(lambda: obj.asformat(format), obj, format, name)
+
+
+def _check_lists(obj: Any, name: str) -> None:
+    """InputError for a lil whose lists are not as many as its rows, or in pairs of one length.
+
+    SciPy's conversion writes beyond its arrays where they are not.
+    """
+    count = obj.shape[0]
+    for part in ("rows", "data"):
+        lists = getattr(obj, part)
+        if not isinstance(lists, np.ndarray) or lists.dtype != object or lists.shape != (count,):
+            found = getattr(lists, "shape", None)
+            given = type(lists).__name__ if found is None else f"shape {found} of {lists.dtype}"
+            expected = f"an array of {count} lists, one for each row"
+            raise InputError(f"{name}.{part}", expected=expected, given=given)
+        for row, one in enumerate(lists):
+            if not isinstance(one, list):
+                given = f"{type(one).__name__} in row {row}"
+                raise InputError(f"{name}.{part}", expected="lists", given=given)
+    for row, (columns, values) in enumerate(zip(obj.rows, obj.data, strict=True)):
+        if len(columns) != len(values):
+            expected = f"{len(columns)} values, as many as columns"
+            given = f"{len(values)} in row {row}"
+            raise InputError(f"{name}.data", expected=expected, given=given)
 
 
 def by_library(convert: Callable[[], Any], obj: Any, format: str, name: str) -> Any:

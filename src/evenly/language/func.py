@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
-from evenly.errors import InputError
-
-from . import syntax
+from . import reads, syntax
 from .by_name import by_name
 from .parse import parse
-from .source import Source, fetch
+from .source import Source, check_decorated, fetch
 
 
 class Func:
@@ -28,13 +27,13 @@ class Func:
     def __reduce__(self) -> Any:
         return by_name(self, "a function")
 
-    @functools.cached_property
+    @property
     def source(self) -> Source:
-        return fetch(self.function, self._source)
+        return parsed(self.function, self._source)[0]
 
-    @functools.cached_property
+    @property
     def tree(self) -> syntax.Function:
-        return parse(self.source)
+        return parsed(self.function, self._source)[1]
 
 
 def func(function: Callable[..., Any] | None = None, *, source: str | None = None) -> Any:
@@ -49,15 +48,20 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
     ... def square(v):
     ...     return v * v
     """
+    check_decorated("ev.func", function, source)
     if function is None:
-        return lambda f: Func(f, source)
-    if not hasattr(function, "__code__"):
-        raise InputError("ev.func", expected="a function", given=type(function).__name__)
+        return lambda f: func(f, source=source)
     return Func(function, source)
 
 
+def parsed(function: Any, source: str | None = None) -> tuple[Source, syntax.Function]:
+    """Source and tree of a function, or of a method of a layout or schedule. source: its text, where it is given."""
+    return _parsed(function, reads.code_of(function), source)
+
+
 @functools.cache
-def parsed(function: Callable[..., Any]) -> tuple[Source, syntax.Function]:
-    """Source and tree of a method of a layout or schedule."""
-    source = fetch(function)
+def _parsed(
+    function: Callable[..., Any], code: CodeType, text: str | None
+) -> tuple[Source, syntax.Function]:
+    source = fetch(function, text)
     return source, parse(source)

@@ -162,6 +162,20 @@ def thread_count() -> int:
     return _here("thread_count").count
 
 
+_asked: contextvars.ContextVar[set[int] | None] = contextvars.ContextVar("asked", default=None)
+
+
+@contextlib.contextmanager
+def groups_asked() -> Iterator[set[int]]:
+    """The sizes of the groups that methods ask for meanwhile."""
+    sizes: set[int] = set()
+    token = _asked.set(sizes)
+    try:
+        yield sizes
+    finally:
+        _asked.reset(token)
+
+
 @dataclass(frozen=True)
 class group:  # a function in all but name
     """`ev.group(size)`: the group of consecutive threads that this thread is in. In schedules only.
@@ -170,6 +184,11 @@ class group:  # a function in all but name
     """
 
     size: int
+
+    def __post_init__(self) -> None:
+        sizes = _asked.get()
+        if sizes is not None:
+            sizes.add(self.size)
 
     @property
     def index(self) -> int:

@@ -11,7 +11,8 @@ from typing import NoReturn
 from . import syntax as s
 from .depth import shallow
 from .diagnostics import Location, refuse
-from .source import Source
+from .remarks import refuse_keyword
+from .source import Source, tree_of
 
 BINARY = {
     ast.Add: "+",
@@ -73,7 +74,7 @@ def parse(source: Source) -> s.Function:
 
 def _parse(source: Source) -> s.Function:
     try:
-        module = ast.parse(source.text)
+        module = tree_of(source)
     except SyntaxError as error:
         line = source.first_line + (error.lineno or 1) - 1
         column = source.indent + (error.offset or 1)
@@ -213,6 +214,9 @@ class _Parser:
         self.unsupported(node)
 
     def printed(self, node: ast.Call) -> s.Stmt:
+        for keyword in node.keywords:
+            if keyword.arg is not None and _is_text(keyword.value):  # sep=" ", which is no number
+                refuse_keyword(keyword.arg, self.at(keyword.value))
         parts = tuple(a.value if _is_text(a) else self.expr(a) for a in node.args)  # type: ignore[attr-defined]
         rest = [a for a in node.args if not _is_text(a)]
         call = self.call(ast.copy_location(ast.Call(node.func, rest, node.keywords), node))

@@ -15,8 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from . import ir, walk
+from .beforehand import known_beforehand
 from .combine import combined
-from .diagnostics import Location, refuse
+from .diagnostics import LanguageError, Location, refuse
 from .lower.context import Namer
 from .slicing import has_effects, needed, tainted, written_arrays
 from .types import BOOL, POS
@@ -114,12 +115,11 @@ def cut(program: ir.Program, whole: bool) -> Phases:
 
 
 def needs_whole_tiles(program: ir.Program) -> Location | None:
-    """Where the program has a pass that only schedules that own whole tiles can run; None if nowhere."""
-    for step in program.steps:
-        if isinstance(step, ir.TileLoop):
-            found = _looped_pass(step.body)
-            if found is not None:
-                return found.at
+    """Where the program has what only schedules that own whole tiles can run; None if nowhere."""
+    try:
+        cut(program, whole=False)
+    except LanguageError as refused:
+        return refused.location
     return None
 
 
@@ -158,9 +158,10 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
         elif isinstance(s, ir.If) and _contains_pass(s):
             out.extend(_flat_if(s, guard, namer))
         elif isinstance(s, ir.For) and s.kind == "lanes" and _contains_pass(s):
-            if guard is not None:
-                s = replace(s, stop=ir.Select(guard, s.stop, ir.Const(0, s.stop.type), s.stop.type))
-            out.append(_Lanes(s))
+            # The lanes are an axis of the launch, the same for all tiles: the guard stands in them.
+            out.append(
+                _Lanes(s if guard is None else replace(s, body=(ir.If(guard, s.body, at=s.at),)))
+            )
         else:
             out.append(s if guard is None else ir.If(guard, (s,), at=s.at))
     return out
@@ -350,21 +351,7 @@ class _TileCutter:
     def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
         """The independent lanes around a pass: one more axis of the launch."""
         outer = list(self.past)
-        self.lane, self.lanes = loop.var, loop.stop
-        if isinstance(loop.stop, ir.Var):
-            code, _ = needed(tuple(self.past), {loop.stop}, effects=False)
-            match code:
-                case ():
-                    pass
-                case (ir.Assign(value=value),):
-                    self.lanes = value
-                case _:
-                    assert self.loop.at is not None
-                    refuse(
-                        self.loop.at,
-                        "the number of lanes around a loop over atoms must be known before the launch",
-                        "an argument of the kernel, or the length of an array",
-                    )
+        self.lane, self.lanes = loop.var, self.lanes_beforehand(loop)
         items = _flat(loop.body, None, self.cutter.namer)
         for i, item in enumerate(items):
             if isinstance(item, _Lanes):
@@ -377,6 +364,30 @@ class _TileCutter:
             self.take(item, _reads(items[i + 1 :]) | later)
         self.close(later)
         self.past, self.lane, self.lanes = outer, None, None
+
+    def lanes_beforehand(self, loop: ir.For) -> ir.Expr:
+        """How many lanes there are, of what the host knows. Raises LanguageError where it does not."""
+        code, _ = needed(tuple(self.past), walk_vars(loop.stop), effects=False)
+        values: dict[ir.Var, ir.Expr] = {}
+
+        def inserted(e: ir.Expr) -> ir.Expr:
+            return walk.map_expr(e, lambda x: values.get(x) if isinstance(x, ir.Var) else None)
+
+        for s in code:
+            if isinstance(s, ir.Assign):
+                values[s.var] = inserted(s.value)
+        lanes = inserted(loop.stop)
+        if not known_beforehand(lanes) or not all(isinstance(s, ir.Assign) for s in code):
+            at = loop.at or self.loop.at
+            assert at is not None
+            refuse(
+                at,
+                "the number of lanes around a loop over atoms must be known before the launch, under a schedule "
+                "that splits tiles",
+                "an argument of the kernel, or the length of an array; ThreadMapped, GroupMapped, WarpMapped, "
+                "BlockMapped, DynamicChunks and Lrb own whole tiles, and take any number",
+            )
+        return lanes
 
     def take(self, item: ir.Stmt, later: set[ir.Var]) -> None:
         if not isinstance(item, ir.Pass):

@@ -13,7 +13,7 @@ import contextlib
 import contextvars
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -52,6 +52,11 @@ class Reads:
             self.attributes[key] = owner, name, _attribute(owner, name)
         return self.attributes[key][-1]
 
+    def known(self, owner: Any, name: str, otherwise: Any) -> Any:
+        """What an attribute was read as, if it was: else `otherwise`, and nothing is recorded."""
+        found = self.attributes.get((id(owner), name))
+        return otherwise if found is None else found[-1]
+
     def hold(self) -> bool:
         """Whether everything is as it was read."""
         for _, mapping, name, value in self.items.values():
@@ -78,8 +83,10 @@ def alike(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(alike, a, b))
     if isinstance(a, np.generic):
         return bool(a.dtype == b.dtype and a.tobytes() == b.tobytes())
-    for number in (int, float, complex):
-        # A class of its own may be equal to anything, and be shown in any way.
+    # A class of its own may be equal to anything, and be shown in any way.
+    if isinstance(a, int):
+        return int.__eq__(a, b)  # Python does not write thousands of digits
+    for number in (float, complex):
         if isinstance(a, number):
             return number.__repr__(a) == number.__repr__(b)
     return False
@@ -111,9 +118,16 @@ def _reads(owner: Any) -> Reads:
 
 
 # ---- reading ---------------------------------------------------------------------------------------
+def code_of(function: Callable[..., Any]) -> CodeType:
+    """What a function runs: it may be given another function's, as notebooks do that load modules anew."""
+    found: CodeType = _reads(function).attribute(function, "__code__")
+    return found
+
+
 def name_of(function: Callable[..., Any], name: str) -> Any:
     """What a name from outside is to a function: NOTHING where it is not defined (yet)."""
-    code, reads = function.__code__, _reads(function)
+    reads = _reads(function)
+    code = reads.known(function, "__code__", function.__code__)
     if name in code.co_freevars:
         cell = (function.__closure__ or ())[code.co_freevars.index(name)]
         return reads.attribute(cell, "cell_contents")
@@ -148,7 +162,8 @@ def value_of(schedule: Any, name: str) -> Any:
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The defaults of a function's parameters, as they are: Python keeps them where the function was made."""
-    code, reads = function.__code__, _reads(function)
+    reads = _reads(function)
+    code = reads.known(function, "__code__", function.__code__)
     given = reads.attribute(function, "__defaults__") or ()
     named = reads.attribute(function, "__kwdefaults__") or {}
     count, alone = code.co_argcount, code.co_kwonlyargcount

@@ -7,9 +7,14 @@ compiles, a program without assertions.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 from . import ir, walk
-from .diagnostics import refuse
+from .diagnostics import Location, refuse
+
+
+def refuse_keyword(name: str, at: Location) -> NoReturn:
+    refuse(at, f"print takes no argument {name} here", "texts and numbers, one line a call")
 
 
 def heard(program: ir.Program, target: str, debug: bool) -> ir.Program:

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from . import ir, reads
+from . import ir, reads, walk
 from .diagnostics import refuse
 from .func import parsed
 from .lower import call_schedule, lower_layout
@@ -30,6 +30,15 @@ class ScheduleCode:
     state: tuple[ir.Var, ...]
     tiles: ir.Inline
     atoms: ir.Inline
+
+    @property
+    def groups(self) -> set[int]:
+        """The sizes of the groups that it asks for; 1: threads."""
+        return {e.size for e in self.expressions() if isinstance(e, ir.Processor)}
+
+    def expressions(self) -> list[ir.Expr]:
+        inlines = (*walk.inline_expressions(self.tiles), *walk.inline_expressions(self.atoms))
+        return [*walk.expressions(self.setup), *inlines]
 
 
 def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleCode:
@@ -75,4 +84,12 @@ def _range(
         with cx.standing(at):
             results = tuple(cast(x, POS) for x in bounds(cx, made))
         cx.positions = False
+    if schedule.owner == "share" and not (
+        isinstance(results[2], ir.Const) and results[2].value == 1
+    ):
+        refuse(
+            at,
+            f"{type(schedule).__name__}.{name} gives a range with a step",
+            "where tiles are shared, a thread's tiles and atoms ascend one by one",
+        )
     return ir.Inline(params, tuple(body), results)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import inspect
@@ -10,6 +11,7 @@ import linecache
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import CellType
 from typing import Any
 
 from evenly.errors import InputError
@@ -40,6 +42,18 @@ class Source:
         index = number - self.first_line
         body = lines[index] if 0 <= index < len(lines) else ""
         return " " * self.indent + body if body else ""
+
+
+def check_decorated(decorator: str, function: object, source: object) -> None:
+    """Refuse what is no function of Python's (another library's is compiled already), and a source that is no text."""
+    if function is not None and not inspect.isfunction(function):
+        raise InputError(decorator, expected="a function", given=type(function).__name__)
+    if source is not None and not isinstance(source, str):
+        raise InputError(
+            f"{decorator}(source=...)",
+            expected="the text of the function",
+            given=type(source).__name__,
+        )
 
 
 def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
@@ -82,6 +96,32 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
     return Source(name, dedented, file, first, indent, Captured(function), defaults)
 
 
+def tree_of(source: Source) -> ast.Module:
+    """Python's tree of a function's text. A private name of a class, `__x`, is `_Class__x`, as Python has it there."""
+    tree = ast.parse(source.text)
+    prefix = f"_{_class_around(source.name).lstrip('_')}"
+    if prefix != "_":
+        for node in ast.walk(tree):
+            for attribute in _NAMED.get(type(node), ()):
+                name = getattr(node, attribute)
+                if name is not None and name.startswith("__") and not name.endswith("__"):
+                    setattr(node, attribute, prefix + name)
+    return tree
+
+
+_NAMED: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Name: ("id",), ast.Attribute: ("attr",), ast.arg: ("arg",), ast.keyword: ("arg",),
+}  # fmt: skip
+
+
+def _class_around(qualified: str) -> str:
+    """The innermost class that a function of this `__qualname__` stands in, or ""."""
+    outer = qualified.split(".")[:-1]
+    while outer and outer[-1] == "<locals>":
+        del outer[-2:]
+    return outer[-1] if outer else ""
+
+
 class Captured(Mapping[str, Any]):
     """The names that a function sees from outside, as they are at the moment: builtins, globals, closure cells."""
 
@@ -96,11 +136,21 @@ class Captured(Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         function = self.function
-        names = function.__code__.co_freevars, function.__globals__, vars(builtins)
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        free = [name for name, cell in cells if _is_filled(cell)]
+        names = free, function.__globals__, vars(builtins)
         yield from dict.fromkeys(itertools.chain(*names))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:  # its function has not come to the assignment yet
+        return False
+    return True
 
 
 def captured(function: Callable[..., Any]) -> Captured:

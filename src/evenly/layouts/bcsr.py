@@ -157,7 +157,7 @@ def bcsr(
     if 0 in (height, width):
         given = f"shape {tuple(values.shape)}"
         raise InputError(f"{name}.values", expected="blocks of at least 1 x 1", given=given)
-    if block is not None and tuple(block) != (height, width):
+    if block is not None and _checked_block(block) != (height, width):
         raise InputError("block", expected=f"the matrix's own {height, width}", given=repr(block))
     rows = (len(made["offsets"]) - 1) * height
     size: Any = found.shape
@@ -217,7 +217,7 @@ def _converted(matrix: Any, shape: Any, block: Any, max_bytes: int | None, name:
 
 
 def _checked_block(block: Any) -> tuple[int, int]:
-    good = isinstance(block, tuple) and len(block) == 2
+    good = isinstance(block, (tuple, list)) and len(block) == 2
     if not good or not all(isinstance(n, (int, np.integer)) and n > 0 for n in block):
         raise InputError("block", expected="(R, C), both at least 1", given=repr(block))
     return int(block[0]), int(block[1])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.layouts.contract import accessors, is_layout, masks
+from evenly.layouts.contract import accessors, is_layout, leaves, masks
 from evenly.layouts.moving import device_of
 
 LIMIT = 100_000  # calls of a method that cannot take whole arrays; beyond: a sample
@@ -114,10 +114,10 @@ def _check_ids(layout: Any, name: str, begins: Any, ends: Any, limit: int) -> No
         sampled, valid = _each(layout, name, "valid", limit, owners, positions)
         owners, positions = owners[sampled][valid != 0], positions[sampled][valid != 0]
     tile_ids: Any = None
-    if "tile_id" not in cls.__default_methods__:
+    if not leaves(cls, "tile_id"):
         sampled, tile_ids = _each(layout, name, "tile_id", limit, np.arange(len(begins)))
         _check_distinct(tile_ids, f"{name}.tile_id", sampled)
-    if "atom_id" not in cls.__default_methods__:
+    if not leaves(cls, "atom_id"):
         sampled, atom_ids = _each(layout, name, "atom_id", limit, owners, positions)
         _check_distinct(atom_ids, f"{name}.atom_id", positions[sampled])
         owners = owners[sampled]

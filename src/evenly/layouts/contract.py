@@ -73,9 +73,10 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
-from evenly.errors import InputError
+from evenly.errors import InputError, check_field_name
 from evenly.layouts.defaults import install, is_default
 from evenly.layouts.fields import (
     Array,
@@ -122,14 +123,23 @@ def layout(cls: type[T]) -> type[T]:
 
     Raises InputError, naming class and member, where the contract is broken.
     """
+    if not isinstance(cls, type):
+        raise InputError("ev.layout", expected="a class", given=type(cls).__name__)
     fields = _inherited_fields(cls)
     for name, annotation in inspect.get_annotations(cls).items():
-        if name in LOOPS:
+        check_field_name(cls, name)
+        if name in LOOPS or name in METHODS:
             raise InputError(
                 f"{cls.__name__}.{name}",
                 expected="another name for the field",
                 given=repr(name),
-                hint=f"kernels call {name}() to loop",
+                hint=f"kernels call {name}() to loop"
+                if name in LOOPS
+                else "it is a method of the contract",
+            )
+        if isinstance(vars(cls).get(name), property | FunctionType):
+            raise InputError(
+                f"{cls.__name__}.{name}", expected="a field or a method of that name", given="both"
             )
         fields[name] = FieldSpec(name, kind_of(cls, name, annotation))
     for name in ("delegate", "valid_of"):
@@ -153,9 +163,14 @@ def layout(cls: type[T]) -> type[T]:
     return made
 
 
+def leaves(cls: type, name: str) -> bool:
+    """Whether a class of layouts leaves a method of the contract as it is: now, after what was put into it."""
+    return is_default(name, getattr(cls, name, None))
+
+
 def masks(layout: Any) -> bool:
     """Whether `layout` may have atoms that are not valid (padding)."""
-    if "valid" in type(layout).__default_methods__:
+    if leaves(type(layout), "valid"):
         return False
     base = getattr(type(layout), "valid_of", None)
     return True if base is None else masks(getattr(layout, base))
@@ -201,8 +216,10 @@ def _inherited_fields(cls: type) -> dict[str, FieldSpec]:
 
 
 def _require(cls: type, fields: dict[str, FieldSpec]) -> None:
-    for name in ("num_tiles", "num_atoms"):
+    for name in ("num_tiles", "num_atoms", "max_tiles", "max_atoms"):
         member = getattr(cls, name, None)
+        if member is None and name.startswith("max_"):
+            continue  # bounds follow from the counts
         if name in fields and fields[name].kind == "int":
             continue
         if not isinstance(member, property):

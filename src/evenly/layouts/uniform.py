@@ -13,7 +13,7 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.layouts.arguments import finished
-from evenly.layouts.contract import Layout, is_layout, layout
+from evenly.layouts.contract import Layout, is_layout, layout, leaves
 
 
 @layout
@@ -88,5 +88,5 @@ def uniform(size: Any, base: Any, *, validate: bool = False, name: str = "A") ->
         raise InputError("size", expected="an integer of at least 1", given=repr(size))
     if not hasattr(type(base), "tile_of"):
         raise InputError(name, expected="a layout with tile_of(atom)", given=type(base).__name__)
-    cls = Uniform if "atom_id" in type(base).__default_methods__ else UniformOfIds
+    cls = Uniform if leaves(type(base), "atom_id") else UniformOfIds
     return finished(cls(base, int(size)), name, False, validate)

@@ -55,8 +55,10 @@ class Bound:
         debug: bool = False,
         options: dict[str, Any] | None = None,
     ) -> None:
+        if not isinstance(target, str):  # the others are told when they are called
+            targets.get(target)
         self.kernel, self.target = kernel, target
-        self.schedule = schedule if schedule == "auto" else by_name(schedule)
+        self.schedule = by_name(schedule, auto=True)
         self.debug, self.options = debug, options or {}
 
     def __reduce__(self) -> Any:
@@ -120,7 +122,10 @@ class Bound:
 
     def plan(self, /, *args: Any, **named: Any) -> Plan:
         """Decide and compile for these arguments."""
-        args = self.kernel.arranged(args, named)
+        return self.plan_of(self.kernel.arranged(args, named))
+
+    def plan_of(self, args: tuple[Any, ...]) -> Plan:
+        """The same for the values of all parameters, in their order."""
         if self.schedule == "auto":
             return self.plan_as_auto(*args)
         return self._checked(args).store().made_by(self, as_auto=False)

@@ -19,7 +19,7 @@ from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.reads import Kept, Reads, value_of
 from evenly.language.remarks import heard
-from evenly.language.source import Source, fetch
+from evenly.language.source import Source, check_decorated, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
 
@@ -188,8 +188,7 @@ def kernel(function: Callable[..., Any] | None = None, *, source: str | None = N
     ...     for row in A.tiles():
     ...         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
     """
+    check_decorated("ev.kernel", function, source)
     if function is None:
-        return lambda f: Kernel(f, source)
-    if not hasattr(function, "__code__"):
-        raise InputError("ev.kernel", expected="a function", given=type(function).__name__)
+        return lambda f: kernel(f, source=source)
     return Kernel(function, source)

@@ -33,7 +33,7 @@ def planned(
     """The plan again. Raises InputError where the kernel is not what it was: what it captures, or its text."""
     from evenly.tuning.key import kernel_of
 
-    plan = bound.plan_as_auto(*arguments) if as_auto else bound.plan(*arguments)
+    plan = bound.plan_as_auto(*arguments) if as_auto else bound.plan_of(arguments)
     if kernel_of(plan._program) != program:
         raise InputError(
             f"unpickling {plan!r}",

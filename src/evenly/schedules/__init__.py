@@ -100,13 +100,18 @@ TABLE: dict[str, Entry] = {
 }
 
 
-def by_name(given: Any, **parameters: Any) -> Any:
-    """A schedule by its name in TABLE, by its class, or as it is. Raises InputError with the nearest name."""
+def by_name(given: Any, *, auto: bool = False, **parameters: Any) -> Any:
+    """A schedule by its name in TABLE, by its class, or as it is; where `auto`, "auto" as it is, too.
+
+    Raises InputError with the nearest name.
+    """
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str):
+        if auto and given == "auto":
+            return given
         if given not in TABLE:
-            raise unknown("schedule", given, [*TABLE, "auto"])
+            raise unknown("schedule", given, [*TABLE, "auto"] if auto else TABLE)
         return TABLE[given].make(**parameters)
     if isinstance(given, type) and issubclass(given, Schedule):
         return given(**parameters)

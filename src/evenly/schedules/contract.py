@@ -5,8 +5,9 @@ A schedule is a small frozen class, made by the decorator :func:`schedule`, of p
 in the kernel language, and run by each processor.
 
     owner = "thread" | "group" | "share"    who a tile belongs to (see below)
-    launch(layout) -> (grid, block)         blocks, and threads a block; `layout` gives
+    launch(layout) -> (blocks, block)       blocks, and threads a block, two integers; `layout` gives
                                             num_tiles and num_atoms (host bounds of them).
+                                            blocks: 1 or more where there are tiles
                                             block: a multiple of 32, the same for all layouts
     setup(layout) -> state                  optional, once a processor: a search, say. The
                                             state is a tuple; without setup it is the layout
@@ -47,9 +48,12 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from collections.abc import Iterable
 from typing import Any, ClassVar, dataclass_transform
 
-from evenly.errors import InputError
+import numpy as np
+
+from evenly.errors import EvenlyError, InputError, check_field_name
 from evenly.language.reads import alike
 
 OWNERS = ("thread", "group", "share")
@@ -101,10 +105,14 @@ class Schedule:
 @dataclass_transform(frozen_default=True)
 def schedule(cls: type) -> Any:
     """Make a schedule of a class with the methods above. Raises InputError where one is missing or wrong."""
+    if not isinstance(cls, type):
+        raise InputError("ev.schedule", expected="a class", given=type(cls).__name__)
     if not issubclass(cls, Schedule):
         body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
         body["__qualname__"] = cls.__qualname__  # by which pickle finds it
         cls = type(cls.__name__, (*(b for b in cls.__bases__ if b is not object), Schedule), body)
+    for name in inspect.get_annotations(cls):
+        check_field_name(cls, name)
     _check(cls)
     made: Any = dataclasses.dataclass(frozen=True)(cls)
     made.__eq__ = _equal
@@ -127,9 +135,69 @@ def _equal(self: Any, other: Any) -> Any:
 
 def _block(self: Any) -> int:
     """The threads a block of a schedule that has no such parameter: what it launches."""
-    block = self.launch(Sizes(1, 1))[1]
-    check_block(f"{type(self).__name__}.launch", block)
-    return int(block)
+    return _launched(self, Sizes(1, 1))[1]
+
+
+MOST_BLOCKS_LAUNCHED = 2**31 - 1
+
+
+def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
+    """(blocks, threads a block) that `schedule` launches. Raises InputError where no GPU can, or it does nothing."""
+    blocks, block = _launched(schedule, sizes)
+    if block != schedule.block:
+        raise InputError(
+            f"{type(schedule).__name__}.launch",
+            expected=f"blocks of {schedule.block} threads, as for other layouts and in `block`",
+            given=str(block),
+        )
+    least = 1 if sizes.num_tiles else 0  # of nothing, nobody need do anything
+    if not least <= blocks <= MOST_BLOCKS_LAUNCHED:
+        raise InputError(
+            f"{type(schedule).__name__}.launch",
+            expected=f"from {least} to {MOST_BLOCKS_LAUNCHED:,} blocks for {sizes.num_tiles:,} tiles and "
+            f"{sizes.num_atoms:,} atoms",
+            given=str(blocks),
+        )
+    return blocks, block
+
+
+def check_groups(schedule: Any, asked: Iterable[int]) -> None:
+    """Refuse groups that its blocks do not hold whole. asked: the sizes of `ev.group` in its methods."""
+    name, own = type(schedule).__name__, 1
+    if schedule.engine not in ("owned", "share"):
+        return  # its methods are not what a GPU runs
+    if schedule.owner == "group":
+        check_count(name, "size", schedule.size, 1, schedule.block)
+        own = schedule.size
+    for size in sorted(asked):
+        if size != own and schedule.block % size:
+            raise InputError(
+                f"{name}: ev.group({size})",
+                expected=f"a size that divides the {schedule.block} threads of a block"
+                + (f", or {own}, the size of its own groups" if own > 1 else ""),
+                given=str(size),
+            )
+
+
+def _launched(schedule: Any, sizes: Sizes) -> tuple[int, int]:
+    name = f"{type(schedule).__name__}.launch"
+    try:
+        made = schedule.launch(sizes)
+    except EvenlyError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise InputError(name, expected="(blocks, threads a block)", given=said) from error
+    if not (isinstance(made, tuple) and len(made) == 2 and all(map(_is_integer, made))):
+        expected = "(blocks, threads a block), two integers"
+        raise InputError(name, expected=expected, given=repr(made))
+    blocks, block = map(int, made)
+    check_block(name, block)
+    return blocks, block
+
+
+def _is_integer(x: Any) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 
 _METHODS = {"launch": (1, True), "setup": (1, False), "tiles": (1, True), "atoms": (2, True)}

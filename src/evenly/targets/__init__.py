@@ -19,8 +19,8 @@ _made: dict[str, Any] = {}
 
 def get(name: str) -> Any:
     """The target of that name. Raises InputError (with the nearest name) or UnavailableError."""
-    if name not in _made:
-        if name not in TABLE:
+    if not isinstance(name, str) or name not in _made:
+        if not isinstance(name, str) or name not in TABLE:
             raise unknown("target", name, ["auto", *TABLE])
         import importlib
 

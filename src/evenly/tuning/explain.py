@@ -79,7 +79,8 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     layout = as_layout(A, "A")
     if not is_layout(layout):
         raise InputError("A", expected="a layout or a sparse matrix", given=type(A).__name__)
-    if target not in (known := ["auto", *TABLE]):
+    known = ["auto", *TABLE]
+    if not isinstance(target, str) or target not in known:
         raise unknown("target", target, known)
     if target == "auto":
         from evenly.layouts.moving import device_of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ def save(balance: Balance, path: Any) -> None:
 
 def check_path(path: Any, name: str = "path") -> None:
     """Refuse what cannot be drawn to, before anything is computed."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(name, expected="the path of a file", given=type(path).__name__)
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(name, expected="a file that ends in .png or .svg", given=repr(str(path)))
     if not Path(path).absolute().parent.is_dir():

@@ -18,7 +18,7 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.schedules import BlockMapped, GroupMapped, ThreadMapped, WarpMapped, WorkOriented
-from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.contract import Sizes, ceil_div, launch_of
 from evenly.schedules.dynamic_chunks import takers_in_block
 from evenly.schedules.group_mapped import groups_in_block
 from evenly.schedules.handed_out import ROUNDS, most_blocks
@@ -53,7 +53,7 @@ def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares
     offsets: (tiles + 1,) int64, where its tiles begin. sizes: what `launch` sees.
     Raises InputError for a schedule of the user's on more than MOST_STEPS tiles and threads.
     """
-    blocks, block = (int(n) for n in schedule.launch(sizes))
+    blocks, block = launch_of(schedule, sizes)
     if schedule.engine in ROUNDS:
         blocks = min(blocks, most_blocks(schedule, int(numbers()["multiprocessors"])))
     divide = _BY_ENGINE.get(schedule.engine) or _BY_CLASS.get(type(schedule))

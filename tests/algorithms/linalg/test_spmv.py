@@ -203,6 +203,10 @@ MISTAKES = {
         (sp.eye_array(4, format="csr"), X, X),
         "out: expected an output that shares no memory with x",
     ),
+    "out of integers": (
+        (MATRIX, X, np.empty(3, np.int32)),
+        "out: expected an array for products of float32, got int32",
+    ),
     "columns of a subset": (
         (ev.subset(ev.csc(MATRIX), np.array([0])), X),
         "A: expected a layout whose tiles are rows, CSC or COO, got Subset",
@@ -254,3 +258,26 @@ def test_on_a_gpu(name):
         assert type(y) is type(x)
         np.testing.assert_array_equal(to_numpy(y), matrix @ to_numpy(x))
         np.testing.assert_array_equal(to_numpy(spmv(A, x)), to_numpy(y))
+
+
+def shaped(matrix, shape):
+    """A matrix that says another shape than its arrays."""
+    matrix._shape = shape
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("matrix", "said"),
+    [
+        (shaped(sp.csr_array((3, 2)), (2.0, 2.0)), "A.offsets: expected 3 offsets for 2 rows, got 4"),
+        (shaped(sp.csr_array((3, 2)), (-2, 2)), "A.shape: expected lengths of at least 0, got (-2, 2)"),
+        (shaped(sp.csr_array((3, 2)), (2**55, 2)), "A.offsets: expected 36028797018963969 offsets for"),
+        (sp.coo_array((2**62, 2)), "A: expected a matrix whose offsets fit into memory, got 4,611,"),
+        (sp.csc_array((2**55, 2)), "A: expected a matrix whose offsets fit into memory, got 36,028,"),
+    ],
+    ids=range(5),
+)  # fmt: skip
+def test_shapes_without_room_for_a_result(matrix, said):
+    with pytest.raises(ev.InputError) as caught:
+        ev.spmv(matrix, np.ones(2))
+    assert str(caught.value).startswith(said)

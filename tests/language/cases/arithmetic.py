@@ -240,6 +240,13 @@ def power_of_weak_numbers(A, n, y):
 
 
 # ---- types ---------------------------------------------------------------------------------------
+@case(A=tiles(1), y=out("float64", [INF]), z=out("float64", [INF]))
+def powers_of_literals_beyond_the_floats(A, y, z):
+    for t in A.tiles():
+        y[t] = 2.0**10000
+        z[t] = 10**400.0
+
+
 @case(
     A=tiles(1),
     x=f32(0.1),
@@ -415,6 +422,24 @@ def min_and_max_of_mixed_numbers(A, a, y, z):
     for t in A.tiles():
         y[t] = min(a[t], 2.5)
         z[t] = max(a[t], 0)
+
+
+@case(
+    A=tiles(2),
+    a=i32(3, 7),
+    b=i64(5, -5),
+    x=f32(0.25, 0.05),
+    d=f64(-1, -2),
+    y=out("int64", [2**40, 2**40]),
+    z=out("int64", [3, -5]),
+    w=out("float64", [0.25, 0.1]),
+)
+def weak_numbers_have_the_common_type_of_all(A, a, b, x, d, y, z, w):
+    """Not that of the first two: an int32 would keep their low bits, and a float32 round them."""
+    for t in A.tiles():
+        y[t] = max(a[t], 2**40, b[t])
+        z[t] = min(a[t], 2**40 + t, b[t])
+        w[t] = max(x[t], 0.1, d[t])
 
 
 @case(

@@ -183,3 +183,14 @@ def atoms_store_where_they_like(A, y):
     for t in A.tiles():
         for k in A.atoms(t):
             y[A.column(k)] = A.value(k)
+
+
+@case(
+    A=rows([1, 2], [], [3]),
+    y=out("complex128", [2j, 0, 1j]),
+    z=out("complex64", [4.5 - 2j, 0.5, 2.5 - 1j]),
+)
+def sums_of_one_number(A, y, z):
+    for t in A.tiles():
+        y[t] = sum(TURN for k in A.atoms(t))
+        z[t] = sum((TYPED for k in A.atoms(t)), 0.5)

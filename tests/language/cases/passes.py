@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 import evenly as ev
 from evenly.layouts.bcsr import bcsr
 from evenly.layouts.ell import ell
@@ -110,6 +112,25 @@ def an_if_around_passes(A, x, y):
             y[row] = 9
 
 
+@case(
+    A=A3,
+    z=i32(-(2**31), 2, 3),
+    wide=out("int64", [3 * 2**31, 0, -3]),
+    mixed=out("int64", [3 * 2**31 - 3, 0, -4]),
+    real=out("float64", [3 * 2**31, 0, -3]),
+)
+def differences_are_as_wide_as_their_sum(A, z, wide, mixed, real):
+    """The least int32 has no negative in int32."""
+    for row in A.tiles():
+        a, b, c = np.int64(0), z[row] * 0, 0.0
+        for _ in A.atoms(row):
+            a -= z[row]
+            b -= z[row]
+            b -= np.int64(1)
+            c = c - z[row]
+        wide[row], mixed[row], real[row] = a, b, c
+
+
 @case(A=A3, x=f32(3, 0, 2), y=out("float32", [36, 7, 17]), z=out("bool", [True, False, False]))
 def a_value_under_the_condition_of_a_pass(A, x, y, z):
     """Where the condition does not hold, there is no such value."""
@@ -169,6 +190,50 @@ def lanes_outside(A, x, y):
     for row in A.tiles():
         for j in ev.lanes(y.shape[1]):
             y[row, j] = sum(A.value(k) * x[A.column(k), j] for k in A.atoms(row))
+
+
+@case(
+    A=A3,
+    x=f64(1, 2, 3, 10, 20, 30).reshape(3, 2),
+    s=f32(1, 2, -3),
+    y=out("float64", [[67, 112], [0, 0], [9, 9]], start=9),
+)
+def lanes_that_only_some_tiles_have(A, x, s, y):
+    for row in A.tiles():
+        if s[row] < 0:
+            continue
+        for j in ev.lanes(y.shape[1]):
+            y[row, j] = sum(A.value(k) * x[A.column(k), j] for k in A.atoms(row))
+
+
+@case(A=A3, n=5, y=out("int64", [[3, 4], [0, 1], [1, 2]]))
+def lanes_of_an_expression_of_arguments(A, n, y):
+    for row in A.tiles():
+        half = n // 2
+        for j in ev.lanes(min(half, 7) if n > 0 else -n):
+            y[row, j] = sum(1 for k in A.atoms(row)) + j
+
+
+@case(A=A3, n=-1, y=out("int64", [[7], [7], [7]], start=7))
+def lanes_of_which_there_are_none(A, n, y):
+    for row in A.tiles():
+        for j in ev.lanes(n):
+            y[row, j] = sum(1 for k in A.atoms(row))
+
+
+@case(A=A3, y=out("int64", [[3, 3, 3], [9, 9, 9], [1, 9, 9]], start=9), owned_only=True)
+def lanes_that_a_pass_counts(A, y):
+    for row in A.tiles():
+        length = sum(1 for k in A.atoms(row))
+        for j in ev.lanes(length):
+            y[row, j] = sum(1 for k in A.atoms(row))
+
+
+@case(A=A3, y=out("int64", [[9, 9], [0, 9], [1, 1]], start=9), owned_only=True)
+def lanes_by_the_tile(A, y):
+    for row in A.tiles():
+        for j in ev.lanes(row):
+            y[row, j] = sum(1 for k in A.atoms(row))
 
 
 @case(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.errors import InputError
 from evenly.interop.transfer import to_cuda, to_numpy
 from evenly.layouts import Array, Compressed, Coo, Csc, Index, layout
 from evenly.layouts.entries import check_range
@@ -51,7 +52,11 @@ def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
     else:
         rows, columns = to_numpy(A.rows), to_numpy(A.columns)
     check_range(rows, A.num_rows, f"{name}.rows", "row indices")
-    offsets, order = _stable_order(rows, int(A.num_rows))
+    try:
+        offsets, order = _stable_order(rows, int(A.num_rows))
+    except (ValueError, MemoryError):  # of offsets that are more than there can be
+        expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
+        raise InputError(name, expected=expected, given=given) from None
     structure = (offsets, order, columns[order])
     if device_of(A) == "cuda":
         structure = tuple(to_cuda(part) for part in structure)

@@ -15,10 +15,11 @@ from evenly.algorithms.linalg.grouping import by_row
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
+from evenly.language.diagnostics import LanguageError
 from evenly.language.names import atomic_add
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts import Coo, Csc
-from evenly.layouts.contract import accessors, is_layout
+from evenly.layouts.contract import accessors, is_layout, leaves
 from evenly.layouts.fields import value_types
 from evenly.runtime.kernel import Bound, kernel
 
@@ -79,10 +80,10 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     _check_vector(x, columns, "x", "columns")
     if out is None:
         # A subset leaves rows as they are.
-        whole = compressed or "tile_id" in type(A).__default_methods__
+        whole = compressed or leaves(type(A), "tile_id")
         values = (A.dtype,) if compressed else value_types(A)
         found = _product_type(arrays.dtype_of(x, "x"), *values)
-        out = (arrays.empty if whole else arrays.zeros)(x, (rows,), found)
+        out = _new(arrays.empty if whole else arrays.zeros, A, x, rows, found)
     else:
         _check_vector(out, rows, "out", "rows")
     try:
@@ -91,7 +92,30 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         if error.argument == "y":  # what the kernel calls it
             error.argument = "out"
         raise
+    except LanguageError as error:
+        if error.location.file != __file__:  # a mistake in a layout of the user's
+            raise
+        raise _unfit(A, x, out) from None
     return out
+
+
+def _unfit(A: Any, x: Any, out: Any) -> InputError:
+    """The error for an `out` that the products are not stored into: the one thing that types decide here."""
+    given = arrays.dtype_of(out, "out")
+    values = value_types(as_layout(A, "A"))
+    product = _product_type(arrays.dtype_of(x, "x"), *values)
+    return InputError("out", expected=f"an array for products of {product}", given=str(given))
+
+
+def _new(make: Any, A: Any, x: Any, rows: int, dtype: Any) -> Any:
+    """An array for the result. Raises InputError where the matrix has no such rows."""
+    try:
+        return make(x, (rows,), dtype)
+    except (TypeError, ValueError, MemoryError):
+        as_layout(A, "A")  # which refuses what is not sound
+        given = f"{rows:,} rows"
+        expected = "a matrix whose product fits into memory"
+        raise InputError("A", expected=expected, given=given) from None
 
 
 def _in_rows(A: Any) -> Any:

@@ -28,6 +28,7 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
         cx.top_level = isinstance(node, s.For)
         statements.lower(cx, node)
         cx.top_level = False
+    cx.check_fits()
     return ir.Program(tree.name, _steps(cx.block), frozenset(cx.requirements), tree.at, cx.meets)
 
 

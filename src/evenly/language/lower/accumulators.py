@@ -157,9 +157,8 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
             real(v, state.op, value_node.at)
         if word and not v.type.is_bool:
             v = expressions.condition(cx, value_node, operand_of=word)
-        if step.negated:
-            v = cast(v, INT64) if v.type.is_bool else v
-            v = unary("-", v, node.at)
+        if step.negated and v.type.is_bool:
+            v = cast(v, INT64)
         state.needed[0] = promote(state.needed[0], v.type)
         if state.op in ("sum", "product") and state.needed[0].is_bool:
             refuse(
@@ -167,7 +166,10 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
                 f"{target.name} starts as a truth value, and adds up truth values",
                 "start it at 0 to count them, or accumulate with or, and",
             )
-        cx.emit(ir.Accumulate(state.accumulator, (cast(v, state.accumulator.fields[0].type),)))
+        v = cx.fit(v, state.accumulator.fields[0].type, value_node.at)
+        if step.negated:  # in the sum's type: the least int32 has no negative of its own
+            v = unary("-", v, node.at)
+        cx.emit(ir.Accumulate(state.accumulator, (v,)))
 
 
 def accumulating(
@@ -189,7 +191,7 @@ def accumulating(
             refuse(
                 at,
                 f"{describe(bound)} is assigned in the loop {where}",
-                "use another name: the next one round would see the new value",
+                "use another name: the next round would see the new value",
             )
         op = operation(cx, name, body)
         if op is None:
@@ -248,7 +250,7 @@ def finish(cx: Context, results: list[tuple[str, ir.Expr, ir.Accumulator]], at: 
     """After the loop each name is its first value combined with what was accumulated."""
     for name, first, acc in results:
         t = acc.fields[0].type
-        body, (total,) = combine.combined(acc, (cast(first, t),), acc.fields)
+        body, (total,) = combine.combined(acc, (cx.fit(first, t, at),), acc.fields)
         assert not body
         cx.env[name] = cx.assign(name, total)
         cx.note(at, total, name)

@@ -64,10 +64,7 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         return e
     if read_as(to) != to:  # held in 16 bits: floats alone are rounded to that
         return ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
-    endless = (
-        e.type.is_float and to.is_integer and isinstance(e, ir.Const) and not math.isfinite(e.value)
-    )
-    if isinstance(e, ir.Const) and not endless:
+    if isinstance(e, ir.Const) and not _lossy(e, to):
         value = (
             bool(e.value)
             if to.is_bool
@@ -77,6 +74,16 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
+
+
+def _lossy(e: ir.Const, to: Scalar) -> bool:
+    """Whether Python has no such number: what is infinite as an integer, what is complex as a real one.
+
+    The latter a reduction asks for until it knows its type, in code that is thrown away.
+    """
+    if e.type.is_complex:
+        return not (to.is_complex or to.is_bool)
+    return e.type.is_float and to.is_integer and not math.isfinite(e.value)
 
 
 def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex:
@@ -103,6 +110,11 @@ def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
                 "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64",
             )
     return e
+
+
+def fitted(e: ir.Expr, t: Scalar, at: Location) -> ir.Expr:
+    """`e` as a `t`, the type that it shares with others: a constant that does not fit is refused, not cut."""
+    return cast(in_range(e, t, at), t)
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -158,8 +170,7 @@ def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = Fals
     t = _width(t, positions)
     if op in ("//", "%") and t.is_integer and isinstance(b, ir.Const) and b.value == 0:
         refuse(at, "division by zero")
-    a, b = in_range(a, t, at), in_range(b, t, at)
-    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+    return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
 def _width(t: Scalar, positions: bool) -> Scalar:
@@ -177,12 +188,17 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
         return None
     if _is_huge(op, a.value, b.value):
         refuse(at, "the result does not fit into int64", "floats go further: 2.0 ** 64")
+    # What the target would refuse, or answer in its own way, at run time.
+    if op == "**" and promote(a.type, b.type).is_integer:
+        _exponent(b, at)
+    if op in ("<<", ">>"):
+        _count(b, WEAK_INT, at)
     try:
         value = _FOLD[op](a.value, b.value)
     except ZeroDivisionError:
         refuse(at, "division by zero")
-    except (OverflowError, ValueError, TypeError) as error:
-        refuse(at, f"this cannot be computed: {error}")
+    except OverflowError:
+        return None  # a power beyond the floats: inf, as it is at run time
     if op == "**" and isinstance(value, complex):
         return None
     return in_range(constant(value), INT64, at)
@@ -202,20 +218,22 @@ def _whole(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> None:
         refuse(at, f"a shift by {b.value}", "shift the other way")
 
 
+def _count(b: ir.Expr, t: Scalar, at: Location) -> None:
+    """Refuse to shift a number of type `t` by a constant that is no count of its bits."""
+    bits = 8 * t.dtype.itemsize
+    if isinstance(b, ir.Const) and not 0 <= b.value < bits:
+        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {bits} bits: shift by less")
+
+
 def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
     if a.type.is_bool and b.type.is_bool:
         if op in ("<<", ">>"):
             refuse(at, f"'{op}' of two truth values")
         return ir.Binary(op, a, b, BOOL, at)
     t = _width(promote(a.type, b.type), positions)
-    if op in ("<<", ">>") and isinstance(b, ir.Const) and not 0 <= b.value < 8 * t.dtype.itemsize:
-        refuse(
-            at,
-            f"a shift by {b.value}",
-            f"{strong(t)} has {8 * t.dtype.itemsize} bits: shift by less",
-        )
-    a, b = in_range(a, t, at), in_range(b, t, at)
-    return ir.Binary(op, cast(a, t), cast(b, t), t, at)
+    if op in ("<<", ">>"):
+        _count(b, t, at)
+    return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
 def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
@@ -224,14 +242,18 @@ def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
         if isinstance(b, ir.Const) and b.value == 2 and isinstance(a, ir.Var | ir.Const):
             return ir.Binary("*", cast(a, t), cast(a, t), t, at)
         return ir.Call("pow", (cast(a, t), cast(b, t)), t)
+    _exponent(b, at)
+    t = WEAK_INT if t is POS else t
+    return ir.Call("power_int", (fitted(a, t, at), fitted(b, t, at)), t)
+
+
+def _exponent(b: ir.Expr, at: Location) -> None:
     if not (isinstance(b, ir.Const) and b.value >= 0):
         refuse(
             at,
             "an integer power needs a literal exponent that is not negative",
             "make the base a float: float(x) ** y",
         )
-    t = WEAK_INT if t is POS else t
-    return ir.Call("power_int", (cast(a, t), cast(b, t)), t)
 
 
 def real(e: ir.Expr, what: str, at: Location) -> ir.Expr:

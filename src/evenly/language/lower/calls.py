@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +29,7 @@ from ..types import (
     real_of,
 )
 from . import expressions, functions, hints, methods, reductions, statements
-from .arithmetic import cast, constant, real, truth
+from .arithmetic import cast, constant, fitted, real, truth
 from .context import Context
 from .values import (
     Conjugate,
@@ -171,7 +172,7 @@ def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
         if t.is_bool and name == "abs":
             refuse(at, "abs of a truth value")
         t = WEAK_INT if t is POS else t
-        return ir.Call(name, tuple(cast(a, t) for a in arguments), t)
+        return ir.Call(name, tuple(fitted(a, t, at) for a in arguments), t)
     t = t if t.is_float else WEAK_FLOAT if t.weak else FLOAT64
     result = {"test": BOOL, "to_int": WEAK_INT}.get(entry.kind, t)
     return ir.Call(name, tuple(cast(a, t) for a in arguments), result)
@@ -226,10 +227,16 @@ def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
         of_array = bool(given) and isinstance(given[0], ir.Array)
         hint = f"{op}((x[i] for i in range(len(x))), default=0.0)" if of_array else ""
         refuse(node.at, f"{op}() takes a generator or two numbers and more", hint)
-    first, *rest = expressions.numbers(cx, node.arguments)
+    first, *rest = _weak_ones_fitted(expressions.numbers(cx, node.arguments), node.at)
     for x in rest:
         first = intrinsic("minimum" if op == "min" else "maximum", [first, x], node.at)
     return first
+
+
+def _weak_ones_fitted(numbers: list[ir.Expr], at: Location) -> list[ir.Expr]:
+    """Weak numbers in the type of all: taken two by two, they could meet a narrower one first."""
+    t = functools.reduce(promote, (x.type for x in numbers))
+    return [fitted(x, t, at) if x.type.weak else x for x in numbers]
 
 
 def _simple(cx: Context, e: ir.Expr) -> ir.Expr:

@@ -16,7 +16,7 @@ from typing import Any
 from .. import ir
 from ..diagnostics import Location, Place, refuse
 from ..types import POS, WEAK_INT, Scalar, promote
-from .arithmetic import cast
+from .arithmetic import cast, fitted
 from .values import Forbidden, LayoutValue, Value, describe
 
 
@@ -128,6 +128,20 @@ class Context:
         key, types = (self.sites, at.place, name), types_of(value)
         self.meets[key] = types if self.meets.get(key, types) == types else None
 
+    # ---- constants of types that turn out later ----------------------------------------------
+    _fitted: list[tuple[ir.Expr, Scalar, Location]] = field(default_factory=list)
+
+    def fit(self, e: ir.Expr, t: Scalar, at: Location | None) -> ir.Expr:
+        """`e` as a `t`, as `fitted` has it, where `t` may change when a loop is lowered anew: `check_fits` looks."""
+        if at is not None and isinstance(e, ir.Const):
+            self._fitted.append((e, t, at))
+        return cast(e, t)
+
+    def check_fits(self) -> None:
+        """Refuse the first constant that does not fit into the type that it got in the end."""
+        for e, t, at in self._fitted:
+            fitted(e, t, at)
+
     # ---- writing -----------------------------------------------------------------------
     def emit(self, statement: ir.Stmt) -> None:
         self.block.append(statement if statement.at else replace(statement, at=self.at))  # type: ignore[type-var]
@@ -207,10 +221,12 @@ class Context:
     def snapshot(self) -> tuple[Any, ...]:
         return (
             dict(self.env), set(self.owned), set(self.namer.used), dict(self.meets), self.ended,
+            len(self._fitted),
         )  # fmt: skip
 
     def restore(self, saved: tuple[Any, ...]) -> None:
-        env, owned, used, meets, self.ended = saved
+        env, owned, used, meets, self.ended, fits = saved
+        del self._fitted[fits:]
         self.env, self.owned, self.namer.used = dict(env), set(owned), set(used)
         self.meets = dict(meets)
 
@@ -257,8 +273,8 @@ class Context:
                 return x
             return Forbidden(f"{name} is {describe(x)} on one path and {describe(y)} on the other")
         var = self.variable(name, promote(x.type, y.type))
-        a.block.append(ir.Assign(var, cast(x, var.type), self.at))
-        b.block.append(ir.Assign(var, cast(y, var.type), self.at))
+        for branch, v in ((a, x), (b, y)):
+            branch.block.append(ir.Assign(var, self.fit(v, var.type, self.at), self.at))
         return var
 
 

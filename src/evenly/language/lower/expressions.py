@@ -381,7 +381,8 @@ def conditional(cx: Context, node: s.Conditional) -> Value:
     ):
         t = promote(a.result.type, b.result.type)
         t = t if not (t is WEAK_INT and cx.positions) else POS
-        return ir.Select(test, cast(a.result, t), cast(b.result, t), t)
+        then, otherwise = cx.fit(a.result, t, node.at), cx.fit(b.result, t, node.at)
+        return ir.Select(test, then, otherwise, t)
     met = cx.meet("chosen", a.result, b.result, a, b)
     if isinstance(met, Forbidden):
         refuse(node.at, met.message, met.hint)

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..intrinsics import CONVERSIONS
+
 _REDUCED = "reduce where it stands: sum(f(A.value(k)) for k in A.atoms(tile))"
 _FIXED = "a tuple has a fixed length: (a, b); for data, pass an array"
 _TYPED = "types are known when the kernel is compiled; int, float and np.float32 convert"
@@ -55,6 +57,11 @@ _NUMPY = {
     "conj": "z.conjugate()", "conjugate": "z.conjugate()", "real": "z.real", "imag": "z.imag",
     "sign": "(v > 0) * 1 - (v < 0) * 1", "square": "v * v",
 }  # fmt: skip
+# What SciPy's matrices call it.
+_OF_MATRICES = {
+    "nnz": "num_atoms", "indptr": "offsets", "data": "values", "col": "indices",
+    "num_rows": "num_tiles", "num_cols": "num_columns",
+}  # fmt: skip
 _TABLES: tuple[tuple[ModuleType, dict[str, str]], ...] = (
     (builtins, _BUILTINS), (math, _MATH), (np, _NUMPY),
 )  # fmt: skip
@@ -62,11 +69,20 @@ _TABLES: tuple[tuple[ModuleType, dict[str, str]], ...] = (
 
 def instead_of(function: Any) -> str:
     """The hint for a function that is not part of the language; "" where there is none of its own."""
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return f"typed numbers are {', '.join(f'np.{t.__name__}' for t in CONVERSIONS if issubclass(t, np.generic))}"
     for module, table in _TABLES:
         for name, hint in table.items():
             if getattr(module, name, None) is function:
                 return hint
     return ""
+
+
+def nearest_of_layout(wanted: str, names: list[str]) -> str:
+    """The hint for a name that a layout with these has not; "" where none is meant."""
+    meant = _OF_MATRICES.get(wanted)
+    near = [meant] if meant in names else difflib.get_close_matches(wanted, names, n=1)
+    return f"did you mean {near[0]}?" if near else ""
 
 
 def nearest(wanted: str, module: ModuleType, spelled: str) -> str:

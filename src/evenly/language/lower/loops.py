@@ -9,7 +9,7 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT, promote
 from . import accumulators, effects, expressions, methods, passes, statements, tiles
-from .arithmetic import cast, constant
+from .arithmetic import constant
 from .context import Context, Loop, leaves, rebuild, same_shape
 from .values import Forbidden, Iterable, Value, describe
 
@@ -162,7 +162,8 @@ def carry(
         cx.env.update(lost)
         carried = {
             n: tuple(
-                _start(cx, n, leaf, t) for leaf, t in zip(leaves(cx.env[n]), types[n], strict=True)
+                cx.assign(n, cx.fit(leaf, t, assigned[n]))
+                for leaf, t in zip(leaves(cx.env[n]), types[n], strict=True)
             )
             for n in names
         }
@@ -184,10 +185,6 @@ def carry(
     _after(cx, before, assigned)
 
 
-def _start(cx: Context, name: str, first: ir.Expr, t) -> ir.Var:
-    return cx.assign(name, cast(first, t))
-
-
 def close(cx: Context, frame: Loop) -> None:
     """At the end of the body, and at continue and break: the carried variables get their values."""
     if cx.ended:
@@ -206,7 +203,7 @@ def close(cx: Context, frame: Loop) -> None:
         for var, leaf, t in zip(variables, leaves(now), frame.needed[name], strict=True):
             needed.append(promote(t, leaf.type))
             if leaf is not var:
-                cx.emit(ir.Assign(var, cast(leaf, var.type)))
+                cx.emit(ir.Assign(var, cx.fit(leaf, var.type, frame.assigned[name])))
         frame.needed[name] = tuple(needed)
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from evenly.errors import is_pythons
 from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
+from evenly.layouts.defaults import is_default
 
 from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
 from ..types import POS
-from . import functions
+from . import functions, hints
 from .arithmetic import cast, constant
 from .context import Context
 from .values import (
@@ -32,14 +33,14 @@ from .values import (
 
 def has_default(layout: LayoutValue, name: str) -> bool:
     """Whether the layout leaves an optional method of the contract as it is."""
-    return name in layout.cls.__default_methods__
+    return is_default(name, reads.member_of(layout.cls, name))
 
 
 # ---- attributes --------------------------------------------------------------------------------
 def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
     if name in layout.fields:
         return layout.fields[name]
-    if name in HOST_METHODS:
+    if name in HOST_METHODS or is_pythons(name):
         refuse(
             at,
             f"{layout.cls.__name__}.{name} is for the host, not for kernels",
@@ -54,11 +55,9 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
     if base is not None:
         found = layout_attribute(cx, base, name, at)
         return Method(layout, name) if isinstance(found, Method) else found
-    near = difflib.get_close_matches(name, _names(layout.cls), n=1)
+    near = hints.nearest_of_layout(name, _names(layout.cls))
     refuse(
-        at,
-        f"{layout.cls.__name__} has no {name}",
-        f"did you mean {near[0]}?" if near else f"kernels have {_public(layout.cls)}",
+        at, f"{layout.cls.__name__} has no {name}", near or f"kernels have {_public(layout.cls)}"
     )
 
 
@@ -270,6 +269,7 @@ def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Valu
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
     """The mask's condition for an atom; None where the layout masks nothing."""
+    _note_masks(layout)
     if not layout.masked:
         return None
     v = _own(cx, layout, "valid", (tile, atom))
@@ -280,6 +280,16 @@ def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Exp
             "it gives a truth value",
         )
     return v
+
+
+def _note_masks(layout: LayoutValue) -> None:
+    """What `masks` asks of the layout is part of what is read."""
+    reads.member_of(layout.cls, "valid")
+    base = getattr(layout.cls, "valid_of", None)
+    if base is not None:
+        held = layout.fields[base]
+        assert isinstance(held, LayoutValue)
+        _note_masks(held)
 
 
 def _own(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> Value:

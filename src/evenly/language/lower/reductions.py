@@ -85,11 +85,9 @@ def _attempt(
     def take(values: tuple[ir.Expr, ...]) -> None:
         for i, v in enumerate(values[: len(needed)]):
             needed[i] = v.type if needed[i] is UNKNOWN else promote(needed[i], v.type)
-        cx.emit(
-            ir.Accumulate(
-                acc, tuple(cast(v, f.type) for v, f in zip(values, acc.fields, strict=True))
-            )
-        )
+        at = request.generator.element.at
+        fields = zip(values, acc.fields, strict=True)
+        cx.emit(ir.Accumulate(acc, tuple(cx.fit(v, f.type, at) for v, f in fields)))
         if found is not None:
             cx.emit(ir.Accumulate(found, (ir.Const(True, BOOL),)))
 
@@ -100,7 +98,7 @@ def _attempt(
 def _accumulator(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir.Accumulator:
     if request.op == "reduce":
         names = tuple(cx.variable("part", t) for t in types)
-        start = tuple(cast(x, t) for x, t in zip(request.start, types, strict=True))
+        start = tuple(cx.fit(x, t, request.at) for x, t in zip(request.start, types, strict=True))
         return ir.Accumulator("reduce", names, start, _inlined(cx, request, types), request.at)
     t = WEAK_INT if types[0] is UNKNOWN else types[0]
     name = {"sum": "total", "product": "product", "first": "first"}.get(request.op, request.op)
@@ -125,7 +123,9 @@ def _inlined(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir.Inl
             f"the combining function gives {len(results)} values, its start has {len(types)}",
         )
     return ir.Inline(
-        (*a, *b), tuple(body), tuple(cast(r, t) for r, t in zip(results, types, strict=True))
+        (*a, *b),
+        tuple(body),
+        tuple(cx.fit(r, t, request.at) for r, t in zip(results, types, strict=True)),
     )
 
 
@@ -221,12 +221,13 @@ def _result(
                 expressions.as_number(default, request.at) if default is not None else constant(0)
             )
             t = promote(start.type, field_.type)
-            return ir.Binary("+", cast(start, t), cast(field_, t), t)
+            return ir.Binary("+", cx.fit(start, t, request.at), cast(field_, t), t)
         case "min" | "max":
             assert found is not None and default is not None
             other = real(expressions.as_number(default, request.at), "a default", request.at)
             t = promote(field_.type, other.type)
-            return ir.Select(found.fields[0], cast(field_, t), cast(other, t), t)
+            other = cx.fit(other, t, request.at)
+            return ir.Select(found.fields[0], cast(field_, t), other, t)
         case "argmin" | "argmax" | "first":
             return _atom_result(cx, request, over, acc.fields[-1], default)
     return acc.fields if len(acc.fields) > 1 else field_

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from .. import ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
+from ..remarks import refuse_keyword
 from . import expressions, statements
 from .context import Context
 from .values import Static
@@ -25,9 +26,7 @@ def lower(cx: Context, node: s.Print | s.Assert) -> None:
         return
     if node.call.keywords:
         name, value = node.call.keywords[0]
-        refuse(
-            value.at, f"print takes no argument {name} here", "texts and numbers, one line a call"
-        )
+        refuse_keyword(name, value.at)
     with _reading(cx, "a print", node.at):
         numbers = iter(expressions.numbers(cx, node.call.arguments))
     parts = (part if isinstance(part, str) else next(numbers) for part in node.parts)

@@ -26,6 +26,7 @@ from evenly.language import ir
 from evenly.language.phases import Once, Phases
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.specs import LayoutSpec
+from evenly.schedules.contract import check_groups
 from evenly.schedules.handed_out import HandedOut
 
 from .division import RULES
@@ -93,6 +94,8 @@ class CpuTarget:
         # Without code of its own: shares of about as much work, which suit a CPU better than as many tiles.
         own = {} if isinstance(schedule, HandedOut) else layouts
         codes = {path: schedule_code(schedule, spec, path) for path, spec in own.items()}
+        for code in codes.values():
+            check_groups(schedule, code.groups)
         made = self.emit(phases, schedule, debug, codes)
         module = loading.load(made.text)
         functions = []

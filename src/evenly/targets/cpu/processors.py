@@ -17,8 +17,7 @@ from .text import Text
 
 def threads_each(code: ScheduleCode, size: int) -> int:
     """How many virtual threads a worker stands for: whole groups, whatever the groups' sizes."""
-    asked = [e.size for e in _expressions(code) if isinstance(e, ir.Processor)]
-    return math.lcm(size, *asked)
+    return math.lcm(size, *code.groups)
 
 
 def answer(text: Text, each: int, member: str) -> None:
@@ -122,8 +121,3 @@ def same(a: ir.Expr, b: ir.Expr) -> bool:
 
 def _all_same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]) -> bool:
     return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-
-
-def _expressions(code: ScheduleCode) -> list[ir.Expr]:
-    inlines = (*walk.inline_expressions(code.tiles), *walk.inline_expressions(code.atoms))
-    return [*walk.expressions(code.setup), *inlines]

@@ -13,9 +13,10 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.language import ir
+from evenly.language.beforehand import value_of
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
-from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.contract import Sizes, ceil_div, launch_of
 from evenly.schedules.handed_out import ROUNDS, most_blocks
 
 from .emit.code import BIN_BLOCK, FINISH_BLOCK, KernelCode, PhaseCode
@@ -256,7 +257,7 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
     if code.schedule is None:
         return Dimensions(1, 1, 0)
     layout = binding.layout(code.path)
-    blocks = int(code.schedule.launch(Sizes(int(layout.max_tiles), int(layout.max_atoms)))[0])
+    blocks, _ = launch_of(code.schedule, Sizes(int(layout.max_tiles), int(layout.max_atoms)))
     if code.schedule.engine in ROUNDS:
         blocks = min(blocks, most_blocks(code.schedule, multiprocessors))
     if code.chunk:
@@ -266,7 +267,7 @@ def dimensions(code: PhaseCode, binding: Binding, multiprocessors: int) -> Dimen
         return Dimensions(blocks, 1, 0, binned=tiles, listed=min(tiles, atoms))
     if code.persistent:
         blocks = min(blocks, multiprocessors * PERSISTENT_BLOCKS)
-    lanes = 1 if code.lanes is None else int(evaluate(code.lanes, binding))
+    lanes = 1 if code.lanes is None else lanes_of(code.lanes, binding)
     if code.meets and int(layout.max_tiles) == 0:
         lanes = 0  # nothing to leave, and blocks that meet look at tiles
     finishes = code.value_words and not code.meets and blocks > 1
@@ -307,7 +308,7 @@ def entries(w: Workspace, binding: Binding) -> int:
     if w.extent == "one":
         return 1
     tiles = int(binding.layout(w.layout).max_tiles)
-    return tiles if w.extent == "tile" else tiles * int(evaluate(w.lanes, binding))
+    return tiles if w.extent == "tile" else tiles * lanes_of(w.lanes, binding)
 
 
 def cells(blocks: int) -> int:
@@ -343,18 +344,7 @@ def scalar(value: Any, type_: str, wide: bool) -> Any:
     return _SCALARS[type_](value)
 
 
-def evaluate(e: ir.Expr | None, binding: Binding) -> int:
-    """The value of an expression of arguments, on the host."""
-    match e:
-        case ir.Const(value=value):
-            return int(value)
-        case ir.Param(path=path):
-            return int(binding.scalar(path))
-        case ir.Extent(array=a, axis=axis):
-            return binding.extent(a.path, axis)
-        case ir.Cast(operand=x):
-            return evaluate(x, binding)
-        case ir.Binary(op=op, left=left, right=right):
-            m, n = evaluate(left, binding), evaluate(right, binding)
-            return {"+": m + n, "-": m - n, "*": m * n}[op]
-    raise AssertionError(e)
+def lanes_of(e: ir.Expr | None, binding: Binding) -> int:
+    """How many lanes a dense axis has."""
+    assert e is not None
+    return max(0, value_of(e, binding.scalar, binding.extent))

@@ -21,7 +21,8 @@ from evenly.language import types as T
 from evenly.language.intrinsics import BY_NAME
 
 from . import operators
-from .typed import as_type, element_value, together, truncated, type_of, weakly
+from .rewrite import hidden
+from .typed import as_type, element_value, is_weak, together, truncated, type_of, weakly
 
 _NOTHING: Any = object()
 
@@ -47,10 +48,16 @@ def _extreme(pick: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
     def extreme(*given: Any, default: Any = _NOTHING) -> Any:
         if len(given) > 1:
-            return _folded(pick, iter(given), _NOTHING)
+            return _folded(pick, iter(_weak_ones_typed(given)), _NOTHING)
         return _folded(pick, iter(given[0]), default)
 
     return extreme
+
+
+def _weak_ones_typed(numbers: tuple[Any, ...]) -> list[Any]:
+    """Weak numbers in the type of all: taken two by two, they could meet a narrower one first."""
+    t = functools.reduce(T.promote, (type_of(type(x)) for x in numbers))
+    return [as_type(x, t) if is_weak(x) and not t.weak else x for x in numbers]
 
 
 def _folded(pick: Callable[[Any, Any], Any], values: Iterator[Any], default: Any) -> Any:
@@ -174,13 +181,17 @@ class ModuleProxy:
     """A module whose attributes are replaced as they are looked up: `math.exp`, `ev.argmax`."""
 
     def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
-        self._module, self._replace = module, replace
+        self.__dict__[_MODULE] = module, replace  # its attributes may have any name
 
     def __getattr__(self, name: str) -> Any:
-        found = reads.attribute_of(self._module, name)
+        module, replace = self.__dict__[_MODULE]
+        found = reads.attribute_of(module, name)
         if found is reads.NOTHING:
-            raise AttributeError(f"module {self._module.__name__} has no {name}")
-        return self._replace(found)
+            raise AttributeError(f"module {module.__name__} has no {name}")
+        return replace(found)
+
+
+_MODULE = hidden("module")
 
 
 def replacement(thing: Any) -> Any:

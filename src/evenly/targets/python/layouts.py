@@ -14,10 +14,12 @@ from typing import Any
 
 from evenly.language import reads
 from evenly.layouts.contract import accessor_takes, masks
+from evenly.layouts.defaults import is_default
 
 from .arrays import CheckedArray
 from .failures import RunError
 from .meets import inlined
+from .rewrite import hidden
 
 Prepare = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -32,6 +34,23 @@ class Walk:
     id: Any = None
 
 
+class Seen:
+    """A layout as kernels and its methods see it. It has the user's names, and of ours only what the contract has."""
+
+    def __init__(self, view: LayoutView) -> None:
+        self.__dict__.update({_VIEW: view, "tiles": view.tiles, "atoms": view.atoms})
+
+    def __getattr__(self, name: str) -> Any:
+        return view_of(self).member(name)
+
+
+_VIEW = hidden("view")
+
+
+def view_of(seen: Seen) -> LayoutView:
+    return seen.__dict__[_VIEW]
+
+
 class LayoutView:
     """A layout argument, or a layout in a field of one."""
 
@@ -39,12 +58,13 @@ class LayoutView:
         self._layout, self._name, self._walk = layout, name, walk
         self._class = type(layout)
         self._masked = masks(layout)
+        self.seen: Any = Seen(self)
 
     # ---- loops -----------------------------------------------------------------------------------
     def tiles(self) -> Iterator[Any]:
         walk = self._walk
         try:
-            for position in range(int(self.num_tiles)):
+            for position in range(int(self.seen.num_tiles)):
                 walk.tiles, walk.position = self, position
                 walk.id = self._tile_id(position)
                 yield walk.id
@@ -68,10 +88,10 @@ class LayoutView:
         return position if self._default("atom_id") else self._run("atom_id", tile, position)
 
     def _default(self, name: str) -> bool:
-        return name in self._class.__default_methods__
+        return is_default(name, reads.member_of(self._class, name))
 
     # ---- fields, properties, accessors -----------------------------------------------------------
-    def __getattr__(self, name: str) -> Any:
+    def member(self, name: str) -> Any:
         """A field or accessor is looked up once; a property is computed each time."""
         spec = self._class.__fields__.get(name)
         if spec is not None:
@@ -79,17 +99,17 @@ class LayoutView:
         else:
             member = reads.member_of(self._class, name)
             if isinstance(member, property):
-                return self._walk.prepare(member.fget)(self)  # type: ignore[arg-type]
+                return self._walk.prepare(member.fget)(self.seen)  # type: ignore[arg-type]
             if not inspect.isfunction(member):
                 return self._delegated(name)
             found = self._accessor(name, member)
-        self.__dict__[name] = found
+        self.seen.__dict__[name] = found
         return found
 
     def _field(self, name: str, kind: str) -> Any:
         value, path = getattr(self._layout, name), f"{self._name}.{name}"
         if kind == "layout":
-            return LayoutView(value, path, self._walk)
+            return LayoutView(value, path, self._walk).seen
         if "array" not in kind:
             return int(value)
         return CheckedArray(value, path, ids=kind == "index_array", writable=False)
@@ -102,7 +122,7 @@ class LayoutView:
         def accessor(*arguments: Any) -> Any:
             if takes_tile and len(arguments) == wanted - 1:
                 arguments = (self._enclosing_tile(name), *arguments)
-            return run(self, *arguments)
+            return run(self.seen, *arguments)
 
         return inlined(accessor)
 
@@ -110,7 +130,7 @@ class LayoutView:
         outer = self._walk.tiles
         while outer is not None and outer is not self:
             base = getattr(outer._class, "delegate", None)
-            outer = getattr(outer, base) if base else None
+            outer = view_of(getattr(outer.seen, base)) if base else None
         if outer is None:
             expected = f"a call in a loop over {self._name}.tiles()"
             raise RunError(f"{self._name}.{name}", expected=expected, given="one outside")
@@ -120,23 +140,23 @@ class LayoutView:
         """What the layout lacks, its base has; see `delegate_tile` in the contract."""
         if name.startswith("__") or getattr(self._class, "delegate", None) is None:
             raise AttributeError(f"{self._class.__name__} has no {name}")
-        base = getattr(self, self._class.delegate)
+        base = getattr(self.seen, self._class.delegate)
         found = getattr(base, name)
         owner = getattr(self._class, "delegate_tile", None)
-        function = reads.member_of(base._class, name)
+        function = reads.member_of(view_of(base)._class, name)
         if owner is None or not inspect.isfunction(function) or not accessor_takes(function)[0]:
             return found
         wanted = len(inspect.signature(function).parameters) - 1
 
         def accessor(*arguments: Any) -> Any:
             if len(arguments) == wanted - 1:
-                arguments = (getattr(self, owner)(arguments[-1]), *arguments)
+                arguments = (getattr(self.seen, owner)(arguments[-1]), *arguments)
             return found(*arguments)
 
         return inlined(accessor)
 
     def _run(self, name: str, *arguments: Any) -> Any:
-        return self._walk.prepare(reads.member_of(self._class, name))(self, *arguments)
+        return self._walk.prepare(reads.member_of(self._class, name))(self.seen, *arguments)
 
 
 class Atoms:

@@ -16,7 +16,7 @@ from typing import Any
 from evenly.language import reads
 from evenly.language.diagnostics import Place
 from evenly.language.parse import place_of
-from evenly.language.source import Source
+from evenly.language.source import Source, tree_of
 
 from . import operators
 
@@ -31,17 +31,17 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }  # fmt: skip
 
 
-def _hidden(name: str) -> str:
+def hidden(name: str) -> str:
     """How the rewritten code refers to ours: a name that nobody can write."""
     return f"<evenly {name}>"
 
 
-NAMES = {_hidden(n): getattr(operators, n) for n in (*_OPERATORS.values(), "chain", "update")}
+NAMES = {hidden(n): getattr(operators, n) for n in (*_OPERATORS.values(), "chain", "update")}
 
 
 def code_of(function: Callable[..., Any], source: Source) -> CodeType:
     """The code object of `function`, with its operators replaced."""
-    tree = ast.parse(source.text)
+    tree = tree_of(source)
     node = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
     node.decorator_list, node.returns = [], None
     a = node.args
@@ -215,7 +215,7 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
 
 
 def _name(at: ast.AST, name: str) -> ast.Name:
-    return ast.copy_location(ast.Name(_hidden(name), ast.Load()), at)
+    return ast.copy_location(ast.Name(hidden(name), ast.Load()), at)
 
 
 def _call(at: ast.AST, name: str, *arguments: ast.expr) -> ast.Call:
@@ -237,7 +237,7 @@ def function_with(
 ) -> FunctionType:
     """`code` as a function that sees what `function` sees, each name replaced. ours: met, known, call, failed."""
     names = {"__builtins__": builtins, "__name__": function.__module__, **NAMES}
-    names |= {_hidden(n): thing for n, thing in ours.items()}
+    names |= {hidden(n): thing for n, thing in ours.items()}
     seen = {name: reads.name_of(function, name) for name in _names(code)}
     names |= {name: replace(thing) for name, thing in seen.items() if thing is not reads.NOTHING}
     closure = tuple(_cell(reads.name_of(function, n), replace) for n in code.co_freevars)

@@ -24,17 +24,18 @@ from .meets import Meets, inlined
 from .rewrite import code_of, function_with
 
 # Compiling a function again takes longer than many a test kernel runs.
-_codes: MutableMapping[Callable[..., Any], CodeType] = weakref.WeakKeyDictionary()
+_codes: MutableMapping[Callable[..., Any], tuple[Source, CodeType]] = weakref.WeakKeyDictionary()
 
 # Where an error is raised in a layout of evenly's own, the line that matters is the kernel's.
 _OURS = str(Path(__file__).parents[2])
 
 
 def _code(function: Callable[..., Any], source: Source) -> CodeType:
-    code = _codes.get(function)
-    if code is None:
-        code = _codes[function] = code_of(function, source)
-    return code
+    """`source` is fetched once for what a function runs, and anew where that is replaced."""
+    known = _codes.get(function)
+    if known is None or known[0] is not source:
+        known = _codes[function] = source, code_of(function, source)
+    return known[1]
 
 
 class _Run:
@@ -95,7 +96,7 @@ class _Run:
 
     def argument(self, name: str, value: Any) -> Any:
         if is_layout(value):
-            return LayoutView(value, name, self.walk)
+            return LayoutView(value, name, self.walk).seen
         if value is None or isinstance(value, int | float | complex | np.generic):
             return functions.replacement(value)
         return CheckedArray(value, name)

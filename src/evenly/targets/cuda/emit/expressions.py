@@ -91,7 +91,7 @@ class Text(Expressions):
     `written`: the arrays that the program stores into, which must not be read through the
     read-only cache. `streaming`: read-once elements bypass the cache (engines that split tiles).
     `meeting`: the arrays that are read and stored atomically (see meeting.py).
-    `loaded`: elements that a variable holds already.
+    `loaded`: elements that a variable holds already. `lane`: the variable that engines hold as a position.
     """
 
     syntax = Syntax(_BINDS, {"not": "!", "and": "&&", "or": "||"}, "{c} ? {a} : {b}", logical=46)
@@ -104,6 +104,7 @@ class Text(Expressions):
     names: dict[ir.Var, str] = field(default_factory=dict)
     scope: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
+    lane: ir.Var | None = None
 
     def child(self) -> Text:
         """For another function of the same kernel: its own local names, the same references."""
@@ -118,6 +119,10 @@ class Text(Expressions):
         if v not in self.names:
             self.names[v] = self.scope.variable(v.name)
         return self.names[v]
+
+    def on_lane(self, v: ir.Var) -> None:
+        """`v` is the lane that an engine runs: a position where it indexes, else a weak integer."""
+        self.lane, self.names[v] = v, "lane" if self.wide else "(long long)lane"
 
     def array(self, a: ir.Array) -> str:
         self.references.arrays.setdefault(a.path, a)
@@ -177,13 +182,16 @@ class Text(Expressions):
     def index(self, a: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
         """The flat index of an element, rows after rows."""
         if len(indices) == 1:
-            return self.expr(indices[0])
-        text = f"(long long){self.operand(indices[0], _CAST)}"
+            return self.one_index(indices[0], 0)
+        text = f"(long long){self.one_index(indices[0], _CAST)}"
         for axis, i in enumerate(indices[1:], 1):
-            text = f"{text} * {self.extent(a, axis)} + {self.operand(i, 71)}"
+            text = f"{text} * {self.extent(a, axis)} + {self.one_index(i, 71)}"
             if axis + 1 < len(indices):
                 text = f"({text})"
         return text
+
+    def one_index(self, i: ir.Expr, binds: int) -> str:
+        return "lane" if i is self.lane else self.operand(i, binds)
 
     # ---- operations ----------------------------------------------------------------------------
     def unary(self, e: ir.Unary) -> tuple[str, int]:

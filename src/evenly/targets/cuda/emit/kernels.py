@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evenly.language.phases import Once, Owned, Phases
+from evenly.schedules.contract import check_block
 
 from .code import PhaseCode
 from .handed_out import emit_dynamic, emit_lrb
@@ -15,7 +16,8 @@ HANDED_OUT = {"dynamic": emit_dynamic, "lrb": emit_lrb}
 
 
 def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
-    """The kernels of every phase, in order."""
+    """The kernels of every phase, in order. Raises InputError for a schedule of blocks that no GPU runs."""
+    check_block(f"{type(unit.schedule).__name__}", unit.schedule.block)
     out = []
     for number, phase in enumerate(phases.phases):
         name = f"{unit.name}_{number}"

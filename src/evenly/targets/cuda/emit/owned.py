@@ -10,7 +10,7 @@ from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.types import POS
-from evenly.schedules.contract import items_of, run_of
+from evenly.schedules.contract import check_groups, items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from .code import PhaseCode
@@ -28,6 +28,7 @@ def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
     schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
     size = schedule.size if schedule.owner == "group" else 1
     code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
+    check_groups(schedule, code.groups)
     text = unit.text(phase)
     totals = Totals(text, phase.grid)
     run = run_of(schedule)
@@ -106,10 +107,12 @@ def _tiles(
 
 
 def walks_all_groups(code: ScheduleCode) -> bool:
-    """Whether the groups walk the tiles in turn: range(group.index, n, group.count)."""
-    start, _, step = code.tiles.results
+    """Whether the groups walk the tiles in turn: range(group.index, n, group.count), with one n for all."""
+    start, stop, step = code.tiles.results
+    behind = [*walk.subexpressions(stop), *walk.expressions(code.tiles.body)]
     return (
-        isinstance(start, ir.Processor)
+        not any(isinstance(e, ir.Processor) or e in code.state for e in behind)
+        and isinstance(start, ir.Processor)
         and start.what == "group_index"
         and isinstance(step, ir.Processor)
         and step.what == "group_count"

@@ -86,7 +86,7 @@ class PhaseStruct:
     def writer(self, at: Location | None, **names: dict[ir.Var, str]) -> Writer:
         text = self.text.child()
         if self.phase.lane is not None:
-            text.names[self.phase.lane] = "lane"
+            text.on_lane(self.phase.lane)
         for table in names.values():
             for v, name in table.items():
                 text.names[v] = text.unique(name)

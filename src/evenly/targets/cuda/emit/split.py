@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from evenly.language.phases import Split
 from evenly.language.schedule_code import schedule_code
 from evenly.language.types import struct_words
-from evenly.schedules.contract import MOST_THREADS
+from evenly.schedules.contract import MOST_THREADS, check_groups
 
 from .asked import Asked, asked_apart
 from .code import FINISH_BLOCK, KernelCode, PartitionCode, PhaseCode
@@ -78,6 +78,7 @@ class SplitKernels:
         sched: list[str] = []
         if self.schedule.engine == "share":
             code = schedule_code(self.schedule, unit.layouts[phase.path], phase.path)
+            check_groups(self.schedule, code.groups)
             sched = schedule_struct(text, code, self.schedule.block)
         # Engines ask for Phase::pos; it comes first, since members are of that type.
         position = f"  using pos = {'long long' if unit.wide else 'int'};"

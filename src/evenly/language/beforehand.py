@@ -1,0 +1,86 @@
+"""Integers that are known before the launch: what the host can make of arguments and lengths alone."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from . import ir, walk
+
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_CALLS: dict[str, Callable[..., Any]] = {"minimum": min, "maximum": max, "abs": abs}
+
+
+def known_beforehand(e: ir.Expr) -> bool:
+    """Whether `value_of` can compute an expression. It divides by literals only."""
+    return e.type.is_integer and _known(e)
+
+
+def _known(e: ir.Expr) -> bool:
+    if not (e.type.is_integer or e.type.is_bool):
+        return False
+    match e:
+        case ir.Const() | ir.Param() | ir.Extent():
+            return True
+        case ir.Binary(op="//" | "%", right=right):
+            if not isinstance(right, ir.Const) or right.value == 0:
+                return False
+        case ir.Binary(op=op):
+            if op not in _BINARY:
+                return False
+        case ir.Unary(op=op):
+            if op != "-":
+                return False
+        case ir.Call(name=name):
+            if name not in _CALLS:
+                return False
+        case ir.Cast() | ir.Compare() | ir.Select():
+            pass
+        case _:
+            return False
+    return all(map(_known, walk.parts(e)))
+
+
+def value_of(
+    e: ir.Expr, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]
+) -> int:
+    """The value of such an expression. scalar, extent: the arguments at a path, and the lengths of arrays."""
+
+    def value(e: ir.Expr) -> Any:
+        match e:
+            case ir.Const(value=given):
+                return int(given)
+            case ir.Param(path=path):
+                return int(scalar(path))
+            case ir.Extent(array=array, axis=axis):
+                return extent(array.path, axis)
+            case ir.Cast(operand=x):
+                return value(x)
+            case ir.Unary(operand=x):
+                return -value(x)
+            case ir.Binary(op=op, left=a, right=b):
+                return _BINARY[op](value(a), value(b))
+            case ir.Compare(op=op, left=a, right=b):
+                return _COMPARE[op](value(a), value(b))
+            case ir.Select(condition=c, then=a, otherwise=b):
+                return value(a if value(c) else b)
+            case ir.Call(name=name, arguments=arguments):
+                return _CALLS[name](*map(value, arguments))
+        raise AssertionError(e)
+
+    return int(value(e))
