@@ -21,7 +21,11 @@ from tests.kernels import SCHEDULES, softmax_rows, spmv
 def case(name: str = "power law") -> tuple[Any, tuple[Any, ...]]:
     matrix = matrices(np.float32)[name]
     rows, columns = matrix.shape
-    return matrix, (ev.csr(matrix), np.arange(columns, dtype=np.float32), np.zeros(rows, np.float32))
+    return matrix, (
+        ev.csr(matrix),
+        np.arange(columns, dtype=np.float32),
+        np.zeros(rows, np.float32),
+    )
 
 
 @pytest.mark.parametrize("target", ["cpu", "python", pytest.param("simt", marks=pytest.mark.simt)])

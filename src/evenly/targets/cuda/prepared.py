@@ -27,7 +27,16 @@ class Prepared:
     items: the launches as cuLaunchKernel takes them.
     """
 
-    __slots__ = ("_arguments", "_kept", "_launch", "_turn", "device", "items", "only_device", "stream")
+    __slots__ = (
+        "_arguments",
+        "_kept",
+        "_launch",
+        "_turn",
+        "device",
+        "items",
+        "only_device",
+        "stream",
+    )
 
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
