@@ -51,6 +51,10 @@ BAD = {
         lambda A, x, y: (A, np.zeros(9, np.float32)[1:].view(np.complex64), y),
         r"x: expected memory aligned to the 8 bytes of a complex64, got the address 0x.*4; hint: copy",
     ),
+    "alignment of numbers": (
+        lambda A, x, y: (A, np.frombuffer(bytes(33), np.uint8)[1:].view(np.float64), y),
+        r"x: expected memory aligned to the 8 bytes of a float64, got the address 0x.*; hint: copy",
+    ),
     "list": (
         lambda A, x, y: (A, [1.0] * 4, y),
         r"x: expected an array, .* got list; hint: make an array of it with numpy.asarray",

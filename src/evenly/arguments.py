@@ -136,7 +136,7 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
             given=f"strides of a view, shape {v.shape}",
             hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch",
         )
-    if t.is_complex and v.pointer % v.dtype.itemsize:
+    if v.pointer % v.dtype.itemsize:  # a GPU ends the process's context there
         raise InputError(
             name,
             expected=f"memory aligned to the {v.dtype.itemsize} bytes of a {t}",

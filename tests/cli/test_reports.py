@@ -123,6 +123,7 @@ def test_cache_limited_and_cleared(evenly, cache, monkeypatch):
     ran = evenly("cache", "--limit", "2.5 MB")
     assert ran.lines[0] == "1 files removed, 1.0 MB"
     assert "  all             1 files        2.0 MB  and no limit (EVENLY_CACHE_LIMIT)" in ran.lines
+    assert evenly("cache", "--limit", "0").lines[0] == "0 files removed, 0.0 MB"  # no limit
     assert evenly("cache", "--clear").lines[0] == "1 files removed, 2.0 MB"
 
 

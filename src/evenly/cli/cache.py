@@ -19,10 +19,11 @@ WHAT = {
 def run(clear: bool, limit: str | None) -> Iterator[str]:
     """What is said of the cache, line by line, after what was asked for. Raises InputError."""
     allowed = limits.limit()
-    if clear or limit is not None:
-        most = 0 if clear or limit is None else limits.size_of("--limit", limit)
-        files, size = limits.trim(most)
-        yield f"{files:,} files removed, {_mb(size)}"
+    if clear:
+        yield _removed(*limits.trim(0))
+    elif limit is not None:
+        most = limits.size_of("--limit", limit)
+        yield _removed(*limits.trim(most)) if most else _removed(0, 0)  # 0: no limit
     yield printable(str(directory()))
     if fault := _fault():
         yield f"  not used: {printable(fault)}"
@@ -33,6 +34,10 @@ def run(clear: bool, limit: str | None) -> Iterator[str]:
     most_said = f"of at most {_mb(allowed)}" if allowed else "and no limit"
     size = sum(entry.size for entry in found)
     yield f"  {'all':10}{len(found):>7,} files {_mb(size):>13}  {most_said} ({limits.VARIABLE})"
+
+
+def _removed(files: int, size: int) -> str:
+    return f"{files:,} files removed, {_mb(size)}"
 
 
 def _fault() -> str:
