@@ -72,8 +72,10 @@ class CheckedArray:
         return as_type(np.float64(value) if t is FLOAT16 else value, t)
 
     def _checked(self, index: Any) -> tuple[int, ...]:
-        indices = index if type(index) is tuple else (index,)
         shape = self._array.shape
+        if type(index) is int and len(shape) == 1 and 0 <= index < shape[0]:
+            return (index,)
+        indices = index if type(index) is tuple else (index,)
         if len(indices) != len(shape):
             expected = f"{len(shape)} indices"
             raise RunError(self._name, expected=expected, given=str(len(indices)))

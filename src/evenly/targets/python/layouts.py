@@ -58,6 +58,10 @@ class LayoutView:
         self._layout, self._name, self._walk = layout, name, walk
         self._class = type(layout)
         self._masked = masks(layout)
+        self._defaults: dict[
+            str, bool
+        ] = {}  # of methods of the contract, which a run looks up once
+        self._methods: dict[str, Callable[..., Any]] = {}
         self.seen: Any = Seen(self)
 
     # ---- loops -----------------------------------------------------------------------------------
@@ -88,7 +92,10 @@ class LayoutView:
         return position if self._default("atom_id") else self._run("atom_id", tile, position)
 
     def _default(self, name: str) -> bool:
-        return is_default(name, reads.member_of(self._class, name))
+        known = self._defaults.get(name)
+        if known is None:
+            known = self._defaults[name] = is_default(name, reads.member_of(self._class, name))
+        return known
 
     # ---- fields, properties, accessors -----------------------------------------------------------
     def member(self, name: str) -> Any:
@@ -156,7 +163,11 @@ class LayoutView:
         return inlined(accessor)
 
     def _run(self, name: str, *arguments: Any) -> Any:
-        return self._walk.prepare(reads.member_of(self._class, name))(self.seen, *arguments)
+        run = self._methods.get(name)
+        if run is None:
+            method = reads.member_of(self._class, name)
+            run = self._methods[name] = self._walk.prepare(method)
+        return run(self.seen, *arguments)
 
 
 class Atoms:

@@ -7,7 +7,7 @@ to it: operands are brought to the type that the language's table has for the tw
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,15 +42,19 @@ def type_of(cls: type) -> T.Scalar:
     return found
 
 
-_common: dict[tuple[type, type], T.Scalar] = {}  # by the classes of two numbers
+_common: dict[tuple[type, type], tuple[T.Scalar, type]] = {}  # by the classes of two numbers
 
 
-def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
+def together(*numbers: Any) -> tuple[Sequence[Any], Callable[[Any], Any]]:
     """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
     key = type(numbers[0]), type(numbers[-1])
-    t = _common.get(key)
-    if t is None:
-        t = _common[key] = T.promote(*map(type_of, key))
+    known = _common.get(key)
+    if known is None:
+        t = T.promote(*map(type_of, key))
+        known = _common[key] = t, t.dtype.type
+    t, cls = known
+    if key[0] is cls is key[1]:  # as most are, and as nothing weak is
+        return numbers, _as_it_is
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
 
@@ -63,11 +67,17 @@ def weakly(x: Any) -> Any:
     return x.item()
 
 
+_CLASSES: dict[str, type] = {}  # NumPy's, by the names of types
+
+
 def as_type(x: Any, t: T.Scalar) -> Any:
     """`x` converted as a target does it: an integer keeps its low bits, a float is rounded once."""
-    dtype = t.dtype
-    if type(x) is dtype.type:
+    cls = _CLASSES.get(t.name)
+    if cls is None:
+        cls = _CLASSES[t.name] = t.dtype.type
+    if type(x) is cls:
         return x
+    dtype = t.dtype
     if dtype.kind == "i":
         return wrapped(x, dtype)
     return np.asarray(x).astype(dtype)[()]
