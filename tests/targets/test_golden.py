@@ -1,14 +1,18 @@
-"""What is emitted is what the golden files say."""
+"""What is emitted is what the golden files say, and the page about one kernel shows one of them."""
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
+from tests.examples import pages
 from tests.golden import files
+from tests.golden.kernel import spmv
 
 from evenly.schedules.contract import ENGINES
 
+PAGE = pages.ROOT / "docs" / "one_kernel.md"
 SHOWN = "cuda/merge.cu"
 
 
@@ -43,3 +47,16 @@ def test_rewriting_makes_all_files_and_removes_others(tmp_path: Path) -> None:
     assert files.kept_names(tmp_path) == set(files.SCHEDULES)
     for name in files.SCHEDULES:
         assert (tmp_path / name).read_bytes() == (files.FOLDER / name).read_bytes()
+
+
+def test_the_page_shows_the_kernel_and_all_of_its_golden_file() -> None:
+    blocks = pages.blocks(PAGE)
+    python, *_ = (b.text for b in blocks if b.language == "python")
+    assert inspect.getsource(spmv.function) in python
+    shown = "".join(b.text for b in blocks if b.language == "cpp")
+    _, *golden = _lines((files.FOLDER / SHOWN).read_text())  # but for the line that says what it is
+    assert _lines(shown) == golden
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line]
