@@ -1,4 +1,4 @@
-"""What target `cuda` would launch, emitted without a GPU."""
+"""What target `cuda` would launch, emitted without a GPU; and what target `cpu` would compile, without Numba."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import Binding, is_wide, spec_of
-from evenly.language.phases import cut
+from evenly.language.ir import Path
+from evenly.language.phases import Phases, cut
+from evenly.language.schedule_code import schedule_code
+from evenly.language.specs import LayoutSpec
 from evenly.runtime.kernel import layouts_of
+from evenly.targets.cpu import CpuTarget
 from evenly.targets.cuda.emit.code import KernelCode
 from evenly.targets.cuda.emit.kernels import emit
 from evenly.targets.cuda.emit.unit import Unit
@@ -18,12 +22,27 @@ from tests.kernels import Case, laid_out
 
 def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCode]:
     """Every kernel of `kernel` for arguments in CPU memory, the partition kernels too."""
+    phases, layouts = typed(kernel, args, schedule)
+    wide = is_wide(Binding(kernel.named(args)))
+    unit = Unit(phases.name, schedule, layouts, phases.outputs, wide)
+    return [k for code in emit(phases, unit) for k in code.all_kernels]
+
+
+def emitted_for_cpu(kernel: Any, args: tuple[Any, ...], schedule: Any) -> str:
+    """The module of `kernel` under a schedule whose own code the CPU follows: not DynamicChunks, not Lrb."""
+    phases, layouts = typed(kernel, args, schedule)
+    codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
+    return CpuTarget().emit(phases, schedule, codes=codes).text
+
+
+def typed(
+    kernel: Any, args: tuple[Any, ...], schedule: Any
+) -> tuple[Phases, dict[Path, LayoutSpec]]:
+    """The phases of a kernel for these arguments under a schedule, and the layouts by path."""
     named = kernel.named(args)
     specs = tuple(spec_of(value, name) for name, value in named.items())
     phases = cut(kernel.program(specs), whole=schedule.owns_tiles)
-    layouts = layouts_of(dict(zip(named, specs, strict=True)))
-    unit = Unit(phases.name, schedule, layouts, phases.outputs, is_wide(Binding(named)))
-    return [k for code in emit(phases, unit) for k in code.all_kernels]
+    return phases, layouts_of(dict(zip(named, specs, strict=True)))
 
 
 def codes(

@@ -20,6 +20,7 @@ NAMES = (
     "tuning",
     "balance",
     "benchmarks",
+    "one_kernel",
     "errors",
     "reference",
 )

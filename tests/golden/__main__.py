@@ -1,0 +1,5 @@
+"""Rewrites the golden files."""
+
+from .files import rewrite
+
+rewrite()
