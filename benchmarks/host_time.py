@@ -51,6 +51,8 @@ def cases() -> dict[str, Callable[[], Any]]:
     two = spmv.plan(A, x, y, schedule=ev.WorkOriented(block=64, items=4))  # a second kernel joins
     assert len(two.launches) == 2
     found: dict[str, Callable[[], Any]] = {
+        "bound, one launch": one.bind(A, x, y),
+        "bound, two launches": two.bind(A, x, y),
         "plan, one launch": lambda: one(A, x, y),
         "plan, two launches": lambda: two(A, x, y),
         "plan, two outputs in turn": lambda: (one(A, x, y), one(A, x, z)),
