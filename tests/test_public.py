@@ -44,6 +44,10 @@ def test_a_name_that_is_none_is_answered_with_the_nearest() -> None:
     assert not hasattr(ev, "nothing_like_it_at_all")
 
 
+def test_what_is_imported_late_is_listed_too() -> None:
+    assert set(ev.__all__) <= set(dir(ev))
+
+
 def test_public_names_are_listed_once_in_order() -> None:
     assert list(ev.__all__) == sorted(set(ev.__all__))
 

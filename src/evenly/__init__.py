@@ -16,7 +16,10 @@ same kernel runs under every schedule, over every layout, on GPU and CPU.
 
 from __future__ import annotations
 
-from evenly.algorithms.linalg.spmv import spmv
+import importlib
+from typing import TYPE_CHECKING
+
+from evenly import kit
 from evenly.errors import EvenlyError, InputError, KernelError, UnavailableError
 from evenly.interop.device_array import DeviceArray, device_empty
 from evenly.language.diagnostics import LanguageError
@@ -69,22 +72,46 @@ from evenly.schedules import (
     WorkOriented,
     schedule,
 )
-from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
-from evenly.targets.simt.report import SimtError
-from evenly.tuning.balance import Balance
-from evenly.tuning.explain import explain
-from evenly.tuning.tuned import Tuning
 from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
+if TYPE_CHECKING:
+    from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
+    from evenly.targets.simt.report import SimtError
+    from evenly.tuning.balance import Balance
+    from evenly.tuning.explain import explain
+    from evenly.tuning.tuned import Tuning
+
+# Algorithms are written with what stands above.
+from evenly.algorithms.linalg.spmv import spmv  # isort: skip
+
+
+# What most programs never use is imported where it is asked for.
+_LATE = {
+    "Balance": "evenly.tuning.balance",
+    "Exploration": "evenly.targets.simt.program",
+    "Outcome": "evenly.targets.simt.program",
+    "SimtError": "evenly.targets.simt.report",
+    "SimtProgram": "evenly.targets.simt.program",
+    "Tuning": "evenly.tuning.tuned",
+    "explain": "evenly.tuning.explain",
+}
+
 
 def __getattr__(name: str) -> object:
-    """What is not here, by the nearest name."""
+    """A name that is imported late; what is not here is answered with the nearest name."""
+    if name in _LATE:
+        found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
+        return found
     import difflib
 
     near = difflib.get_close_matches(name, __all__, n=1)
     hint = f"; did you mean ev.{near[0]}?" if near else ""
     raise AttributeError(f"module 'evenly' has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __all__ = [
@@ -140,6 +167,7 @@ __all__ = [
     "func",
     "group",
     "kernel",
+    "kit",
     "lanes",
     "layout",
     "ragged",

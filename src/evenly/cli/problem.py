@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from evenly import targets
-from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows, tiles_are_rows
+from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows
 from evenly.cli import dtypes
 from evenly.cli.timing import Clock, device_clock, host_clock
 from evenly.cli.validation import Reference
 from evenly.errors import UnavailableError
+from evenly.layouts.grouped import tiles_are_rows
 
 
 class Problem:

@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 import evenly as ev
 from evenly.algorithms.linalg import spmv
-from evenly.algorithms.linalg.grouping import by_row
-from evenly.algorithms.linalg.spmv import tiles_are_rows
 from evenly.language.types import name_of
 from evenly.layouts import check, convert
+from evenly.layouts.grouped import by_row, tiles_are_rows
 from evenly.schedules import TABLE as SCHEDULES
 from tests.batteries import array, matrices, names, readable, vector
 

@@ -8,7 +8,10 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop.transfer import to_cuda, to_numpy
-from evenly.layouts import Array, Compressed, Coo, Csc, Index, layout
+from evenly.layouts.compressed import Compressed
+from evenly.layouts.contract import Array, Index, accessors, layout
+from evenly.layouts.coo import Coo
+from evenly.layouts.csc import Csc
 from evenly.layouts.entries import check_range
 from evenly.layouts.moving import device_of
 
@@ -38,6 +41,20 @@ class Grouped(Compressed):
 
     def value(self, k):
         return self.values[self.order[k]]
+
+
+def can_be_grouped(A: Any) -> bool:
+    """Whether it is a layout of a matrix whose tiles are no rows, and `by_row` takes it."""
+    return isinstance(A, Csc | Coo)
+
+
+def tiles_are_rows(A: Any) -> bool:
+    """Whether a tile of the layout is a row: its `row(k)` asks for the tile, or there is none."""
+    cls: Any = type(A)
+    found = accessors(cls).get("row")
+    if found is None and getattr(cls, "delegate", None):
+        return tiles_are_rows(getattr(A, cls.delegate))
+    return found is None or found[0]
 
 
 def by_row(A: Csc | Coo, name: str = "A") -> Grouped:

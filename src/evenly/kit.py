@@ -1,0 +1,138 @@
+"""A kit for algorithms: from a caller's matrices and vectors to arguments of kernels, and back to the caller's kind.
+
+An algorithm is a function around kernels. It takes what its callers have, checks sizes, allocates the result as their
+own kind of array, and runs a kernel. The functions here do all of that but the kernel; `ev.spmv` is written with
+them, and imports evenly alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from evenly.arguments import as_layout
+from evenly.errors import InputError
+from evenly.interop import arrays, sparse
+from evenly.language.types import from_dtype, read_as
+from evenly.layouts.contract import is_layout, leaves
+from evenly.layouts.fields import value_types
+from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
+
+__all__ = ["as_rows", "check_shape", "empty", "leaves_rows", "renamed", "result_type", "shape", "zeros"]  # fmt: skip
+
+
+def as_rows(A: Any, name: str = "A") -> Any:
+    """`A` as an argument of a kernel whose tiles are rows.
+
+    A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy stays as it is, since
+      kernels take it and remember it. CSC and COO are grouped by row on the host, at each call.
+    name: what the caller calls it.
+
+    Raises InputError for anything else, and for a layout whose tiles are no rows.
+    """
+    if sparse.is_compressed(A):
+        return A
+    A = as_layout(A, name)
+    if can_be_grouped(A) or not is_layout(A):
+        shape(A, name)
+        return by_row(A, name)
+    if not tiles_are_rows(A):
+        expected = "a layout whose tiles are rows, CSC or COO"
+        raise InputError(name, expected=expected, given=type(A).__name__)
+    return A
+
+
+def shape(A: Any, name: str = "A") -> tuple[int, int]:
+    """(rows, columns) of a sparse matrix or a layout. Raises InputError for what has no such shape."""
+    found = getattr(A, "shape", None)
+    if sparse.is_compressed(A) and len(A.indptr) != A.shape[0] + 1:
+        as_layout(A, name)  # which refuses a shape that is not its arrays'
+    known = is_layout(A) or not arrays.is_array(A)
+    if not isinstance(found, tuple) or len(found) != 2 or not known:
+        hint = "give the layout a field num_columns" if is_layout(A) else ""
+        if arrays.is_array(A):
+            hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
+        raise InputError(name, expected="a sparse matrix", given=type(A).__name__, hint=hint)
+    return found
+
+
+def leaves_rows(A: Any) -> bool:
+    """Whether a kernel over the rows of `A` may leave elements of its result unwritten, as over a subset of rows."""
+    return not sparse.is_compressed(A) and not leaves(type(A), "tile_id")
+
+
+def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:
+    """Raise InputError where the array `x` has another shape. what: the right one, in words: "the columns of A"."""
+    if arrays.is_array(x) and getattr(x, "shape", None) == shape:
+        return
+    found = tuple(arrays.view(x, name).shape)
+    if found != shape:
+        wanted = f"a vector of {shape[0]}" if len(shape) == 1 else f"an array of shape {shape}"
+        raise InputError(name, expected=f"{wanted}, {what}", given=f"shape {found}")
+
+
+def result_type(*operands: Any) -> np.dtype[Any]:
+    """NumPy's type of a product of these arrays, matrices and layouts; float16 or bfloat16 where all of them are.
+
+    Raises InputError where all are bool.
+    """
+    return _result_type(*(dtype for operand in operands for dtype in _types(operand)))
+
+
+def empty(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """A new array, uninitialised, of the library and on the device of the array `like`.
+
+    Raises InputError where memory does not hold it.
+    """
+    return _made(arrays.empty, like, shape, dtype)
+
+
+def zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """The same, filled with zeros."""
+    return _made(arrays.zeros, like, shape, dtype)
+
+
+@contextlib.contextmanager
+def renamed(**names: str) -> Iterator[None]:
+    """Errors about a kernel's argument name it as the caller does: `with renamed(y="out"): kernel(A, x, out)`."""
+    try:
+        yield
+    except InputError as error:
+        error.argument = names.get(error.argument, error.argument)
+        raise
+
+
+# ---- pieces ----------------------------------------------------------------------------------------
+def _made(make: Callable[..., Any], like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    try:
+        return make(like, shape, dtype)
+    except (TypeError, ValueError, MemoryError):
+        given = " x ".join(f"{n:,}" for n in shape) + " elements"
+        expected = "a result that fits into memory"
+        raise InputError("out", expected=expected, given=given) from None
+
+
+def _types(operand: Any) -> Iterator[np.dtype[Any]]:
+    if sparse.is_compressed(operand):
+        yield operand.dtype
+    elif is_layout(operand) or sparse.is_sparse(operand):
+        yield from value_types(as_layout(operand, "A"))
+    else:
+        yield arrays.dtype_of(operand, "x")
+
+
+@functools.cache
+def _result_type(*given: np.dtype[Any]) -> np.dtype[Any]:
+    types = {dtype: from_dtype(dtype) for dtype in given if dtype.kind != "b"}
+    if len(set(types.values())) == 1:
+        found = next(iter(types))
+    else:
+        found = np.result_type(*(read_as(t).dtype for t in types.values() if t), np.bool_)
+    if found.kind == "b":
+        hint = "x.astype(numpy.int32) counts"
+        raise InputError("x", expected="numbers, in x or in A", given="bool in both", hint=hint)
+    return found
