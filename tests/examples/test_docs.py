@@ -9,6 +9,7 @@ import pytest
 from tests.examples import pages
 
 FOLDER = pages.ROOT / "docs"
+NOTES = sorted((pages.ROOT / "benchmarks" / "notes").glob("*.md"))
 NAMES = (
     "index",
     "tutorial/first_kernel",
@@ -16,6 +17,7 @@ NAMES = (
     "tutorial/first_schedule",
     "layouts",
     "schedules",
+    "auto",
     "kernels",
     "targets",
     pytest.param("simt", marks=pytest.mark.simt),
@@ -48,3 +50,16 @@ def test_its_links_lead_somewhere(name: str) -> None:
     page = FOLDER / f"{name}.md"
     for target in pages.links(page):
         assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", NOTES, ids=lambda page: page.stem)
+def test_the_links_of_the_notes_lead_somewhere(page: Path) -> None:
+    for target in pages.links(page):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", [*sorted(FOLDER.rglob("*.md")), *NOTES], ids=lambda page: page.stem)
+def test_links_to_headings_lead_to_one(page: Path) -> None:
+    for target, heading in pages.headings_linked(page):
+        file = (page.parent / target) if target else page
+        assert heading in pages.headings(file), f"{target}#{heading}"

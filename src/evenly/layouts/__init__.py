@@ -91,7 +91,7 @@ TABLE: dict[str, Entry] = {
         Ragged, ragged, "offsets alone; a tile is a list", "segments", "moderngpu", False
     ),
     "uniform": _entry(
-        Uniform, uniform, "another layout's atoms, k a tile", "work per atom", "moderngpu", False
+        Uniform, uniform, "another layout's atoms, k to a tile", "work per atom", "moderngpu", False
     ),
     "subset": _entry(
         Subset, subset, "some tiles of another layout", "frontiers", "Osama et al. 2023", False

@@ -54,48 +54,48 @@ class Entry:
 TABLE: dict[str, Entry] = {
     "thread_mapped": Entry(
         ThreadMapped,
-        "a tile a thread",
+        "one tile for each thread",
         "short tiles of about equal length",
         "Osama et al. 2023, 4.2",
     ),
     "group_mapped": Entry(
         GroupMapped,
-        "a tile a group of 2 threads to a block",
-        "tiles of middling length",
+        "one tile for each group, of 2 threads up to a block",
+        "tiles of medium length",
         "Osama et al. 2023, 5.2",
     ),
     "warp_mapped": Entry(
-        WarpMapped, "a tile a warp", "tiles of 32 atoms and more", "Bell, Garland 2009"
+        WarpMapped, "one tile for each warp", "tiles of 32 atoms and more", "Bell, Garland 2009"
     ),
     "block_mapped": Entry(
-        BlockMapped, "a tile a block", "few, very long tiles", "Osama et al. 2023, 5.2"
+        BlockMapped, "one tile for each block", "few, very long tiles", "Osama et al. 2023, 5.2"
     ),
     "dynamic_chunks": Entry(
         DynamicChunks,
-        "chunks of tiles, taken by whoever is free",
-        "work that nobody can tell beforehand",
+        "chunks of tiles; a warp takes the next one when it is free",
+        "work that lengths do not predict",
         "Kruskal, Weiss 1985",
     ),
     "lrb": Entry(
         Lrb,
-        "tiles binned by length, groups of four widths",
-        "tiles of many lengths, a plan for many calls",
+        "tiles in bins by length, with groups of four sizes",
+        "tiles of many lengths; plans that are called often",
         "Fox, Tripathy, Green 2019",
     ),
     "work_oriented": Entry(
         WorkOriented,
-        "tiles + atoms evenly among threads",
-        "to study balance without staging",
+        "tiles + atoms divided evenly among threads",
+        "studying balance without staging",
         "gunrock/loops",
     ),
     "merge_path": Entry(
         MergePath,
-        "tiles + atoms evenly among blocks",
+        "tiles + atoms divided evenly among blocks",
         "any distribution of lengths",
         "Merrill, Garland 2016",
     ),
     "nonzero_split": Entry(
-        NonzeroSplit, "atoms evenly among blocks", "many empty tiles", "Baxter, moderngpu"
+        NonzeroSplit, "atoms divided evenly among blocks", "many empty tiles", "Baxter, moderngpu"
     ),
 }
 
