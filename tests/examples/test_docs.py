@@ -58,7 +58,9 @@ def test_the_links_of_the_notes_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", [*sorted(FOLDER.rglob("*.md")), *NOTES], ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page", [*sorted(FOLDER.rglob("*.md")), *NOTES], ids=lambda page: page.stem
+)
 def test_links_to_headings_lead_to_one(page: Path) -> None:
     for target, heading in pages.headings_linked(page):
         file = (page.parent / target) if target else page
