@@ -16,7 +16,7 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 
 # Packages and modules of evenly, of which the longest name that fits a module counts. "": evenly/__init__.py itself.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "version"),
+    ("errors", "hooks", "version"),
     ("cache",),
     ("language",),
     ("interop",),
@@ -27,6 +27,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("tuning",),
     ("runtime",),
     ("algorithms", "verify", "tuning.explain"),  # what a user calls with kernels and layouts
+    ("wiring",),
     ("",),
     ("bench",),
     ("cli",),
@@ -38,7 +39,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("evenly/language/lower/methods.py", "evenly.layouts.contract"): "names of the contract",
     ("evenly/language/lower/methods.py", "evenly.layouts.defaults"): "which methods are defaults",
     ("evenly/layouts/entries.py", "evenly.runtime.entries"): "kernels look for the wrong entry",
-    ("evenly/layouts/subset.py", "evenly.targets.cuda.scan"): "prefix sums on a GPU",
     ("evenly/targets/cuda/emit/asked.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/targets/simt/executable.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/tuning/lengths.py", "evenly.runtime.kernel"): "a kernel measures tiles",

@@ -16,6 +16,7 @@ same kernel runs under every schedule, over every layout, on GPU and CPU.
 
 from __future__ import annotations
 
+from evenly import wiring as _wiring  # noqa: F401  connects the floors
 from evenly.algorithms.linalg.spmv import spmv
 from evenly.errors import EvenlyError, InputError, KernelError, UnavailableError
 from evenly.interop.device_array import DeviceArray, device_empty

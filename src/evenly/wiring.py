@@ -1,0 +1,12 @@
+"""Where the floors are put together: the functions that lower ones call and higher ones have (see hooks.py)."""
+
+from __future__ import annotations
+
+from evenly import hooks
+
+# hook -> function, each as "module:name"
+TABLE = {
+    "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
+}
+
+hooks.connect(TABLE)
