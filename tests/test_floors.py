@@ -38,7 +38,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("evenly/language/lower/methods.py", "evenly.layouts.contract"): "names of the contract",
     ("evenly/language/lower/methods.py", "evenly.layouts.defaults"): "which methods are defaults",
-    ("evenly/layouts/entries.py", "evenly.runtime.entries"): "kernels look for the wrong entry",
     ("evenly/targets/cuda/emit/asked.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/targets/simt/executable.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/tuning/lengths.py", "evenly.runtime.kernel"): "a kernel measures tiles",
