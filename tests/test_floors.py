@@ -40,10 +40,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
     ("evenly/language/lower/methods.py", "evenly.layouts.defaults"): "which methods are defaults",
     ("evenly/targets/cuda/emit/asked.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/targets/simt/executable.py", "evenly.tuning.numbers"): "numbers of a GPU",
-    ("evenly/tuning/lengths.py", "evenly.runtime.kernel"): "a kernel measures tiles",
-    ("evenly/tuning/locality.py", "evenly.runtime.kernel"): "a kernel puts x in order",
-    ("evenly/tuning/locality.py", "evenly.runtime.plan"): "a plan puts x in order",
-    ("evenly/tuning/scatter.py", "evenly.runtime.kernel"): "a kernel looks at columns",
     ("evenly/bench/case.py", "evenly.cli.validation"): "the reference of a product",
     ("evenly/bench/cpu.py", "evenly.cli.problem"): "what a target runs on",
     ("evenly/bench/run.py", "evenly.cli.failures"): "exit statuses",
@@ -55,6 +51,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {
 TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
     {
         ("evenly/tuning/equal.py", "evenly.runtime.plan"),
+        ("evenly/tuning/locality.py", "evenly.runtime.plan"),
         ("evenly/tuning/tune.py", "evenly.runtime.kernel"),
         ("evenly/tuning/tune.py", "evenly.runtime.plan"),
     }
