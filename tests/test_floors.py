@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
-    ("arguments",),
+    ("arguments", "gpus"),
     ("targets",),
     ("timing",),
     ("tuning",),
@@ -38,8 +38,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 EXCEPTIONS: dict[tuple[str, str], str] = {
     ("evenly/language/lower/methods.py", "evenly.layouts.contract"): "names of the contract",
     ("evenly/language/lower/methods.py", "evenly.layouts.defaults"): "which methods are defaults",
-    ("evenly/targets/cuda/emit/asked.py", "evenly.tuning.numbers"): "numbers of a GPU",
-    ("evenly/targets/simt/executable.py", "evenly.tuning.numbers"): "numbers of a GPU",
     ("evenly/bench/case.py", "evenly.cli.validation"): "the reference of a product",
     ("evenly/bench/cpu.py", "evenly.cli.problem"): "what a target runs on",
     ("evenly/bench/run.py", "evenly.cli.failures"): "exit statuses",

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
+from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.layouts.moving import device_of
 
 from .lengths import an_array
 from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
-from .numbers import for_memory, numbers
 from .scatter import scattered
 from .statistics import Statistics, statistics
 from .task import SPMV, Task, fits
