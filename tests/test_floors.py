@@ -36,8 +36,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 
 # (file, what it imports) -> why that still is so. An entry that is no longer needed fails the test, too.
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("evenly/language/lower/methods.py", "evenly.layouts.contract"): "names of the contract",
-    ("evenly/language/lower/methods.py", "evenly.layouts.defaults"): "which methods are defaults",
     ("evenly/bench/case.py", "evenly.cli.validation"): "the reference of a product",
     ("evenly/bench/cpu.py", "evenly.cli.problem"): "what a target runs on",
     ("evenly/bench/run.py", "evenly.cli.failures"): "exit statuses",
