@@ -35,13 +35,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 )
 
 # (file, what it imports) -> why that still is so. An entry that is no longer needed fails the test, too.
-EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("evenly/bench/case.py", "evenly.cli.validation"): "the reference of a product",
-    ("evenly/bench/cpu.py", "evenly.cli.problem"): "what a target runs on",
-    ("evenly/bench/run.py", "evenly.cli.failures"): "exit statuses",
-    ("evenly/bench/run.py", "evenly.cli.problem"): "the best target",
-    ("evenly/bench/run.py", "evenly.cli.progress"): "the spinner",
-}
+EXCEPTIONS: dict[tuple[str, str], str] = {}
 
 # The same under `if TYPE_CHECKING:`, which runs for nobody: names of types, in annotations alone.
 TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
