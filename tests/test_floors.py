@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("interop",),
     ("layouts", "schedules"),
     ("arguments", "gpus"),
-    ("targets",),
+    ("targets.contract", "targets.printing"),
+    ("targets.cpu", "targets.cuda", "targets.python"),  # no target knows another
+    ("targets.simt",),  # but for the emulator, which runs cuda's code
+    ("targets",),  # targets by their names
     ("timing",),
     ("tuning",),
     ("runtime",),
@@ -84,11 +88,12 @@ def imports_of(path: Path, src: Path = SRC) -> Iterator[Import]:
                 yield Import(file, node.lineno, importer, module, typing)
 
 
-def statements(
-    node: ast.AST, typing: bool = False
-) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """The import statements below a node, and whether each stands under `if TYPE_CHECKING:`."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
+Statement = ast.Import | ast.ImportFrom | ast.Constant
+
+
+def statements(node: ast.AST, typing: bool = False) -> Iterator[tuple[Statement, bool]]:
+    """The imports and the constants below a node, and whether each stands under `if TYPE_CHECKING:`."""
+    if isinstance(node, Statement):
         yield node, typing
     elif isinstance(node, ast.If) and ast.unparse(node.test) in (
         "TYPE_CHECKING",
@@ -103,8 +108,16 @@ def statements(
             yield from statements(child, typing)
 
 
-def modules_of(node: ast.Import | ast.ImportFrom, package: str, src: Path) -> Iterator[str]:
-    """The modules that it names: `from a import b` is of a.b where that is a module, else of a."""
+def modules_of(node: Statement, package: str, src: Path) -> Iterator[str]:
+    """The modules that it names: `from a import b` is of a.b where that is a module, else of a.
+
+    A string names one, too, by itself or as "module:function": somebody gives it to importlib.
+    """
+    if isinstance(node, ast.Constant):
+        module = node.value.partition(":")[0] if isinstance(node.value, str) else ""
+        if "." in module and exists(module, src):
+            yield module
+        return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
         return
@@ -118,6 +131,8 @@ def modules_of(node: ast.Import | ast.ImportFrom, package: str, src: Path) -> It
 
 
 def exists(module: str, src: Path) -> bool:
+    if not re.fullmatch(r"\w+(\.\w+)*", module):
+        return False
     path = src.joinpath(*module.split("."))
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
@@ -176,6 +191,7 @@ def test_no_exception_has_become_unnecessary() -> None:
         ("from ..runtime import plan\n", "evenly.runtime.plan"),
         ("from ..runtime.plan import Plan\n", "evenly.runtime.plan"),
         ("def f():\n    from evenly.runtime.plan import Plan\n", "evenly.runtime.plan"),
+        ('PLACE = "evenly.runtime.plan:Plan"\n', "evenly.runtime.plan"),
         ("try:\n    import evenly\nexcept ImportError:\n    pass\n", "evenly"),
     ],
 )
