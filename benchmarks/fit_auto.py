@@ -22,8 +22,8 @@ from fit_matrices import matrices
 from scipy.optimize import minimize
 
 import evenly as ev
+from evenly.gpus.numbers import numbers
 from evenly.tuning.model import bound_by_bytes, predicted
-from evenly.tuning.numbers import numbers
 from evenly.tuning.statistics import Statistics, statistics
 from evenly.tuning.task import SPMV, Task
 

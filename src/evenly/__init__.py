@@ -20,6 +20,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 from evenly import kit
+from evenly import wiring as _wiring  # noqa: F401  connects the floors
 from evenly.errors import EvenlyError, InputError, KernelError, UnavailableError
 from evenly.interop.device_array import DeviceArray, device_empty
 from evenly.language.diagnostics import LanguageError

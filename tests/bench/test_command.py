@@ -7,7 +7,8 @@ import importlib.util
 import numpy as np
 import pytest
 
-from evenly.bench import peers, record, run
+from evenly.bench import peers, record
+from evenly.cli import bench_run as run
 
 
 def test_from_files_to_figures(evenly, folder, tmp_path):

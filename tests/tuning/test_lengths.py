@@ -9,7 +9,8 @@ import pytest
 
 import evenly as ev
 from evenly.layouts import convert
-from evenly.tuning.lengths import Sums, has_offsets, measured, sums
+from evenly.runtime.lengths import measured
+from evenly.tuning.lengths import Sums, has_offsets, sums
 from tests.batteries import matrices
 
 LAYOUTS = {

@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import evenly as ev
+from evenly.gpus.numbers import numbers
 from evenly.schedules.contract import Sizes
-from evenly.tuning.numbers import numbers
 from evenly.tuning.profile import load, offsets_of
 from evenly.tuning.shares import shares
 from tests.batteries import layout_batteries

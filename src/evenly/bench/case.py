@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.cli.validation import Reference
+from evenly.bench.validation import Reference
 from evenly.errors import InputError
 
 from .matrices import Source, in_type

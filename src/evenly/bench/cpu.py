@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from evenly.cli.problem import described
 from evenly.layouts import csr
+from evenly.targets.here import described
 from evenly.timing.calls import CallClock
 from evenly.version import __version__
 

@@ -58,7 +58,7 @@ def spmv(
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",
 ) -> int:
-    from evenly.bench.run import Options, run
+    from evenly.cli.bench_run import Options, run
 
     return run(Options(folder, dtype, csv, plots, tuple(only or ()), seconds, target))
 
@@ -71,6 +71,6 @@ def replot(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Where the figures go.")],
 ) -> int:
     """Draw the figures of a CSV file, and print its summary."""
-    from evenly.bench.run import replot
+    from evenly.cli.bench_run import replot
 
     return replot(csv, folder)

@@ -11,13 +11,14 @@ from rich.table import Table
 
 from evenly import targets
 from evenly.cli.failures import RIGHT, WRONG, check_range
-from evenly.cli.problem import Problem, best_target, described
+from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.timing import host_clock, medians
 from evenly.errors import unknown
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.targets.here import best_target, described
 from evenly.timing.busy import busy_machine
 from evenly.version import __version__
 

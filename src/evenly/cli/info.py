@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from evenly import targets
 from evenly.cache import directory, limit
-from evenly.cli.problem import described
 from evenly.errors import printable
+from evenly.targets.here import described
 from evenly.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "cuda-core", "cuda-bindings", "cupy", "torch")

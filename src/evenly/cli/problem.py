@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from evenly import targets
 from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows
+from evenly.bench.validation import Reference
 from evenly.cli import dtypes
 from evenly.cli.timing import Clock, device_clock, host_clock
-from evenly.cli.validation import Reference
-from evenly.errors import UnavailableError
 from evenly.layouts.grouped import tiles_are_rows
 
 
@@ -62,29 +60,3 @@ class Problem:
         from evenly.interop.transfer import to_cuda
 
         return to_cuda(array) if self.target == "cuda" else array
-
-
-def best_target() -> tuple[str, str]:
-    """The best target that works here, and why it is not "cuda" ("" if it is)."""
-    missing = ""
-    for name in ("cuda", "cpu"):
-        try:
-            targets.get(name)
-            return name, missing
-        except UnavailableError as error:
-            missing = missing or error.missing
-    return "python", missing
-
-
-def described(target: str) -> str:
-    """A target with what it runs on: "cpu (2 threads)"."""
-    if target == "cpu":
-        import numba
-
-        threads = numba.get_num_threads()
-        return f"cpu ({threads} thread{'s' * (threads != 1)})"
-    if target == "cuda":
-        import cuda.core as core
-
-        return f"cuda ({core.Device().name})"
-    return target

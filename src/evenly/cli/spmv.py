@@ -15,7 +15,7 @@ from evenly import targets
 from evenly.cli import dtypes
 from evenly.cli.csv_file import CsvFile, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
-from evenly.cli.problem import Problem, best_target
+from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.timing import medians
 from evenly.errors import InputError, printable, unknown
@@ -23,6 +23,7 @@ from evenly.interop.matrix_market import check_memory, read_shape
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
+from evenly.targets.here import best_target
 from evenly.tuning.pictures import check_path
 from evenly.tuning.sketch import sketch
 

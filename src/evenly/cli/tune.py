@@ -6,11 +6,12 @@ from pathlib import Path
 
 from evenly import targets
 from evenly.cli.failures import RIGHT, check_range
-from evenly.cli.problem import Problem, best_target
+from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
 from evenly.errors import printable, unknown
 from evenly.schedules import by_name
+from evenly.targets.here import best_target
 from evenly.tuning.tuned import CLOCKS
 
 

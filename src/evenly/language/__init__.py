@@ -3,6 +3,7 @@
 From a function to what targets emit:
 
     source, own_text, parse, syntax    the text, and the surface tree
+    members                            what kernels see of a class of layouts
     reads, by_name                     what code reads from outside; pickling
     specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
     phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it

@@ -53,7 +53,7 @@ Accessors (what kernels call): any other public method,
 Kernel-language methods are one `return expression`, else simple statements (if,
 while, for over range; no recursion), of `self.<field>[...]`, `self.<field,
 property or method>`, `len(self.<field>)`, integer arithmetic (`//` and `%` are
-Python's), comparisons and `a if c else b`. Host methods (HOST_METHODS below, and
+Python's), comparisons and `a if c else b`. Host methods (`HOST_METHODS`, and
 whatever takes no tile or atom) are ordinary Python and never called by kernels.
 
 On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for
@@ -70,14 +70,19 @@ Load Balancing" (PPoPP 2023), with positions told apart from ids.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
 from evenly.errors import InputError, check_field_name
-from evenly.layouts.defaults import install, is_default
+from evenly.language.members import (
+    HOST_METHODS,
+    METHODS,
+    accessor_takes,
+    accessors,
+    is_default,
+)
+from evenly.layouts.defaults import install
 from evenly.layouts.fields import (
     Array,
     FieldSpec,
@@ -105,8 +110,6 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Names that are no accessors, whatever their parameters.
-HOST_METHODS = frozenset({"to", "slice", "validate", "blocks", "max_tiles", "max_atoms", "shape"})
 # What kernels say of any layout: `A.tiles()`, `A.atoms(tile)`. No field may be called so.
 LOOPS = frozenset({"tiles", "atoms"})
 
@@ -174,35 +177,6 @@ def masks(layout: Any) -> bool:
         return False
     base = getattr(type(layout), "valid_of", None)
     return True if base is None else masks(getattr(layout, base))
-
-
-def accessor_takes(function: Callable[..., Any]) -> tuple[bool, bool]:
-    """(takes the tile, takes an atom) of an accessor, read off its parameters."""
-    names = list(inspect.signature(function).parameters)[1:]
-    tile = bool(names) and names[0] == "tile"
-    return tile, len(names) > int(tile)
-
-
-@functools.cache
-def accessors(cls: type) -> dict[str, tuple[bool, bool]]:
-    """The accessors of a layout class: name -> (takes the tile, takes an atom)."""
-    found = {}
-    for name, function in inspect.getmembers(cls, inspect.isfunction):
-        if name.startswith("_") or name in METHODS or name in HOST_METHODS:
-            continue
-        if len(inspect.signature(function).parameters) > 1:
-            found[name] = accessor_takes(function)
-    return found
-
-
-METHODS = {  # name -> (parameters after self, required)
-    "begin": (("tile",), True),
-    "end": (("tile",), True),
-    "tile_of": (("atom",), False),
-    "tile_id": (("tile",), False),
-    "atom_id": (("tile", "position"), False),
-    "valid": (("tile", "position"), False),
-}
 
 
 # ---- reading the class -------------------------------------------------------

@@ -7,30 +7,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from evenly.language.members import Defaults
 from evenly.layouts.fields import FieldSpec, check_fields
 
 
-class Defaults:
-    """The optional members, as a layout gets them that does not define them."""
-
-    def tile_id(self, tile: Any) -> Any:
-        return tile
-
-    def atom_id(self, tile: Any, position: Any) -> Any:
-        return position
-
-    def valid(self, tile: Any, position: Any) -> Any:
-        return True
-
-    @property
-    def max_tiles(self: Any) -> int:
-        """A bound of `num_tiles` that the host knows."""
-        return int(self.num_tiles)
-
-    @property
-    def max_atoms(self: Any) -> int:
-        """A bound of `num_atoms` that the host knows."""
-        return int(self.num_atoms)
+class OnHost:
+    """What a layout has on the host, where it does not define that."""
 
     def to(self: Any, device: str) -> Any:
         """This layout with its arrays on `device`, "cpu" or "cuda"."""
@@ -57,7 +39,7 @@ class Defaults:
 def install(cls: Any, fields: dict[str, FieldSpec]) -> None:
     """Give the class what it does not define itself, and the check of its fields."""
     inherited = {name for base in cls.__mro__[:-1] for name in vars(base)}
-    for name, member in vars(Defaults).items():
+    for name, member in {**vars(Defaults), **vars(OnHost)}.items():
         installable = inspect.isfunction(member) or isinstance(member, property)
         if installable and name not in inherited and name not in fields:
             setattr(cls, name, member)
@@ -86,8 +68,3 @@ def _then(users: Callable[[Any], None]) -> Callable[[Any], None]:
         users(self)
 
     return post_init
-
-
-def is_default(name: str, member: Any) -> bool:
-    """Whether `member` is the contract's own method of that name."""
-    return member is not None and member is vars(Defaults).get(name)

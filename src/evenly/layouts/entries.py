@@ -11,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError, UnavailableError
+from evenly.hooks import hook
 from evenly.interop import arrays
 
 CHUNK = 1 << 16  # entries compared at once: what is compared stays in a cache
+
+Look = Callable[..., int | None]
 
 
 def check_offsets(offsets: Any, name: str, last: int | None = None) -> None:
     """Offsets start at 0, do not decrease and end at `last`; InputError names the entry."""
     if len(offsets) == 0:
         raise InputError(name, expected="at least one offset", given="none")
-    at = _anywhere("first_unsound", offsets, last)
+    at = _anywhere(_first_unsound, unsound_on_gpu, offsets, last)
     if at is None:
         return
     if last is not None and at and entry(offsets, at - 1) > last >= entry(offsets, at):
@@ -41,7 +44,7 @@ def check_range(indices: Any, bound: Any, name: str, what: str, lowest: int = 0)
     bound = int(bound)
     if len(indices) == 0:
         return
-    at = _anywhere("first_outside", indices, lowest, bound)
+    at = _anywhere(_first_outside, outside_on_gpu, indices, lowest, bound)
     if at is not None:
         part = name.rpartition(".")[2]
         expected = f"{what} in {lowest}..{bound - 1}" if bound > lowest else f"no {what} at all"
@@ -72,18 +75,28 @@ def entry(array: Any, at: int) -> int:
     return int(to_numpy(array)[at] if whole else to_numpy(array[at : at + 1])[0])
 
 
-def _anywhere(look: str, array: Any, *bounds: Any) -> int | None:
-    """The look of that name, beside the array; by a copy where no kernel can run on its GPU."""
+def _anywhere(here: Look, on_gpu: Look, array: Any, *bounds: Any) -> int | None:
+    """What a look finds, beside the array; by a copy where no kernel can run on its GPU."""
     if type(array) is not np.ndarray:
         from evenly.interop.transfer import to_numpy
-        from evenly.runtime import entries
 
         try:
-            found: int | None = getattr(entries, look)(array, *bounds)
-            return found
+            return on_gpu(array, *bounds)
         except UnavailableError:
             array = to_numpy(array)
-    return _LOOKS[look](array, *bounds)
+    return here(array, *bounds)
+
+
+@hook
+def outside_on_gpu(indices: Any, lowest: int, bound: int) -> int | None:
+    """`_first_outside` of an array on a GPU."""
+    raise NotImplementedError
+
+
+@hook
+def unsound_on_gpu(offsets: Any, last: int | None) -> int | None:
+    """`_first_unsound` of an array on a GPU."""
+    raise NotImplementedError
 
 
 def _first_outside(indices: Any, lowest: int, bound: int) -> int | None:
@@ -108,9 +121,3 @@ def _first_unsound(offsets: Any, last: int | None) -> int | None:
         if falls.any():
             return start + int(falls.argmax()) + 1
     return None if last is None or offsets[-1] == last else len(offsets) - 1
-
-
-_LOOKS: dict[str, Callable[..., int | None]] = {
-    "first_outside": _first_outside,
-    "first_unsound": _first_unsound,
-}

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.hooks import hook
 from evenly.interop import arrays
 from evenly.layouts.arguments import finished
 from evenly.layouts.contract import Array, Index, Layout, is_layout, layout
@@ -146,9 +147,7 @@ def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
     few enough, else int64.
     """
     if type(tiles) is not np.ndarray:
-        from evenly.targets.cuda import scan
-
-        return scan.prefix_sums(base, tiles, count)
+        return sums_on_gpu(base, tiles, count)
     used = tiles if count is None else tiles[: int(count[0])]
     try:
         sizes = base.end(used) - base.begin(used)
@@ -158,6 +157,12 @@ def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
     np.cumsum(np.broadcast_to(sizes, used.shape), out=sums[1 : len(used) + 1])
     sums[len(used) + 1 :] = sums[len(used)]
     return sums.astype(np.int32) if sums[-1] <= np.iinfo(np.int32).max else sums
+
+
+@hook
+def sums_on_gpu(base: Any, tiles: Any, count: Any = None) -> Any:
+    """`prefix_sums` of tiles on a GPU, for which nothing is read back."""
+    raise NotImplementedError
 
 
 def _beside(base: Any, array: Any, name: str) -> None:

@@ -15,13 +15,17 @@ from evenly.language.reads import Reads, recording
 from evenly.language.specs import Spec
 from evenly.schedules import by_name
 from evenly.targets.contract import Executable
+from evenly.tuning.auto import choose
+from evenly.tuning.equal import without_offsets
+from evenly.tuning.recall import recall
+from evenly.tuning.statistics import forget
+from evenly.tuning.task import task_of
+from evenly.tuning.tuned import Tuning
 
 from .plan import Compiled, Plan
 from .recent import Recent
 
 if TYPE_CHECKING:
-    from evenly.tuning.tuned import Tuning
-
     from .kernel import Kernel
 
 MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
@@ -132,9 +136,6 @@ class Bound:
 
     def plan_as_auto(self, *args: Any) -> Plan:
         """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
-        from evenly.tuning.equal import without_offsets
-        from evenly.tuning.statistics import forget
-
         forget(args)  # or a plan made anew would know of tiles what they were before a change
         plan = self._checked(args)
         made = without_offsets(plan, lambda binding: self._for(plan, binding)).store()
@@ -201,10 +202,6 @@ class Bound:
         """The schedule, and what tune() has measured, if it follows from that."""
         if self.schedule != "auto":
             return by_name(self.schedule), None
-        from evenly.tuning.auto import choose
-        from evenly.tuning.recall import recall
-        from evenly.tuning.task import task_of
-
         program = self.kernel.program(specs)
         tuning = recall(program, binding, target) if plans else None
         if tuning:

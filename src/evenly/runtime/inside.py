@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenly.layouts.defaults import is_default
+from evenly.language.members import is_default
 from evenly.layouts.moving import device_of
 
 # Of a matrix of SciPy or CuPy, which may be given others at any time.

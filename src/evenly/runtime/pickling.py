@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evenly.errors import InputError
+from evenly.tuning.key import kernel_of
 
 if TYPE_CHECKING:
     from .bound import Bound
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 def plan_parts(plan: Plan, bound: Bound | None, as_auto: bool) -> tuple[Any, ...]:
     """What `__reduce__` gives for a plan."""
-    from evenly.tuning.key import kernel_of
-
     if bound is None:
         raise InputError(
             f"pickling {plan!r}",
@@ -31,8 +30,6 @@ def planned(
     bound: Bound, as_auto: bool, arguments: Any, defaults: Any, program: str, tuning: Any
 ) -> Plan:
     """The plan again. Raises InputError where the kernel is not what it was: what it captures, or its text."""
-    from evenly.tuning.key import kernel_of
-
     plan = bound.plan_as_auto(*arguments) if as_auto else bound.plan_of(arguments)
     if kernel_of(plan._program) != program:
         raise InputError(

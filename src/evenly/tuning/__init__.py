@@ -5,5 +5,5 @@
     equal                              tiles of equal length, whose offsets a plan does not read
     explain, balance                   told: why, and how evenly
 
-Tuned numbers are in one data file an architecture (sm_90.toml).
+Tuned numbers are data, one file an architecture (gpus/).
 """

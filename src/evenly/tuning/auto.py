@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
+from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.layouts.moving import device_of
 
+from .lengths import an_array
 from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
-from .numbers import for_memory, numbers
+from .scatter import scattered
 from .statistics import Statistics, statistics
 from .task import SPMV, Task, fits
 
@@ -61,15 +63,11 @@ def numbers_for(layout: Any) -> dict[str, Any]:
         return numbers()
     from evenly.targets.cuda.place import shared_memory
 
-    from .lengths import an_array  # beside a kernel, which this is asked for by
-
     there = arrays.view(an_array(layout), "array").device_id
     return for_memory(shared_memory(there))
 
 
 def _far(layout: Any) -> bool:
-    from .scatter import scattered  # a kernel, which this is asked for by
-
     return scattered(layout) > float(numbers()["gathers"]["far"])
 
 

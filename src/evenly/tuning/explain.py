@@ -8,6 +8,7 @@ from typing import Any
 from evenly.arguments import as_layout
 from evenly.errors import InputError, unknown
 from evenly.layouts.contract import is_layout
+from evenly.runtime.kernel import Kernel
 from evenly.targets import TABLE
 from evenly.version import __version__
 
@@ -96,8 +97,6 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:
     """What was measured of a structure on a target, by this version; of one kernel, or of all."""
-    from evenly.runtime.kernel import Kernel
-
     if kernel is not None and not isinstance(kernel, Kernel):
         raise InputError("kernel", expected="a function with @ev.kernel", given=repr(kernel))
     return tuple(

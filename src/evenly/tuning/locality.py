@@ -11,23 +11,24 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evenly.arguments import Binding
 from evenly.errors import InputError
+from evenly.hooks import hook
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, to_where
 from evenly.language import ir
 from evenly.language.renumbering import Gathers, gathers_by_ids
 from evenly.layouts.contract import layout
-from evenly.runtime.kernel import kernel
-from evenly.runtime.plan import Plan
-from evenly.schedules import ThreadMapped
 from evenly.targets.contract import Executable, Stored
 
 from .equal import WithoutOffsets
+
+if TYPE_CHECKING:
+    from evenly.runtime.plan import Plan
 
 
 @layout
@@ -51,10 +52,10 @@ class Places:
         return 0
 
 
-@kernel
-def put_in_order(places, order, x, ordered):
-    for place in places.tiles():
-        ordered[place] = x[order[place]]
+@hook
+def ordering(places: Places, order: Any, x: Any, ordered: Any, target: str) -> Plan:
+    """A plan that stores x[order] in `ordered`, both (n,), for n places."""
+    raise NotImplementedError
 
 
 class Renumbering:
@@ -185,8 +186,10 @@ class Renumbered(Executable):
 
     def _into(self, room: Room, binding: Binding) -> tuple[list[Plan], Binding]:
         n, vectors = self.numbering, room.vectors
-        bound = put_in_order[ThreadMapped()].on(self.target)
-        copies = [bound.plan(n.places, n.order, binding.value((v,)), vectors[v]) for v in vectors]
+        copies = [
+            ordering(n.places, n.order, binding.value((v,)), vectors[v], self.target)
+            for v in vectors
+        ]
         ids = {n.gathers.ids[0]: n.numbered}
         return copies, Binding({**binding.arguments, **ids, **vectors})
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.gpus.numbers import numbers
 from evenly.schedules import BlockMapped, GroupMapped, ThreadMapped, WarpMapped, WorkOriented
 from evenly.schedules.contract import Sizes, ceil_div, launch_of
 from evenly.schedules.dynamic_chunks import takers_in_block
@@ -25,7 +26,6 @@ from evenly.schedules.handed_out import ROUNDS, most_blocks
 from evenly.schedules.partition import Partition
 
 from .balance import WARP, Numbers
-from .numbers import numbers
 
 MOST_STEPS = 200_000  # that Python walks in a few seconds
 

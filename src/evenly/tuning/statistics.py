@@ -12,6 +12,8 @@ import numpy as np
 
 from evenly.layouts.contract import is_layout
 
+from .lengths import sums
+
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
@@ -58,8 +60,6 @@ def forget(values: Iterable[Any]) -> None:
 
 
 def _measure(layout: Any) -> Statistics:
-    from .lengths import sums  # a kernel, which this is asked for by
-
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
     if tiles == 0:
         return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)

@@ -17,9 +17,9 @@ from tests.emitting import codes, emitted
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 
 import evenly as ev
+from evenly.gpus.numbers import numbers
 from evenly.targets.cuda import CudaTarget, headers
 from evenly.targets.cuda import compile as compiling
-from evenly.tuning.numbers import numbers
 
 pytest.importorskip("cuda.core")
 

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from evenly.errors import is_pythons
-from evenly.layouts.contract import HOST_METHODS, accessor_takes, accessors
-from evenly.layouts.defaults import is_default
 
 from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
+from ..members import HOST_METHODS, accessor_takes, accessors, is_default
 from ..types import POS
 from . import functions, hints
 from .arithmetic import cast, constant

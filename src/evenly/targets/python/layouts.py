@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.language import reads
-from evenly.layouts.contract import accessor_takes, masks
-from evenly.layouts.defaults import is_default
+from evenly.language.members import accessor_takes, is_default
+from evenly.layouts.contract import masks
 
 from .arrays import CheckedArray
 from .failures import RunError

@@ -14,6 +14,7 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.errors import EvenlyError, InternalError
+from evenly.gpus.numbers import numbers
 from evenly.language import ir
 from evenly.targets.contract import Executable
 from evenly.targets.cuda.compile import too_much_shared
@@ -24,7 +25,6 @@ from evenly.targets.cuda.launching import (
     Scratch,
     Step,
 )
-from evenly.tuning.numbers import numbers
 
 from . import compiler, report, source
 from .counters import Counters

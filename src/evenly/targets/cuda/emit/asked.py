@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
 from evenly.language.locals import places_written_out
@@ -17,7 +18,6 @@ from evenly.language.phases import Split
 from evenly.language.side_by_side import always, only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
 from evenly.schedules.contract import MOST_BLOCKS, MOST_THREADS, ceil_div
-from evenly.tuning.numbers import numbers
 
 FULL_BLOCKS = {MOST_THREADS // n for n in range(1, MOST_BLOCKS + 1) if MOST_THREADS % n == 0}
 PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin

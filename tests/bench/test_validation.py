@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenly.bench.validation import Reference, gamma
 from evenly.cli.dtypes import DTYPES, as_held, held_as, random_vector
-from evenly.cli.validation import Reference, gamma
 from tests.batteries import matrices, names
 
 

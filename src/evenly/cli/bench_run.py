@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenly import targets
+from evenly.bench import plots, record, summary
+from evenly.bench.comparison import Comparison
+from evenly.bench.contender import AUTO
+from evenly.bench.cpu import Cpu
+from evenly.bench.gpu import Gpu
+from evenly.bench.matrices import sources
+from evenly.bench.place import Place
+from evenly.bench.record import Recorder, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
-from evenly.cli.problem import best_target
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
+from evenly.targets.here import best_target
 from evenly.timing.busy import busy_machine
-
-from . import plots, record, summary
-from .comparison import Comparison
-from .contender import AUTO
-from .cpu import Cpu
-from .gpu import Gpu
-from .matrices import sources
-from .place import Place
-from .record import Recorder, Row
 
 DTYPES = ("float32", "float64")
 TARGETS = ("auto", "cuda", "cpu")

@@ -1,0 +1,42 @@
+"""Whether neighbours gather from all over, looked at on their GPU: what `tuning.scatter` asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.interop import arrays
+from evenly.interop.transfer import to_numpy
+from evenly.layouts.positions import Positions
+from evenly.schedules import ThreadMapped
+from evenly.tuning.lengths import an_array
+from evenly.tuning.scatter import APART, EVERY
+
+from .kernel import kernel
+
+
+@kernel
+def look(positions, L, found):
+    pairs = 0
+    far = 0
+    for tile in positions.tiles():
+        if tile % EVERY == 0 and tile + 1 < L.num_tiles:
+            one = L.begin(tile)
+            other = L.begin(tile + 1)
+            end = L.end(tile + 1)
+            if one < other and other < end:
+                here = L.column(one + (other - one) // 2)
+                there = L.column(other + (end - other) // 2)
+                pairs += 1
+                far += 1 if abs(float(here) - float(there)) * APART > float(L.num_columns) else 0
+    found[0] = pairs
+    found[1] = far
+
+
+def by_kernel(layout: Any, target: str = "cuda") -> float:
+    """By one small kernel, and 16 bytes read back."""
+    found = arrays.empty(an_array(layout), (2,), np.int64)
+    look[ThreadMapped()].on(target).once(Positions(layout), layout, found)
+    pairs, far = to_numpy(found)
+    return float(far / pairs) if pairs else 0.0

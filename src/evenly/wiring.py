@@ -1,0 +1,17 @@
+"""Where the floors are put together: the functions that lower ones call and higher ones have (see hooks.py)."""
+
+from __future__ import annotations
+
+from evenly import hooks
+
+# hook -> function, each as "module:name"
+TABLE = {
+    "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
+    "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
+    "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
+    "evenly.tuning.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
+    "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",
+    "evenly.tuning.scatter:measured_on_gpu": "evenly.runtime.scatter:by_kernel",
+}
+
+hooks.connect(TABLE)
