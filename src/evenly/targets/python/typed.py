@@ -7,6 +7,7 @@ to it: operands are brought to the type that the language's table has for the tw
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -42,15 +43,15 @@ def type_of(cls: type) -> T.Scalar:
     return found
 
 
-_common: dict[tuple[type, type], T.Scalar] = {}  # by the classes of two numbers
+@functools.cache
+def common_type(*classes: type) -> T.Scalar:
+    """The type that numbers of these classes share."""
+    return functools.reduce(T.promote, map(type_of, classes))
 
 
 def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
     """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
-    key = type(numbers[0]), type(numbers[-1])
-    t = _common.get(key)
-    if t is None:
-        t = _common[key] = T.promote(*map(type_of, key))
+    t = common_type(*map(type, numbers))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
 
