@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -98,6 +99,14 @@ def _special(name: str) -> Callable[..., Any]:
     return lambda x: getattr(importlib.import_module("scipy.special"), name)(x)
 
 
+def _lgamma(x: Any) -> Any:
+    """SciPy's, which is -inf for -inf and inf for subnormal numbers."""
+    size = abs(x)
+    if size < np.finfo(x.dtype).tiny:
+        return -np.log(size)
+    return size if np.isinf(x) else _special("gammaln")(x)
+
+
 def _minimum(x: Any, y: Any) -> Any:
     """NumPy's, which propagates NaN, but -0.0 comes before 0.0, so that the order makes no difference."""
     least = np.minimum(x, y)
@@ -133,11 +142,11 @@ TABLE = (
     ),
     _math(math.exp, np.exp, "e to the power x"),
     _math(math.exp2, np.exp2, "2 to the power x", numba="np.exp2"),
-    _math(math.expm1, np.expm1, "e to the power x, less 1; exact for a small x"),
+    _math(math.expm1, np.expm1, "e to the power x, less 1; accurate where x is near 0"),
     _math(math.log, np.log, "the natural logarithm"),
     _math(math.log2, np.log2, "the logarithm to the base 2"),
     _math(math.log10, np.log10, "the logarithm to the base 10"),
-    _math(math.log1p, np.log1p, "the natural logarithm of 1 + x; exact for a small x"),
+    _math(math.log1p, np.log1p, "the natural logarithm of 1 + x; accurate where x is near 0"),
     _math(math.sin, np.sin, "the sine of an angle in radians"),
     _math(math.cos, np.cos, "the cosine of an angle in radians"),
     _math(math.tan, np.tan, "the tangent of an angle in radians"),
@@ -158,10 +167,11 @@ TABLE = (
     _math(math.acosh, np.arccosh, "the inverse hyperbolic cosine"),
     _math(math.atanh, np.arctanh, "the inverse hyperbolic tangent"),
     _math(math.erf, _special("erf"), "the error function"),
-    _math(math.erfc, _special("erfc"), "1 - erf(x); exact for a large x"),
+    _math(math.erfc, _special("erfc"), "1 - erf(x); accurate where that is near 0"),
     _math(math.gamma, _special("gamma"), "the gamma function", cuda="tgamma"),
-    _math(math.lgamma, _special("gammaln"), "the natural logarithm of abs(gamma(x))"),
-    _math(math.pow, np.power, "x to the power y", arity=2),
+    _math(math.lgamma, _lgamma, "the natural logarithm of abs(gamma(x))"),
+    # np.power takes the square root for x ** 0.5, which has other signs and is nan for -inf.
+    _math(math.pow, operator.pow, "x to the power y; `x ** y` means the same", arity=2),
     _math(math.hypot, np.hypot, "the length of the vector (x, y)", arity=2),
     _math(
         math.fmod,
@@ -175,9 +185,9 @@ TABLE = (
     _math(math.isnan, np.isnan, "whether x is nan", gives="bool"),
     _math(math.isinf, np.isinf, "whether x is inf or -inf", gives="bool"),
     _math(math.isfinite, np.isfinite, "whether x is neither nan nor infinite", gives="bool"),
-    _math(math.floor, np.floor, "the integer below", gives="int", numba="np.floor"),
-    _math(math.ceil, np.ceil, "the integer above", gives="int", numba="np.ceil"),
-    _math(math.trunc, np.trunc, "the integer towards zero", gives="int", numba="np.trunc"),
+    _math(math.floor, np.floor, "the greatest integer not above x", gives="int", numba="np.floor"),
+    _math(math.ceil, np.ceil, "the least integer not below x", gives="int", numba="np.ceil"),
+    _math(math.trunc, np.trunc, "x without its fraction", gives="int", numba="np.trunc"),
     Intrinsic(
         name="minimum",
         written="min(x, y)",
@@ -189,7 +199,7 @@ TABLE = (
         numba="primitives.minimum",
         vectorises=True,
         on_host=True,
-        doc="the least, of as many as there are; nan propagates, -0.0 is less than 0.0",
+        doc="the least of two or more numbers; nan propagates, -0.0 is less than 0.0",
     ),
     Intrinsic(
         name="maximum",
@@ -202,7 +212,7 @@ TABLE = (
         numba="primitives.maximum",
         vectorises=True,
         on_host=True,
-        doc="the greatest, of as many as there are; nan propagates, -0.0 is less than 0.0",
+        doc="the greatest of two or more numbers; nan propagates, -0.0 is less than 0.0",
     ),
     Intrinsic(
         name="abs",
@@ -216,7 +226,7 @@ TABLE = (
         numba_widens=("int32",),
         vectorises=True,
         on_host=True,
-        doc="the size of x; the least integer stays as it is",
+        doc="the size of x; the lowest integer stays as it is",
     ),
     Intrinsic(
         name="magnitude",
@@ -265,7 +275,7 @@ TABLE = (
         meaning=lambda x, y: complex(x, y),
         cuda="ev::of_parts",
         numba="complexes.of_parts",
-        doc="the complex number of these parts, a weak one; `np.complex64(x, y)` and `np.complex128(x, y)` are typed",
+        doc="the complex number of these parts, weak; `np.complex64(x, y)`, `np.complex128(x, y)`: typed",
     ),
     Intrinsic(
         name="power_int",
