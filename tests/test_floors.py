@@ -158,7 +158,9 @@ def points_up(found: Import) -> bool:
     if place_of(found.importer) == place_of(found.module):
         return False
     if place_of(found.importer) == "algorithms" and found.module == "evenly":
-        return False  # what a user writes imports evenly, and so do they: it has all but them by then
+        return (
+            False  # what a user writes imports evenly, and so do they: it has all but them by then
+        )
     return floor_of(found.module) >= floor_of(found.importer)
 
 

@@ -12,32 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from evenly.interop.narrow import narrowed, widened
 from evenly.language import combine, ir
+from evenly.language.intrinsics import BY_NAME
 from evenly.language.phases import Once, Owned, Phases, Split
 from evenly.language.types import BFLOAT16
-
-
-def _minimum(a: Any, b: Any) -> Any:
-    """NumPy's gives either of two zeros."""
-    least = np.minimum(a, b)
-    return -abs(least) if least == 0 and (np.signbit(a) or np.signbit(b)) else least
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    greatest = np.maximum(a, b)
-    return abs(greatest) if greatest == 0 and not (np.signbit(a) and np.signbit(b)) else greatest
-
-
-_INTRINSICS: dict[str, Callable[..., Any]] = {
-    "minimum": _minimum, "maximum": _maximum,
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "pow": np.power, "atan2": np.arctan2, "erf": special.erf, "erfc": special.erfc,
-    "gamma": special.gamma, "lgamma": special.gammaln, "power_int": np.power, "abs": np.abs,
-    "magnitude": lambda z: np.hypot(z.real, z.imag), "of_parts": complex,
-}  # fmt: skip
 
 
 class _Break(Exception):
@@ -132,7 +112,7 @@ class Interpreter:
             case ir.Call(name=name, arguments=arguments):
                 values = [self.value(a) for a in arguments]
                 assert len({v.dtype for v in values}) == 1, e
-                return dtype(_INTRINSICS.get(name, getattr(np, name, None))(*values))  # type: ignore[misc]
+                return dtype(BY_NAME[name].meaning(*values))
         raise AssertionError(e)
 
     @staticmethod

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import ir, walk
+from .intrinsics import BY_NAME
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -23,7 +24,6 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
 }
-_CALLS: dict[str, Callable[..., Any]] = {"minimum": min, "maximum": max, "abs": abs}
 
 
 def known_beforehand(e: ir.Expr) -> bool:
@@ -47,7 +47,7 @@ def _known(e: ir.Expr) -> bool:
             if op != "-":
                 return False
         case ir.Call(name=name):
-            if name not in _CALLS:
+            if not BY_NAME[name].on_host:
                 return False
         case ir.Cast() | ir.Compare() | ir.Select():
             pass
@@ -80,7 +80,9 @@ def value_of(
             case ir.Select(condition=c, then=a, otherwise=b):
                 return value(a if value(c) else b)
             case ir.Call(name=name, arguments=arguments):
-                return _CALLS[name](*map(value, arguments))
+                function = BY_NAME[name].function
+                assert function is not None
+                return function(*map(value, arguments))
         raise AssertionError(e)
 
     return int(value(e))

@@ -1,96 +1,300 @@
-"""The table of intrinsics: one entry each, with its types and its spelling on every target.
+"""The table of intrinsics: one entry each, with all that is known of it.
 
-`kind` says what it takes and gives:
-  float      floats to the same float (integers become float64)
-  test       a float to bool
-  to_int     a float to int64 (a weak integer)
-  same       numbers to their common type
-  part       a complex number to a float: one of its parts, or its magnitude
-  complex    two floats to the complex number of these parts
+Lowering reads an entry's types, the targets read its spelling or its meaning, docs/language.md and the tests are
+made of all of it. To add a function, add an entry. Where C++ or Numba has no such function, write one: in
+`targets/cuda/device/ops.cuh`, or in `targets/cpu/primitives.py`. Then `python -m tests.language.intrinsics_page`
+writes its line of the documentation.
 """
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import math
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from .types import BOOL, FLOAT64, POS, WEAK_FLOAT, WEAK_INT, Scalar, complex_of, real_of
 
-@dataclass(frozen=True, slots=True)
+_KINDS = {"float": "bif", "real": "bif", "number": "if", "integer": "i", "complex": "c"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Intrinsic:
-    """name: ours. arity. cuda: the C++ function (overloaded on the type). cpu: Numba's Python."""
+    """One function that kernels call, on arguments of one type: the one that they share.
+
+    name: in typed programs.
+    written: an expression that means it; the variables in it are its arguments.
+    function: the Python function that means it, where it is one.
+    arity: how many arguments it takes.
+    takes: "float" (integers and truth values become floats), "real", "number" (no truth values), "integer" or
+        "complex".
+    gives: "same" (the type of its arguments), "bool", "int" (a weak one), "real" (the type of a complex number's
+        parts) or "complex" (that of the complex number of such parts).
+    of_complex: the intrinsic that it is of complex numbers.
+    meaning: what it gives for NumPy's numbers of the type that it takes.
+    cuda: the C++ function, overloaded on the type.
+    numba: the Python function that Numba compiles; `primitives.f` and the like are functions in `targets/cpu`.
+    numba_widens: the types for which Numba's function gives a wider one, so that the result is converted back.
+    literal: the last argument is a literal, which Numba's function takes as a plain number.
+    vectorises: LLVM computes it for several numbers at once.
+    on_host: `function` gives the same for Python's integers, so that the host may compute it before a launch.
+    doc: what it gives, in one line of the documentation.
+    samples: first arguments that its test takes beside those that all tests take.
+    """
 
     name: str
-    kind: str
-    arity: int
+    written: str
+    meaning: Callable[..., Any]
     cuda: str
-    cpu: str
+    numba: str
+    doc: str
+    function: Callable[..., Any] | None = None
+    arity: int = 1
+    takes: Literal["float", "real", "number", "integer", "complex"] = "float"
+    gives: Literal["same", "bool", "int", "real", "complex"] = "same"
+    of_complex: str = ""
+    numba_widens: tuple[str, ...] = ()
+    literal: bool = False
+    vectorises: bool = False
+    on_host: bool = False
+    samples: tuple[float, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """What messages call it."""
+        return self.function.__name__ if self.function else self.name
+
+    def accepts(self, t: Scalar) -> bool:
+        """Whether it takes arguments whose common type is `t`."""
+        return t.kind in _KINDS[self.takes]
+
+    def taken(self, t: Scalar) -> Scalar:
+        """The type in which it takes arguments whose common type is `t`, one that it accepts."""
+        if self.takes == "float":
+            return t if t.is_float else WEAK_FLOAT if t.weak else FLOAT64
+        return WEAK_INT if t is POS else t
+
+    def given(self, t: Scalar) -> Scalar:
+        """The type of what it gives for arguments of the type `t`, one that it takes."""
+        match self.gives:
+            case "bool":
+                return BOOL
+            case "int":
+                return WEAK_INT
+            case "real":
+                return real_of(t)
+            case "complex":
+                return complex_of(t)
+        return t
 
 
-def _float(name: str, arity: int = 1, cuda: str = "", cpu: str = "") -> Intrinsic:
-    return Intrinsic(name, "float", arity, cuda or name, cpu or f"math.{name}")
+# ---- meanings that NumPy has no function for -------------------------------------------------------
+def _special(name: str) -> Callable[..., Any]:
+    """A function of scipy.special, which is not imported before somebody calls it."""
+    return lambda x: getattr(importlib.import_module("scipy.special"), name)(x)
 
 
-_TABLE = [
-    *(
-        _float(n)
-        for n in (
-            "sqrt",
-            "exp",
-            "log",
-            "log2",
-            "log10",
-            "log1p",
-            "expm1",
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "sinh",
-            "cosh",
-            "tanh",
-            "asinh",
-            "acosh",
-            "atanh",
-            "erf",
-            "erfc",
-        )
+def _lgamma(x: Any) -> Any:
+    """SciPy's, which is -inf for -inf and inf for subnormal numbers."""
+    size = abs(x)
+    if size < np.finfo(x.dtype).tiny:
+        return -np.log(size)
+    return size if np.isinf(x) else _special("gammaln")(x)
+
+
+def _minimum(x: Any, y: Any) -> Any:
+    """NumPy's, which propagates NaN, but -0.0 comes before 0.0, so that the order makes no difference."""
+    least = np.minimum(x, y)
+    return -abs(least) if least == 0 and (np.signbit(x) or np.signbit(y)) else least
+
+
+def _maximum(x: Any, y: Any) -> Any:
+    greatest = np.maximum(x, y)
+    return abs(greatest) if greatest == 0 and not (np.signbit(x) and np.signbit(y)) else greatest
+
+
+# ---- the table -------------------------------------------------------------------------------------
+def _math(
+    function: Callable[..., Any], meaning: Callable[..., Any], doc: str, **more: Any
+) -> Intrinsic:
+    """A function of Python's `math` that C++ and Numba have under the same name."""
+    name = function.__name__
+    written = f"math.{name}(x{', y' if more.get('arity') == 2 else ''})"
+    usual = {"written": written, "cuda": name, "numba": f"math.{name}"}
+    return Intrinsic(name=name, function=function, meaning=meaning, doc=doc, **(usual | more))
+
+
+TABLE = (
+    _math(math.sqrt, np.sqrt, "the square root", vectorises=True),
+    _math(
+        math.cbrt,
+        np.cbrt,
+        "the cube root; that of a cube is whole",
+        cuda="ev::cube_root",
+        numba="primitives.cube_root",
+        numba_widens=("float32",),
+        samples=(27.0, -343.0, 1000.0),
     ),
-    _float("exp2", cpu="np.exp2"),
-    _float("cbrt", cuda="ev::cube_root", cpu="cube_root"),
-    _float("gamma", cuda="tgamma"),
-    _float("lgamma"),
-    _float("fabs"),
-    *(_float(n, 2) for n in ("pow", "atan2", "copysign", "hypot")),
-    _float("fmod", 2, cpu="np.fmod"),  # Numba's math has none
-    Intrinsic("isnan", "test", 1, "isnan", "math.isnan"),
-    Intrinsic("isinf", "test", 1, "isinf", "math.isinf"),
-    Intrinsic("isfinite", "test", 1, "isfinite", "math.isfinite"),
-    Intrinsic("floor", "to_int", 1, "floor", "np.floor"),
-    Intrinsic("ceil", "to_int", 1, "ceil", "np.ceil"),
-    Intrinsic("trunc", "to_int", 1, "trunc", "np.trunc"),
-    Intrinsic("minimum", "same", 2, "ev::minimum", "_minimum"),
-    Intrinsic("maximum", "same", 2, "ev::maximum", "_maximum"),
-    Intrinsic("abs", "same", 1, "ev::absolute", "abs"),
-    Intrinsic("real", "part", 1, "ev::real_part", "real_part"),
-    Intrinsic("imag", "part", 1, "ev::imaginary_part", "imaginary_part"),
-    Intrinsic("magnitude", "part", 1, "ev::absolute", "magnitude"),
-    Intrinsic("conjugate", "same", 1, "ev::conjugate", "conjugate"),
-    Intrinsic("of_parts", "complex", 2, "ev::of_parts", "of_parts"),
-    Intrinsic("power_int", "same", 2, "ev::power_int", "_power_int"),
-]
+    _math(math.exp, np.exp, "e to the power x"),
+    _math(math.exp2, np.exp2, "2 to the power x", numba="np.exp2"),
+    _math(math.expm1, np.expm1, "e to the power x, less 1; accurate where x is near 0"),
+    _math(math.log, np.log, "the natural logarithm"),
+    _math(math.log2, np.log2, "the logarithm to the base 2"),
+    _math(math.log10, np.log10, "the logarithm to the base 10"),
+    _math(math.log1p, np.log1p, "the natural logarithm of 1 + x; accurate where x is near 0"),
+    _math(math.sin, np.sin, "the sine of an angle in radians"),
+    _math(math.cos, np.cos, "the cosine of an angle in radians"),
+    _math(math.tan, np.tan, "the tangent of an angle in radians"),
+    _math(math.asin, np.arcsin, "the angle whose sine is x"),
+    _math(math.acos, np.arccos, "the angle whose cosine is x"),
+    _math(math.atan, np.arctan, "the angle whose tangent is x"),
+    _math(
+        math.atan2,
+        np.arctan2,
+        "the angle of the point (x, y)",
+        written="math.atan2(y, x)",
+        arity=2,
+    ),
+    _math(math.sinh, np.sinh, "the hyperbolic sine"),
+    _math(math.cosh, np.cosh, "the hyperbolic cosine"),
+    _math(math.tanh, np.tanh, "the hyperbolic tangent"),
+    _math(math.asinh, np.arcsinh, "the inverse hyperbolic sine"),
+    _math(math.acosh, np.arccosh, "the inverse hyperbolic cosine"),
+    _math(math.atanh, np.arctanh, "the inverse hyperbolic tangent"),
+    _math(math.erf, _special("erf"), "the error function"),
+    _math(math.erfc, _special("erfc"), "1 - erf(x); accurate where that is near 0"),
+    _math(math.gamma, _special("gamma"), "the gamma function", cuda="tgamma"),
+    _math(math.lgamma, _lgamma, "the natural logarithm of abs(gamma(x))"),
+    # np.power takes the square root for x ** 0.5, which has other signs and is nan for -inf.
+    _math(math.pow, operator.pow, "x to the power y; `x ** y` means the same", arity=2),
+    _math(math.hypot, np.hypot, "the length of the vector (x, y)", arity=2),
+    _math(
+        math.fmod,
+        np.fmod,
+        "the remainder of x / y, with the sign of x",
+        arity=2,
+        numba="np.fmod",  # Numba's math has none
+    ),
+    _math(math.copysign, np.copysign, "the size of x with the sign of y", arity=2),
+    _math(math.fabs, np.fabs, "the size of x, as a float", vectorises=True),
+    _math(math.isnan, np.isnan, "whether x is nan", gives="bool"),
+    _math(math.isinf, np.isinf, "whether x is inf or -inf", gives="bool"),
+    _math(math.isfinite, np.isfinite, "whether x is neither nan nor infinite", gives="bool"),
+    _math(math.floor, np.floor, "the greatest integer not above x", gives="int", numba="np.floor"),
+    _math(math.ceil, np.ceil, "the least integer not below x", gives="int", numba="np.ceil"),
+    _math(math.trunc, np.trunc, "x without its fraction", gives="int", numba="np.trunc"),
+    Intrinsic(
+        name="minimum",
+        written="min(x, y)",
+        function=builtins.min,
+        arity=2,
+        takes="real",
+        meaning=_minimum,
+        cuda="ev::minimum",
+        numba="primitives.minimum",
+        vectorises=True,
+        on_host=True,
+        doc="the least of two or more numbers; nan propagates, -0.0 is less than 0.0",
+    ),
+    Intrinsic(
+        name="maximum",
+        written="max(x, y)",
+        function=builtins.max,
+        arity=2,
+        takes="real",
+        meaning=_maximum,
+        cuda="ev::maximum",
+        numba="primitives.maximum",
+        vectorises=True,
+        on_host=True,
+        doc="the greatest of two or more numbers; nan propagates, -0.0 is less than 0.0",
+    ),
+    Intrinsic(
+        name="abs",
+        written="abs(x)",
+        function=builtins.abs,
+        takes="number",
+        of_complex="magnitude",
+        meaning=np.abs,
+        cuda="ev::absolute",
+        numba="abs",
+        numba_widens=("int32",),
+        vectorises=True,
+        on_host=True,
+        doc="the size of x; the lowest integer stays as it is",
+    ),
+    Intrinsic(
+        name="magnitude",
+        written="abs(z)",
+        takes="complex",
+        gives="real",
+        meaning=lambda z: np.hypot(z.real, z.imag),
+        cuda="ev::absolute",
+        numba="complexes.magnitude",
+        doc="the distance of z from 0",
+    ),
+    Intrinsic(
+        name="real",
+        written="z.real",
+        takes="complex",
+        gives="real",
+        meaning=np.real,
+        cuda="ev::real_part",
+        numba="complexes.real_part",
+        doc="the real part; of a real number, the number",
+    ),
+    Intrinsic(
+        name="imag",
+        written="z.imag",
+        takes="complex",
+        gives="real",
+        meaning=np.imag,
+        cuda="ev::imaginary_part",
+        numba="complexes.imaginary_part",
+        doc="the imaginary part; of a real number, 0",
+    ),
+    Intrinsic(
+        name="conjugate",
+        written="z.conjugate()",
+        takes="complex",
+        meaning=np.conjugate,
+        cuda="ev::conjugate",
+        numba="complexes.conjugate",
+        doc="z with the sign of its imaginary part changed; of a real number, the number",
+    ),
+    Intrinsic(
+        name="of_parts",
+        written="complex(x, y)",
+        arity=2,
+        gives="complex",
+        meaning=lambda x, y: complex(x, y),
+        cuda="ev::of_parts",
+        numba="complexes.of_parts",
+        doc="the complex number of these parts, weak; `np.complex64(x, y)`, `np.complex128(x, y)`: typed",
+    ),
+    Intrinsic(
+        name="power_int",
+        written="i ** 3",
+        arity=2,
+        takes="integer",
+        meaning=np.power,
+        cuda="ev::power_int",
+        numba="primitives.power_wrapping",
+        numba_widens=("int32",),
+        literal=True,
+        doc="a power of an integer, which wraps around; the exponent is a literal, not negative",
+    ),
+)
 
-BY_NAME = {i.name: i for i in _TABLE}
+BY_NAME = {i.name: i for i in TABLE}
 
 # Python's function -> the name of the intrinsic that it means in a kernel.
-BY_FUNCTION: dict[Any, str] = {
-    getattr(math, i.name): i.name for i in _TABLE if hasattr(math, i.name)
-}
-BY_FUNCTION[abs] = "abs"
+BY_FUNCTION: dict[Any, str] = {i.function: i.name for i in TABLE if i.function}
 
 # Functions that convert: what they give. Python's own int(), float() and complex() give weak numbers.
 CONVERSIONS: dict[Any, str] = {

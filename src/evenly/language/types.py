@@ -94,6 +94,7 @@ TYPES = "float32, float64, int32, int64, bool, complex64, complex128, float16 or
 
 _READ_AS = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
 _REAL = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT}
+_COMPLEX = {part: whole for whole, part in _REAL.items()}
 _WEAK_BY_KIND = {"i": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
 _LIKE: dict[str, Any] = {"i": 1, "f": 1.0, "c": 1j}  # Python's own number of a kind
 
@@ -121,6 +122,11 @@ def read_as(t: Scalar) -> Scalar:
 def real_of(t: Scalar) -> Scalar:
     """The type of the parts of a complex number; `t` itself of others."""
     return _REAL.get(t, t)
+
+
+def complex_of(t: Scalar) -> Scalar:
+    """The type of a complex number whose parts are of the type `t`."""
+    return _COMPLEX[t]
 
 
 def strong(t: Scalar) -> Scalar:

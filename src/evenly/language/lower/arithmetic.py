@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from .. import ir
 from ..diagnostics import Location, refuse
+from ..intrinsics import BY_NAME
 from ..types import (
     BOOL,
     FLOAT64,
@@ -236,15 +238,34 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
     return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
 
 
+def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
+    """A call of the table's intrinsic `name`, its arguments brought to the type that it takes."""
+    entry = BY_NAME[name]
+    if len(arguments) != entry.arity:
+        refuse(
+            at,
+            f"{entry.said} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}",
+        )
+    common = functools.reduce(promote, (a.type for a in arguments))
+    if common.is_complex and entry.of_complex:
+        return intrinsic(entry.of_complex, arguments, at)
+    if entry.takes != "complex":
+        for a in arguments:
+            real(a, entry.said, at)
+    if not entry.accepts(common):
+        refuse(at, f"{entry.said} of {'a truth value' if common.is_bool else common.spoken}")
+    t = entry.taken(common)
+    return ir.Call(name, tuple(fitted(a, t, at) for a in arguments), entry.given(t))
+
+
 def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
     t = promote(a.type, b.type)
     if t.is_float:
         if isinstance(b, ir.Const) and b.value == 2 and isinstance(a, ir.Var | ir.Const):
             return ir.Binary("*", cast(a, t), cast(a, t), t, at)
-        return ir.Call("pow", (cast(a, t), cast(b, t)), t)
+        return intrinsic("pow", [a, b], at)
     _exponent(b, at)
-    t = WEAK_INT if t is POS else t
-    return ir.Call("power_int", (fitted(a, t, at), fitted(b, t, at)), t)
+    return intrinsic("power_int", [a, b], at)
 
 
 def _exponent(b: ir.Expr, at: Location) -> None:

@@ -16,9 +16,7 @@ from ..diagnostics import Location, refuse
 from ..func import Func
 from ..intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS
 from ..types import (
-    BOOL,
     DATA_TYPES,
-    FLOAT64,
     POS,
     WEAK_COMPLEX,
     WEAK_FLOAT,
@@ -29,7 +27,7 @@ from ..types import (
     real_of,
 )
 from . import expressions, functions, hints, methods, reductions, statements
-from .arithmetic import cast, constant, fitted, real, truth
+from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context
 from .values import (
     Conjugate,
@@ -147,35 +145,7 @@ def _of_parts(t: Scalar, parts: list[ir.Expr], node: s.Call) -> ir.Expr:
     a, b = (cast(e, real_of(t)) for e in parts)
     if isinstance(a, ir.Const) and isinstance(b, ir.Const):
         return ir.Const(complex(a.value, b.value), t)
-    return ir.Call("of_parts", (a, b), t)
-
-
-def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
-    """A call of the table's intrinsic `name`, its arguments brought to the types that it takes."""
-    entry = BY_NAME[name]
-    if len(arguments) != entry.arity:
-        refuse(
-            at,
-            f"{name} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}",
-        )
-    t = arguments[0].type
-    for a in arguments[1:]:
-        t = promote(t, a.type)
-    if name == "abs" and t.is_complex:
-        return intrinsic("magnitude", arguments, at)
-    if entry.kind == "part":
-        return ir.Call(name, tuple(arguments), real_of(t))
-    if name != "conjugate":
-        for a in arguments:
-            real(a, {"minimum": "min", "maximum": "max"}.get(name, name), at)
-    if entry.kind == "same":
-        if t.is_bool and name == "abs":
-            refuse(at, "abs of a truth value")
-        t = WEAK_INT if t is POS else t
-        return ir.Call(name, tuple(fitted(a, t, at) for a in arguments), t)
-    t = t if t.is_float else WEAK_FLOAT if t.weak else FLOAT64
-    result = {"test": BOOL, "to_int": WEAK_INT}.get(entry.kind, t)
-    return ir.Call(name, tuple(cast(a, t) for a in arguments), result)
+    return intrinsic("of_parts", [a, b], node.at)
 
 
 # ---- functions with a meaning of their own -------------------------------------------------------

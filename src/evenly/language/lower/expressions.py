@@ -24,7 +24,7 @@ from ..types import (
 )
 from ..walk import subexpressions
 from . import calls, hints, methods
-from .arithmetic import binary, cast, compare, constant, in_range, truth, unary
+from .arithmetic import binary, cast, compare, constant, in_range, intrinsic, truth, unary
 from .context import Context
 from .values import (
     Conjugate,
@@ -228,7 +228,7 @@ def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
     if node.name == "conjugate":
         return Conjugate(e)
     if e.type.is_complex:
-        return calls.intrinsic(node.name, [e], node.at)
+        return intrinsic(node.name, [e], node.at)
     return e if node.name == "real" else cast(constant(0), e.type)
 
 

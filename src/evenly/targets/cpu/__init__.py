@@ -8,7 +8,7 @@
     division, driver, workers   dividing the work, and several threads
     executable, run, failures   arguments; a run; its errors
     calls, again                what a native call is given; a call like an earlier one, at once
-    primitives, atomics, checks what emitted code calls
+    primitives, atomics, checks what emitted code calls; helpers: by which names
 
 Importing this does not import Numba.
 """

@@ -16,6 +16,7 @@ from evenly.language.phases import Once, Owned, Phase, Split
 from evenly.language.schedule_code import ScheduleCode
 
 from .grid import Grid
+from .helpers import imported
 from .layout import Layout, answers
 from .owned import emit_owned
 from .processors import is_plain
@@ -116,17 +117,12 @@ from evenly.targets.cpu.atomics import (
     atomic_add, atomic_cas, atomic_exch, atomic_max, atomic_min
 )
 from evenly.targets.cpu.checks import check_divisor, check_index, check_shift, check_that, record_of
-from evenly.targets.cpu.complexes import (
-    conjugate, divide_complex, imaginary_part, magnitude, multiply_complex, of_parts, real_part
-)
+{complexes}
 from evenly.targets.cpu.kept import kept_callback
 from evenly.targets.cpu.narrow import (
     brain_bits, brain_value, half_bits, half_value, rounded_to_odd
 )
-from evenly.targets.cpu.primitives import (
-    add_in_any_order, add_wrapping, as_float, as_it_stands, cube_root, floor_divide, maximum, minimum,
-    multiply_in_any_order, multiply_wrapping, pointer, power_wrapping, subtract_wrapping
-)
+{primitives}
 
 inf, nan = math.inf, math.nan
 signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
@@ -147,7 +143,8 @@ def {name}(worker, workers, slots):
 
 def module_text(title: str, functions: dict[str, str], records: int | None) -> str:
     """A module of compiled functions; records: the slot of what checks record, in debug mode."""
-    parts = [_HEAD.format(title=title)]
+    imports = {file: imported(file) for file in ("complexes", "primitives")}
+    parts = [_HEAD.format(title=title, **imports)]
     for name, text in functions.items():
         if records is None:
             parts.append(f"@entry\n{text}")

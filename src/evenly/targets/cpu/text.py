@@ -13,6 +13,7 @@ from evenly.language.types import Scalar, name_of, real_of
 from evenly.targets.printing.expressions import ATOM, Expressions, Syntax
 from evenly.targets.printing.names import Names, joined
 
+from .helpers import called
 from .slots import Slots
 
 _BINDS = {
@@ -39,9 +40,6 @@ _BINDS = {
     "or": 15,
     "select": 10,
 }
-
-# Spellings that differ from the table of intrinsics.
-_SPELLED = {"minimum": "minimum", "maximum": "maximum"}
 
 # Functions whose names begin so convert what Numba has no numbers for.
 _NARROW = {"float16": "half", "bfloat16": "brain"}
@@ -195,16 +193,15 @@ class Text(Expressions):
 
     def call(self, e: ir.Call) -> tuple[str, int]:
         entry = BY_NAME[e.name]
-        if e.name == "power_int":
-            base, exponent = e.arguments
-            assert isinstance(exponent, ir.Const)
-            power = f"power_wrapping({self.expr(base)}, {int(exponent.value)})"
-            return self.converted(power, ATOM, e.type)
-        text = f"{_SPELLED.get(e.name, entry.cpu)}({', '.join(self.expr(a) for a in e.arguments)})"
-        if entry.kind == "to_int":
+        arguments = [self.expr(a) for a in e.arguments]
+        if entry.literal:
+            last = e.arguments[-1]
+            assert isinstance(last, ir.Const)
+            arguments[-1] = str(last.value)
+        text = f"{called(entry)}({', '.join(arguments)})"
+        if entry.gives == "int":
             return f"int64({text})", ATOM
-        narrower = (e.name, e.type.name) in (("abs", "int32"), ("cbrt", "float32"))
-        return (f"{e.type.name}({text})" if narrower else text), ATOM
+        return (f"{e.type.name}({text})" if e.type.name in entry.numba_widens else text), ATOM
 
 
 def _bare(e: ir.Expr) -> ir.Expr:

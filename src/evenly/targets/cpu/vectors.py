@@ -11,11 +11,11 @@ of floats if it may add them in another order, which atoms, having none, allow.
 from __future__ import annotations
 
 from evenly.language import ir, walk
+from evenly.language.intrinsics import BY_NAME
 
 LONG = 16  # atoms; 8 and 32 are about as good on R-MAT, 32 is worse on uniform rows of 16
 
 _REDUCED = frozenset(("sum", "product", "min", "max", "any", "all", "&", "|", "^"))
-_WIDE_CALLS = frozenset(("sqrt", "fabs", "abs", "minimum", "maximum"))
 
 
 def reduces(pass_: ir.Pass) -> bool:
@@ -29,5 +29,5 @@ def reduces(pass_: ir.Pass) -> bool:
 
 def _is_wide(e: ir.Expr) -> bool:
     if isinstance(e, ir.Call):
-        return e.name in _WIDE_CALLS
+        return BY_NAME[e.name].vectorises
     return not isinstance(e, ir.Select | ir.Logic) and getattr(e, "op", "") not in ("//", "%")

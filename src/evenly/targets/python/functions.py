@@ -8,8 +8,6 @@ table is keyed by the object, not by its name, so that `import math as m` and
 from __future__ import annotations
 
 import builtins
-import functools
-import math
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -18,11 +16,11 @@ import numpy as np
 
 from evenly.language import names, reads
 from evenly.language import types as T
-from evenly.language.intrinsics import BY_NAME
+from evenly.language.intrinsics import BY_FUNCTION, BY_NAME, Intrinsic
 
 from . import operators
 from .rewrite import hidden
-from .typed import as_type, element_value, is_weak, together, truncated, type_of, weakly
+from .typed import as_type, common_type, element_value, is_weak, together, truncated, weakly
 
 _NOTHING: Any = object()
 
@@ -56,7 +54,7 @@ def _extreme(pick: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 def _weak_ones_typed(numbers: tuple[Any, ...]) -> list[Any]:
     """Weak numbers in the type of all: taken two by two, they could meet a narrower one first."""
-    t = functools.reduce(T.promote, (type_of(type(x)) for x in numbers))
+    t = common_type(*map(type, numbers))
     return [as_type(x, t) if is_weak(x) and not t.weak else x for x in numbers]
 
 
@@ -70,19 +68,6 @@ def _folded(pick: Callable[[Any, Any], Any], values: Iterator[Any], default: Any
         (best, _), back = together(best, default)
         best = back(best)
     return best
-
-
-def _minimum(a: Any, b: Any) -> Any:
-    """NumPy's, which propagates NaN, but -0.0 comes before 0.0, so that the order makes no difference."""
-    (x, y), back = together(a, b)
-    least = np.minimum(x, y)
-    return back(-abs(least) if least == 0 and (np.signbit(x) or np.signbit(y)) else least)
-
-
-def _maximum(a: Any, b: Any) -> Any:
-    (x, y), back = together(a, b)
-    most = np.maximum(x, y)
-    return back(abs(most) if most == 0 and not (np.signbit(x) and np.signbit(y)) else most)
 
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -110,43 +95,26 @@ def _complex(t: T.Scalar) -> Callable[..., Any]:
     return of
 
 
-def _magnitude(x: Any) -> Any:
-    (typed,), back = together(x)
-    return back(np.hypot(typed.real, typed.imag) if typed.dtype.kind == "c" else abs(typed))
-
-
-# ---- mathematics ---------------------------------------------------------------------------------
-_NUMPY_SPELLING = {
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "asinh": "arcsinh", "acosh": "arccosh",
-    "atanh": "arctanh", "pow": "power", "atan2": "arctan2",
-}  # fmt: skip
-_SCIPY_SPELLING = {"erf": "erf", "erfc": "erfc", "gamma": "gamma", "lgamma": "gammaln"}
-
-
-def _mathematics(name: str) -> Callable[..., Any]:
-    """math.<name> as the table of intrinsics types it: floats keep their type, integers do not."""
-    kind = BY_NAME[name].kind
+# ---- intrinsics ----------------------------------------------------------------------------------
+def _intrinsic(entry: Intrinsic) -> Callable[..., Any]:
+    """A function of the table: its meaning, on numbers of the type that it takes."""
 
     def function(*arguments: Any) -> Any:
-        common = functools.reduce(T.promote, (type_of(type(x)) for x in arguments))
-        t = common if common.is_float else T.WEAK_FLOAT if common.weak else T.FLOAT64
-        result = _numpy(name)(*(as_type(x, t) for x in arguments))
-        if kind == "to_int":
+        common = common_type(*map(type, arguments))
+        if common.is_complex and entry.of_complex:
+            return _intrinsic(BY_NAME[entry.of_complex])(*arguments)
+        t = entry.taken(common)
+        result = entry.meaning(*(as_type(x, t) for x in arguments))
+        if entry.gives == "int":
             return _int(result)
-        if kind == "test":
-            return np.bool_(result)
-        result = t.dtype.type(result)
-        return weakly(result) if t.weak else result
+        given = entry.given(t)
+        typed = as_type(result, given)
+        return weakly(typed) if given.weak else typed
 
     return function
 
 
-def _numpy(name: str) -> Callable[..., Any]:
-    if name in _SCIPY_SPELLING:
-        from scipy import special
-
-        return getattr(special, _SCIPY_SPELLING[name])
-    return getattr(np, _NUMPY_SPELLING.get(name, name))
+_minimum, _maximum = _intrinsic(BY_NAME["minimum"]), _intrinsic(BY_NAME["maximum"])
 
 
 # ---- atomics -------------------------------------------------------------------------------------
@@ -163,8 +131,11 @@ def _atomic(change: Callable[..., Any]) -> Callable[..., Any]:
 
 # ---- the table -----------------------------------------------------------------------------------
 _TABLE: dict[Any, Any] = {
+    function: _intrinsic(BY_NAME[name]) for function, name in BY_FUNCTION.items()
+}
+_TABLE |= {
     builtins.sum: _sum, builtins.any: _any, builtins.all: _all,
-    builtins.min: _extreme(_minimum), builtins.max: _extreme(_maximum), builtins.abs: _magnitude,
+    builtins.min: _extreme(_minimum), builtins.max: _extreme(_maximum),
     builtins.bool: np.bool_, builtins.int: _int,
     np.int32: _integer(T.INT32), np.int64: _integer(T.INT64),
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
@@ -174,7 +145,6 @@ _TABLE: dict[Any, Any] = {
     names.atomic_exch: _atomic(lambda old, v: v),
     names.atomic_cas: _atomic(lambda old, expected, v: v if old == expected else old),
 }  # fmt: skip
-_TABLE |= {getattr(math, n): _mathematics(n) for n in BY_NAME if hasattr(math, n)}
 
 
 class ModuleProxy:

@@ -7,7 +7,8 @@ to it: operands are brought to the type that the language's table has for the tw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,19 +43,15 @@ def type_of(cls: type) -> T.Scalar:
     return found
 
 
-_common: dict[tuple[type, type], tuple[T.Scalar, type]] = {}  # by the classes of two numbers
+@functools.cache
+def common_type(*classes: type) -> T.Scalar:
+    """The type that numbers of these classes share."""
+    return functools.reduce(T.promote, map(type_of, classes))
 
 
-def together(*numbers: Any) -> tuple[Sequence[Any], Callable[[Any], Any]]:
+def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
     """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
-    key = type(numbers[0]), type(numbers[-1])
-    known = _common.get(key)
-    if known is None:
-        t = T.promote(*map(type_of, key))
-        known = _common[key] = t, t.dtype.type
-    t, cls = known
-    if key[0] is cls is key[1]:  # as most are, and as nothing weak is
-        return numbers, _as_it_is
+    t = common_type(*map(type, numbers))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
 

@@ -226,7 +226,7 @@ class Text(Expressions):
     def call(self, e: ir.Call) -> tuple[str, int]:
         entry = BY_NAME[e.name]
         text, binds = self.function(entry.cuda, *e.arguments)
-        given = {"to_int": "long long", "test": "bool"}.get(entry.kind)
+        given = {"int": "long long", "bool": "bool"}.get(entry.gives)
         return (f"({given}){text}", _CAST) if given else (text, binds)
 
     def function(self, name: str, *arguments: ir.Expr) -> tuple[str, int]:

@@ -1,0 +1,29 @@
+"""What emitted code calls of this folder's files: the intrinsics that have a function there, and what engines need."""
+
+from __future__ import annotations
+
+import textwrap
+
+from evenly.language.intrinsics import TABLE, Intrinsic
+
+_ENGINES = {
+    "complexes": {"divide_complex", "multiply_complex"},
+    "primitives": {
+        "add_in_any_order", "add_wrapping", "as_float", "as_it_stands", "floor_divide", "multiply_in_any_order",
+        "multiply_wrapping", "pointer", "subtract_wrapping",
+    },
+}  # fmt: skip
+
+
+def called(entry: Intrinsic) -> str:
+    """The name by which emitted code calls an intrinsic: that of a function of ours without its file."""
+    file, _, name = entry.numba.rpartition(".")
+    return name if file in _ENGINES else entry.numba
+
+
+def imported(file: str) -> str:
+    """The import of all that emitted code may call of one file."""
+    own = {called(entry) for entry in TABLE if entry.numba.startswith(f"{file}.")}
+    names = ", ".join(sorted(own | _ENGINES[file]))
+    indented = textwrap.fill(names, 106, initial_indent="    ", subsequent_indent="    ")
+    return f"from evenly.targets.cpu.{file} import (\n{indented}\n)"
