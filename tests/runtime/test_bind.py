@@ -179,11 +179,12 @@ class Ours:
     [
         7,
         Ours(),
+        types.SimpleNamespace(__cuda_stream__=(0, 7)),
         types.SimpleNamespace(ptr=7),
         types.SimpleNamespace(cuda_stream=7),
         types.SimpleNamespace(handle=types.SimpleNamespace(value=7)),
     ],
-    ids=["handle", "cuda.core", "CuPy", "PyTorch", "Numba"],
+    ids=["handle", "cuda.core", "an attribute", "CuPy", "PyTorch", "Numba"],
 )
 def test_streams_of_other_libraries(stream: Any) -> None:
     assert handle_of(stream) == 7

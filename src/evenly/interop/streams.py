@@ -17,8 +17,9 @@ def handle_of(stream: Any) -> int:
     """
     if isinstance(stream, int) and not isinstance(stream, bool):
         return stream
-    if hasattr(stream, "__cuda_stream__"):  # the protocol of cuda.core
-        return int(stream.__cuda_stream__()[1])
+    if hasattr(stream, "__cuda_stream__"):  # the protocol of cuda.core, once an attribute
+        found = stream.__cuda_stream__
+        return int((found() if callable(found) else found)[1])
     for name in "ptr", "cuda_stream", "handle":  # CuPy's, PyTorch's, Numba's
         if hasattr(stream, name):
             handle = getattr(stream, name)
