@@ -1,21 +1,20 @@
-"""What a call costs on the host: the time until it returns, kernels not waited for.
+"""What a call costs on the host: on a GPU the time until it returns, kernels not waited for.
 
-    python benchmarks/host_time.py
+    python benchmarks/host_time.py          # needs a GPU and CuPy; PyTorch is measured where it is installed
+    python benchmarks/host_time.py cpu      # whole calls of a matrix so small that the work hardly counts
 
-A small matrix, so that the GPU is always done first; each line is the median of rounds that
-are interleaved. Needs a GPU and CuPy; PyTorch is measured where it is installed.
+A small matrix, so that the GPU is always done first. Each line is the median of rounds that are interleaved.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
-import cupy as cp
-import cupyx.scipy.sparse as csp
 import numpy as np
 import scipy.sparse as sp
 
@@ -30,18 +29,40 @@ def spmv(A, x, y):
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
 
 
-def microseconds(call: Callable[[], Any]) -> float:
+Cases = dict[str, Callable[[], Any]]
+
+
+def microseconds(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
     """A call's share of a round's wall time; the GPU is idle when the round starts."""
-    cp.cuda.Device().synchronize()
+    wait()
     start = time.perf_counter()
     for _ in range(CALLS):
         call()
     elapsed = time.perf_counter() - start
-    cp.cuda.Device().synchronize()
+    wait()
     return elapsed / CALLS * 1e6
 
 
-def cases() -> dict[str, Callable[[], Any]]:
+def on_cpu() -> Cases:
+    n = 64
+    rng = np.random.default_rng(0)
+    matrix = sp.random_array((n, n), density=0.05, format="csr", dtype=np.float32, rng=rng)
+    A, x, y = ev.csr(matrix), np.ones(n, np.float32), np.empty(n, np.float32)
+    plan = spmv.plan(A, x, y)
+    return {
+        "bound": plan.bind(A, x, y),
+        "plan": lambda: plan(A, x, y),
+        "kernel(A, x, y)": lambda: spmv(A, x, y),
+        "ev.spmv(matrix, x, out=y)": lambda: ev.spmv(matrix, x, out=y),
+        "ev.spmv(matrix, x)": lambda: ev.spmv(matrix, x),
+        "scipy matrix @ x": lambda: matrix @ x,
+    }
+
+
+def on_gpu() -> Cases:
+    import cupy as cp
+    import cupyx.scipy.sparse as csp
+
     n = 1000
     rng = np.random.default_rng(0)
     matrix = sp.random_array((n, n), density=0.01, format="csr", dtype=np.float32, rng=rng)
@@ -50,7 +71,7 @@ def cases() -> dict[str, Callable[[], Any]]:
     one = spmv.plan(A, x, y, schedule=ev.ThreadMapped())
     two = spmv.plan(A, x, y, schedule=ev.WorkOriented(block=64, items=4))  # a second kernel joins
     assert len(two.launches) == 2
-    found: dict[str, Callable[[], Any]] = {
+    found: Cases = {
         "bound, one launch": one.bind(A, x, y),
         "bound, two launches": two.bind(A, x, y),
         "plan, one launch": lambda: one(A, x, y),
@@ -81,14 +102,21 @@ def cases() -> dict[str, Callable[[], Any]]:
     return found
 
 
+def waiting() -> Callable[[], Any]:
+    import cupy as cp
+
+    return cp.cuda.Device().synchronize
+
+
 def main() -> None:
-    found = cases()
+    cpu = sys.argv[1:] == ["cpu"]
+    found, wait = (on_cpu(), lambda: None) if cpu else (on_gpu(), waiting())
     for call in found.values():
         call()
     seen: dict[str, list[float]] = {name: [] for name in found}
     for _ in range(ROUNDS):
         for name, call in found.items():
-            seen[name].append(microseconds(call))
+            seen[name].append(microseconds(call, wait))
     for name, times in seen.items():
         print(f"{name:30} {statistics.median(times):7.2f} us  (least {min(times):.2f})")
 

@@ -76,7 +76,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _same(a: CodeType, b: CodeType) -> bool:
-    return _constant(a) == _constant(b)
+    return bool(_constant(a) == _constant(b))
 
 
 def _contained(a: CodeType, b: CodeType) -> bool:

@@ -41,9 +41,10 @@ class Scalar:
         return f"{'an' if name[0] == 'i' else 'a'} {name}"
 
     @property
-    def dtype(self) -> np.dtype:
+    def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype that holds it (weak ones: int64, float64 and complex128)."""
-        return np.dtype(_HELD_AS.get(self.name, self.name))
+        found: np.dtype[Any] = np.dtype(_HELD_AS.get(self.name, self.name))
+        return found
 
     @property
     def is_integer(self) -> bool:

@@ -19,4 +19,5 @@ def put_in_order(places, order, x, ordered):
 
 def ordering(places: Places, order: Any, x: Any, ordered: Any, target: str) -> Plan:
     """A plan that stores x[order] in `ordered`, both (n,), for a layout of n places."""
-    return put_in_order[ThreadMapped()].on(target).plan(places, order, x, ordered)
+    plan: Plan = put_in_order[ThreadMapped()].on(target).plan(places, order, x, ordered)
+    return plan

@@ -314,7 +314,7 @@ class Plan:
     @property
     def workspace(self) -> int:
         """Bytes of scratch memory that the plan's own arguments need."""
-        kept = sum(buffer.size for buffer in self._stored.values())
+        kept: int = sum(buffer.size for buffer in self._stored.values())
         return self._executable.workspace_bytes(self._binding, self._stored) + kept
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from ..types import (
     read_as,
     strong,
 )
+
+E = TypeVar("E", bound=ir.Expr)
 
 _FOLD: dict[str, Any] = {
     "+": operator.add,
@@ -91,7 +93,8 @@ def _lossy(e: ir.Const, to: Scalar) -> bool:
 def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex:
     """The nearest number that a float or complex type has: rounded once."""
     with np.errstate(over="ignore"):
-        return np.array(value).astype(to.dtype).item()
+        rounded: float | complex = np.array(value).astype(to.dtype).item()
+        return rounded
 
 
 def _wrapped(value: int, to: Scalar) -> int:
@@ -100,7 +103,7 @@ def _wrapped(value: int, to: Scalar) -> int:
     return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 
 
-def in_range(e: ir.Expr, t: Scalar, at: Location) -> Any:
+def in_range(e: E, t: Scalar, at: Location) -> E:
     """`e`, which must fit into `t` if it is an integer constant."""
     if isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer:
         limits = np.iinfo(t.dtype)

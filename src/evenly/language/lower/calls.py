@@ -28,7 +28,7 @@ from ..types import (
 )
 from . import expressions, functions, hints, methods, reductions, statements
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
-from .context import Context
+from .context import Context, leaves
 from .values import (
     Conjugate,
     Forbidden,
@@ -226,7 +226,7 @@ def _reduce(cx: Context, node: s.Call) -> Value:
     callee = expressions.value(cx, arguments[0])
     if not (isinstance(callee, Static) and isinstance(callee.object, Func)):
         refuse(arguments[0].at, "the combining function must be an @ev.func")
-    start = reductions.leaves(expressions.value(cx, arguments[2]))
+    start = leaves(expressions.value(cx, arguments[2]))
     if not start or not all(isinstance(x, ir.Const) for x in start):
         refuse(
             arguments[2].at,
@@ -240,9 +240,7 @@ def _reduce(cx: Context, node: s.Call) -> Value:
         inner: Context, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
     ) -> tuple[ir.Expr, ...]:
         given: tuple[Value, ...] = (a[0], b[0]) if single else (a, b)
-        return reductions.leaves(
-            functions.inline(inner, function.source, function.tree, given, {}, node.at)
-        )
+        return leaves(functions.inline(inner, function.source, function.tree, given, {}, node.at))
 
     return reductions.reduce(
         cx, reductions.Request("reduce", arguments[1], node.at, None, combiner, start)

@@ -93,7 +93,7 @@ Value = (
     | Group
     | Iterable
     | Forbidden
-    | tuple
+    | tuple[Any, ...]
 )
 
 
