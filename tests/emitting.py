@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import Binding, is_wide, spec_of
+from evenly.language.cutting import cut
 from evenly.language.ir import Path
-from evenly.language.phases import Phases, cut
+from evenly.language.phases import Phases
 from evenly.language.schedule_code import schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.runtime.kernel import layouts_of

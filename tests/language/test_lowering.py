@@ -9,7 +9,7 @@ from typing import Any
 
 import evenly as ev
 from evenly.language import ir
-from evenly.language.phases import cut
+from evenly.language.cutting import cut
 
 from . import printing
 from .building import lowered

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.language import source
+from evenly.language.cutting import cut, needs_whole_tiles
 from evenly.language.diagnostics import LanguageError, Location
-from evenly.language.phases import cut, needs_whole_tiles
 from evenly.targets.python import run
 
 from .building import lowered, made

@@ -14,8 +14,8 @@ import pytest
 
 import evenly
 from evenly.language import source
+from evenly.language.cutting import cut, needs_whole_tiles
 from evenly.language.diagnostics import LanguageError
-from evenly.language.phases import cut, needs_whole_tiles
 from evenly.targets.python import run
 
 from .building import lowered

@@ -6,7 +6,7 @@ From a function to what targets emit:
     members                            what kernels see of a class of layouts
     reads, by_name                     what code reads from outside; pickling
     specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
-    phases, slicing, schedule_code     what is launched, one after the other, and a schedule's code for it
+    cutting, slicing, phases, schedule_code   what is launched, one after the other, and a schedule's code for it
     names, func, intrinsics, combine   what kernels call, and how reductions combine
     walk, gathers, renumbering         looking through a typed program;
     side_by_side                       what passes read as their atoms lie, and what can be asked for early

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
-from evenly.language import phases as cutting
+from evenly.language import cutting
 from evenly.language.depth import shallow
 from evenly.language.ir import Program
 from evenly.language.reads import Reads, recording

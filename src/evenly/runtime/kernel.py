@@ -10,8 +10,7 @@ from typing import Any
 from evenly import targets
 from evenly.arguments import Binding
 from evenly.errors import InputError
-from evenly.language import phases as cutting
-from evenly.language import syntax
+from evenly.language import cutting, syntax
 from evenly.language.by_name import by_name
 from evenly.language.depth import shallow
 from evenly.language.ir import Program, Requirement

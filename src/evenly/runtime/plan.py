@@ -238,7 +238,7 @@ class Plan:
 
         Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
         """
-        from evenly.language.phases import needs_whole_tiles
+        from evenly.language.cutting import needs_whole_tiles
         from evenly.tuning.pictures import check_path
         from evenly.tuning.profile import beside, profile
 

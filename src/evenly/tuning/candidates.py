@@ -7,8 +7,8 @@ from typing import Any
 
 from evenly import schedules as s
 from evenly.errors import InputError
+from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
-from evenly.language.phases import needs_whole_tiles
 
 # Parameters on a GPU, beside those that a schedule has by itself.
 GRID: tuple[Any, ...] = (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.language import ir, walk
+from evenly.language.cutting import needs_whole_tiles
 from evenly.language.gathers import gathers
-from evenly.language.phases import needs_whole_tiles
 from evenly.language.side_by_side import lies_side_by_side, only_accumulates
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words

@@ -10,7 +10,7 @@ from tests.language.building import lowered
 
 from evenly.arguments import Binding
 from evenly.arguments import spec_of as runtime_spec
-from evenly.language.phases import cut
+from evenly.language.cutting import cut
 from evenly.language.specs import LayoutSpec
 from evenly.layouts.csr import Csr
 from evenly.targets.cpu import CpuExecutable, CpuTarget

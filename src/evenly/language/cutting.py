@@ -1,0 +1,430 @@
+"""From a program to phases (see there): cut at passes, for schedules that own whole tiles or split them.
+
+This pass stands after lowering because it needs the finished program, and before the
+targets because all of them launch the same phases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from . import ir, walk
+from .beforehand import known_beforehand
+from .combine import combined
+from .diagnostics import LanguageError, Location, refuse
+from .lower.context import Namer
+from .phases import GridResult, Once, Owned, Phase, Phases, Split, Workspace
+from .slicing import has_effects, needed, tainted, written_arrays
+from .types import BOOL, POS
+
+
+def cut(program: ir.Program, whole: bool) -> Phases:
+    """The phases of `program` under a schedule that owns whole tiles, or splits them.
+
+    Raises LanguageError where a pass stands in a loop that only owners of whole tiles can run.
+    """
+    return _Cutter(program, whole).run()
+
+
+def needs_whole_tiles(program: ir.Program) -> Location | None:
+    """Where the program has what only schedules that own whole tiles can run; None if nowhere."""
+    try:
+        cut(program, whole=False)
+    except LanguageError as refused:
+        return refused.location
+    return None
+
+
+def _looped_pass(block: ir.Block) -> ir.Pass | None:
+    for s in block:
+        if isinstance(s, ir.While) or (isinstance(s, ir.For) and s.kind != "lanes"):
+            for inner in walk.statements((s,)):
+                if isinstance(inner, ir.Pass):
+                    return inner
+        for nested in walk.blocks(s):
+            found = None if isinstance(s, ir.Pass) else _looped_pass(nested)
+            if found is not None:
+                return found
+    return None
+
+
+# ---- the pieces of a tile's body, in order -----------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    loop: ir.For
+
+
+_Item = ir.Stmt | _Lanes
+
+
+def _contains_pass(s: ir.Stmt) -> bool:
+    return any(isinstance(x, ir.Pass) for x in walk.statements((s,)))
+
+
+def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
+    """A tile's body with the passes at its top level: an `if` around a pass becomes a guard of its body."""
+    out: list[_Item] = []
+    for s in block:
+        if isinstance(s, ir.Pass):
+            out.append(s if guard is None else replace(s, body=(ir.If(guard, s.body, at=s.at),)))
+        elif isinstance(s, ir.If) and _contains_pass(s):
+            out.extend(_flat_if(s, guard, namer))
+        elif isinstance(s, ir.For) and s.kind == "lanes" and _contains_pass(s):
+            # The lanes are an axis of the launch, the same for all tiles: the guard stands in them.
+            out.append(
+                _Lanes(s if guard is None else replace(s, body=(ir.If(guard, s.body, at=s.at),)))
+            )
+        else:
+            out.append(s if guard is None else ir.If(guard, (s,), at=s.at))
+    return out
+
+
+def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
+    result: list[_Item] = []
+    guarded: list[tuple[ir.Var, ir.Block]] = []
+    for block, condition in (
+        (s.then, s.condition),
+        (s.otherwise, ir.Unary("not", s.condition, BOOL)),
+    ):
+        if block:
+            var = ir.Var(namer.fresh("guard"), BOOL)
+            held = condition if guard is None else ir.Logic("and", guard, condition)
+            result.append(ir.Assign(var, held, s.at))
+            guarded.append((var, block))
+    # Both guards are computed before either branch can change what they read.
+    for var, block in guarded:
+        result.extend(_flat(block, var, namer))
+    return result
+
+
+# ---- cutting -------------------------------------------------------------------------------------
+@dataclass
+class _Open:
+    """A pass whose `leave` is not known yet."""
+
+    pass_: ir.Pass
+    enter: ir.Block
+    state: tuple[ir.Var, ...]
+
+
+@dataclass
+class _Cutter:
+    program: ir.Program
+    whole: bool
+    namer: Namer = field(default_factory=Namer)
+    phases: list[Phase] = field(default_factory=list)
+    workspaces: list[Workspace] = field(default_factory=list)
+    past: list[ir.Stmt] = field(default_factory=list)  # what can be computed again, at kernel level
+    written: set[ir.Array] = field(default_factory=set)
+
+    def run(self) -> Phases:
+        self.written = written_arrays(self.program)
+        for step in self.program.steps:
+            self.namer.used |= {
+                v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)
+            }
+        for i, step in enumerate(self.program.steps):
+            later = {
+                v for rest in self.program.steps[i + 1 :] for v in walk.variables_read(rest.body)
+            }
+            if isinstance(step, ir.Scalars):
+                self.scalars(step, later)
+            elif self.whole:
+                self.owned(step)
+            else:
+                _TileCutter(self, step).run()
+        return Phases(
+            self.program.name, tuple(self.phases), tuple(self.workspaces), frozenset(self.written)
+        )
+
+    def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
+        """Kernel-level statements: run once if they have effects or cannot be computed again, else remembered."""
+        hard = (
+            tainted((*self.past, *step.body), self.written, set())
+            & walk.variables_set(step.body)
+            & later
+        )
+        if not has_effects(step.body) and not hard:
+            self.past.extend(step.body)
+            return
+        spills, loads = self.spill(sorted(hard, key=lambda v: v.name), (ir.Const(0, POS),), "one")
+        body, given = needed((*step.body, *spills), set(), effects=True)
+        before, _ = needed(tuple(self.past), given, effects=False)
+        self.phases.append(Once((*before, *body)))
+        self.past.extend(step.body)
+        self.past.extend(loads)
+
+    def owned(self, loop: ir.TileLoop) -> None:
+        grid = self.grid_results(loop.accumulators)
+        prelude, _ = needed(tuple(self.past), walk.variables_read(loop.body), effects=False)
+        self.phases.append(
+            Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at)
+        )
+        self.remember_grid(loop.accumulators, [grid])
+
+    # ---- workspace -----------------------------------------------------------------------------
+    def array(
+        self, var: ir.Var, extent: str, path: ir.Path = (), lanes: ir.Expr | None = None
+    ) -> ir.Array:
+        name = self.namer.fresh(f"kept_{var.name}")
+        array = ir.Array(name, var.type, 2 if extent == "lane" else 1, ("$", name))
+        self.workspaces.append(Workspace(array, extent, path, lanes))
+        return array
+
+    def spill(
+        self,
+        variables: list[ir.Var],
+        index: tuple[ir.Expr, ...],
+        extent: str,
+        path: ir.Path = (),
+        lanes: ir.Expr | None = None,
+    ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        """Stores that keep variables, and the loads that bring them back."""
+        stores: list[ir.Stmt] = []
+        loads: list[ir.Stmt] = []
+        for var in variables:
+            array = self.array(var, extent, path, lanes)
+            stores.append(ir.Store(array, index, var))
+            loads.append(ir.Assign(var, ir.Element(array, index, var.type)))
+        return stores, loads
+
+    def grid_results(self, accumulators: tuple[ir.Accumulator, ...]) -> tuple[GridResult, ...]:
+        return tuple(
+            GridResult(a, tuple(self.array(v, "one") for v in a.fields)) for a in accumulators
+        )
+
+    def remember_grid(
+        self, accumulators: tuple[ir.Accumulator, ...], parts: list[tuple[GridResult, ...]]
+    ) -> None:
+        """After a loop over tiles: its accumulators hold what the phases that contributed left."""
+        zero = (ir.Const(0, POS),)
+        for acc in accumulators:
+            results = [r for part in parts for r in part if r.accumulator is acc]
+            first = True
+            for result in results:
+                loads = tuple(ir.Element(a, zero, a.dtype) for a in result.arrays)
+                if first:
+                    self.past.extend(
+                        ir.Assign(v, e, acc.at) for v, e in zip(acc.fields, loads, strict=True)
+                    )
+                else:
+                    more = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
+                    self.past.extend(
+                        ir.Assign(v, e, acc.at) for v, e in zip(more, loads, strict=True)
+                    )
+                    body, total = combined(acc, acc.fields, more)
+                    held = tuple(ir.Var(self.namer.fresh(v.name), v.type) for v in acc.fields)
+                    self.past.extend(
+                        (*body, *(ir.Assign(h, e) for h, e in zip(held, total, strict=True)))
+                    )
+                    self.past.extend(ir.Assign(v, h) for v, h in zip(acc.fields, held, strict=True))
+                first = False
+            if not results:  # a loop that never contributes
+                self.past.extend(
+                    ir.Assign(v, e) for v, e in zip(acc.fields, acc.identity, strict=True)
+                )
+
+
+@dataclass
+class _TileCutter:
+    """Cuts one loop over tiles at its passes."""
+
+    cutter: _Cutter
+    loop: ir.TileLoop
+    past: list[ir.Stmt] = field(default_factory=list)
+    pending: list[ir.Stmt] = field(default_factory=list)
+    open: _Open | None = None
+    lane: ir.Var | None = None
+    lanes: ir.Expr | None = None
+    given: set[ir.Var] = field(default_factory=set)  # results of passes, and what depends on them
+    grids: list[tuple[GridResult, ...]] = field(default_factory=list)
+
+    def run(self) -> None:
+        looped = _looped_pass(self.loop.body)
+        if looped is not None:
+            assert looped.at is not None
+            refuse(
+                looped.at,
+                "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
+                "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, "
+                "DynamicChunks or Lrb",
+            )
+        self.past = list(self.cutter.past)
+        items = _flat(self.loop.body, None, self.cutter.namer)
+        for i, item in enumerate(items):
+            if isinstance(item, _Lanes):
+                self.close(_reads(items[i:]))
+                self.run_lanes(item.loop, _reads(items[i + 1 :]))
+            else:
+                self.take(item, _reads(items[i + 1 :]))
+        self.close(set())
+        self.cutter.remember_grid(self.loop.accumulators, self.grids)
+
+    def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
+        """The independent lanes around a pass: one more axis of the launch."""
+        outer = list(self.past)
+        self.lane, self.lanes = loop.var, self.lanes_beforehand(loop)
+        items = _flat(loop.body, None, self.cutter.namer)
+        for i, item in enumerate(items):
+            if isinstance(item, _Lanes):
+                assert self.loop.at is not None
+                refuse(
+                    self.loop.at,
+                    "ev.lanes inside ev.lanes around a loop over atoms",
+                    "one dense axis, or use range()",
+                )
+            self.take(item, _reads(items[i + 1 :]) | later)
+        self.close(later)
+        self.past, self.lane, self.lanes = outer, None, None
+
+    def lanes_beforehand(self, loop: ir.For) -> ir.Expr:
+        """How many lanes there are, of what the host knows. Raises LanguageError where it does not."""
+        code, _ = needed(tuple(self.past), walk_vars(loop.stop), effects=False)
+        values: dict[ir.Var, ir.Expr] = {}
+
+        def inserted(e: ir.Expr) -> ir.Expr:
+            return walk.map_expr(e, lambda x: values.get(x) if isinstance(x, ir.Var) else None)
+
+        for s in code:
+            if isinstance(s, ir.Assign):
+                values[s.var] = inserted(s.value)
+        lanes = inserted(loop.stop)
+        if not known_beforehand(lanes) or not all(isinstance(s, ir.Assign) for s in code):
+            at = loop.at or self.loop.at
+            assert at is not None
+            refuse(
+                at,
+                "the number of lanes around a loop over atoms must be known before the launch, under a schedule "
+                "that splits tiles",
+                "an argument of the kernel, or the length of an array; ThreadMapped, GroupMapped, WarpMapped, "
+                "BlockMapped, DynamicChunks and Lrb own whole tiles, and take any number",
+            )
+        return lanes
+
+    def take(self, item: ir.Stmt, later: set[ir.Var]) -> None:
+        if not isinstance(item, ir.Pass):
+            self.pending.append(item)
+            return
+        self.close(_reads([item]) | later)
+        wanted = walk.variables_read(item.body) | {
+            v for a in item.accumulators for e in a.identity for v in walk_vars(e)
+        }
+        wanted -= (
+            walk.variables_set(item.body)
+            | {item.atom, self.loop.tile}
+            | ({self.lane} if self.lane else set())
+        )
+        wanted -= {v for a in item.accumulators for v in a.fields}
+        enter, _ = needed(tuple(self.past), wanted, effects=False)
+        state = tuple(sorted(wanted, key=lambda v: v.name))
+        self.open = _Open(item, enter, state)
+
+    def close(self, later: set[ir.Var]) -> None:
+        """Give what is pending to the open pass as its `leave`, or to a phase of its own."""
+        pending, self.pending = tuple(self.pending), []
+        fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
+        hard = tainted((*self.past, *pending), self.cutter.written, fields | self.given)
+        changed = walk.variables_set(pending) | fields
+        keep = sorted((hard & changed & later), key=lambda v: v.name)
+        stores, loads = self.keep(keep)
+        body, before = needed((*pending, *stores), set(), effects=True)
+        history, _ = needed(tuple(self.past), before - fields - {self.loop.tile}, effects=False)
+        leave = (*history, *body) if body else ()
+        used = self.used_accumulators(body)
+        if self.open is not None and (fields or not meet(self.open, leave)):
+            grid = self.cutter.grid_results(used)
+            self.emit_split(leave, grid)
+        elif self.open is not None:
+            # Without a result to wait for, who leaves a tile does not know whether others still walk it.
+            self.emit_split((), ())
+            self.emit_map(leave, self.cutter.grid_results(used))
+        elif body:
+            grid = self.cutter.grid_results(used)
+            self.emit_map(leave, grid)
+        self.past.extend(pending)
+        self.past.extend(loads)
+        self.given |= fields - set(keep)
+        self.given -= set(keep)
+        self.open = None
+
+    def keep(self, variables: list[ir.Var]) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        if not variables:
+            return [], []
+        if self.lane is None:
+            return self.cutter.spill(variables, (self.loop.tile,), "tile", self.loop.path)
+        return self.cutter.spill(
+            variables, (self.loop.tile, self.lane), "lane", self.loop.path, self.lanes
+        )
+
+    def used_accumulators(self, body: ir.Block) -> tuple[ir.Accumulator, ...]:
+        used = [s.accumulator for s in walk.statements(body) if isinstance(s, ir.Accumulate)]
+        return tuple(a for a in self.loop.accumulators if any(a is u for u in used))
+
+    def emit_split(self, leave: ir.Block, grid: tuple[GridResult, ...]) -> None:
+        assert self.open is not None
+        o = self.open
+        self.cutter.phases.append(
+            Split(
+                self.loop.layout,
+                self.loop.path,
+                self.loop.tile,
+                self.lane,
+                self.lanes,
+                o.enter,
+                o.state,
+                o.pass_,
+                leave,
+                grid,
+                self.loop.at,
+            )
+        )
+        self.grids.append(grid)
+
+    def emit_map(self, body: ir.Block, grid: tuple[GridResult, ...]) -> None:
+        """Effects that no pass comes before: a phase that only meets each tile once."""
+        if self.lane is not None:
+            assert self.lanes is not None
+            body = (
+                ir.For(
+                    self.lane,
+                    ir.Const(0, self.lane.type),
+                    self.lanes,
+                    ir.Const(1, self.lane.type),
+                    body,
+                    "lanes",
+                ),
+            )
+        self.cutter.phases.append(
+            Owned(self.loop.layout, self.loop.path, self.loop.tile, (), body, grid, self.loop.at)
+        )
+        self.grids.append(grid)
+
+
+def meet(open_: _Open, leave: ir.Block) -> bool:
+    """Whether a pass stores what its tile's end reads or stores, or reads what that stores."""
+    walked = (*open_.enter, open_.pass_)
+    return bool(
+        stored_arrays(walked) & (read_arrays(leave) | stored_arrays(leave))
+        or read_arrays(walked) & stored_arrays(leave)
+    )
+
+
+def stored_arrays(block: ir.Block) -> set[ir.Array]:
+    return {s.array for s in walk.statements(block) if isinstance(s, ir.Store | ir.Atomic)}
+
+
+def read_arrays(block: ir.Block) -> set[ir.Array]:
+    return {e.array for e in walk.expressions(block) if isinstance(e, ir.Element)}
+
+
+def walk_vars(e: ir.Expr) -> set[ir.Var]:
+    return {x for x in walk.subexpressions(e) if isinstance(x, ir.Var)}
+
+
+def _reads(items: list[_Item]) -> set[ir.Var]:
+    """The variables that these items read."""
+    out: set[ir.Var] = set()
+    for item in items:
+        block = (item.loop,) if isinstance(item, _Lanes) else (item,)
+        out |= walk.variables_read(block)
+    return out
