@@ -29,11 +29,13 @@ def shallow(source: Source, what: str = "", least: int = 0) -> Iterator[None]:
         at, depth = deepest(source)
         if depth < least:
             raise
-        refuse(
-            at,
-            f"nested too deeply{what}",
-            "assign parts of it to variables on lines of their own",
-        )
+        refuse(at, f"nested too deeply{what}", _hint(at))
+
+
+def _hint(at: Location) -> str:
+    if at.text.lstrip().startswith(("if ", "elif ")):
+        return "do parts of it in functions (@ev.func), or look values up in an array"
+    return "assign parts of it to variables on lines of their own"
 
 
 def deepest(source: Source) -> tuple[Location, int]:

@@ -10,8 +10,6 @@ from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.language import cutting
 from evenly.language.depth import shallow
-from evenly.language.ir import Program
-from evenly.language.reads import Reads, recording
 from evenly.language.specs import Spec
 from evenly.schedules import by_name
 from evenly.targets.contract import Executable
@@ -29,21 +27,6 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
-
-
-class _Reference(Executable):
-    """The `python` target's executable: the kernel's own function, which no schedule changes."""
-
-    def __init__(self, kernel: Kernel, program: Program, reads: Reads) -> None:
-        self.kernel, self.program, self.reads = kernel, program, reads
-
-    def prepare(self, binding: Binding, stored: Any = None) -> Callable[[], None]:
-        def run() -> None:
-            # What was read stays as it was.
-            with shallow(self.kernel.source, " for target 'python'"), recording(Reads(self.reads)):
-                targets.get("python").run_kernel(self.kernel, self.program, binding.arguments)
-
-        return run
 
 
 class Bound:
@@ -168,9 +151,10 @@ class Bound:
         kernel = self.kernel
         if target == "python":
             program, reads = kernel.lowered(specs)
+            executable = targets.get("python").executable(kernel, program, reads)
             with shallow(kernel.source):
                 phases = cutting.cut(program, whole=True)
-            made = Compiled(_Reference(kernel, program, reads), phases, program, reads)
+            made = Compiled(executable, phases, program, reads)
         else:
             wide = is_wide(binding)
             made = kernel.compiled(specs, schedule, target, wide, self.debug)

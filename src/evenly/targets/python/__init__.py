@@ -6,12 +6,10 @@ the fast targets take for granted: bounds, divisors, values that do not fit. Slo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
-
 from evenly.language.ir import Program
-from evenly.language.source import Source
+from evenly.language.reads import Reads
 
+from .executable import Kernel, Reference
 from .failures import AssertionFailed, BadValue, DividedByZero, OutOfBounds, RunError
 from .run import run
 
@@ -21,16 +19,10 @@ __all__ = [
     "DividedByZero",
     "OutOfBounds",
     "PythonTarget",
+    "Reference",
     "RunError",
     "run",
 ]
-
-
-class _Kernel(Protocol):
-    @property
-    def function(self) -> Any: ...
-    @property
-    def source(self) -> Source: ...
 
 
 class PythonTarget:
@@ -41,6 +33,6 @@ class PythonTarget:
     def require(self) -> None:
         """Raise UnavailableError where the target cannot run: never."""
 
-    def run_kernel(self, kernel: _Kernel, program: Program, arguments: Mapping[str, Any]) -> None:
-        """Run `kernel`, which is `program`, on `arguments`: parameter name -> the user's object, in CPU memory."""
-        run(kernel.function, kernel.source, arguments, program.meets)
+    def executable(self, kernel: Kernel, program: Program, reads: Reads) -> Reference:
+        """What runs `kernel`, which is `program`. Other targets compile phases; here nothing is cut or compiled."""
+        return Reference(kernel, program, reads)
