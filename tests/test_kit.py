@@ -86,6 +86,19 @@ def test_rows_that_are_left() -> None:
     A = ev.csr(MATRIX)
     assert not kit.leaves_rows(MATRIX) and not kit.leaves_rows(A)
     assert kit.leaves_rows(ev.subset(A, np.array([1], np.int32)))
+    assert not kit.leaves_rows(MATRIX.tocoo())
+
+
+def test_tiles_that_cross_rows_are_none() -> None:
+    with pytest.raises(
+        ev.InputError, match="A: expected a layout whose tiles are rows, CSC or COO, got Uniform"
+    ):
+        ev.spmv(ev.uniform(2, ev.csr(MATRIX)), np.ones(3))
+
+
+def test_a_type_that_is_none_is_numpys_to_refuse() -> None:
+    with pytest.raises(TypeError, match="nonsense"):
+        kit.empty(np.ones(1), (3,), "nonsense")
 
 
 def test_errors_in_the_callers_words() -> None:

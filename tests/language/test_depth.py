@@ -53,7 +53,9 @@ def test_many_branches() -> None:
     with pytest.raises(LanguageError, match="nested too deeply") as caught:
         kernel(BRANCHES)(A, np.ones(2), np.zeros(2))
     assert caught.value.location.line > 100
-    assert caught.value.hint == "do parts of it in functions (@ev.func), or look values up in an array"
+    assert (
+        caught.value.hint == "do parts of it in functions (@ev.func), or look values up in an array"
+    )
 
 
 def test_levels_of_emitted_text() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import pickle
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.interop.streams import handle_of
+from evenly.targets.cpu.run import Run
+from evenly.tuning.locality import renumbered, renumbering
 from tests.batteries import matrices
 from tests.kernels import SCHEDULES, softmax_rows, spmv
 
@@ -106,6 +110,55 @@ def test_arrays_live_as_long_as_it_is_open() -> None:
     assert alive() is None
 
 
+def test_what_a_renumbered_plan_made_lives_too() -> None:
+    """Copies in the order of the new numbers belong to the call: so large that what is freed goes to others at once."""
+    rng = np.random.default_rng(0)
+    columns = rng.zipf(1.5, 400_000).clip(max=300_000).astype(np.int32) - 1
+    offsets = np.arange(0, 400_001, 4, dtype=np.int32)
+    matrix = scipy.sparse.csr_array((np.ones(400_000), columns, offsets), shape=(100_000, 300_000))
+    x, y = rng.random(300_000), np.zeros(100_000)
+    plan = spmv.plan(ev.csr(matrix), x, y, target="cpu").tune(
+        candidates=["thread_mapped"], seconds=0.01, save=False, locality=True
+    )
+    plan = renumbered(plan, renumbering(plan._program, ["y"], plan._binding))
+    call = plan.bind(*plan._binding.arguments.values())
+    del plan
+    gc.collect()
+    others = [np.full(300_000, 7.0) for _ in range(20)]
+    call()
+    np.testing.assert_allclose(y, matrix @ x)
+    assert all((other == 7.0).all() for other in others)
+
+
+def test_who_calls_in_the_midst_of_a_call_gets_its_own_run() -> None:
+    """As a signal's handler may, between two phases."""
+    _, (A, x, y) = case()
+    plan = softmax_rows.plan(A, x, y, schedule="merge_path", target="cpu")
+    plan(A, x, y)
+    expected = y.copy()
+    call = plan.bind(A, x, y)
+    check, calls = Run.natively, []
+
+    def interrupted(self: Run, *given: Any) -> None:
+        check(self, *given)
+        if not calls:
+            calls.append(1)
+            call()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "natively", interrupted)
+        y[:] = -1
+        call()
+    np.testing.assert_array_equal(y, expected)
+
+
+def test_it_does_not_pickle() -> None:
+    _, (A, x, y) = case()
+    call = spmv.plan(A, x, y, target="cpu").bind(A, x, y)
+    with pytest.raises(ev.InputError, match=r"^pickling <Plan spmv .*; hint: pickle the plan, and"):
+        pickle.dumps(call)
+
+
 def test_closed() -> None:
     _, (A, x, y) = case()
     plan = spmv.plan(A, x, y, schedule=ev.ThreadMapped(64), target="cpu")
@@ -125,22 +178,25 @@ def test_another_thread_is_refused() -> None:
     raised: list[Exception] = []
     with spmv.plan(A, x, y, target="cpu").bind(A, x, y) as call:
 
-        def work() -> None:
+        def refused(function: Callable[[], None]) -> None:
             try:
-                call()
+                function()
             except ev.InputError as error:
                 raised.append(error)
 
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join()
+        for function in call, call.close:
+            thread = threading.Thread(target=refused, args=(function,))
+            thread.start()
+            thread.join()
         assert not y.any()
         call()
         assert y.any()
-    assert str(raised[0]).endswith(
-        "expected the thread that bound the call, got another thread; "
-        "hint: let each thread bind its own: plan.bind(...)"
-    )
+    for error in raised:
+        assert str(error).endswith(
+            "expected the thread that bound the call, got another thread; "
+            "hint: let each thread bind its own: plan.bind(...)"
+        )
+    assert len(raised) == 2
 
 
 # ---- what it refuses -------------------------------------------------------------------------------

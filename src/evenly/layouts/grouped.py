@@ -51,6 +51,8 @@ def can_be_grouped(A: Any) -> bool:
 def tiles_are_rows(A: Any) -> bool:
     """Whether a tile of the layout is a row: its `row(k)` asks for the tile, or there is none."""
     cls: Any = type(A)
+    if getattr(cls, "delegate_tile", None) is not None:
+        return False  # it has the rows of another layout, whose tiles are others
     found = accessors(cls).get("row")
     if found is None and getattr(cls, "delegate", None):
         return tiles_are_rows(getattr(A, cls.delegate))

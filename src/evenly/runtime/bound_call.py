@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from evenly.errors import InputError
 
@@ -19,7 +19,7 @@ class BoundCall:
     It keeps the arrays alive, and has scratch memory of its own, until it is closed: at the end of `with`,
     or by `close()`. It belongs to the thread that bound it.
 
-    Raises InputError where it is called after that, or by another thread.
+    Raises InputError where it is called after that, called or closed by another thread, or pickled.
     """
 
     __slots__ = ("_kept", "_run", "_thread", "name")
@@ -30,21 +30,36 @@ class BoundCall:
 
     def __call__(self) -> None:
         if threading.get_ident() != self._thread:
-            raise InputError(
-                self.name,
-                expected="the thread that bound the call",
-                given="another thread",
-                hint="let each thread bind its own: plan.bind(...)",
-            )
+            self._refuse_thread()
+        kept = self._kept  # also where a signal's handler closes the call meanwhile
         self._run()
+        del kept
 
     def close(self) -> None:
         """Let go of the arrays and of the memory. Closing it again does nothing."""
+        if threading.get_ident() != self._thread:  # whose call may be running
+            self._refuse_thread()
 
         def closed() -> None:
             raise InputError(self.name, expected="an open call", given="one that has been closed")
 
         self._run, self._kept = closed, None
+
+    def _refuse_thread(self) -> NoReturn:
+        raise InputError(
+            self.name,
+            expected="the thread that bound the call",
+            given="another thread",
+            hint="let each thread bind its own: plan.bind(...)",
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError(
+            f"pickling {self.name}",
+            expected="a plan",
+            given="a bound call, which belongs to its process",
+            hint="pickle the plan, and bind it in the other process",
+        )
 
     def __enter__(self) -> BoundCall:
         return self

@@ -170,7 +170,7 @@ class Plan:
         self.check_arguments(binding)
         handle = None if stream is None else self._handle(stream)
         run = self._executable.bind(binding, self._usable(binding), handle)
-        return BoundCall(run, (binding, stream), f"{self!r}.bind(...)")
+        return BoundCall(run, (self, binding, stream), f"{self!r}.bind(...)")
 
     def _handle(self, stream: Any) -> int:
         if self.target != "cuda":

@@ -148,11 +148,7 @@ class Renumbered(Executable):
         copies, moved = self._into(room, binding)
         runs = [*(c.bound(stream) for c in copies), self.inner.bind(moved, stored, stream)]
 
-        def run() -> None:
-            for one in runs:
-                one()
-
-        return run
+        return OneByOne(runs, (room, copies, moved))
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
         _, copies, moved = self._moved(binding)
@@ -199,6 +195,17 @@ class Room:
 
     def __init__(self, vectors: dict[str, Any]) -> None:
         self.vectors, self.turn = vectors, threading.Lock()
+
+
+class OneByOne:
+    """Several runs as one. kept: the memory that they read and write."""
+
+    def __init__(self, runs: list[Callable[[], None]], kept: Any) -> None:
+        self._runs, self._kept = runs, kept
+
+    def __call__(self) -> None:
+        for run in self._runs:
+            run()
 
 
 class InTurn:

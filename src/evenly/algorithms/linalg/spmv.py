@@ -70,9 +70,11 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
         with kit.renamed(y="out"):
             product(A, x, out)
     except ev.LanguageError as error:
-        if error.location.file != __file__:  # a mistake in a layout of the user's
+        found = kit.result_type(x, A)
+        ours = error.location.file == __file__  # else it is a mistake in a layout of the user's
+        if not ours or out.dtype == found:
             raise
         # The one thing that types decide here: an `out` that the products are not stored into.
-        expected = f"an array for products of {kit.result_type(x, A)}"
+        expected = f"an array for products of {found}"
         raise ev.InputError("out", expected=expected, given=str(out.dtype)) from None
     return out

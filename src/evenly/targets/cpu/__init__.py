@@ -7,7 +7,7 @@
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
     executable, run, failures   arguments; a run; its errors
-    calls, again                what a native call is given; a call like an earlier one, at once
+    calls                       what a native call is given
     primitives, atomics, checks what emitted code calls; helpers: by which names
 
 Importing this does not import Numba.

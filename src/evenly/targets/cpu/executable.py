@@ -69,10 +69,6 @@ class CpuExecutable(Executable):
         """What runs all phases on these arguments, when it is called; the caller keeps their memory alive."""
         return Prepared(self, self.filled(binding))
 
-    def bind(self, binding: Binding, stored: Any = None, stream: int | None = None) -> Run:
-        """The same for one thread at a time."""
-        return Run(self, self.filled(binding))
-
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Bytes of the arrays that live from one phase to the next."""
         run = Run(self, self.filled(binding))
