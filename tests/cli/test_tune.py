@@ -22,7 +22,7 @@ def test_a_busy_machine_is_told(evenly, small, monkeypatch) -> None:
     assert (ran.lines[-1], ran.err) == ("  not remembered", "evenly: This machine was busy.\n")
 
 
-def test_tune_prints_the_times_and_remembers(evenly, small, winners_file) -> None:
+def test_tune_prints_the_times_and_remembers(evenly, small, sure, winners_file) -> None:
     ran = evenly(
         "tune",
         small,

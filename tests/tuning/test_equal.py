@@ -194,7 +194,7 @@ def test_calls_without_a_plan_follow_every_change() -> None:
 
 
 # ---- tune, explain ------------------------------------------------------------------------------------
-def test_tuned_plans_read_none_either(winners_file) -> None:
+def test_tuned_plans_read_none_either(sure, winners_file) -> None:
     A, x, y = arguments(equal_rows(300, 7))
     few = [ev.ThreadMapped(), ev.MergePath()]
     tuned = spmv.plan(A, x, y).tune(candidates=few, seconds=0.02)

@@ -13,7 +13,7 @@ FEW = [ev.ThreadMapped(), ev.MergePath()]
 
 
 @pytest.fixture
-def tuned(winners_file):
+def tuned(sure, winners_file):
     A = ev.csr(rmat(9))
     x, y = np.ones(512, np.float32), np.empty(512, np.float32)
     return A, spmv.plan(A, x, y).tune(candidates=FEW, seconds=0.02)

@@ -526,7 +526,7 @@ def test_a_file_that_cannot_be_written_is_no_error(paced, monkeypatch, tmp_path)
     assert (tuned.schedule, tuned.tuning.kept) == (ev.WorkOriented(), "")
 
 
-def test_a_kernel_without_a_layout_in_its_arguments(winners_file) -> None:
+def test_a_kernel_without_a_layout_in_its_arguments(sure, winners_file) -> None:
     @ev.kernel
     def first(x, y):
         y[0] = x[0] + 1.0
