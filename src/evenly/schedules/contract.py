@@ -188,7 +188,7 @@ def _launched(schedule: Any, sizes: Sizes) -> tuple[int, int]:
     except Exception as error:
         said = f"{type(error).__name__}: {error}"
         raise InputError(name, expected="(blocks, threads a block)", given=said) from error
-    if not (isinstance(made, tuple) and len(made) == 2 and all(map(_is_integer, made))):
+    if not (isinstance(made, tuple) and len(made) == 2 and all(map(is_integer, made))):
         expected = "(blocks, threads a block), two integers"
         raise InputError(name, expected=expected, given=repr(made))
     blocks, block = map(int, made)
@@ -196,7 +196,8 @@ def _launched(schedule: Any, sizes: Sizes) -> tuple[int, int]:
     return blocks, block
 
 
-def _is_integer(x: Any) -> bool:
+def is_integer(x: Any) -> bool:
+    """An integer of Python's or NumPy's; a truth value is none."""
     return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 

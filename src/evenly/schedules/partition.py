@@ -11,6 +11,8 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.language.names import processor
 
+from .contract import is_integer
+
 
 @dataclass(frozen=True, eq=False)
 class Partition:
@@ -75,6 +77,6 @@ class Partition:
 
 def partition(schedule: Any, layout: Any, n: int) -> Partition:
     """`schedule` applied to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+    if not is_integer(n) or n < 1:
         raise InputError("n", expected="a number of processors, 1 or more", given=repr(n))
     return Partition(schedule, layout, int(n))

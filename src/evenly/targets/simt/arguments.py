@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.schedules.contract import is_integer
 
 from .machine import Memory
 
@@ -22,11 +23,11 @@ TYPES = {
 
 def grid_of(given: Any) -> tuple[int, int]:
     """(blocks, blocks along y) of a number or a pair. Raises InputError."""
-    pair = (given, 1) if _is_integer(given) else given
+    pair = (given, 1) if is_integer(given) else given
     if not (
         isinstance(pair, tuple | list)
         and len(pair) == 2
-        and all(_is_integer(n) and n >= 1 for n in pair)
+        and all(is_integer(n) and n >= 1 for n in pair)
     ):
         raise InputError("grid", expected="a number of blocks, or (x, y)", given=repr(given))
     if pair[0] >= 2**31 or pair[1] >= 2**16:
@@ -37,7 +38,7 @@ def grid_of(given: Any) -> tuple[int, int]:
 def block_of(given: Any, bound: str) -> int:
     """Threads a block. bound: what EV_KERNEL(...) says, a number or the name of one. Raises InputError."""
     most = min(int(bound), MOST_THREADS) if bound.isdigit() else MOST_THREADS
-    if not _is_integer(given) or not 1 <= given <= most:
+    if not is_integer(given) or not 1 <= given <= most:
         raise InputError("block", expected=f"1 to {most} threads", given=repr(given))
     return int(given)
 
@@ -98,15 +99,11 @@ def _fits(dtype: np.dtype[Any], value: Any) -> bool:
         return isinstance(value, float | np.floating) or (
             isinstance(value, int | np.integer) and abs(int(value)) < 2**1023
         )
-    return dtype.kind != "b" and _is_integer(value) and _in_range(dtype, value)
+    return dtype.kind != "b" and is_integer(value) and _in_range(dtype, value)
 
 
 def _in_range(dtype: np.dtype[Any], value: int) -> bool:
     return bool(np.iinfo(dtype).min <= value <= np.iinfo(dtype).max)
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _brief(value: Any) -> str:
