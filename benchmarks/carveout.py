@@ -21,14 +21,14 @@ import scipy.sparse
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.bench.matrices import in_type, sources
+from evenly.choosing.auto import choose
+from evenly.choosing.candidates import candidates
+from evenly.choosing.statistics import statistics
+from evenly.choosing.task import Task
 from evenly.gpus.numbers import numbers
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import measure
-from evenly.tuning.auto import choose
-from evenly.tuning.candidates import candidates
-from evenly.tuning.statistics import statistics
-from evenly.tuning.task import Task
 
 SCALES = range(15, 23)
 LEAST = 40_000  # nonzeros: below, a launch is nearly all

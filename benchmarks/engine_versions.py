@@ -4,7 +4,7 @@
         --schedules "NonzeroSplit(128, 11); MergePath(512, 4, min_blocks=3, carveout=7)" \\
         --matrices "rmat-18; dense-rows-20; arrow" BEFORE AFTER
 
-BEFORE, AFTER and any more are folders with a version of src/evenly/targets/cuda/device each. An SpMV in float32 and
+BEFORE, AFTER and any more are folders with a version of src/evenly/targets/gpu/device each. An SpMV in float32 and
 float64, of matrices of the bench, of the folder of files, and R-MAT of other scales, under every schedule with every
 version, all in one process, interleaved, each result checked: the least microseconds of some rounds, and their ratio to
 those of the first version. All is compiled first, by many processes. Needs a GPU and CuPy.
@@ -29,7 +29,7 @@ import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.bench.matrices import in_type, sources
 from evenly.interop.generators import rmat
-from evenly.targets.cuda import headers
+from evenly.targets.gpu import headers
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import WARM, measure
 

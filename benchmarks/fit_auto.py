@@ -1,4 +1,4 @@
-"""Fits the model of costs that `auto` chooses by (tuning/model.py) to measured times.
+"""Fits the model of costs that `auto` chooses by (choosing/model.py) to measured times.
 
     python benchmarks/schedule_times.py FOLDER times.csv
     python benchmarks/fit_auto.py FOLDER times.csv
@@ -22,10 +22,10 @@ from fit_matrices import matrices
 from scipy.optimize import minimize
 
 import evenly as ev
+from evenly.choosing.model import bound_by_bytes, predicted
+from evenly.choosing.statistics import Statistics, statistics
+from evenly.choosing.task import SPMV, Task
 from evenly.gpus.numbers import numbers
-from evenly.tuning.model import bound_by_bytes, predicted
-from evenly.tuning.statistics import Statistics, statistics
-from evenly.tuning.task import SPMV, Task
 
 Times = dict[
     tuple[str, str], dict[str, float]

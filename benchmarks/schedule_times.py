@@ -31,11 +31,11 @@ import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.arguments import spec_of
 from evenly.bench.matrices import in_type
+from evenly.choosing.model import LANES, groups, most_in_flight, runs
+from evenly.choosing.statistics import Statistics, statistics
 from evenly.gpus.numbers import numbers
 from evenly.targets.cuda.compile import cubin
 from evenly.timing.graphs import GraphClock
-from evenly.tuning.model import LANES, groups, most_in_flight, runs
-from evenly.tuning.statistics import Statistics, statistics
 
 TASKS = [("spmv", "float32"), ("spmv", "float64"), ("row_argmax", "float32")]
 TASKS += [("weighted", "float32")]

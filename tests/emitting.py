@@ -14,9 +14,9 @@ from evenly.language.schedule_code import schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.runtime.kernel import layouts_of
 from evenly.targets.cpu import CpuTarget
-from evenly.targets.cuda.emit.code import KernelCode
-from evenly.targets.cuda.emit.kernels import emit
-from evenly.targets.cuda.emit.unit import Unit
+from evenly.targets.gpu.emit.code import KernelCode
+from evenly.targets.gpu.emit.kernels import emit
+from evenly.targets.gpu.emit.unit import Unit
 from tests.batteries import matrices
 from tests.kernels import Case, laid_out
 

@@ -24,14 +24,15 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("layouts", "schedules"),
     ("arguments", "gpus"),
     ("targets.contract", "targets.printing"),
-    ("targets.cpu", "targets.cuda", "targets.python"),  # no target knows another
-    ("targets.simt",),  # but for the emulator, which runs cuda's code
+    ("targets.gpu",),  # what targets share that run CUDA C++
+    ("targets.cpu", "targets.cuda", "targets.python", "targets.simt"),  # no target knows another
     ("targets",),  # targets by their names
     ("timing",),
-    ("tuning",),
+    ("choosing",),
+    ("balance", "tuning"),
     ("runtime",),
     ("kit",),
-    ("algorithms", "verify", "tuning.explain"),  # what a user calls with kernels and layouts
+    ("algorithms", "verify", "explain"),  # what a user calls with kernels and layouts
     ("wiring",),
     ("",),
     ("bench",),
@@ -45,7 +46,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {}
 # The same under `if TYPE_CHECKING:`, which runs for nobody: names of types, in annotations alone.
 TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
     {
-        ("evenly/tuning/equal.py", "evenly.runtime.plan"),
+        ("evenly/choosing/equal.py", "evenly.runtime.plan"),
         ("evenly/tuning/locality.py", "evenly.runtime.plan"),
         ("evenly/tuning/tune.py", "evenly.runtime.kernel"),
         ("evenly/tuning/tune.py", "evenly.runtime.plan"),

@@ -77,10 +77,10 @@ from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 if TYPE_CHECKING:
+    from evenly.balance.balance import Balance
+    from evenly.explain import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
     from evenly.targets.simt.report import SimtError
-    from evenly.tuning.balance import Balance
-    from evenly.tuning.explain import explain
     from evenly.tuning.tuned import Tuning
 
 # Algorithms are written with what stands above.
@@ -89,13 +89,13 @@ from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 
 # What most programs never use is imported where it is asked for.
 _LATE = {
-    "Balance": "evenly.tuning.balance",
+    "Balance": "evenly.balance.balance",
     "Exploration": "evenly.targets.simt.program",
     "Outcome": "evenly.targets.simt.program",
     "SimtError": "evenly.targets.simt.report",
     "SimtProgram": "evenly.targets.simt.program",
     "Tuning": "evenly.tuning.tuned",
-    "explain": "evenly.tuning.explain",
+    "explain": "evenly.explain",
 }
 
 

@@ -9,9 +9,9 @@ TABLE = {
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
-    "evenly.tuning.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
+    "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
     "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",
-    "evenly.tuning.scatter:measured_on_gpu": "evenly.runtime.scatter:by_kernel",
+    "evenly.choosing.scatter:measured_on_gpu": "evenly.runtime.scatter:by_kernel",
 }
 
 hooks.connect(TABLE)

@@ -10,7 +10,7 @@ import numpy as np
 
 import evenly as ev
 from evenly.layouts.csr import Csr
-from evenly.targets.cuda.emit.code import KernelCode
+from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
 from .kernel import spmv

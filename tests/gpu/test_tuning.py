@@ -15,10 +15,10 @@ import pytest
 
 import evenly as ev
 from evenly.arguments import Binding
+from evenly.choosing.candidates import candidates
 from evenly.interop.arrays import view
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
-from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CudaCopies
 from evenly.tuning.locality import renumbered, renumbering
 from tests.batteries import matrices, names, vector

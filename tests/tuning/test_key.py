@@ -12,11 +12,11 @@ import pytest
 
 import evenly as ev
 from evenly.arguments import Binding, spec_of
+from evenly.choosing.statistics import statistics
 from evenly.interop import context
 from evenly.interop.generators import rmat, stencil
 from evenly.targets.cuda import place
 from evenly.tuning import key
-from evenly.tuning.statistics import statistics
 from tests.batteries import layout_batteries
 from tests.interop.fakes import OnCuda
 from tests.kernels import CASES, row_norms, softmax_rows, spmv

@@ -10,10 +10,10 @@ import pytest
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows
 from evenly.arguments import Binding, spec_of
+from evenly.choosing.candidates import candidates
 from evenly.language.renumbering import gathers_by_ids
 from evenly.layouts import convert
 from evenly.tuning import copies, locality
-from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CpuCopies
 from evenly.tuning.locality import Renumbered, renumbered, renumbering
 from evenly.tuning.tuned import RENUMBERED

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.choosing.candidates import candidates
 from evenly.interop.generators import rmat
 from evenly.tuning import copies, tune, winners
-from evenly.tuning.candidates import candidates
 from evenly.tuning.copies import CpuCopies, reads_what_it_writes
 from tests.batteries import matrices, names, vector
 from tests.kernels import CASES, column_counts, halved, softmax_rows, spmv

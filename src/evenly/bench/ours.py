@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 from evenly.algorithms.linalg.spmv import spmv, spmv_rows
+from evenly.choosing.auto import choose
+from evenly.choosing.candidates import candidates
+from evenly.choosing.task import product_of
 from evenly.runtime.plan import Plan
-from evenly.tuning.auto import choose
-from evenly.tuning.candidates import candidates
-from evenly.tuning.task import product_of
 
 from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from evenly.balance.pictures import available
 from evenly.errors import InputError, UnavailableError
 from evenly.schedules import TABLE as SCHEDULES
 from evenly.timing.rounds import WARM
-from evenly.tuning.pictures import available
 
 from .contender import AUTO, OURS
 from .record import Row

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evenly import targets
+from evenly.balance.pictures import check_path
+from evenly.balance.sketch import sketch
 from evenly.cli import dtypes
 from evenly.cli.csv_file import CsvFile, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
@@ -24,8 +26,6 @@ from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
 from evenly.targets.here import best_target
-from evenly.tuning.pictures import check_path
-from evenly.tuning.sketch import sketch
 
 SLOW = ("python", "simt")  # targets that are not there for speed: one run is enough
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
@@ -165,8 +165,8 @@ def measure(
 
 def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     """The name of the schedule that "auto" took, and a line that says why."""
-    from evenly.tuning.auto import consider
-    from evenly.tuning.task import product_of
+    from evenly.choosing.auto import consider
+    from evenly.choosing.task import product_of
 
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)

@@ -2,7 +2,7 @@
 
 Lowering reads an entry's types, the targets read its spelling or its meaning, docs/language.md and the tests are
 made of all of it. To add a function, add an entry. Where C++ or Numba has no such function, write one: in
-`targets/cuda/device/ops.cuh`, or in `targets/cpu/primitives.py`. Then `python -m tests.language.intrinsics_page`
+`targets/gpu/device/ops.cuh`, or in `targets/cpu/primitives.py`. Then `python -m tests.language.intrinsics_page`
 writes its line of the documentation.
 """
 

@@ -1,7 +1,7 @@
 """Layouts with offsets whose tiles all have equally many atoms: where a tile begins follows from its number.
 
-When: never by hand; plans under `auto` take them in the place of what they were given (tuning/equal.py). Rows of equal
-length are those of graphs of k nearest neighbours, of sampled neighbourhoods and of many meshes.
+When: never by hand; plans under `auto` take them in the place of what they were given (choosing/equal.py). Rows of
+equal length are those of graphs of k nearest neighbours, of sampled neighbourhoods and of many meshes.
 Source: ELLPACK without its padding (Kincaid, Respess, Young and Grimes, ITPACK 2C, 1982).
 """
 

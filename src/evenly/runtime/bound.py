@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
+from evenly.choosing.auto import choose
+from evenly.choosing.equal import without_offsets
+from evenly.choosing.statistics import forget
+from evenly.choosing.task import task_of
 from evenly.errors import InputError
 from evenly.language import cutting
 from evenly.language.depth import shallow
 from evenly.language.specs import Spec
 from evenly.schedules import by_name
 from evenly.targets.contract import Executable
-from evenly.tuning.auto import choose
-from evenly.tuning.equal import without_offsets
 from evenly.tuning.recall import recall
-from evenly.tuning.statistics import forget
-from evenly.tuning.task import task_of
 from evenly.tuning.tuned import Tuning
 
 from .plan import Compiled, Plan

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from evenly.choosing.lengths import Sums, an_array
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
-from evenly.tuning.lengths import Sums, an_array
 
 from .kernel import kernel
 

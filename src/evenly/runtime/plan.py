@@ -19,8 +19,8 @@ from .recent import Recent
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evenly.balance.balance import Balance
     from evenly.targets.contract import Executable, Stored
-    from evenly.tuning.balance import Balance
     from evenly.tuning.tuned import Tuning
 
     from .bound import Bound
@@ -238,9 +238,9 @@ class Plan:
 
         Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
         """
+        from evenly.balance.pictures import check_path
+        from evenly.balance.profile import beside, profile
         from evenly.language.cutting import needs_whole_tiles
-        from evenly.tuning.pictures import check_path
-        from evenly.tuning.profile import beside, profile
 
         if path is not None:
             check_path(path)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from evenly.choosing.lengths import an_array
+from evenly.choosing.scatter import APART, EVERY
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
-from evenly.tuning.lengths import an_array
-from evenly.tuning.scatter import APART, EVERY
 
 from .kernel import kernel
 

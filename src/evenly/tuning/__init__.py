@@ -1,9 +1,7 @@
-"""Which schedule.
+"""Schedules that are measured on the user's own data, and remembered.
 
-    auto, model, task, statistics      predicted: costs, from statistics of the tiles and of what the kernel does
-    tune, winners, locality            measured, and remembered; columns numbered anew
-    equal                              tiles of equal length, whose offsets a plan does not read
-    explain, balance                   told: why, and how evenly
-
-Tuned numbers are data, one file an architecture (gpus/).
+tune, copies           candidates are timed on a plan's arguments, and on copies of its outputs
+tuned                  what was measured, and its report
+key, winner, reading, winners, recall     what is remembered, its file, and how `auto` asks for it
+locality               columns numbered anew, so that what is gathered most lies together
 """

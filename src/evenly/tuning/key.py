@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from evenly.arguments import Binding, spec_of
+from evenly.choosing.statistics import Statistics, statistics
 from evenly.errors import printable
 from evenly.interop.arrays import is_array, view
 from evenly.language import ir
@@ -22,8 +23,6 @@ from evenly.language.specs import ScalarSpec
 from evenly.layouts.contract import is_layout
 from evenly.targets.cuda.place import device_at
 from evenly.version import __version__
-
-from .statistics import Statistics, statistics
 
 LETTERS = 12  # of a digest
 

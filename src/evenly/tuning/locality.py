@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.arguments import Binding
+from evenly.choosing.equal import WithoutOffsets
 from evenly.errors import InputError
 from evenly.hooks import hook
 from evenly.interop import arrays
@@ -24,8 +25,6 @@ from evenly.language import ir
 from evenly.language.renumbering import Gathers, gathers_by_ids
 from evenly.layouts.contract import layout
 from evenly.targets.contract import Executable, Stored
-
-from .equal import WithoutOffsets
 
 if TYPE_CHECKING:
     from evenly.runtime.plan import Plan

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from evenly.arguments import Binding
+from evenly.choosing.candidates import can_run
 from evenly.language import ir
 
 from . import key, winners
-from .candidates import can_run
 from .tuned import CLOCKS, Tuning
 
 

@@ -16,19 +16,19 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from evenly.arguments import Binding
+from evenly.choosing.auto import choose
+from evenly.choosing.candidates import can_run, several
+from evenly.choosing.candidates import candidates as all_candidates
+from evenly.choosing.statistics import forget
+from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language.ir import Program
 from evenly.timing.busy import busy_machine
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
-from .auto import choose
-from .candidates import can_run, several
-from .candidates import candidates as all_candidates
 from .copies import PLACES, Copies, reads_what_it_writes
 from .locality import Renumbering, renumbered, renumbering
-from .statistics import forget
-from .task import task_of
 from .tuned import CLOCKS, RENUMBERED, Tuning
 from .winner import Winner, can_be_kept
 

@@ -18,8 +18,9 @@ from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 
 import evenly as ev
 from evenly.gpus.numbers import numbers
-from evenly.targets.cuda import CudaTarget, headers
+from evenly.targets.cuda import CudaTarget
 from evenly.targets.cuda import compile as compiling
+from evenly.targets.gpu import headers
 
 pytest.importorskip("cuda.core")
 

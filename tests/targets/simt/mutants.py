@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from tests.kernels import CASES
 
 import evenly as ev
-from evenly.targets.cuda import headers
-from evenly.targets.cuda.launching import cells
+from evenly.targets.gpu import headers
+from evenly.targets.gpu.launching import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER

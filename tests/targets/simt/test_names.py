@@ -13,7 +13,7 @@ from tests.emitting import codes
 from tests.kernels import CASES, ENGINES
 
 import evenly as ev
-from evenly.targets.cuda import headers
+from evenly.targets.gpu import headers
 from evenly.targets.printing.names import ARGUMENT, VARIABLE
 
 pytestmark = pytest.mark.simt

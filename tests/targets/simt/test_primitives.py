@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from evenly.targets.cuda import headers
+from evenly.targets.gpu import headers
 from evenly.targets.simt.compiler import HOST
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "simt.md"

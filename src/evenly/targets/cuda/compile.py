@@ -10,9 +10,9 @@ import warnings
 from typing import Any
 
 from evenly.cache import read_file, write_file
-from evenly.errors import InputError, InternalError, UnavailableError
-
-from . import headers
+from evenly.errors import InternalError, UnavailableError
+from evenly.targets.gpu import headers
+from evenly.targets.gpu.failures import too_much_shared
 
 # Lambdas in device code carry no annotation of their own: older NVRTCs take them for host functions.
 OPTIONS: dict[str, Any] = {"std": "c++17", "device_as_default_execution_space": True}
@@ -64,16 +64,6 @@ def cubin(source: str, name: str, arch: str) -> bytes:
     made = _compile(full, name, arch)
     write_file("cubin", f"{key}.cubin", made)
     return made
-
-
-def too_much_shared(nbytes: int, most: int, kernel: str) -> InputError:
-    """What a user is told whose blocks need so many bytes of shared memory."""
-    return InputError(
-        "schedule",
-        expected=f"blocks that fit into {most:,} bytes of shared memory",
-        given=f"{nbytes:,} bytes, in {kernel}",
-        hint="fewer items or threads a block, or a schedule that owns whole tiles",
-    )
 
 
 def _compile(full: str, name: str, arch: str) -> bytes:

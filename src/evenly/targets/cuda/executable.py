@@ -13,12 +13,12 @@ from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
 from evenly.targets.contract import Executable
+from evenly.targets.gpu import headers
+from evenly.targets.gpu.emit.code import KernelCode
+from evenly.targets.gpu.launching import Addresses, Program, Scratch, Step
 
-from . import headers
 from .compile import cubin, require
-from .emit.code import KernelCode
 from .graph import graphed
-from .launching import Addresses, Program, Scratch, Step
 from .loading import load
 from .memory import DeviceMemory
 from .place import device_at

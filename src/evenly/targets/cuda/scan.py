@@ -14,12 +14,12 @@ from evenly.language.lower.tiles import layout_code
 from evenly.language.reads import kept
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import ceil_div
+from evenly.targets.gpu.emit.expressions import Text
+from evenly.targets.gpu.emit.layout_struct import position_function
+from evenly.targets.gpu.emit.parameters import parameters_of, struct_members, struct_values
+from evenly.targets.gpu.launching import scalar
 
 from . import compile as compiling
-from .emit.expressions import Text
-from .emit.layout_struct import position_function
-from .emit.parameters import parameters_of, struct_members, struct_values
-from .launching import scalar
 from .place import current_device
 
 BLOCK, ITEMS = 256, 8

@@ -38,7 +38,7 @@ class SimtTarget:
         debug: bool,
     ) -> Any:
         """debug: no difference, everything is checked."""
-        from evenly.targets.cuda.launching import Program
+        from evenly.targets.gpu.launching import Program
 
         from .executable import SimtExecutable
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evenly.cache import read_file, replace_file, write_file
 from evenly.errors import InternalError, UnavailableError
-from evenly.targets.cuda import headers
+from evenly.targets.gpu import headers
 
 HOST = Path(__file__).parent / "host"
 RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")

@@ -17,14 +17,9 @@ from evenly.errors import EvenlyError, InternalError
 from evenly.gpus.numbers import numbers
 from evenly.language import ir
 from evenly.targets.contract import Executable
-from evenly.targets.cuda.compile import too_much_shared
-from evenly.targets.cuda.emit.code import KernelCode
-from evenly.targets.cuda.launching import (
-    Addresses,
-    Program,
-    Scratch,
-    Step,
-)
+from evenly.targets.gpu.emit.code import KernelCode
+from evenly.targets.gpu.failures import too_much_shared
+from evenly.targets.gpu.launching import Addresses, Program, Scratch, Step
 
 from . import compiler, report, source
 from .counters import Counters

@@ -1,4 +1,4 @@
-"""CUDA C++ of your own on the emulator, written against the primitives of targets/cuda/device/gpu.cuh."""
+"""CUDA C++ of your own on the emulator, written against the primitives of targets/gpu/device/gpu.cuh."""
 
 from __future__ import annotations
 

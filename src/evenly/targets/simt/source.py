@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evenly.language.diagnostics import Location
-from evenly.targets.cuda import headers
-from evenly.targets.cuda.emit.code import KernelCode
+from evenly.targets.gpu import headers
+from evenly.targets.gpu.emit.code import KernelCode
 
 from .report import Origins
 

@@ -1,4 +1,4 @@
-// The primitives of cuda/device/gpu.cuh on the CPU: the same engines and the same emitted code, executed by fibers.
+// The primitives of gpu/device/gpu.cuh on the CPU: the same engines and the same emitted code, executed by fibers.
 //
 // Everything here is a thin call into the runtime. Plain reads and writes of kernels are seen by the runtime too: code
 // that includes this is compiled with -fsanitize=thread, whose hooks the runtime implements (hooks.hpp).

@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenly.targets.cuda import headers
+from evenly.targets.gpu import headers
 from evenly.targets.simt import compiler
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TARGETS = Path(__file__).resolve().parents[3] / "src" / "evenly" / "targets"
-DEVICE, HOST = TARGETS / "cuda" / "device", TARGETS / "simt" / "host"
+DEVICE, HOST = TARGETS / "gpu" / "device", TARGETS / "simt" / "host"
 WARNINGS = ("-Wall", "-Wextra", "-Werror")
 FASTER = "-DEV_DEVICE=inline"  # not always: no test here asks for lines
 

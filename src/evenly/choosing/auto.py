@@ -40,7 +40,7 @@ def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
 
 
 def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
-    """The candidate that the model of costs holds to be the fastest (tuning/model.py)."""
+    """The candidate that the model of costs holds to be the fastest (choosing/model.py)."""
     held = numbers_for(layout)
     times = predicted(st, held, task)
     far = may_be_bound_by_gathers(st, held, task) and _far(layout)

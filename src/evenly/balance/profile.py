@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import Binding
+from evenly.choosing.candidates import several
 from evenly.errors import InputError
 from evenly.language.phases import Once, Owned, Phases
 from evenly.layouts.contract import is_layout
@@ -15,7 +16,6 @@ from evenly.schedules import TABLE
 from evenly.schedules.contract import Sizes
 
 from .balance import WARP, Balance, Level, Load, Numbers
-from .candidates import several
 from .shares import MOST_STEPS, Shares, shares
 
 # Instead of a default that only repeats another one: a group of 32 is a warp.

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.choosing.lengths import Sums, has_offsets, sums
 from evenly.layouts import convert
 from evenly.runtime.lengths import measured
-from evenly.tuning.lengths import Sums, has_offsets, sums
 from tests.batteries import matrices
 
 LAYOUTS = {

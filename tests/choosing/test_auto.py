@@ -10,18 +10,18 @@ import pytest
 
 import evenly as ev
 from evenly.arguments import spec_of
+from evenly.choosing import auto
+from evenly.choosing.auto import consider
+from evenly.choosing.candidates import candidates
+from evenly.choosing.model import bins, predicted, split
+from evenly.choosing.scatter import by_numpy, scattered
+from evenly.choosing.statistics import Statistics, statistics
+from evenly.choosing.task import Task, product_of, task_of
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr, convert
 from evenly.runtime.scatter import by_kernel
 from evenly.targets.cuda import place
-from evenly.tuning import auto
-from evenly.tuning.auto import consider
-from evenly.tuning.candidates import candidates
-from evenly.tuning.model import bins, predicted, split
-from evenly.tuning.scatter import by_numpy, scattered
-from evenly.tuning.statistics import Statistics, statistics
-from evenly.tuning.task import Task, product_of, task_of
 from tests.batteries import layout_batteries
 from tests.interop import fakes
 from tests.kernels import CASES

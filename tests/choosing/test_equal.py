@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
+from evenly.choosing.equal import WithoutOffsets
 from evenly.runtime.plan import Plan
-from evenly.tuning.equal import WithoutOffsets
 from tests.batteries import equal_rows, matrices, vector
 from tests.kernels import CASES, ENGINES, spmv, tolerance
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.balance import pictures
+from evenly.balance.sketch import percent, sketch, times
 from evenly.schedules import TABLE
-from evenly.tuning import pictures
-from evenly.tuning.sketch import percent, sketch, times
 from tests.batteries import layout_batteries, matrices, names, vector
 from tests.kernels import spmv, two_loops
 

@@ -12,13 +12,13 @@ from evenly.runtime.kernel import Kernel
 from evenly.targets import TABLE
 from evenly.version import __version__
 
-from . import winners
-from .auto import Choice, consider
-from .equal import has_equal_tiles
-from .key import structure_of
-from .statistics import forget
-from .task import product_of
-from .tuned import Tuning
+from .choosing.auto import Choice, consider
+from .choosing.equal import has_equal_tiles
+from .choosing.statistics import forget
+from .choosing.task import product_of
+from .tuning import winners
+from .tuning.key import structure_of
+from .tuning.tuned import Tuning
 
 
 @dataclass(frozen=True)
