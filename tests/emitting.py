@@ -15,8 +15,8 @@ from evenly.language.specs import LayoutSpec
 from evenly.runtime.kernel import layouts_of
 from evenly.targets.cpu import CpuTarget
 from evenly.targets.gpu.emit.code import KernelCode
-from evenly.targets.gpu.emit.kernels import emit
 from evenly.targets.gpu.emit.unit import Unit
+from evenly.targets.gpu.kernels import emit
 from tests.batteries import matrices
 from tests.kernels import Case, laid_out
 

@@ -17,12 +17,12 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 
 # Packages and modules of evenly, of which the longest name that fits a module counts. "": evenly/__init__.py itself.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "hooks", "version"),
+    ("errors", "hooks", "version", "gpus"),
     ("cache",),
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
-    ("arguments", "gpus"),
+    ("arguments",),
     ("targets.contract", "targets.printing"),
     ("targets.gpu",),  # what targets share that run CUDA C++
     ("targets.cpu", "targets.cuda", "targets.python", "targets.simt"),  # no target knows another

@@ -25,6 +25,7 @@ from evenly.runtime.kernel import kernel
 from evenly.schedules import by_name
 from evenly.schedules.contract import Sizes, check_groups, launch_of
 from evenly.schedules.partition import Partition, partition
+from evenly.targets.gpu.engines import engine_of
 
 OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
 MOST_STEPS = 5_000_000  # of the plain Python run
@@ -92,7 +93,8 @@ def _whole_groups(schedule: Any, counted: Any, launched: int) -> int:
     # What its methods raise, the walks report.
     with names.groups_asked() as asked, contextlib.suppress(Exception):
         p.atoms(0, p.tiles(0)[0])
-    check_groups(schedule, asked)
+    if engine_of(schedule).runs_methods:
+        check_groups(schedule, asked)
     return math.lcm(own, *asked) // own
 
 

@@ -9,6 +9,7 @@ TABLE = {
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
+    "evenly.schedules.contract:check_engine": "evenly.targets.gpu.engines:check",
     "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
     "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",
     "evenly.choosing.scatter:measured_on_gpu": "evenly.runtime.scatter:by_kernel",

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly.balance.profile import load, offsets_of
 from evenly.balance.shares import shares
+from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import numbers
 from evenly.schedules.contract import Sizes
 from tests.batteries import layout_batteries
@@ -117,7 +118,7 @@ def test_shares_of_the_engines_are_cuts_of_a_line(schedule, offsets) -> None:
 
 def test_chunks_go_to_whoever_is_free_first(monkeypatch) -> None:
     """One multiprocessor, 64 warps, 200 chunks: the warp with the long tile gets no other."""
-    monkeypatch.setattr("evenly.balance.shares.numbers", lambda: {"multiprocessors": 1})
+    monkeypatch.setattr("evenly.balance.shares.measured", lambda: Gpu(1))
     sizes = [5000, *[32] * 199]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     _, shared, _ = made(ev.DynamicChunks(chunk=1, size=32, block=1024), offsets)

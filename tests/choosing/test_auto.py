@@ -17,6 +17,7 @@ from evenly.choosing.model import bins, predicted, split
 from evenly.choosing.scatter import by_numpy, scattered
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.task import Task, product_of, task_of
+from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr, convert
@@ -185,7 +186,7 @@ def test_a_few_very_long_tiles_among_short_ones_are_sorted_out() -> None:
         lengths[[3, 700, 1_999]] = longest
         A = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
         assert (chosen(A) == ev.Lrb(block=512)) == sorts
-        assert consider(A, "cuda", Task(kept=False)).schedule.engine != "lrb"
+        assert consider(A, "cuda", Task(kept=False)).schedule.engine != "bins"
 
 
 @ev.kernel
@@ -257,10 +258,10 @@ def test_plans_that_stream_sort_tiles_of_unequal_length() -> None:
         plans, calls = (Task(streams=True, value_bytes=value_bytes, kept=k) for k in (True, False))
         skewed = ev.csr(rmat(14))
         assert consider(skewed, "cuda", plans).schedule == STREAMS_SORTED
-        assert consider(skewed, "cuda", calls).schedule.engine != "lrb"
+        assert consider(skewed, "cuda", calls).schedule.engine != "bins"
         for regular in (equal_tiles(40_000, 1), equal_tiles(40_000, 16)):
             assert consider(regular, "cuda", plans).schedule.engine == "owned"
-    assert consider(ev.csr(rmat(14)), "cuda").schedule.engine != "lrb"
+    assert consider(ev.csr(rmat(14)), "cuda").schedule.engine != "bins"
     assert {ev.Lrb(block=512), STREAMS_SORTED} <= set(candidates("cuda"))
 
 
@@ -318,7 +319,8 @@ def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
     monkeypatch: pytest.MonkeyPatch, memory: int, shares: slice
 ) -> None:
     column = fakes.ndarray(np.zeros(5, np.int32))
-    monkeypatch.setattr(place, "shared_memory", {column.data.device_id: memory}.__getitem__)
+    gpus = {column.data.device_id: Gpu(132, shared_memory=memory)}
+    monkeypatch.setattr(place, "gpu_of", gpus.__getitem__)
     there = Csr(offsets=column, indices=column, values=column, num_columns=5)
     assert auto.numbers_for(there) == numbers() | {"shares": numbers()["shares"][shares]}
     assert auto.numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()

@@ -27,7 +27,7 @@ SCHEDULES: dict[str, Any] = {
     "cuda/nonzero.cu": ev.NonzeroSplit(block=256, items=4),
     "cuda/flatten.cu": ev.GroupMapped(size=8, block=256, flatten=True, items=1),
     "cuda/dynamic.cu": ev.DynamicChunks(chunk=64, size=8, block=256, items=4),
-    "cuda/lrb.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
+    "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),
     "cpu/share.py": ev.WorkOriented(block=256, items=8),

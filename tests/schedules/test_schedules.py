@@ -7,6 +7,8 @@ import pytest
 
 import evenly as ev
 from evenly import schedules
+from evenly.schedules import TABLE, Entry
+from evenly.targets.gpu.engines import engine_of
 from tests.batteries import layout_batteries, matrices, vector
 from tests.emitting import emitted
 from tests.kernels import SCHEDULES, spmv
@@ -269,6 +271,23 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         @ev.schedule
         class Chunk(ev.ThreadMapped):
             engine = "dynamic"
+
+    with pytest.raises(
+        ev.InputError,
+        match=r"Owner.owner: expected 'share', since the engine is 'merge', got 'thread'",
+    ):
+
+        @ev.schedule
+        class Owner(ev.ThreadMapped):
+            engine = "merge"
+
+
+@pytest.mark.parametrize("entry", TABLE.values(), ids=TABLE)
+def test_our_schedules_have_what_their_engines_ask_for(entry: Entry) -> None:
+    made = entry.make()
+    engine = engine_of(made)
+    assert made.owner in engine.owners
+    assert all(hasattr(made, name) for name in engine.parameters)
 
 
 @ev.kernel

@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from evenly.gpus.gpu import WARP
 from evenly.schedules import TABLE
-
-WARP = 32
 
 Numbers = np.ndarray[Any, Any]
 

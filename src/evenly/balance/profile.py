@@ -9,13 +9,14 @@ import numpy as np
 from evenly.arguments import Binding
 from evenly.choosing.candidates import several
 from evenly.errors import InputError
+from evenly.gpus.gpu import WARP
 from evenly.language.phases import Once, Owned, Phases
 from evenly.layouts.contract import is_layout
 from evenly.layouts.moving import move
 from evenly.schedules import TABLE
 from evenly.schedules.contract import Sizes
 
-from .balance import WARP, Balance, Level, Load, Numbers
+from .balance import Balance, Level, Load, Numbers
 from .shares import MOST_STEPS, Shares, shares
 
 # Instead of a default that only repeats another one: a group of 32 is a warp.

@@ -61,10 +61,10 @@ def numbers_for(layout: Any) -> dict[str, Any]:
     """Those of the GPU that the layout lies on; for one in host memory, or none, those of the GPU that was measured."""
     if layout is None or device_of(layout) != "cuda":
         return numbers()
-    from evenly.targets.cuda.place import shared_memory
+    from evenly.targets.cuda.place import gpu_of
 
     there = arrays.view(an_array(layout), "array").device_id
-    return for_memory(shared_memory(there))
+    return for_memory(gpu_of(there).shared_memory)
 
 
 def _far(layout: Any) -> bool:

@@ -13,6 +13,7 @@ from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
 from evenly.layouts import Bcsr, Dia, Ell
 from evenly.layouts.fields import value_types
+from evenly.targets.gpu.engines import engine_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,6 @@ class Task:
 SPMV = Task()
 FILLED = (Bcsr, Dia, Ell)  # their atoms are not the places of their values, or do not all have one
 SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
-EXCHANGE = ("merge", "nonzero")  # engines whose lanes exchange values: in shared memory, but for
-SHUFFLED = (1, 2, 4, 8)  # so many items of up to 8 bytes (device/group.cuh)
 
 
 def product_of(layout: Any, kept: bool = True) -> Task:
@@ -74,9 +73,5 @@ def _elsewhere(pass_: ir.Pass) -> bool:
 
 
 def fits(schedule: Any, task: Task) -> bool:
-    """Whether an id of each atom of a block fits into its shared memory, and its value, if lanes exchange it there."""
-    if schedule.engine not in EXCHANGE:
-        return True
-    by_shuffles = schedule.items in SHUFFLED and task.value_bytes <= 8
-    each = 2 + (0 if by_shuffles else max(task.value_bytes, 8))
-    return bool(schedule.block * schedule.items * each <= SHARED)
+    """Whether what a block keeps in shared memory fits there."""
+    return engine_of(schedule).shared_bytes(schedule, task.value_bytes) <= SHARED

@@ -1,1 +1,1 @@
-"""What was measured of GPUs: one data file an architecture, and who reads it."""
+"""What GPUs are, as far as work is divided by it; what was measured of them, one data file an architecture."""

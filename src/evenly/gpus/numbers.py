@@ -7,13 +7,20 @@ import tomllib
 from importlib import resources
 from typing import Any
 
-from evenly.schedules import MergePath
+from .gpu import Gpu
 
 
 @functools.cache
 def numbers(architecture: str = "sm_90") -> dict[str, Any]:
     """The tuned numbers of an architecture."""
     return tomllib.loads(resources.files(__package__).joinpath(f"{architecture}.toml").read_text())
+
+
+@functools.cache
+def measured() -> Gpu:
+    """The GPU that the numbers were measured on."""
+    held = numbers()
+    return Gpu(held["multiprocessors"], shared_memory=held["shared_memory"])
 
 
 def for_memory(nbytes: int) -> dict[str, Any]:
@@ -24,5 +31,5 @@ def for_memory(nbytes: int) -> dict[str, Any]:
     held = numbers()
     if nbytes == held["shared_memory"]:
         return held
-    by_driver = [row for row in held["shares"] if MergePath(*row[2:]).carveout < 0]
+    by_driver = [row for row in held["shares"] if row[-1] < 0]
     return held | {"shares": by_driver}

@@ -7,6 +7,8 @@ Processors" (IEEE Transactions on Software Engineering, 1985); on GPUs by blocks
 
 from __future__ import annotations
 
+from evenly.gpus.gpu import WARP
+
 from .contract import ceil_div, check_block, check_count, check_items, schedule
 from .group_mapped import groups_in_block
 from .handed_out import HandedOut
@@ -51,4 +53,4 @@ class DynamicChunks(HandedOut):
 
 def takers_in_block(size: int, block: int) -> int:
     """How many of a block take chunks: its warps, or its groups of several warps."""
-    return block // 32 if size <= 32 else groups_in_block(size, block)
+    return block // WARP if size <= WARP else groups_in_block(size, block)

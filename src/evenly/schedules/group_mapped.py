@@ -6,6 +6,7 @@ Bell and Garland (SC 2009). The flattened form is their section 5.2.3.
 
 from __future__ import annotations
 
+from evenly.gpus.gpu import WARP
 from evenly.language.func import func
 from evenly.language.names import group, thread_count, thread_index
 
@@ -24,9 +25,9 @@ def groups_in_block(size: int, block: int) -> int:
     Small groups never straddle two warps, large ones have whole warps; a block has 15 named
     barriers beside its own, so no more than 15 groups of several warps (see device/group.cuh).
     """
-    if size <= 32:
-        return (block // 32) * (32 // size)
-    return min(15, block // (ceil_div(size, 32) * 32))
+    if size <= WARP:
+        return (block // WARP) * (WARP // size)
+    return min(15, block // (ceil_div(size, WARP) * WARP))
 
 
 @schedule
@@ -109,7 +110,7 @@ class WarpMapped(_FixedSize):
     items: int = 4
     run: int = 1
 
-    size = 32
+    size = WARP
 
 
 @schedule

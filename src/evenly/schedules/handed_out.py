@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evenly.language.names import group
 
 from .group_mapped import ceil_share
-
-RESIDENT_THREADS = 2048  # that a multiprocessor holds at most, from sm_80 on
-# Blocks of an engine, over those that a GPU runs at once. Blocks that take what is left stay; where the longest tiles
-# come first, later blocks fill in.
-ROUNDS = {"dynamic": 1, "lrb": 4}
-
-
-def most_blocks(schedule: Any, multiprocessors: int) -> int:
-    """How many blocks are worth launching for a schedule whose engine is one of ROUNDS."""
-    return multiprocessors * ROUNDS[schedule.engine] * (RESIDENT_THREADS // int(schedule.block))
 
 
 class HandedOut:

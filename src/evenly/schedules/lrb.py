@@ -7,6 +7,7 @@ Binning" (HPEC 2019).
 from __future__ import annotations
 
 from evenly.errors import InputError
+from evenly.gpus.gpu import WARP
 
 from .contract import ceil_div, check_block, check_count, check_items, schedule
 from .handed_out import HandedOut
@@ -35,13 +36,13 @@ class Lrb(HandedOut):
     items: int = 4
 
     owner = "thread"
-    engine = "lrb"
+    engine = "bins"
     size = 1
 
     def __post_init__(self):
         check_block("Lrb", self.block)
         check_items("Lrb", self.items)
-        check_count("Lrb", "lanes", self.lanes, 2, 32)
+        check_count("Lrb", "lanes", self.lanes, 2, WARP)
         for name in "thread", "group", "warp":
             check_count("Lrb", name, getattr(self, name), 1, 1 << 30)
         for name in "lanes", "thread", "group", "warp":
@@ -58,7 +59,7 @@ class Lrb(HandedOut):
     def launch(self, layout):
         # A block takes a tile, or one a warp, or one a group of lanes: each has the atoms of its class at least.
         least = min(
-            self.warp, self.group * (self.block // 32), self.thread * (self.block // self.lanes)
+            self.warp, self.group * (self.block // WARP), self.thread * (self.block // self.lanes)
         )
         most = ceil_div(layout.num_tiles, self.block) + layout.num_atoms // least + 3
         return min(layout.num_tiles, most), self.block

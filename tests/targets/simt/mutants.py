@@ -15,7 +15,7 @@ from tests.kernels import CASES
 
 import evenly as ev
 from evenly.targets.gpu import headers
-from evenly.targets.gpu.launching import cells
+from evenly.targets.gpu.engines.split import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER

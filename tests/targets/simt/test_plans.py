@@ -10,6 +10,7 @@ from tests.batteries import matrices, vector
 from tests.kernels import SCHEDULES, softmax_rows, spmv, two_loops
 
 import evenly as ev
+from evenly.gpus.gpu import Gpu
 
 pytestmark = pytest.mark.simt
 SPLITS = ("merge", "nonzero", "lrb", "work", "flat 32", "thread")
@@ -63,7 +64,9 @@ def test_check_sees_a_changed_structure(schedule: str) -> None:
 def kernels(plan: Any, stored: bool) -> list[str]:
     """The kernels of a run, as targets with launches have them."""
     program, binding = plan._executable.program, plan._binding
-    return [s.kernel.name for s in program.steps(binding, 4, plan._stored if stored else ())]
+    return [
+        s.kernel.name for s in program.run(binding, Gpu(4), plan._stored if stored else ()).steps
+    ]
 
 
 def test_a_plan_of_bins_has_the_main_kernel_only() -> None:

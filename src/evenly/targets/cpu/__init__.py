@@ -27,7 +27,7 @@ from evenly.language.phases import Once, Phases
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import check_groups
-from evenly.schedules.handed_out import HandedOut
+from evenly.targets.gpu.engines import engine_of
 
 from .division import RULES
 from .executable import Binding, CpuExecutable, Function
@@ -63,7 +63,8 @@ class CpuTarget:
         self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None
     ) -> Emitted:
         """The text of a program, and what goes with it. Needs no Numba."""
-        how = How(rule_of(schedule), schedule.owner, getattr(schedule, "size", 1), codes or {})
+        on_cpu, size = engine_of(schedule).on_cpu, getattr(schedule, "size", 1)
+        how = How(on_cpu, schedule.owner, size, codes or {})
         slots = Slots()
         places: list[Place] | None = [] if debug else None
         functions = {
@@ -91,10 +92,10 @@ class CpuTarget:
         self.require()
         from . import loading
 
-        # Without code of its own: shares of about as much work, which suit a CPU better than as many tiles.
-        own = {} if isinstance(schedule, HandedOut) else layouts
+        engine = engine_of(schedule)
+        own = layouts if engine.on_cpu == "methods" else {}
         codes = {path: schedule_code(schedule, spec, path) for path, spec in own.items()}
-        for code in codes.values():
+        for code in codes.values() if engine.runs_methods else ():
             check_groups(schedule, code.groups)
         made = self.emit(phases, schedule, debug, codes)
         module = loading.load(made.text)
@@ -109,14 +110,6 @@ class CpuTarget:
         return CpuExecutable(
             phases.name, made.text, phases, tuple(functions), made.slots, made.places
         )
-
-
-def rule_of(schedule: Any) -> str:
-    """How the CPU divides the work of a schedule: owned, merge, nonzero or share."""
-    if schedule.owner != "share":
-        return "owned"
-    engine = getattr(schedule, "engine", "share")
-    return engine if engine in ("merge", "nonzero") else "share"
 
 
 __all__ = ["Binding", "CpuExecutable", "CpuTarget"]

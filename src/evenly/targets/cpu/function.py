@@ -29,23 +29,22 @@ from .text import Place, Text
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What a schedule decides for the CPU. rule: owned, merge, nonzero or share.
+    """What a schedule decides for the CPU.
 
-    codes: the schedule's own code, by the path of the layout, where it has any.
+    divided: as its engine says (targets/gpu/engine.py): "merge", "nonzero", or as the schedule's "methods" say.
+    codes: these methods' code, by the path of the layout.
     """
 
-    rule: str
+    divided: str
     owner: str
     size: int
     codes: Mapping[ir.Path, ScheduleCode]
 
     def code(self, phase: Owned | Split) -> ScheduleCode | None:
         """The schedule's own code, where the engine has to follow it."""
-        code = self.codes.get(phase.path)
-        if code is None or self.rule != ("owned" if isinstance(phase, Owned) else "share"):
-            return (
-                None  # a split schedule speaks of shared tiles; those of an Owned phase are whole
-            )
+        code = self.codes.get(phase.path) if self.divided == "methods" else None
+        if code is None or isinstance(phase, Owned) != (self.owner != "share"):
+            return None  # a schedule that shares tiles says nothing of phases of whole ones
         if isinstance(phase, Owned) and is_plain(code, phase.layout, self.owner, self.size):
             return None
         return code
@@ -56,7 +55,7 @@ class How:
             return "own"
         if isinstance(phase, Owned):
             return "merge" if phase.has_pass else "tiles"
-        return "nonzero" if self.rule == "nonzero" else "merge"
+        return "nonzero" if self.divided == "nonzero" else "merge"
 
 
 def emit_function(

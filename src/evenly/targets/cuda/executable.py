@@ -21,7 +21,7 @@ from .compile import cubin, require
 from .graph import graphed
 from .loading import load
 from .memory import DeviceMemory
-from .place import device_at
+from .place import device_at, gpu_of
 from .prepared import Prepared
 
 Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
@@ -94,7 +94,7 @@ class CudaExecutable(Executable):
         """Make the partitions that launches on these very layouts can use again, one a layout."""
         device, stream = self.place(binding)
         made: Stored = {}
-        for step in self.program.partition_steps(binding, multiprocessors(device)):
+        for step in self.program.partition_steps(binding, gpu_of(device.device_id)):
             path = step.phase.path
             if path not in made:
                 # Zero: what its kernels leave unused is compared, too (changed).
@@ -121,20 +121,17 @@ class CudaExecutable(Executable):
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
         device, _ = self.place(binding)
-        return self.program.workspace_bytes(binding, multiprocessors(device), stored or {})
+        return self.program.run(binding, gpu_of(device.device_id), stored or {}).workspace_bytes
 
     # ---- launches --------------------------------------------------------------------------------
     def _launches(
         self, binding: Binding, stored: Stored, device: Any, stream: Any, workspace: Workspace
     ) -> list[Launch]:
-        count, at = multiprocessors(device), (device.device_id, int(stream.handle))
-        scratch = self.program.scratch(binding, count, stored)
-        memory = workspace.memory("scratch", scratch.nbytes, *at)
-        cells = workspace.memory("cells", self.program.cell_bytes(binding, count), *at)
-        return [
-            self._launch(step, binding, scratch, Held(memory, cells, stored), device)
-            for step in self.program.steps(binding, count, stored)
-        ]
+        run = self.program.run(binding, gpu_of(device.device_id), stored)
+        at = device.device_id, int(stream.handle)
+        memory = workspace.memory("scratch", run.scratch.nbytes, *at)
+        held = Held(memory, workspace.memory("cells", run.zeros, *at), stored)
+        return [self._launch(step, binding, run.scratch, held, device) for step in run.steps]
 
     def _launch(
         self, step: Step, binding: Binding, scratch: Scratch | None, held: Held, device: Any
@@ -201,7 +198,3 @@ class Held:
 
 def address(memory: DeviceMemory | None) -> int:
     return 0 if memory is None else memory.handle
-
-
-def multiprocessors(device: Any) -> int:
-    return int(device.properties.multiprocessor_count)

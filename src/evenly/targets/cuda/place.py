@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.gpus.gpu import Gpu
 from evenly.interop.context import make_current
 
 from .compile import require
@@ -23,6 +25,13 @@ def device_at(binding: Binding) -> Any:
     return current_device(next((v.device_id for v in views), None))
 
 
-def shared_memory(device_id: int) -> int:
-    """Bytes of shared memory that a multiprocessor of a device can have."""
-    return int(require().Device(device_id).properties.max_shared_memory_per_multiprocessor)
+@functools.cache
+def gpu_of(device_id: int) -> Gpu:
+    """What decides how work is divided on a device."""
+    held = require().Device(device_id).properties
+    return Gpu(
+        int(held.multiprocessor_count),
+        int(held.max_threads_per_multiprocessor),
+        int(held.max_blocks_per_multiprocessor),
+        int(held.max_shared_memory_per_multiprocessor),
+    )

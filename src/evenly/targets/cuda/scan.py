@@ -111,7 +111,7 @@ def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, An
         "};",
         "",
         f"EV_KERNEL({BLOCK}) scan_sizes({declared}) {{",
-        f"  const Base base{{{struct_values(text.references, False)}}};",
+        f"  const Base base{{{struct_values(text.references)}}};",
         f"  const long long used = {used};",
         "  auto size = [&](long long i) {",
         "    return i < used ? base.end((pos)selected[i]) - base.begin((pos)selected[i]) : (pos)0;",

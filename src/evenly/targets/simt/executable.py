@@ -14,12 +14,13 @@ import numpy as np
 
 from evenly.arguments import Binding
 from evenly.errors import EvenlyError, InternalError
-from evenly.gpus.numbers import numbers
+from evenly.gpus.gpu import Gpu
+from evenly.gpus.numbers import measured
 from evenly.language import ir
 from evenly.targets.contract import Executable
 from evenly.targets.gpu.emit.code import KernelCode
 from evenly.targets.gpu.failures import too_much_shared
-from evenly.targets.gpu.launching import Addresses, Program, Scratch, Step
+from evenly.targets.gpu.launching import Addresses, Program, Run, Scratch, Step
 
 from . import compiler, report, source
 from .counters import Counters
@@ -28,7 +29,7 @@ from .options import Options, options_of
 
 Stored = dict[ir.Path, np.ndarray]  # partitions, by the path of the layout that they belong to
 
-MULTIPROCESSORS = 4  # of the emulated GPU
+EMULATED = Gpu(multiprocessors=4)
 TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
     r"^shared array \w+ of \d+ bytes: with what the block has it makes (\d+), and there are (\d+)"
 )
@@ -68,14 +69,13 @@ class SimtExecutable(Executable):
             self._compare(first, outputs, seed)
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
-        steps = self.program.steps(binding, MULTIPROCESSORS, stored)
-        room = self._room(binding, stored, MULTIPROCESSORS)
-        self._execute(steps, binding, room, seed)
+        run = self.program.run(binding, EMULATED, stored)
+        self._execute(run.steps, binding, room_of(run, stored), seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one a layout."""
         made: Stored = {}
-        steps = self.program.partition_steps(binding, MULTIPROCESSORS)
+        steps = self.program.partition_steps(binding, EMULATED)
         for path, group in itertools.groupby(steps, key=lambda step: step.phase.path):
             kernels = list(group)
             made[path] = aligned(self.program.partition_bytes(kernels[0]))
@@ -90,26 +90,19 @@ class SimtExecutable(Executable):
         return next((p for p, b in kept if b.tobytes() != made[p].tobytes()), None)
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
-        return self.program.workspace_bytes(binding, MULTIPROCESSORS, stored or {})
+        return self.program.run(binding, EMULATED, stored or {}).workspace_bytes
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute everything, recorded: the counters of each launch. Nothing is checked meanwhile.
 
         The launches are those that the GPU gets whose numbers evenly is tuned by.
         """
-        multiprocessors = int(numbers()["multiprocessors"])
-        steps = self.program.steps(binding, multiprocessors, stored or {})
-        room = self._room(binding, stored or {}, multiprocessors)
-        launches = self._launches(steps, binding, room)
+        run = self.program.run(binding, measured(), stored or {})
+        room = room_of(run, stored or {})
+        launches = self._launches(run.steps, binding, room)
         return self.machine(traced=True).count(launches, self._arrays(binding, room))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _room(self, binding: Binding, stored: Stored, multiprocessors: int) -> Room:
-        """The memory of one run."""
-        scratch = self.program.scratch(binding, multiprocessors, stored)
-        cells = aligned(self.program.cell_bytes(binding, multiprocessors), fill=0)
-        return Room(stored, scratch, aligned(scratch.nbytes), cells)
-
     def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
         machine = self.machine()
         launches = self._launches(steps, binding, room)
@@ -202,6 +195,11 @@ class Room:
     memory: np.ndarray | None = None
     cells: np.ndarray | None = None
     makes_partition: bool = False
+
+
+def room_of(run: Run, stored: Stored) -> Room:
+    """Memory for one run."""
+    return Room(stored, run.scratch, aligned(run.scratch.nbytes), aligned(run.zeros, fill=0))
 
 
 def address(array: np.ndarray | None) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from evenly.gpus.gpu import LARGEST
 from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
@@ -17,9 +18,11 @@ from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
 from evenly.language.side_by_side import always, only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
-from evenly.schedules.contract import MOST_BLOCKS, MOST_THREADS, ceil_div
+from evenly.schedules.contract import ceil_div
 
-FULL_BLOCKS = {MOST_THREADS // n for n in range(1, MOST_BLOCKS + 1) if MOST_THREADS % n == 0}
+FULL_BLOCKS = {
+    LARGEST.threads // n for n in range(1, LARGEST.blocks + 1) if LARGEST.threads % n == 0
+}
 PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 
 Asked = dict[ir.Element, Location | None]  # by what is read: the line that says so
@@ -32,7 +35,7 @@ def asked_apart(
 
     Where it is, the phase says places by the atom, not by locals. wide: positions have 64 bits.
     """
-    if schedule.engine != "merge" or phase.needs_tile or not only_accumulates(phase.pass_):
+    if phase.needs_tile or not only_accumulates(phase.pass_):
         return phase, {}
     later = walk.variables_read(phase.leave)
     plain = replace(phase, pass_=places_written_out(phase.pass_, written, later))
@@ -41,7 +44,9 @@ def asked_apart(
         sum(map(_registers, part)) for part in (asked, stages(asked)[0])
     )
     held = numbers()["full"]
-    full = schedule.block * schedule.min_blocks == MOST_THREADS and registers <= held["registers"]
+    full = (
+        schedule.block * schedule.min_blocks == LARGEST.threads and registers <= held["registers"]
+    )
     by_itself = (
         schedule.min_blocks == 0
         and not wide

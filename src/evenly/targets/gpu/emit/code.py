@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from evenly.gpus.gpu import Gpu
 from evenly.language import ir
 from evenly.language.diagnostics import Location
+from evenly.schedules.contract import Sizes
 
+from ..sizing import Sizing
 from .parameters import Parameter
-
-FINISH_BLOCK = 256  # threads a block of the kernels that follow a main kernel
-BIN_BLOCK = 256  # and of those that count tiles by bin
 
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
     """One kernel: its source without the headers, and how it is launched.
 
-    grid: "tiles" (the schedule's launch), "finish" and "partition" (one thread a block of the main
-    kernel, and one more), "bins" (by the number of tiles), or "one". origins: for each line of the source, the
+    grid: which of the phase's grids it has (sizing.py). origins: for each line of the source, the
     Python that it was made from; None for a line that is all the engine's own. carveout: the percentage of fast
     memory that should be shared memory; -1: the driver decides.
     """
@@ -35,36 +34,31 @@ class KernelCode:
 
 @dataclass(frozen=True, slots=True)
 class PartitionCode:
-    """What a main kernel reads that follows from its layout's structure: the kernels that make it, in order.
+    """A buffer that follows from a layout's structure alone: the kernels that make it, in order, and its name.
 
     kept: whether a plan may keep it. needed: whether the main kernel cannot do without: then it is
     made in each run to which no plan gives it.
     """
 
     kernels: tuple[KernelCode, ...]
+    buffer: str
     kept: bool = True
     needed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseCode:
-    """The kernels of one phase. `schedule` sizes the grid over the layout at `path`.
+    """The kernels of one phase, in the order of their launches.
 
-    value_words, grid_words: of 64 bits, that a tile's or the grid's accumulators take at most.
-    meets: the main kernel joins the tiles that its blocks share (device/meet.cuh); else a finish kernel does.
-    chunk: the tiles of a chunk, where blocks stay and take chunks from a counter; else 0.
+    sizing: what a launch needs for so many tiles and atoms, and lanes of a dense axis, on this GPU.
+    path: of the phase's layout; () where it has none. lanes: how many there are; None: there is no dense axis.
     """
 
     kernels: tuple[KernelCode, ...]
-    schedule: Any
-    path: ir.Path
+    sizing: Callable[[Sizes, int, Gpu], Sizing]
+    path: ir.Path = ()
     lanes: ir.Expr | None = None
-    persistent: bool = False
-    value_words: int = 0
-    grid_words: int = 0
     partition: PartitionCode | None = None
-    meets: bool = False
-    chunk: int = 0
 
     @property
     def all_kernels(self) -> tuple[KernelCode, ...]:

@@ -71,9 +71,10 @@ def struct_members(references: References, written: frozenset[ir.Path], lane: bo
     return out + (["  pos lane;"] if lane else [])
 
 
-def struct_values(references: References, lane: bool) -> str:
+def struct_values(references: References, lane: str = "") -> str:
+    """The values of `struct_members`. lane: that of a dense axis, where there is one."""
     name = references.name
     out = [pointer(name(path)) for path in references.arrays]
     out += [name(path, axis) for path, axis in references.extents]
     out += [name(path) for path in references.scalars]
-    return ", ".join(out + (["lane"] if lane else []))
+    return ", ".join(out + ([lane] if lane else []))

@@ -9,6 +9,7 @@ from evenly.language import ir
 from evenly.language.phases import GridResult
 from evenly.language.types import struct_words
 
+from ..sizing import Buffer
 from .code import KernelCode
 from .expressions import Text
 from .lines import Line
@@ -17,6 +18,11 @@ from .statements import Writer, members, value_struct
 
 if TYPE_CHECKING:
     from .unit import Unit
+
+
+def partials(count: int, words: int) -> tuple[Buffer, ...]:
+    """The buffer of so many partial results of so many words of 64 bits; none where there are no words."""
+    return (Buffer("grid_partials", 8 * count * words),) if words else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ class Unit:
         return Text(self.wide, self.written, streaming, met)
 
     @property
+    def position(self) -> int:
+        """Bytes of a position."""
+        return 8 if self.wide else 4
+
+    @property
     def head(self) -> list[str]:
         return [f"using pos = {'long long' if self.wide else 'int'};", ""]
 

@@ -1,58 +1,77 @@
-"""Kernels of the owned engine: whole tiles belong to a thread or a group."""
+"""The owned engine: whole tiles belong to a thread or a group, as the schedule's methods say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import numpy as np
+
+from evenly.gpus.gpu import Gpu
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.types import POS
-from evenly.schedules.contract import check_groups, items_of, run_of
+from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
 
-from .code import PhaseCode
-from .owner import Owner, strided
-from .processor import define_processor
-from .statements import range_head
-from .totals import Totals
-from .unit import device_counts
+from ..emit.code import PhaseCode
+from ..emit.owner import Owner, strided
+from ..emit.processor import define_processor
+from ..emit.statements import range_head
+from ..emit.totals import Totals, partials
+from ..emit.unit import Unit, device_counts
+from ..engine import Counts, Engine
+from ..sizing import ONE, Sizing
 
-if TYPE_CHECKING:
-    from .unit import Unit
 
+class OwnedEngine(Engine):
+    """Runs the schedule's own `tiles` and `atoms`."""
 
-def emit_owned(unit: Unit, phase: Owned, name: str) -> PhaseCode:
-    schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
-    size = schedule.size if schedule.owner == "group" else 1
-    code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
-    check_groups(schedule, code.groups)
-    text = unit.text(phase)
-    totals = Totals(text, phase.grid)
-    run = run_of(schedule)
-    atoms = code.atoms if run == 1 else strided(phase.layout, size, ir.Const(size, POS))
-    given = totals.names, phase.body, walks_all_groups(code)
-    writer = Owner(text, size, items_of(schedule), run, atoms, *given)
-    writer.declared.update(totals.names)
-    define_processor(writer, code, size, schedule.block)
-    totals.start(writer)
-    alone = schedule.covers and not device_counts(phase.layout)
-    _tile_loop(writer, phase, code, size, alone)
-    totals.reduce(writer, schedule.block)
-    kernel = unit.kernel(
-        name,
-        schedule.block,
-        "tiles",
-        text.references,
-        [*totals.structs, *writer.structs],
-        writer.lines,
-        totals.parameters,
-        min_blocks=writer.min_blocks(schedule.block),
-    )
-    finals = totals.final(unit, name, schedule.block)
-    return PhaseCode((kernel, *finals), schedule, phase.path, grid_words=totals.words)
+    runs_methods = True
+    on_cpu = "methods"
+
+    def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
+        schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
+        size = schedule.size if schedule.owner == "group" else 1
+        code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
+        check_groups(schedule, code.groups)
+        text = unit.text(phase)
+        totals = Totals(text, phase.grid)
+        run = run_of(schedule)
+        atoms = code.atoms if run == 1 else strided(phase.layout, size, ir.Const(size, POS))
+        given = totals.names, phase.body, walks_all_groups(code)
+        writer = Owner(text, size, items_of(schedule), run, atoms, *given)
+        writer.declared.update(totals.names)
+        define_processor(writer, code, size, schedule.block)
+        totals.start(writer)
+        alone = schedule.covers and not device_counts(phase.layout)
+        _tile_loop(writer, phase, code, size, alone)
+        totals.reduce(writer, schedule.block)
+        kernel = unit.kernel(
+            name,
+            schedule.block,
+            "tiles",
+            text.references,
+            [*totals.structs, *writer.structs],
+            writer.lines,
+            totals.parameters,
+            min_blocks=writer.min_blocks(schedule.block),
+        )
+        kernels = (kernel, *totals.final(unit, name, schedule.block))
+        return PhaseCode(kernels, partial(self.sizing, schedule, totals.words), phase.path)
+
+    def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
+        blocks = self.blocks(schedule, sizes, gpu)
+        grids = {"tiles": (blocks, 1), "one": ONE}
+        return Sizing(grids, {"all_lanes": blocks}, partials(blocks, grid_words))
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts] | None:
+        if not schedule.covers:
+            return None
+        return getattr(schedule, "size", 1), np.diff(offsets)  # a tile each
 
 
 def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone: bool) -> None:

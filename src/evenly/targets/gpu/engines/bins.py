@@ -1,0 +1,133 @@
+"""The bins engine: tiles are sorted by the logarithm of their size, for teams of four widths (device/bins.cuh)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evenly.gpus.gpu import WARP, Gpu
+from evenly.language.phases import Owned
+from evenly.schedules.contract import Sizes, ceil_div
+
+from ..emit.code import PartitionCode, PhaseCode
+from ..emit.layout_struct import position_function
+from ..emit.parameters import Parameter, struct_members, struct_values
+from ..emit.totals import partials
+from ..emit.unit import Unit, device_counts
+from ..engine import Counts
+from ..sizing import ONE, Buffer, Sizing
+from .handed_out import WIDTH, HandedOut, HandedOutEngine
+
+BINS = 32
+COUNT_BLOCK = 256  # threads a block of the kernels that count tiles by bin, and place them
+SCAN_BLOCK = 1024  # a warp a bin
+TILES_A_THREAD, MOST_BLOCKS = 4, 256  # of the kernels that count and place
+STEPS = (
+    ("bins_count", COUNT_BLOCK, "bins", "tile_bins"),
+    ("bins_scan", SCAN_BLOCK, "scan", "tile_bins, bin_warps"),
+    ("bins_place", COUNT_BLOCK, "bins", "tile_bins"),
+)
+GIVEN = {
+    "tile_bins": Parameter("buffer", "pos*", name="tile_bins"),
+    "bin_warps": Parameter("blocks", "int", name="bin_warps"),
+}
+
+
+class BinsEngine(HandedOutEngine):
+    """Teams are a thread, `lanes` threads, a warp and a block.
+
+    `thread`, `group` and `warp`: the lengths from which a tile goes to the next wider one.
+    """
+
+    parameters = ("block", "lanes", "thread", "group", "warp")
+    rounds = 4  # the longest tiles come first
+
+    def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
+        schedule, block = unit.schedule, unit.schedule.block
+        made = HandedOut(unit, phase, schedule.lanes, WIDTH, walks="team.walks()")
+        bins = (first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread))
+        kind = ", ".join(map(str, (block, schedule.lanes, *bins, made.converged, "pos")))
+        made.writer.line(f"ev::walk_bins<{kind}>(tile_bins, {made.num_tiles()}, bin_warps, tile);")
+        made.totals.reduce(made.writer, block)
+        sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
+        main = made.kernel(name, [sorted_tiles, GIVEN["bin_warps"]])
+        return PhaseCode(
+            (main, *made.totals.final(unit, name, block)),
+            partial(self.sizing, schedule, made.totals.words, unit.position),
+            phase.path,
+            partition=bins_of(unit, phase, name),
+        )
+
+    def sizing(
+        self,
+        schedule: Any,
+        grid_words: int,
+        position: int,
+        sizes: Sizes,
+        lanes: int,
+        gpu: Gpu,
+    ) -> Sizing:
+        tiles, blocks = sizes.num_tiles, self.blocks(schedule, sizes, gpu)
+        counting = min(ceil_div(tiles, COUNT_BLOCK * TILES_A_THREAD), MOST_BLOCKS)
+        warps = counting * COUNT_BLOCK // WARP
+        listed = min(tiles, sizes.num_atoms)  # tiles that have atoms, at most
+        places = BINS + ceil_div(tiles, BINS) + BINS * warps + listed
+        return Sizing(
+            {"tiles": (blocks, 1), "bins": (counting, 1), "scan": (min(tiles, 1), 1), "one": ONE},
+            {"all_lanes": blocks, "bin_warps": warps},
+            (
+                Buffer("tile_bins", places * position, position, "partition"),
+                *partials(blocks, grid_words),
+            ),
+        )
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+        """A block's threads take a tile, or a tile a team; the longest first, to the blocks in turn."""
+        sizes = np.diff(offsets)
+        bits = np.frexp(sizes)[1]
+        order = np.argsort(-bits, kind="stable")
+        longest = [-n.bit_length() for n in (schedule.warp, schedule.group, schedule.thread)]
+        classes = np.split(sizes[order], np.searchsorted(-bits[order], longest, "right"))
+        out = np.zeros((blocks, schedule.block), np.int64)
+        first = 0
+        for size, tiles in zip((schedule.block, WARP, schedule.lanes, 1), classes, strict=True):
+            turn, team = np.divmod(np.arange(len(tiles)), schedule.block // size)
+            each, more = np.divmod(tiles, size)
+            for rank in range(size if len(tiles) else 0):
+                np.add.at(out, ((first + turn) % blocks, team * size + rank), each + (rank < more))
+            first += ceil_div(len(tiles), schedule.block // size)
+        return 1, out.reshape(-1)
+
+
+def first_bin(atoms: int) -> int:
+    """The first bin of tiles of fewer atoms; `atoms` is a power of two."""
+    return BINS - atoms.bit_length()
+
+
+def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
+    """The kernels that sort the tiles of a phase's layout. A plan keeps the bins where the host knows the counts."""
+    text, layout = unit.text(), phase.layout
+    asked = {"num_tiles": layout.num_tiles, "begin": layout.begin, "end": layout.end}
+    functions = [
+        line for n, code in asked.items() for line in position_function(text, n, code, phase.at)
+    ]
+    members = struct_members(text.references, unit.written, False)
+    position = f"  using pos = {'long long' if unit.wide else 'int'};"
+    struct = ["struct Tiles {", position, *members, *functions, "};"]
+    tiles = f"  const Tiles tiles{{{struct_values(text.references)}}};"
+    kernels = tuple(
+        unit.kernel(
+            f"{name}_{step}",
+            block,
+            grid,
+            text.references,
+            struct,
+            [tiles, f"  ev::{step}(tiles, {given});"],
+            [GIVEN[n] for n in given.split(", ")],
+            views=False,
+        )
+        for step, block, grid, given in STEPS
+    )
+    return PartitionCode(kernels, "tile_bins", kept=not device_counts(layout), needed=True)

@@ -1,0 +1,74 @@
+"""What merge and nonzero share: blocks take equal shares, and their lanes exchange values (device/split.cuh)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evenly.gpus.gpu import WARP
+from evenly.language.phases import Split
+
+from ..emit.code import PartitionCode
+from ..emit.meeting import rereads
+from ..emit.parameters import Parameter
+from ..engine import Counts
+from .split import SplitEngine, SplitKernels
+
+SHUFFLED = (
+    1,
+    2,
+    4,
+    8,
+)  # items whose values of up to 8 bytes lanes exchange without shared memory (device/group.cuh)
+
+
+class BlockEngine(SplitEngine):
+    """rule: how blocks cut, a struct of device/rules.cuh."""
+
+    parameters = ("block", "items")
+    rule: ClassVar[str]
+
+    def meets(self, phase: Split) -> bool:
+        # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
+        # what leaving stores no other block may have read just before.
+        return not phase.grid and not rereads(phase)
+
+    def parameters_of(self, made: SplitKernels) -> list[Parameter]:
+        first = Parameter("buffer", "const pos* __restrict__", name="first_tile")
+        return [] if made.persistent else [first]
+
+    def partition(self, made: SplitKernels) -> PartitionCode | None:
+        if made.persistent:
+            return None
+        share = made.schedule.block * made.schedule.items
+        # It is of all lanes: which of them `phase` has does not matter.
+        values = made.values(lane="0")
+        body = [
+            f"  const Phase phase{{{values}}};",
+            f"  ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);",
+        ]
+        first = Parameter("buffer", "pos*", name="first_tile")
+        count = Parameter("blocks", "int", name="main")
+        return PartitionCode((made.following("partition", body, [first, count]),), first.name)
+
+    def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
+        schedule = made.schedule
+        early = ", true" if made.asked else ""
+        kind = f"Phase, {schedule.block}, {schedule.items}, ev::{self.rule}{early}"
+        if made.persistent:
+            return [f"ev::split_persistent<{kind}>(phase, {join}, {totals});"]
+        return [f"ev::split_block<{kind}>(phase, {join}, {totals}, first_tile);"]
+
+    def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
+        """An id of each atom, and its value, where lanes exchange it there."""
+        by_shuffles = schedule.items in SHUFFLED and value_bytes <= 8
+        each = 2 + (0 if by_shuffles else max(value_bytes, 8))
+        return int(schedule.block * schedule.items * each)
+
+
+def of_warps(schedule: Any, atoms: Counts) -> tuple[int, Counts]:
+    """Of the blocks' atoms, which their warps take one after the other, so many each as they have slots."""
+    slots = WARP * schedule.items
+    before = np.arange(schedule.block // WARP) * slots
+    return WARP, np.clip(atoms[:, None] - before, 0, slots).reshape(-1)

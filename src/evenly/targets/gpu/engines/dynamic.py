@@ -1,0 +1,75 @@
+"""The dynamic engine: takers take chunks of tiles from a counter (device/dynamic.cuh)."""
+
+from __future__ import annotations
+
+import heapq
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from evenly.gpus.gpu import WARP, Gpu
+from evenly.language import ir
+from evenly.language.phases import Owned
+from evenly.language.types import POS
+from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.dynamic_chunks import takers_in_block
+
+from ..emit.code import PhaseCode
+from ..emit.parameters import Parameter
+from ..emit.totals import Chunked, partials
+from ..emit.unit import Unit
+from ..engine import Counts
+from ..sizing import ONE, Buffer, Sizing
+from .handed_out import HandedOut, HandedOutEngine
+
+COUNTER = Buffer("chunks_taken", 8, 8, "zeros")
+
+
+class DynamicEngine(HandedOutEngine):
+    """A chunk has `chunk` tiles; a tile goes to a thread, or to a group of `size`."""
+
+    parameters = ("chunk", "size", "block")
+
+    def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
+        schedule = unit.schedule
+        made = HandedOut(unit, phase, schedule.size, ir.Const(schedule.size, POS))
+        kind = f"pos, {schedule.size}, {schedule.block}, {schedule.chunk}, {made.converged}"
+        made.writer.line(f"ev::chunks<{kind}> chunks(chunks_taken, {made.num_tiles()});")
+        with made.writer.compound("while (chunks.take())"):
+            made.writer.line("chunks.each(tile);")
+            if phase.grid:
+                made.writer.line("chunks.keep<totals>(grid, (grid_value*)grid_partials);")
+        taken = Parameter("buffer", "long long*", name=COUNTER.name)
+        chunked = Chunked(phase.layout, schedule.chunk)
+        finals = made.totals.final(unit, name, schedule.block, chunked)
+        kernels = (made.kernel(name, [taken]), *finals)
+        return PhaseCode(kernels, partial(self.sizing, schedule, made.totals.words), phase.path)
+
+    def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
+        grids = {"tiles": (self.blocks(schedule, sizes, gpu), 1), "one": ONE}
+        chunks = ceil_div(sizes.num_tiles, schedule.chunk)
+        return Sizing(grids, {}, (COUNTER, *partials(chunks, grid_words)))
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+        """Each chunk goes to the taker that is free first, the earlier one of several."""
+        size, takers = schedule.size, blocks * takers_in_block(schedule.size, schedule.block)
+        groups = 1 if size > WARP else WARP // size
+        work = of_groups(np.diff(offsets), schedule.chunk, groups)
+        times = (-(-work // size)).max(axis=2).sum(axis=1)
+        atoms = np.zeros((takers, groups), np.int64)
+        free = [(0, taker) for taker in range(takers)]  # a heap: equal times in order
+        for time, done in zip(times.tolist(), work.sum(axis=1), strict=True):
+            since, taker = free[0]
+            atoms[taker] += done
+            heapq.heapreplace(free, (since + time, taker))
+        return size, atoms.reshape(-1)
+
+
+def of_groups(sizes: Counts, chunk: int, groups: int) -> Counts:
+    """What the groups of a taker get in each round of each chunk: (chunks, rounds, groups) int64."""
+    chunks, rounds = ceil_div(len(sizes), chunk), ceil_div(chunk, groups)
+    whole = np.zeros((chunks, rounds * groups), np.int64)
+    place = np.arange(len(sizes))
+    whole[place // chunk, place % chunk] = sizes
+    return whole.reshape(chunks, rounds, groups)

@@ -1,0 +1,87 @@
+"""What the engines share that hand out whole tiles themselves: a tile's code is a function that they call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.gpus.gpu import Gpu
+from evenly.language import ir
+from evenly.language.phases import Owned
+from evenly.language.types import POS
+from evenly.schedules.contract import Sizes, items_of, run_of
+
+from ..emit.code import KernelCode
+from ..emit.owner import Owner, strided
+from ..emit.parameters import Parameter
+from ..emit.totals import Totals
+from ..emit.unit import Unit
+from ..engine import Engine
+
+WIDTH = ir.Var("width", POS)
+
+
+class HandedOutEngine(Engine):
+    """Its blocks stay, and take one tile after another: more than a GPU runs at once are not worth launching.
+
+    rounds: how many times as many there may be, so that later blocks fill in for those that are done.
+    """
+
+    rounds = 1
+
+    def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
+        return min(super().blocks(schedule, sizes, gpu), self.rounds * gpu.at_once(schedule.block))
+
+
+class HandedOut:
+    """A kernel that begins with the function `tile`: what a team of threads does with one tile.
+
+    size: the threads of a team; where engines have teams of several sizes, one of them that is a warp's or less.
+    width: the step from one of a thread's atoms to the next. walks: the condition on which a team walks atoms at all.
+    """
+
+    def __init__(
+        self, unit: Unit, phase: Owned, size: int, width: ir.Expr, walks: str = ""
+    ) -> None:
+        self.unit, self.phase = unit, phase
+        self.text = unit.text(phase)
+        self.text.names[WIDTH] = "team.size()"
+        self.totals = Totals(self.text, phase.grid)
+        atoms = strided(phase.layout, size, width)
+        asked = items_of(unit.schedule), run_of(unit.schedule)
+        given = size, *asked, atoms, self.totals.names
+        self.writer = Owner(self.text, *given, phase.body, True)
+        self.writer.walks, self.writer.upward = walks, True
+        self.writer.declared.update(self.totals.names)
+        self.tile_function()
+
+    def tile_function(self) -> None:
+        writer, phase = self.writer, self.phase
+        self.totals.start(writer)
+        writer.at = phase.at
+        writer.block(phase.prelude)
+        writer.tile = phase.tile
+        writer.declared.add(phase.tile)
+        name = self.text.var(phase.tile)
+        with writer.compound(
+            f"auto tile = [&](const auto& team, const pos {name}, const bool live)"
+        ):
+            writer.block(phase.body)
+        writer.lines[-1] += ";"
+        writer.at = None
+
+    @property
+    def converged(self) -> str:
+        """Whether the teams of a warp do their tiles together, for C++."""
+        return str(self.writer.converged).lower()
+
+    def num_tiles(self) -> str:
+        code = self.phase.layout.num_tiles
+        self.writer.block(code.body)
+        return self.text.expr(code.results[0])
+
+    def kernel(self, name: str, parameters: list[Parameter]) -> KernelCode:
+        before = [*self.totals.structs, *self.writer.structs]
+        block, references = self.unit.schedule.block, self.text.references
+        extra = [*self.totals.parameters, *parameters]
+        given = name, block, "tiles", references, before, self.writer.lines, extra
+        return self.unit.kernel(*given, min_blocks=self.writer.min_blocks(block))

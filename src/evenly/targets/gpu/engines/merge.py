@@ -1,0 +1,35 @@
+"""The merge engine: blocks take equal pieces of the merge path, of tiles and atoms together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.language.phases import Split
+
+from ..emit.asked import Asked, asked_apart
+from ..emit.unit import Unit
+from ..engine import Counts
+from .by_block import BlockEngine, of_warps
+
+
+class MergeEngine(BlockEngine):
+    """`items` tiles and atoms a thread."""
+
+    rule = "merge_rule"
+
+    def asked(self, phase: Split, unit: Unit) -> tuple[Split, Asked]:
+        return asked_apart(phase, unit.schedule, unit.written, unit.wide)
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+        share = schedule.block * schedule.items
+        return of_warps(schedule, along_path(offsets, share, blocks))
+
+
+def along_path(offsets: Counts, share: int, count: int) -> Counts:
+    """Atoms in each of `count` pieces of the merge path, of `share` tiles and atoms each."""
+    tiles = len(offsets) - 1
+    cuts = np.minimum(np.arange(count + 1) * share, tiles + offsets[-1])
+    ended = np.searchsorted(offsets[1:] + np.arange(tiles), cuts)
+    return np.diff(cuts - ended)

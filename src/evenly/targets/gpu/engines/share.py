@@ -1,0 +1,42 @@
+"""The share engine: consecutive threads share tiles, as the schedule's methods say (device/share.cuh)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.language.schedule_code import schedule_code
+from evenly.schedules.contract import ceil_div, check_groups
+from evenly.schedules.work_oriented import WorkOriented
+
+from ..emit.phase_struct import schedule_struct
+from ..engine import Counts
+from .merge import along_path
+from .split import SplitEngine, SplitKernels
+
+
+class ShareEngine(SplitEngine):
+    """It carries a tile's parts from thread to thread."""
+
+    runs_methods = True
+    on_cpu = "methods"
+    streams = False
+
+    def structs(self, made: SplitKernels) -> list[str]:
+        path, schedule = made.phase.path, made.schedule
+        code = schedule_code(schedule, made.unit.layouts[path], path)
+        check_groups(schedule, code.groups)
+        lines = schedule_struct(made.text, code, schedule.block)
+        return ["struct Sched {", *made.members(), *lines, "};"]
+
+    def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
+        kind = f"Phase, Sched, {made.schedule.block}"
+        return [
+            f"const Sched sched{{{made.values()}}};",
+            f"ev::share<{kind}>(phase, sched, {join}, {totals});",
+        ]
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts] | None:
+        if type(schedule) is not WorkOriented:
+            return None
+        threads, total = blocks * schedule.block, len(offsets) - 1 + int(offsets[-1])
+        return 1, along_path(offsets, ceil_div(total, threads) if threads else 0, threads)
