@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenly import schedules as s
+from evenly.gpus.gpu import WARP
 
 from .statistics import Statistics
 from .task import SPMV, Task, fits
@@ -142,7 +143,7 @@ def groups(lanes: int) -> tuple[Any, ...]:
 @functools.cache
 def runs(width: int, least: int) -> tuple[Any, ...]:
     """Whole tiles for groups of `least` lanes to a warp with runs of atoms side by side, of values of so many bytes."""
-    shapes = itertools.product((n for n in LANES if least <= n <= 32), RUNS)
+    shapes = itertools.product((n for n in LANES if least <= n <= WARP), RUNS)
     return tuple(
         s.GroupMapped(lanes, items=run, run=run)
         for lanes, run in shapes
@@ -168,13 +169,13 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
     """
     greatest, mean = max(st.greatest, math.ceil(st.mean)), max(st.mean, 1.0)
     at_once = lanes * items
-    warps = st.tiles * lanes / 32 * n["warp"] * (1 - n["empty"] * st.empty)
+    warps = st.tiles * lanes / WARP * n["warp"] * (1 - n["empty"] * st.empty)
     moved = 8 * (st.atoms + st.tiles) * n["byte"]
     scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - items)
     asked = math.ceil(round(mean / at_once, 3)) * at_once if regular else mean
     idle = 1 + n["idle"] * (asked / mean - 1)
     alone = n["round"] * math.ceil(greatest / at_once) + n["step"] * math.ceil(greatest / lanes)
-    meets = n["wide"] if lanes > 32 else 0.0
+    meets = n["wide"] if lanes > WARP else 0.0
     return float(
         n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered * idle + alone + meets
     )
@@ -189,7 +190,7 @@ def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """
     at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
     rounds = math.ceil(round(mean / at_once, 3))
-    warps = st.tiles * schedule.size / 32 * (n["warp"] + n["again"] * (rounds - 1))
+    warps = st.tiles * schedule.size / WARP * (n["warp"] + n["again"] * (rounds - 1))
     moved = 8 * (st.atoms + st.tiles) * n["byte"]
     more = n["idle"] * (rounds * at_once / mean - 1) + n["apart"] * (rounds - 1)
     return float(warps + moved * (1 + more))
@@ -207,7 +208,7 @@ def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
 
 def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
-    teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, 32))
+    teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, WARP))
     team = next((lanes for longer, lanes in teams if st.greatest < longer), schedule.block)
     alone = n["step"] * st.greatest / team
     return float(n["base"] + n["tile"] * st.tiles + n["atom"] * st.atoms + alone)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InternalError
+from evenly.gpus.gpu import WARP
 
 SECTOR = 32  # bytes
-WARP = 32  # lanes
 
 # host/lockstep.hpp's EV_WARP_COUNTERS, in its order: what each counts, and the metric of ncu.
 MEANING = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.side_by_side import only_accumulates, read_side_by_side
 from evenly.language.types import POS
@@ -62,7 +63,7 @@ class Owner(Writer):
         # All groups of a warp can walk their tiles together where no group skips or repeats a pass, and where those
         # without a tile, which stand in for another, read nothing that this one's stores.
         walk_together = passes > 0 and on_top == passes and not self.shared
-        self.converged = plain_tiles and walk_together and size in (2, 4, 8, 16, 32)
+        self.converged = plain_tiles and walk_together and 1 < size <= WARP and WARP % size == 0
 
     def leads(self) -> bool:
         return self.size > 1 and not self.in_pass
@@ -118,7 +119,7 @@ class Owner(Writer):
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
-        conditions += ["team.active()"] if self.size > 32 and self.size % 32 else []
+        conditions += ["team.active()"] if self.size > WARP and self.size % WARP else []
         with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
             self.block(body)
             t.names.pop(s.atom, None)
@@ -162,7 +163,7 @@ class Owner(Writer):
         compiler unrolls takes what is left over one by one). Then the values are combined in order.
         """
         over = self.text.expr(start), end, self.text.expr(step)
-        self.short |= self.size > 32 or widest(s) == 8
+        self.short |= self.size > WARP or widest(s) == 8
         self.heavy |= len(fields_of(s.accumulators)) * self.items > IN_FLIGHT or widest(s) > 8
         given = self, self.text.var(s.atom), self.items
         elements = read_side_by_side(s, self.text.written) if self.run > 1 else []
