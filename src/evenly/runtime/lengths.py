@@ -33,7 +33,7 @@ def measure(L, found):
     found[3] = moment
 
 
-def measured(layout: Any, target: str = "cuda") -> Sums:
+def measured(layout: Any, target: str = "auto") -> Sums:
     """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
     measure[ThreadMapped()].on(target).once(Positions(layout), found)
