@@ -21,14 +21,14 @@ def without_offsets(
     program: ir.Program,
     binding: Binding,
     compiled: Callable[[Binding], Executable],
-) -> Executable:
-    """`plain`, or what reads no offsets of those of these arguments whose tiles all have equally many atoms.
+) -> Executable | None:
+    """`plain` without the offsets of those of these arguments whose tiles all have equally many atoms; None: of none.
 
     compiled: makes the executable for other arguments.
     """
     known = sizes(program, binding)
     if not known:
-        return plain
+        return None
     return WithoutOffsets(plain, compiled(moved(binding, known)), known, binding)
 
 

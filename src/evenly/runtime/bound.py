@@ -119,14 +119,12 @@ class Bound:
         """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
         forget(args)  # or a plan made anew would know of tiles what they were before a change
         plan = self._checked(args)
-
-        def quick(plain: Executable) -> Executable:
-            binding = plan._binding
-            return without_offsets(plain, plan._program, binding, lambda b: self._for(plan, b))
-
-        reads_all = targets.get(plan.target).reference  # and checks it
-        made = plan if reads_all else plan.run_by(quick)
-        return made.store().made_by(self, as_auto=True)
+        if not targets.get(plan.target).reference:  # which reads everything, and checks it
+            given = plan._executable, plan._program, plan._binding
+            quick = without_offsets(*given, lambda binding: self._for(plan, binding))
+            if quick is not None:
+                plan = plan.run_by(lambda _: quick)
+        return plan.store().made_by(self, as_auto=True)
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, plans=True)

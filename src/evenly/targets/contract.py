@@ -62,16 +62,17 @@ class Copies:
 
 
 class Target:
-    """Where kernels run. A target says how it compiles; of the rest, in what it differs from what stands here.
+    """Where kernels run. A target says how it compiles, and in what it differs from the defaults here.
 
-    name: as users write it.
-    place: where its arrays lie, "cpu" or "cuda". "auto" takes the target that is called as the place of the arrays.
-    gpu: whether schedules divide work as on a GPU, in blocks and warps.
-    reference: whether it runs the user's own function: no schedule changes that, and all that it reads is checked.
-    checks: when it checks indices, divisions and assertions, and prints: "always", with "debug"=True, or "never".
-    counts: whether its plans have counters, of runs that a seed repeats.
-    clock: what a time covers, "a call"; "": times mean nothing there, and plans are not tuned.
-    copies, seconds: what `tune` measures on, and about how long.
+    name: what users write.
+    place: where its arrays lie, "cpu" or "cuda". For arrays in a place "auto" takes the target of the same name.
+    gpu: whether schedules divide the work as on a GPU, in blocks and warps.
+    reference: whether it runs the user's own function, under no schedule, and checks all that it reads.
+    checks: when indices, divisions and assertions are checked, and lines printed: "always", "never", or "debug",
+      with debug=True.
+    counts: whether plans have counters, and a seed repeats a run.
+    clock: what a time covers, such as "a call". "": times mean nothing, and plans are not tuned.
+    copies: what `plan.tune()` measures on. seconds: about how long.
     """
 
     name: str
