@@ -90,6 +90,7 @@ def test_a_plan_reads_no_offsets_of_equal_tiles() -> None:
 def test_verify_and_explain() -> None:
     A, *_ = arguments(stencil(5, dtype=np.float32))
     assert str(ev.verify("merge_path", A, "stub")).endswith(" and on stub")
+    assert ev.verify("merge_path", A, "auto").target == "cpu"
     assert "on stub" in str(ev.explain(A, "stub"))
     assert ev.explain(A, "stub").choice.schedule == ev.explain(A, "cpu").choice.schedule
 
