@@ -17,7 +17,7 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 
 # Packages and modules of evenly, of which the longest name that fits a module counts. "": evenly/__init__.py itself.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "hooks", "version", "gpus"),
+    ("errors", "hooks", "version", "gpus", "timing"),
     ("cache",),
     ("language",),
     ("interop",),
@@ -27,7 +27,6 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("targets.gpu",),  # what targets share that run CUDA C++
     ("targets.cpu", "targets.cuda", "targets.python", "targets.simt"),  # no target knows another
     ("targets",),  # targets by their names
-    ("timing",),
     ("choosing",),
     ("balance", "tuning"),
     ("runtime",),
@@ -46,9 +45,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {}
 # The same under `if TYPE_CHECKING:`, which runs for nobody: names of types, in annotations alone.
 TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
     {
-        ("evenly/choosing/equal.py", "evenly.runtime.plan"),
         ("evenly/tuning/locality.py", "evenly.runtime.plan"),
-        ("evenly/tuning/tune.py", "evenly.runtime.kernel"),
         ("evenly/tuning/tune.py", "evenly.runtime.plan"),
     }
 )

@@ -219,6 +219,11 @@ class Binding:
             )
         return next(iter(places), "cpu")
 
+    @property
+    def place(self) -> str:
+        """The same without the number: "cpu" or "cuda"."""
+        return self.device.partition(":")[0]
+
     @functools.cached_property
     def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
         """The name of each array, and its path."""

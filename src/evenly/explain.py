@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evenly import targets
 from evenly.arguments import as_layout
-from evenly.errors import InputError, unknown
+from evenly.errors import InputError
 from evenly.layouts.contract import is_layout
+from evenly.layouts.moving import device_of
 from evenly.runtime.kernel import Kernel
-from evenly.targets import TABLE
 from evenly.version import __version__
 
 from .choosing.auto import Choice, consider
@@ -80,17 +81,13 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     layout = as_layout(A, "A")
     if not is_layout(layout):
         raise InputError("A", expected="a layout or a sparse matrix", given=type(A).__name__)
-    known = ["auto", *TABLE]
-    if not isinstance(target, str) or target not in known:
-        raise unknown("target", target, known)
     if target == "auto":
-        from evenly.layouts.moving import device_of
-
-        target = "cuda" if device_of(layout).startswith("cuda") else "cpu"
+        target = device_of(layout)
+    reference = targets.find(target).reference
     forget([layout])
     choice = consider(layout, target, product_of(layout))
     once = consider(layout, target, product_of(layout, kept=False)).schedule
-    alike = target != "python" and has_equal_tiles(layout)
+    alike = not reference and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     return Explanation(repr(layout), target, choice, once, alike, measured)
 

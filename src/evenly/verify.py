@@ -16,6 +16,7 @@ import numpy as np
 
 from evenly import targets
 from evenly.errors import EvenlyError
+from evenly.interop.transfer import to_numpy, to_place
 from evenly.language import names
 from evenly.layouts import convert
 from evenly.layouts.contract import is_layout
@@ -63,8 +64,9 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
-    if not isinstance(target, str):
-        targets.get(target)
+    if target == "auto":
+        target = "cpu"
+    runs = not targets.find(target).reference
     counted = A if is_layout(A) else convert(A, "csr")
     sizes = Sizes(int(counted.max_tiles), int(counted.max_atoms))
     blocks, threads = launch_of(schedule, sizes)
@@ -82,7 +84,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
                 f"{type(schedule).__name__} raises {type(error).__name__} for {n} "
                 f"processor{'s' * (n > 1)}: {error}"
             ) from error
-    if target != "python":
+    if runs:
         _count_on(schedule, counted, target, options)
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
 
@@ -247,11 +249,7 @@ def _run(
     options: dict[str, Any],
     host: tuple[np.ndarray, ...],
 ) -> tuple[np.ndarray, ...]:
-    if target != "cuda":
-        _count[schedule].on(target, **options)(Positions(counted), *host)
-        return host
-    from evenly.interop.transfer import to_cuda, to_numpy
-
-    arrays = tuple(to_cuda(a) for a in host)
-    _count[schedule].on(target, **options)(move(Positions(counted), "cuda"), *arrays)
+    place = targets.get(target).place
+    arrays = tuple(to_place(a, place) for a in host)
+    _count[schedule].on(target, **options)(move(Positions(counted), place), *arrays)
     return tuple(to_numpy(a) for a in arrays)

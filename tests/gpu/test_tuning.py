@@ -18,8 +18,8 @@ from evenly.arguments import Binding
 from evenly.choosing.candidates import candidates
 from evenly.interop.arrays import view
 from evenly.interop.generators import rmat
+from evenly.targets.cuda.copies import CudaCopies
 from evenly.timing.graphs import GraphClock
-from evenly.tuning.copies import CudaCopies
 from evenly.tuning.locality import renumbered, renumbering
 from tests.batteries import matrices, names, vector
 from tests.kernels import column_counts, halved, softmax_rows, spmv

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from evenly.arguments import Binding
-from evenly.timing import graphs
-from evenly.tuning import copies
-from evenly.tuning.copies import CudaCopies
+from evenly.targets.cuda import copies
+from evenly.targets.cuda.copies import CudaCopies
 from tests.interop.fakes import OnCuda
 from tests.timing.fake_core import Gpu, kernel
 
@@ -36,7 +36,7 @@ def gpu(monkeypatch):
         made.seen.append("sync")
 
     device.sync = sync
-    monkeypatch.setattr(graphs, "require", lambda: made)
+    monkeypatch.setitem(sys.modules, "cuda.core", made)
     monkeypatch.setattr(copies, "device_at", lambda binding: device)
     monkeypatch.setattr(copies, "DeviceArray", Memory)
     monkeypatch.setattr(

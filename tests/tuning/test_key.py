@@ -15,7 +15,8 @@ from evenly.arguments import Binding, spec_of
 from evenly.choosing.statistics import statistics
 from evenly.interop import context
 from evenly.interop.generators import rmat, stencil
-from evenly.targets.cuda import place
+from evenly.targets.cpu import CpuTarget
+from evenly.targets.cuda import CudaTarget, place
 from evenly.tuning import key
 from tests.batteries import layout_batteries
 from tests.interop.fakes import OnCuda
@@ -172,7 +173,7 @@ def test_devices(monkeypatch) -> None:
     monkeypatch.setattr(place, "require", lambda: SimpleNamespace(Device=Device))
     monkeypatch.setattr(context, "_keep", kept.append)
     there = Binding({"n": 3, "x": OnCuda(np.ones(4))})
-    assert key.device_of("cuda", there) == "NVIDIA H200 (sm_90)"
+    assert CudaTarget().device(there) == "NVIDIA H200 (sm_90)"
     assert current == kept == [0]  # where the array is, not what is current
     threads = numba.get_num_threads()
-    assert f", {threads} thread" in key.device_of("cpu", Binding({}))
+    assert f", {threads} thread" in CpuTarget().device(Binding({}))

@@ -13,8 +13,9 @@ from evenly.arguments import Binding, spec_of
 from evenly.choosing.candidates import candidates
 from evenly.language.renumbering import gathers_by_ids
 from evenly.layouts import convert
-from evenly.tuning import copies, locality
-from evenly.tuning.copies import CpuCopies
+from evenly.targets.cpu import CpuTarget
+from evenly.targets.cpu.copies import CpuCopies
+from evenly.tuning import locality
 from evenly.tuning.locality import Renumbered, renumbered, renumbering
 from evenly.tuning.tuned import RENUMBERED
 from tests.batteries import matrices, names, vector
@@ -356,7 +357,7 @@ class Ticking:
 
 def test_it_is_taken_where_it_is_faster(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("EVENLY_TUNING", str(tmp_path / "winners.jsonl"))
-    monkeypatch.setitem(copies.PLACES, "cpu", Told)
+    monkeypatch.setattr(CpuTarget, "copies", Told)
     A, x, y = arguments(matrices()["power law"])
     plan = spmv.plan(A, x, y).tune(candidates=[ev.MergePath(), ev.ThreadMapped()], locality=True)
     tuning = plan.tuning
@@ -381,7 +382,7 @@ def test_it_is_taken_where_it_is_faster(monkeypatch, tmp_path) -> None:
 
 
 def test_and_left_where_it_is_not(monkeypatch) -> None:
-    monkeypatch.setitem(copies.PLACES, "cpu", type("Slow", (Told,), {"renumbered": 1.99}))
+    monkeypatch.setattr(CpuTarget, "copies", type("Slow", (Told,), {"renumbered": 1.99}))
     A, x, y = arguments(matrices()["power law"])
     plan = spmv.plan(A, x, y).tune(candidates=[ev.MergePath()], locality=True, save=False)
     assert not plan.tuning.locality

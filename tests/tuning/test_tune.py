@@ -10,8 +10,10 @@ import pytest
 import evenly as ev
 from evenly.choosing.candidates import candidates
 from evenly.interop.generators import rmat
-from evenly.tuning import copies, tune, winners
-from evenly.tuning.copies import CpuCopies, reads_what_it_writes
+from evenly.targets.cpu import CpuTarget
+from evenly.targets.cpu.copies import CpuCopies
+from evenly.tuning import tune, winners
+from evenly.tuning.tune import reads_what_it_writes
 from tests.batteries import matrices, names, vector
 from tests.kernels import CASES, column_counts, halved, softmax_rows, spmv
 
@@ -57,7 +59,7 @@ def paced(monkeypatch):
     def pace(table):
         readings: list = []
         made = type("Paced", (Paced,), {"table": table, "readings": readings})
-        monkeypatch.setitem(copies.PLACES, "cpu", made)
+        monkeypatch.setattr(CpuTarget, "copies", made)
         return readings
 
     return pace
@@ -202,7 +204,7 @@ def test_a_kernel_finds_at_each_run_what_it_found_at_the_first() -> None:
     A, done = ev.csr(matrix), np.zeros(matrix.shape[1], np.int32)
     patch = pytest.MonkeyPatch()
     with patch.context() as m:
-        m.setitem(copies.PLACES, "cpu", Watched)
+        m.setattr(CpuTarget, "copies", Watched)
         visit.plan(A, done).tune(candidates=FEW, seconds=0.02)
     reached = len(np.unique(matrix.indices))
     assert set(looked[0::2]) == {0}
@@ -286,7 +288,7 @@ def test_a_budget_that_is_too_small_measures_one(monkeypatch) -> None:
             time.sleep(0.01)
             return super().clock(plan)
 
-    monkeypatch.setitem(copies.PLACES, "cpu", Slow)
+    monkeypatch.setattr(CpuTarget, "copies", Slow)
     *_, plan = planned(schedule=ev.WorkOriented(items=3))
     tuned = plan.tune(seconds=1e-9)
     assert tuned.schedule == plan.schedule  # its own comes first
@@ -350,7 +352,7 @@ def noisy(monkeypatch):
             return Noisy(table[type(plan.schedule)], str(plan.schedule), self.readings)
 
         made = type("NoisyCopies", (Paced,), {"clock": clock, "readings": []})
-        monkeypatch.setitem(copies.PLACES, "cpu", made)
+        monkeypatch.setattr(CpuTarget, "copies", made)
 
     return make
 
@@ -490,12 +492,10 @@ def test_a_matrix_that_changed_in_place_is_looked_at_anew(paced, winners_file) -
 
 
 def test_another_machines_winner_is_not_taken(paced, winners_file, monkeypatch) -> None:
-    from evenly.tuning import key
-
     _, A, x, y, plan = planned()
     paced(SLOW_THREADS)
     plan.tune(candidates=list(SLOW_THREADS))
-    monkeypatch.setattr(key, "device_of", lambda target, binding: "another CPU, 8 threads")
+    monkeypatch.setattr(CpuTarget, "device", lambda self, binding: "another CPU, 8 threads")
     assert spmv.plan(A, x, y).tuning is None
     paced({**SLOW_THREADS, ev.MergePath: 0.1})
     plan.tune(candidates=list(SLOW_THREADS))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-import platform
 import statistics
 import time
 from collections.abc import Iterator
@@ -13,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from evenly import targets
 from evenly.layouts import csr
-from evenly.targets.here import described
 from evenly.timing.calls import CallClock
 from evenly.version import __version__
 
@@ -36,9 +35,8 @@ class Cpu:
         return contextlib.nullcontext()
 
     def machine(self) -> tuple[str, str]:
-        name = platform.processor() or platform.machine()
         versions = versions_of("numpy", "scipy", "numba", "sparse_dot_mkl")
-        return f"{name}, {described('cpu')}", versions
+        return targets.get(self.target).device(), versions
 
     def rates(self) -> Rates:
         source, target = np.ones(COPIED, np.uint8), np.empty(COPIED, np.uint8)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
+from evenly import targets
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.layouts.moving import device_of
@@ -34,7 +35,7 @@ def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
 
 def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
-    if target in ("cuda", "simt"):
+    if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evenly import schedules as s
+from evenly import targets
 from evenly.errors import InputError
 from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
@@ -48,7 +49,7 @@ GRID: tuple[Any, ...] = (
 def candidates(target: str) -> tuple[Any, ...]:
     """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
     own = [entry.make() for entry in s.TABLE.values()]
-    return tuple(dict.fromkeys([*own, *(GRID if target == "cuda" else ())]))
+    return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
 
 
 def can_run(schedule: Any, program: Program) -> bool:

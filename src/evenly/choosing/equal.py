@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,23 +15,21 @@ from evenly.targets.contract import Executable, Stored
 
 from .statistics import statistics
 
-if TYPE_CHECKING:
-    from evenly.runtime.plan import Plan
 
+def without_offsets(
+    plain: Executable,
+    program: ir.Program,
+    binding: Binding,
+    compiled: Callable[[Binding], Executable],
+) -> Executable | None:
+    """`plain` without the offsets of those of these arguments whose tiles all have equally many atoms; None: of none.
 
-def without_offsets(plan: Plan, compiled: Callable[[Binding], Executable]) -> Plan:
-    """The plan, or one that reads no offsets of those of its layouts whose tiles all have equally many atoms.
-
-    compiled: makes the plan's executable for other arguments.
+    compiled: makes the executable for other arguments.
     """
-    if plan.target == "python":  # which reads everything, and checks it
-        return plan
-    binding = plan._binding
-    known = sizes(plan._program, binding)
+    known = sizes(program, binding)
     if not known:
-        return plan
-    quick = compiled(moved(binding, known))
-    return plan.run_by(lambda plain: WithoutOffsets(plain, quick, known, binding))
+        return None
+    return WithoutOffsets(plain, compiled(moved(binding, known)), known, binding)
 
 
 def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:

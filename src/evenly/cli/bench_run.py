@@ -18,11 +18,10 @@ from evenly.bench.record import Recorder, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
-from evenly.targets.here import best_target
 from evenly.timing.busy import busy_machine
 
 DTYPES = ("float32", "float64")
-TARGETS = ("auto", "cuda", "cpu")
+PLACES: dict[str, type[Place]] = {"cuda": Gpu, "cpu": Cpu}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +41,8 @@ def run(options: Options) -> int:
     """Compare, print, and return the exit status. Raises InputError for bad input."""
     check(options)
     chosen = sources(options.folder, options.only)
-    target = best_target()[0] if options.target == "auto" else options.target
-    targets.get(target)
-    place: Place = Gpu() if target == "cuda" else Cpu()
+    there = targets.working(options.target).place
+    place: Place = PLACES[there]()
     recorder = Recorder(options.csv) if options.csv is not None else None
     busy = busy_machine()
     rows: list[Row] = []
@@ -53,7 +51,7 @@ def run(options: Options) -> int:
     with Progress("measuring the machine") as progress, place.active():
         comparison = Comparison(place, options.dtype, place.rates())
         print(comparison.described(), flush=True)
-        if busy and target == "cpu":
+        if busy and there == "cpu":
             print(busy)
         end = None if options.seconds is None else time.monotonic() + options.seconds
         for at, source in enumerate(chosen):
@@ -88,7 +86,7 @@ def check(options: Options) -> None:
     """Every name is one that there is. Raises InputError, with the nearest one."""
     for option, given, known in (
         ("--dtype", options.dtype, DTYPES),
-        ("--target", options.target, TARGETS),
+        ("--target", options.target, ["auto", *targets.timed()]),
     ):
         if given not in known:
             raise unknown(option, given, known)

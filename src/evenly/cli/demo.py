@@ -18,7 +18,7 @@ from evenly.errors import unknown
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
-from evenly.targets.here import best_target, described
+from evenly.targets import best_target
 from evenly.timing.busy import busy_machine
 from evenly.version import __version__
 
@@ -39,28 +39,29 @@ class Line:
 
 def run(target: str, scale: int, repeat: int) -> int:
     """Do it, print it, and return the exit status. Raises InputError for an unknown target."""
-    if target not in ("auto", "cuda", "cpu"):
-        raise unknown("--target", target, ["auto", "cuda", "cpu"])
+    if target not in (known := ["auto", *targets.timed()]):
+        raise unknown("--target", target, known)
     check_range("--scale", scale, 4, 24)
     check_range("--repeat", repeat, 1)
     busy = busy_machine()
     sections: list[tuple[str, Any, list[Line]]] = []
     with Progress("generating matrices") as progress:
         found, missing = best_target() if target == "auto" else (target, "")
-        targets.get(found)
+        there = targets.get(found)
         matrices = {
             "R-MAT (power law)": rmat(scale, dtype=DTYPE),
             "5-point stencil": stencil(math.isqrt(1 << scale), dtype=DTYPE),
         }
         for name, matrix in matrices.items():
-            lines = compare(name, matrix, found, repeat, progress)
+            lines = compare(name, matrix, there, repeat, progress)
             sections.append((name, matrix, lines))
     console = Console(highlight=False, markup=False)
     console.width = max(console.width, WIDTH)
-    console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE} on {described(found)}\n")
+    where = f"{found} ({there.device()})"
+    console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE} on {where}\n")
     console.print(table(sections))
-    console.print(legend(found, repeat))
-    if busy and found == "cpu":
+    console.print(legend(there, repeat))
+    if busy and there.place == "cpu":
         console.print(busy)
     if missing:
         console.print(f"Not on a GPU: {missing} (`evenly info` says more).", soft_wrap=True)
@@ -77,7 +78,9 @@ def run(target: str, scale: int, repeat: int) -> int:
     return RIGHT
 
 
-def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
+def compare(
+    name: str, matrix: Any, target: targets.Target, repeat: int, progress: Progress
+) -> list[Line]:
     """SciPy and each schedule on one matrix."""
     problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
@@ -111,15 +114,14 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
     return made
 
 
-def legend(target: str, repeat: int) -> str:
+def legend(target: targets.Target, repeat: int) -> str:
     """What the numbers are."""
-    time = "of the kernels, by the GPU's clock" if target == "cuda" else "of a call"
     lines = [
-        f"time           {time}, median of {repeat} runs",
+        f"time           of {target.clock}, median of {repeat} runs",
         f"x SciPy        that over SciPy's (CPU, {DTYPE}): below 1 is faster",
         "largest error  of a row, |y - y64| / |A||x|; y64 is SciPy's in float64",
     ]
-    if target == "cpu":
+    if not target.gpu:
         lines.append(
             "schedule       the four *_mapped, dynamic_chunks and lrb do the same on a CPU"
         )

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from evenly import targets
 from evenly.cache import directory, limit
 from evenly.errors import printable
-from evenly.targets.here import described
 from evenly.version import __version__
 
 PACKAGES = ("numpy", "scipy", "numba", "cuda-core", "cuda-bindings", "cupy", "torch")
@@ -24,7 +23,8 @@ def lines() -> Iterator[str]:
     yield "Targets"
     missing = targets.available()
     for name, why in missing.items():
-        yield f"  {name:8}{why.removeprefix(f'target {name!r}: ') or _works(name)}"
+        works = "" if why else f"works: {targets.get(name).device()}"
+        yield f"  {name:8}{works or why.removeprefix(f'target {name!r}: ')}"
     yield ""
     yield "Devices"
     yield f"  cpu     {platform.processor() or platform.machine()}, {os.cpu_count()} cores"
@@ -43,16 +43,6 @@ def lines() -> Iterator[str]:
     size = sum(entry.size for entry in found)
     yield f"  {printable(str(directory()))}"
     yield f"  {len(found):,} files, {size / 10**6:,.1f} MB; may be deleted (`evenly cache` shows more)"
-
-
-def _works(name: str) -> str:
-    if name == "python":
-        return "works: the reference, interpreted, slow"
-    if name == "simt":
-        from evenly.targets.simt.compiler import compiler
-
-        return "works: cuda's code on the CPU, checked; compiled by " + ", ".join(compiler())
-    return "works: " + described(name).removeprefix(name).strip(" ()")
 
 
 def _gpus() -> Iterator[str]:

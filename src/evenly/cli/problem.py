@@ -11,19 +11,21 @@ from evenly.algorithms.linalg.spmv import spmv_atoms, spmv_rows
 from evenly.bench.validation import Reference
 from evenly.cli import dtypes
 from evenly.cli.timing import Clock, device_clock, host_clock
+from evenly.interop.transfer import to_numpy, to_place
 from evenly.layouts.grouped import tiles_are_rows
+from evenly.targets import Target
 
 
 class Problem:
     """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x, all in `dtype` (see `dtypes`)."""
 
-    def __init__(self, matrix: Any, A: Any, target: str, dtype: str, seed: int = 0) -> None:
+    def __init__(self, matrix: Any, A: Any, target: Target, dtype: str, seed: int = 0) -> None:
         self.matrix, self.target = matrix, target
-        self.options = {"seed": seed} if target == "simt" else {}
+        self.options = {"seed": seed} if target.counts else {}
         self.by_rows = tiles_are_rows(A)
         self.kernel = spmv_rows if self.by_rows else spmv_atoms
         self.x = dtypes.random_vector(matrix.shape[1], dtype)
-        self.A = A.to("cuda") if target == "cuda" else A
+        self.A = A.to(target.place)
         self.x_there = self._put(dtypes.stored(self.x, dtype))
 
     @cached_property
@@ -33,20 +35,18 @@ class Problem:
 
     def plan(self, schedule: Any) -> Any:
         """Decided and compiled for a schedule, with an output of its own."""
-        bound = self.kernel[schedule].on(self.target, **self.options)
+        bound = self.kernel[schedule].on(self.target.name, **self.options)
         return bound.plan(self.A, self.x_there, self._output())
 
     def result(self, plan: Any) -> np.ndarray[Any, Any]:
         """What the plan computes, (rows,), in CPU memory."""
-        from evenly.interop.transfer import to_numpy
-
         y = self._output()
         plan(self.A, self.x_there, y)
         return to_numpy(y)
 
     def clock(self, plan: Any) -> Clock:
         """A clock of the plan: on a GPU its kernels, elsewhere the whole call."""
-        if self.target == "cuda":
+        if self.target.place != "cpu":
             return device_clock(plan)
         y = self._output()
         return host_clock(lambda: plan(self.A, self.x_there, y))
@@ -57,6 +57,4 @@ class Problem:
         return self._put(np.full(self.matrix.shape[0], start, self.matrix.dtype))
 
     def _put(self, array: np.ndarray[Any, Any]) -> Any:
-        from evenly.interop.transfer import to_cuda
-
-        return to_cuda(array) if self.target == "cuda" else array
+        return to_place(array, self.target.place)

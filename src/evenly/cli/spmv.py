@@ -25,9 +25,7 @@ from evenly.interop.matrix_market import check_memory, read_shape
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
 from evenly.schedules import TABLE as SCHEDULES
-from evenly.targets.here import best_target
 
-SLOW = ("python", "simt")  # targets that are not there for speed: one run is enough
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
 
 
@@ -63,14 +61,13 @@ def run(options: Options) -> int:
     check(options)
     csv = CsvFile(options.csv) if options.csv is not None else None
     with Progress(f"reading {printable(options.file)}") as progress:
-        target = best_target()[0] if options.target == "auto" else options.target
-        targets.get(target)
+        target = targets.working(options.target)
         matrix = read(options.file, options.dtype)
         progress.say(f"building {options.layout}")
         problem = Problem(matrix, build(matrix, options), target, options.dtype, options.seed)
         names = list(SCHEDULES) if options.schedule == "all" else [options.schedule]
-        repeat = options.repeat or (1 if target in SLOW else 10)
-        if target == "python":
+        repeat = options.repeat or (10 if target.clock else 1)
+        if target.reference:
             check_interpreted(options, problem, len(names) * (repeat + 2))
         outcomes, notes = measure(problem, names, repeat, options.validate, progress)
         balance = profiled(options, problem, progress)
@@ -102,8 +99,9 @@ def check(options: Options) -> None:
     if options.repeat is not None:
         check_range("--repeat", options.repeat, 1)
     check_range("--seed", options.seed, 0)
+    counts = options.target != "auto" and targets.find(options.target).counts
     for option, wanted in (("--seed", options.seed > 0), ("--profile", options.profile)):
-        if wanted and options.target != "simt":
+        if wanted and not counts:
             expected = "--target simt, which counts and can be repeated"
             raise InputError(option, expected=expected, given=f"--target {options.target}")
     paths = (("FILE", options.file), ("--csv", options.csv), ("--picture", options.picture))
@@ -171,10 +169,10 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
     if plan.tuning is None:
-        why = consider(problem.A, problem.target, product_of(problem.A)).why
+        why = consider(problem.A, problem.target.name, product_of(problem.A)).why
     else:
         why = f"the fastest that `evenly tune` measured, as {plan.schedule}"
-    return name, f"auto chose {name} on {problem.target}: {why}"
+    return name, f"auto chose {name} on {problem.target.name}: {why}"
 
 
 def profiled(options: Options, problem: Problem, progress: Progress) -> Any:

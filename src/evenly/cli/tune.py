@@ -11,8 +11,6 @@ from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
 from evenly.errors import printable, unknown
 from evenly.schedules import by_name
-from evenly.targets.here import best_target
-from evenly.tuning.tuned import CLOCKS
 
 
 def run(
@@ -27,15 +25,14 @@ def run(
     schedules: names; none: all of them, with several parameters. locality: see `Plan.tune`.
     """
     check(options)
-    if options.target not in (known := ["auto", *CLOCKS]):
+    if options.target not in (known := ["auto", *targets.timed()]):
         raise unknown("--target", options.target, known)
     for name in schedules:
         by_name(name)
     if seconds is not None:
         check_range("--seconds", seconds, 1)
     with Progress(f"reading {printable(options.file)}") as progress:
-        target = best_target()[0] if options.target == "auto" else options.target
-        targets.get(target)
+        target = targets.working(options.target)
         matrix = read(options.file, options.dtype)
         problem = Problem(matrix, build(matrix, options), target, options.dtype)
         progress.say("compiling and measuring")

@@ -40,6 +40,11 @@ def to_cuda(array: Any, name: str = "array") -> Any:
     return DeviceArray.from_numpy(host)
 
 
+def to_place(array: Any, place: str, name: str = "array") -> Any:
+    """Any array in a place, "cpu" or "cuda": itself if it is there, else a copy."""
+    return to_cuda(array, name) if place == "cuda" else to_numpy(array, name)
+
+
 def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
     """An array of NumPy's where the array `like` is, and of its kind; itself on the CPU."""
     found, whose = arrays.view(like, "array"), arrays.kind(like)

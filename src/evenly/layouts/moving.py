@@ -24,19 +24,18 @@ def device_of(layout: Any) -> str:
 
 def move(layout: Any, device: str) -> Any:
     """`layout` with its arrays on `device` ("cpu" or "cuda"); itself if they are there."""
-    from evenly.interop.transfer import to_cuda, to_numpy
+    from evenly.interop.transfer import to_place
 
     if device not in ("cpu", "cuda"):
         hint = "NVIDIA GPUs are 'cuda'"
         raise InputError("device", expected="'cpu' or 'cuda'", given=repr(device), hint=hint)
-    mover = to_cuda if device == "cuda" else to_numpy
     changes = {}
     for spec in type(layout).__fields__.values():
         value = getattr(layout, spec.name)
         if spec.kind == "layout":
             moved = move(value, device)
         elif "array" in spec.kind:
-            moved = mover(value, spec.name)
+            moved = to_place(value, device, spec.name)
         else:
             continue
         if moved is not value:

@@ -12,8 +12,6 @@ from evenly.choosing.equal import without_offsets
 from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError
-from evenly.language import cutting
-from evenly.language.depth import shallow
 from evenly.language.specs import Spec
 from evenly.schedules import by_name
 from evenly.targets.contract import Executable
@@ -121,8 +119,12 @@ class Bound:
         """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
         forget(args)  # or a plan made anew would know of tiles what they were before a change
         plan = self._checked(args)
-        made = without_offsets(plan, lambda binding: self._for(plan, binding)).store()
-        return made.made_by(self, as_auto=True)
+        if not targets.get(plan.target).reference:  # which reads everything, and checks it
+            given = plan._executable, plan._program, plan._binding
+            quick = without_offsets(*given, lambda binding: self._for(plan, binding))
+            if quick is not None:
+                plan = plan.run_by(lambda _: quick)
+        return plan.store().made_by(self, as_auto=True)
 
     def _checked(self, args: tuple[Any, ...]) -> Plan:
         plan = self._prepare(args, plans=True)
@@ -148,16 +150,7 @@ class Bound:
     def _compiled(
         self, specs: tuple[Spec, ...], schedule: Any, target: str, binding: Binding
     ) -> Compiled:
-        kernel = self.kernel
-        if target == "python":
-            program, reads = kernel.lowered(specs)
-            executable = targets.get("python").executable(kernel, program, reads)
-            with shallow(kernel.source):
-                phases = cutting.cut(program, whole=True)
-            made = Compiled(executable, phases, program, reads)
-        else:
-            wide = is_wide(binding)
-            made = kernel.compiled(specs, schedule, target, wide, self.debug)
+        made = self.kernel.compiled(specs, schedule, target, is_wide(binding), self.debug)
         return made._replace(executable=self._configured(made.executable, target))
 
     def _configured(self, executable: Executable, target: str) -> Executable:
@@ -175,10 +168,8 @@ class Bound:
         return configured
 
     def _target(self, binding: Binding) -> str:
-        if self.target != "auto":
-            targets.get(self.target)
-            return self.target
-        return "cuda" if binding.device.startswith("cuda") else "cpu"
+        target = binding.place if self.target == "auto" else self.target
+        return targets.get(target).name
 
     def _chosen(
         self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool

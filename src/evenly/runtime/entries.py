@@ -62,19 +62,19 @@ def unsound(E, last, found):
     found[0] = wrong
 
 
-def first_outside(indices: Any, lowest: int, bound: int, target: str = "cuda") -> int | None:
+def first_outside(indices: Any, lowest: int, bound: int, target: str = "auto") -> int | None:
     """Where an index below `lowest` or not below `bound` stands first."""
     limit = min(bound, int(np.iinfo(np.int64).max))
     return _first(outside, indices, target, np.int64(lowest), np.int64(limit))
 
 
-def first_unsound(offsets: Any, last: int | None, target: str = "cuda") -> int | None:
+def first_unsound(offsets: Any, last: int | None, target: str = "auto") -> int | None:
     """Where an offset stands first that is not 0 at the start, falls, or is not `last` at the end."""
     return _first(unsound, offsets, target, np.int64(-1 if last is None else last))
 
 
 def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
-    if target == "cuda":
+    if arrays.view(array).device != "cpu":
         _outside_captures(array)
     found = arrays.empty(array, (1,), np.int64)
     check[ThreadMapped()].on(target).once(Entries(array), *numbers, found)
@@ -84,10 +84,11 @@ def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
 
 def _outside_captures(array: Any) -> None:
     """While its stream is captured nothing can be read back."""
-    targets.get("cuda").require()
+    view = arrays.view(array)
+    targets.get(view.device)
     from cuda.bindings import driver
 
-    handle = current([array], arrays.view(array).device_id)
+    handle = current([array], view.device_id)
     error, status = driver.cuStreamIsCapturing(driver.CUstream(handle))
     captured = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
     if not error and status != captured:

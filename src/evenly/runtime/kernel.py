@@ -10,22 +10,28 @@ from typing import Any
 from evenly import targets
 from evenly.arguments import Binding
 from evenly.errors import InputError
-from evenly.language import cutting, syntax
+from evenly.language import syntax
 from evenly.language.by_name import by_name
 from evenly.language.depth import shallow
 from evenly.language.ir import Program, Requirement
 from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.reads import Kept, Reads, value_of
-from evenly.language.remarks import heard
 from evenly.language.source import Source, check_decorated, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
+from evenly.targets.contract import Typed
 
 from .bound import Bound, ByName
 from .parameters import Parameters
 from .plan import Compiled, Plan
 from .recent import Recent
+
+# How arrays come to a place.
+MOVES = {
+    "cpu": "layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'",
+    "cuda": "layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)",
+}
 
 
 class Kernel:
@@ -132,11 +138,11 @@ class Kernel:
 
         def compile() -> Compiled:
             layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
+            typed = Typed(self.function, self.source, program, known, layouts)
             for name in ("owner", "engine", "block", "size", "items", "run"):
                 value_of(schedule, name)  # engines look at these, and a user's class may change
             with shallow(self.source, f" for target {target!r}"):
-                phases = cutting.cut(heard(program, target, debug), whole=schedule.owns_tiles)
-                made = targets.get(target).compile(phases, schedule, layouts, wide, debug)
+                made, phases = targets.get(target).build(typed, schedule, wide, debug)
             return Compiled(made, phases, program)
 
         with self._lock:
@@ -153,19 +159,14 @@ class Kernel:
         target: str,
     ) -> None:
         """The checks of every call: one device, the target's; lengths; outputs writable and apart."""
-        place = binding.device.split(":")[0]
-        if place != {"cuda": "cuda"}.get(target, "cpu"):
+        reached = targets.get(target).place
+        if binding.place != reached:
             name = next(iter(binding.array_paths))[0]
-            hint = (
-                "move them: layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)"
-                if target == "cuda"
-                else "move them: layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'"
-            )
             raise InputError(
                 name,
                 expected=f"arrays where target {target!r} can reach them",
-                given=f"an array on {place}",
-                hint=hint,
+                given=f"an array on {binding.place}",
+                hint=f"move them: {MOVES[reached]}",
             )
         binding.check_lengths(requirements)
         binding.check_outputs(outputs)

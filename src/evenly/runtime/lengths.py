@@ -9,6 +9,7 @@ import numpy as np
 from evenly.choosing.lengths import Sums, an_array
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.moving import device_of
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
 
@@ -33,9 +34,9 @@ def measure(L, found):
     found[3] = moment
 
 
-def measured(layout: Any, target: str = "cuda") -> Sums:
+def measured(layout: Any, target: str = "") -> Sums:
     """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
-    measure[ThreadMapped()].on(target).once(Positions(layout), found)
+    measure[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), found)
     squares, greatest, empty, moment = map(float, to_numpy(found))
     return Sums(squares, int(greatest), int(empty), moment)

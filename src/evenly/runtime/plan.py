@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evenly import targets
 from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.errors import InputError
 from evenly.interop.streams import handle_of
@@ -17,7 +18,7 @@ from .pickling import plan_parts
 from .recent import Recent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from evenly.balance.balance import Balance
     from evenly.targets.contract import Executable, Stored
@@ -173,7 +174,7 @@ class Plan:
         return BoundCall(run, (self, binding, stream), f"{self!r}.bind(...)")
 
     def _handle(self, stream: Any) -> int:
-        if self.target != "cuda":
+        if not self._on_gpu:
             raise InputError(
                 "stream",
                 expected=f"none on target {self.target!r}",
@@ -181,6 +182,10 @@ class Plan:
                 hint="streams are CUDA's",
             )
         return handle_of(stream)
+
+    @property
+    def _on_gpu(self) -> bool:
+        return targets.get(self.target).place != "cpu"
 
     def bound(self, stream: int | None) -> Callable[[], None]:
         """What runs on the plan's own arguments, for one thread, on the stream of this handle."""
@@ -282,9 +287,15 @@ class Plan:
 
         kernel, binding, target = self.kernel, self._binding, self.target
         program, outputs = self._program, sorted(path[0] for path in self._outputs)
-        subject = Subject(kernel, program, binding, outputs, self.schedule, target, self.debug)
+
+        def planned(kernel: Any, schedule: Any, arguments: Iterable[Any]) -> Plan:
+            made: Plan = kernel[schedule].on(target).plan_as_auto(*arguments)
+            return made
+
+        trial = functools.partial(planned, kernel.apart())
+        subject = Subject(program, binding, outputs, self.schedule, target, self.debug, trial)
         found, numbering = tune(subject, candidates, seconds, save, locality)
-        plan: Plan = kernel[found.schedule].on(target).plan_as_auto(*binding.arguments.values())
+        plan = planned(kernel, found.schedule, binding.arguments.values())
         plan.tuning = found
         return renumbered(plan, numbering) if numbering else plan
 
@@ -293,7 +304,7 @@ class Plan:
 
         It runs the plan, and gives `Counters`: coalescing, divergence, bank conflicts, atomics; see docs/simt.md.
         """
-        if self.target != "simt":
+        if not targets.get(self.target).counts:
             raise InputError(
                 "plan.counters",
                 expected="a plan on target 'simt'",
@@ -305,7 +316,7 @@ class Plan:
     @property
     def launches(self) -> list[Any]:
         """The launches of the plan's own arguments, in order (target "cuda" only)."""
-        if self.target != "cuda":
+        if not self._on_gpu:
             raise InputError(
                 "plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}"
             )

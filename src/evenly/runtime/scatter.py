@@ -10,6 +10,7 @@ from evenly.choosing.lengths import an_array
 from evenly.choosing.scatter import APART, EVERY
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.moving import device_of
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
 
@@ -34,9 +35,9 @@ def look(positions, L, found):
     found[1] = far
 
 
-def by_kernel(layout: Any, target: str = "cuda") -> float:
+def by_kernel(layout: Any, target: str = "") -> float:
     """By one small kernel, and 16 bytes read back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
-    look[ThreadMapped()].on(target).once(Positions(layout), layout, found)
+    look[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), layout, found)
     pairs, far = to_numpy(found)
     return float(far / pairs) if pairs else 0.0

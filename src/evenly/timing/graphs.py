@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
-
-from evenly.targets.cuda.compile import require
 
 from .rounds import runs_for
 
@@ -27,7 +26,7 @@ class GraphClock:
 
     def __init__(self, launches: list[Any], restore: Restore | None = None) -> None:
         self.launches, self.restore = launches, restore
-        self.core = require()
+        self.core = importlib.import_module("cuda.core")
         device = self.core.Device()
         device.sync()
         self.stream = device.create_stream()

@@ -7,21 +7,17 @@ for one of them. It is never wrong, since every schedule is right for every stru
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import platform
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any
 
+from evenly import targets
 from evenly.arguments import Binding, spec_of
 from evenly.choosing.statistics import Statistics, statistics
-from evenly.errors import printable
 from evenly.interop.arrays import is_array, view
 from evenly.language import ir
 from evenly.language.specs import ScalarSpec
 from evenly.layouts.contract import is_layout
-from evenly.targets.cuda.place import device_at
 from evenly.version import __version__
 
 LETTERS = 12  # of a digest
@@ -44,7 +40,7 @@ class Key:
 
 def key_of(program: ir.Program, binding: Binding, target: str) -> Key:
     """The key of a kernel with these arguments on a target."""
-    arguments, device = arguments_of(binding.arguments), device_of(target, binding)
+    arguments, device = arguments_of(binding.arguments), targets.find(target).device(binding)
     return Key(structure(binding), kernel_of(program), arguments, target, device)
 
 
@@ -73,29 +69,6 @@ def kernel_of(program: ir.Program) -> str:
 def arguments_of(arguments: dict[str, Any]) -> str:
     """ "A: Csr(offsets=int32[5], num_columns=4), x: float32[4], n: int": types, and the shapes of arrays."""
     return ", ".join(f"{name}: {_described(value, name)}" for name, value in arguments.items())
-
-
-def device_of(target: str, binding: Binding) -> str:
-    """What runs these arguments on a target."""
-    if target == "cuda":
-        device = device_at(binding)
-        major, minor = device.compute_capability
-        return f"{device.name} (sm_{major}{minor})"
-    import numba
-
-    threads = numba.get_num_threads()
-    return f"{_processor()}, {threads} thread{'s' * (threads != 1)}"
-
-
-@functools.cache
-def _processor() -> str:
-    """The name of the CPU; where the system does not say, its architecture."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return printable(next(named, "") or platform.processor() or platform.machine())
 
 
 def _described(value: Any, name: str) -> str:

@@ -13,11 +13,11 @@ import re
 from dataclasses import fields
 from typing import Any
 
+from evenly import targets
 from evenly.errors import shown
 from evenly.schedules import TABLE, Schedule
 
 from .key import Key
-from .tuned import CLOCKS
 
 LONGEST = 1 << 16  # characters of a line, about eight times what one with every candidate takes
 TEXT = {"arguments": 8192}  # characters of a part, where it is more than
@@ -64,7 +64,7 @@ def check_parts(item: dict[str, Any]) -> None:
 def key_of(item: dict[str, Any]) -> Key:
     """The key that an object's parts make. Raises Unfit."""
     parts = {field.name: text(item[field.name], field.name) for field in fields(Key)}
-    demand(parts["target"] in CLOCKS, f"target {shown(parts['target'])}")
+    demand(parts["target"] in targets.timed(), f"target {shown(parts['target'])}")
     demand(VERSION.fullmatch(parts["evenly"]), f"evenly {shown(parts['evenly'])}")
     return Key(**parts)
 

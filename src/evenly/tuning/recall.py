@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from evenly import targets
 from evenly.arguments import Binding
 from evenly.choosing.candidates import can_run
 from evenly.language import ir
 
 from . import key, winners
-from .tuned import CLOCKS, Tuning
+from .tuned import Tuning
 
 
 def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
@@ -15,7 +16,7 @@ def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
 
     Where nothing is remembered of a structure, that costs a look at the file's date and a digest.
     """
-    if target not in CLOCKS:
+    if not targets.find(target).clock:
         return None
     known = winners.remembered()
     alike = known.get(key.structure(binding)) if known else None

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from evenly import targets
 from evenly.arguments import Binding
 from evenly.choosing.auto import choose
 from evenly.choosing.candidates import can_run, several
@@ -22,25 +23,23 @@ from evenly.choosing.candidates import candidates as all_candidates
 from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
-from evenly.language.ir import Program
+from evenly.language import ir, walk
+from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
 from evenly.timing.rounds import Clock, measure
 
 from . import key, winners
-from .copies import PLACES, Copies, reads_what_it_writes
 from .locality import Renumbering, renumbered, renumbering
-from .tuned import CLOCKS, RENUMBERED, Tuning
+from .tuned import RENUMBERED, Tuning
 from .winner import Winner, can_be_kept
 
 if TYPE_CHECKING:
-    from evenly.runtime.kernel import Kernel
     from evenly.runtime.plan import Plan
 
     Trial = Callable[[], Plan]
 
 Spread = tuple[float, float]
 
-SECONDS = {"cuda": 2.0, "cpu": 5.0}
 # Times the fastest so far: such a candidate is not measured again, where that takes long.
 HOPELESS = 3.0
 LONG = 0.01  # of the time
@@ -56,15 +55,18 @@ LATE = "no time was left (seconds=)"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a plan has decided. outputs: the names of the arguments that it writes."""
+    """What a plan has decided. outputs: the names of the arguments that it writes.
 
-    kernel: Kernel
-    program: Program
+    trial: makes a plan under a schedule for arguments, of a kernel that is compiled apart.
+    """
+
+    program: ir.Program
     binding: Binding
     outputs: list[str]
     schedule: Any
     target: str
     debug: bool
+    trial: Callable[[Any, Iterable[Any]], Plan]
 
 
 def tune(
@@ -78,10 +80,11 @@ def tune(
     left_out = {str(s): WHOLE for s in tried if not can_run(s, plan.program)}
     able = {str(s): s for s in tried if str(s) not in left_out}
     restored = reads_what_it_writes(plan.program, plan.outputs)
-    copies = PLACES[plan.target](plan.binding, plan.outputs, restored)
-    seconds = seconds or SECONDS[plan.target]
+    target = targets.get(plan.target)
+    copies = target.copies(plan.binding, plan.outputs, restored)
+    seconds = seconds or target.seconds
     trials = Trials(plan, copies)
-    busy = busy_machine() if plan.target == "cpu" else ""
+    busy = busy_machine() if target.place == "cpu" else ""
     if busy:
         warnings.warn(busy, RuntimeWarning, stacklevel=3)  # who called plan.tune()
     plain = {name: trials.plain(s) for name, s in able.items()}
@@ -102,12 +105,11 @@ class Trials:
     """Plans to be measured, of a kernel of their own."""
 
     def __init__(self, plan: Subject, copies: Copies) -> None:
-        self.kernel, self.target, self.copies = plan.kernel.apart(), plan.target, copies
+        self.made, self.copies = plan.trial, copies
 
     def plain(self, schedule: Any) -> Trial:
         """Under a schedule."""
-        arguments = self.copies.arguments.values()
-        return lambda: self.kernel[schedule].on(self.target).plan_as_auto(*arguments)
+        return lambda: self.made(schedule, self.copies.arguments.values())
 
     def renumbered(self, schedule: Any, numbering: Renumbering) -> Trial:
         """The same with its columns numbered anew."""
@@ -141,7 +143,7 @@ def nearer(
 
 def check(plan: Subject, seconds: float | None) -> None:
     """Raise InputError for a plan whose times say nothing, and for no time at all."""
-    if plan.target not in CLOCKS:
+    if not targets.get(plan.target).clock:
         raise InputError(
             "plan.tune",
             expected="a plan on target 'cuda' or 'cpu', whose times mean something",
@@ -155,6 +157,18 @@ def check(plan: Subject, seconds: float | None) -> None:
         isinstance(seconds, Real) and seconds is not True and 0 < seconds < math.inf
     ):
         raise InputError("seconds", expected="a positive number", given=repr(seconds))
+
+
+def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
+    """Whether what a run stores into arguments of these names may change what the next one does."""
+    written = frozenset((name,) for name in outputs)
+    blocks = [step.body for step in program.steps]
+    updated = any(isinstance(s, ir.Atomic) for block in blocks for s in walk.statements(block))
+    return updated or any(
+        isinstance(e, ir.Element) and e.array.path in written
+        for block in blocks
+        for e in walk.expressions(block)
+    )
 
 
 def schedules(plan: Subject, given: Any) -> list[Any]:

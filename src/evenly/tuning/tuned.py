@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evenly import targets
+
 RENUMBERED = ", columns renumbered"
-CLOCKS = {"cuda": "a run's kernels, by the GPU's clock", "cpu": "a call"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Tuning:
 
     def table(self) -> Iterator[str]:
         """A title, and a line a schedule: its time, and how many times the fastest's that is."""
-        yield f"microseconds of {CLOCKS[self.target]}, > the choice:"
+        yield f"microseconds of {targets.find(self.target).clock}, > the choice:"
         wide = max(map(len, self.times), default=0)
         least = min(self.times.values(), default=0.0)
         for name, us in self.times.items():

@@ -214,7 +214,7 @@ def test_read_only_loads_and_streaming_loads_are_codes() -> None:
 def test_debug_is_refused_where_nothing_is_checked() -> None:
     """An option that would be ignored is answered."""
     with pytest.raises(ev.InputError, match="debug: expected target 'cpu' or 'python'"):
-        CudaTarget().compile(None, ev.MergePath(), {}, False, True)  # type: ignore[arg-type]
+        CudaTarget().build(None, ev.MergePath(), False, True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

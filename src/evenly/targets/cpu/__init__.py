@@ -7,6 +7,7 @@
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
     executable, run, failures   arguments; a run; its errors
+    copies, machine             what `tune` measures on; the processor
     calls                       what a native call is given
     primitives, atomics, checks what emitted code calls; helpers: by which names
 
@@ -27,8 +28,11 @@ from evenly.language.phases import Once, Phases
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import check_groups
+from evenly.targets.contract import Target
 from evenly.targets.gpu.engines import engine_of
 
+from . import machine
+from .copies import CpuCopies
 from .division import RULES
 from .executable import Binding, CpuExecutable, Function
 from .function import How, emit_function, module_text
@@ -49,15 +53,21 @@ class Emitted:
     rules: tuple[int, ...]
 
 
-class CpuTarget:
+class CpuTarget(Target):
     """Runs on this machine's cores, through Numba."""
 
-    name = "cpu"
+    name = place = "cpu"
+    checks = "debug"
+    clock = "a call"
+    copies = CpuCopies
+    seconds = 5.0
 
     def require(self) -> None:
-        """Raise UnavailableError where Numba is missing."""
         if importlib.util.find_spec("numba") is None:
             raise UnavailableError("target 'cpu'", "Numba is not installed", "pip install numba")
+
+    def device(self, binding: Any = None) -> str:
+        return machine.described()
 
     def emit(
         self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None

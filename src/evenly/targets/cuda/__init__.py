@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.errors import InputError, UnavailableError
+from evenly.arguments import Binding
+from evenly.errors import UnavailableError
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.targets.contract import Executable, Target
 
 from .compile import require
+from .copies import CudaCopies
+from .place import current_device, device_at
 
 
-class CudaTarget:
+class CudaTarget(Target):
     """NVIDIA GPUs of compute capability 8.0 and newer, through cuda.core."""
 
-    name = "cuda"
+    name = place = "cuda"
+    gpu = True
+    clock = "a run's kernels, by the GPU's clock"
+    copies = CudaCopies
+    seconds = 2.0
 
     def require(self) -> None:
-        """Raises UnavailableError with what is missing and how to get it."""
         core = require()
         try:
             count = len(core.Device.get_all_devices())
@@ -39,6 +46,11 @@ class CudaTarget:
                 "check nvidia-smi and CUDA_VISIBLE_DEVICES; meanwhile use target 'cpu'",
             )
 
+    def device(self, binding: Binding | None = None) -> str:
+        device = current_device(None) if binding is None else device_at(binding)
+        major, minor = device.compute_capability
+        return f"{device.name} (sm_{major}{minor})"
+
     def compile(
         self,
         phases: Phases,
@@ -46,14 +58,7 @@ class CudaTarget:
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,
-    ) -> Any:
-        if debug:
-            raise InputError(
-                "debug",
-                expected="target 'cpu' or 'python', which check indices and divisions",
-                given="target 'cuda', which does not yet",
-                hint="run it there on the same data first",
-            )
+    ) -> Executable:
         from .executable import CudaExecutable
 
         return CudaExecutable(phases, schedule, layouts, wide)

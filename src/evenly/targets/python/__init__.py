@@ -6,10 +6,13 @@ the fast targets take for granted: bounds, divisors, values that do not fit. Slo
 
 from __future__ import annotations
 
-from evenly.language.ir import Program
-from evenly.language.reads import Reads
+from typing import Any
 
-from .executable import Kernel, Reference
+from evenly.language.cutting import cut
+from evenly.language.phases import Phases
+from evenly.targets.contract import Executable, Target, Typed
+
+from .executable import Reference
 from .failures import AssertionFailed, BadValue, DividedByZero, OutOfBounds, RunError
 from .run import run
 
@@ -25,14 +28,18 @@ __all__ = [
 ]
 
 
-class PythonTarget:
+class PythonTarget(Target):
     """Plain interpretation. It needs nothing and is always there."""
 
     name = "python"
+    reference = True
+    checks = "always"
 
-    def require(self) -> None:
-        """Raise UnavailableError where the target cannot run: never."""
+    def device(self, binding: Any = None) -> str:
+        return "the reference, interpreted, slow"
 
-    def executable(self, kernel: Kernel, program: Program, reads: Reads) -> Reference:
-        """What runs `kernel`, which is `program`. Other targets compile phases; here nothing is cut or compiled."""
-        return Reference(kernel, program, reads)
+    def build(
+        self, typed: Typed, schedule: Any, wide: bool, debug: bool
+    ) -> tuple[Executable, Phases]:
+        """Nothing is compiled, and every schedule owns whole tiles: it walks them in order."""
+        return Reference(typed), cut(typed.program, whole=True)

@@ -16,18 +16,25 @@ from typing import Any
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.targets.contract import Executable, Target
 
 
-class SimtTarget:
+class SimtTarget(Target):
     """An emulated GPU on the CPU, through the host's C++ compiler."""
 
     name = "simt"
+    gpu = counts = True
+    checks = "always"
 
     def require(self) -> None:
-        """Raises UnavailableError where there is no C++ compiler."""
         from . import compiler
 
         compiler.compiler()
+
+    def device(self, binding: Any = None) -> str:
+        from .compiler import compiler
+
+        return "cuda's code on the CPU, checked; compiled by " + ", ".join(compiler())
 
     def compile(
         self,
@@ -36,8 +43,7 @@ class SimtTarget:
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,
-    ) -> Any:
-        """debug: no difference, everything is checked."""
+    ) -> Executable:
         from evenly.targets.gpu.launching import Program
 
         from .executable import SimtExecutable

@@ -1,0 +1,28 @@
+"""The processor that target `cpu` runs on."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from pathlib import Path
+
+from evenly.errors import printable
+
+
+def described() -> str:
+    """Its name, and how many threads Numba takes."""
+    import numba
+
+    threads = numba.get_num_threads()
+    return f"{_processor()}, {threads} thread{'s' * (threads != 1)}"
+
+
+@functools.cache
+def _processor() -> str:
+    """The name of the CPU; where the system does not say, its architecture."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return printable(next(named, "") or platform.processor() or platform.machine())

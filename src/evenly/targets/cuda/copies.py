@@ -1,0 +1,36 @@
+"""What is measured on a GPU: its own kernels, by its own clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly.arguments import Binding
+from evenly.interop.arrays import view
+from evenly.interop.device_array import DeviceArray, device_empty
+from evenly.targets.contract import Copies
+from evenly.timing.graphs import GraphClock
+from evenly.timing.rounds import Clock
+
+from .place import device_at
+
+
+class CudaCopies(Copies):
+    """On the originals' GPU; the kernels are timed."""
+
+    def made(self, binding: Binding) -> dict[str, Any]:
+        views = {name: view(array, name) for name, array in self.originals.items()}
+        self.sources = {name: DeviceArray(found) for name, found in views.items()}
+        copies = {n: device_empty(v.shape, v.dtype, v.device_id) for n, v in views.items()}
+        device = device_at(binding)
+        device.sync()  # whoever writes the arguments, on whatever stream, is done
+        for name, copy in copies.items():
+            copy.copy_from(self.sources[name], device.default_stream)
+        device.sync()
+        return copies
+
+    def restore(self, stream: Any) -> None:
+        for name, copy in self.copies.items():
+            copy.copy_from(self.sources[name], stream)
+
+    def clock(self, plan: Any) -> Clock:
+        return GraphClock(plan.launches, self.restore if self.restored else None)
