@@ -38,24 +38,24 @@ struct Phase {
   EV_DEVICE State enter(pos v_row) const {
     return {};
   }
-  struct Asked {
+  struct Loads {
     float e0;
     int e1;
     float e2;
-    EV_DEVICE void pin_asked() { ev::pin(e0); ev::pin(e1); }
-    EV_DEVICE void pin_followed() { ev::pin(e2); }
+    EV_DEVICE void pin_first() { ev::pin(e0); ev::pin(e1); }
+    EV_DEVICE void pin_dependent() { ev::pin(e2); }
   };
-  EV_DEVICE Asked ask(pos v_k) const {
-    Asked asked;
-    asked.e0 = a_A_values.once(v_k);
-    asked.e1 = a_A_indices.once(v_k);
-    return asked;
+  EV_DEVICE Loads load_first(pos v_k) const {
+    Loads loads;
+    loads.e0 = a_A_values.once(v_k);
+    loads.e1 = a_A_indices.once(v_k);
+    return loads;
   }
-  EV_DEVICE void follow(Asked& asked, pos v_k) const {
-    asked.e2 = a_x[asked.e1];
+  EV_DEVICE void load_dependent(Loads& loads, pos v_k) const {
+    loads.e2 = a_x[loads.e1];
   }
-  EV_DEVICE void use(Value& acc, const State& state, pos v_row, pos v_k, const Asked& asked) const {
-    acc.v_total = acc.v_total + asked.e0 * asked.e2;
+  EV_DEVICE void step_loaded(Value& acc, const State& state, pos v_row, pos v_k, const Loads& loads) const {
+    acc.v_total = acc.v_total + loads.e0 * loads.e2;
   }
   EV_DEVICE void leave(pos v_row, const Value& value, Grid& grid) const {
     a_y[v_row] = 0.0f + value.v_total;

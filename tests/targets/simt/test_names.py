@@ -31,9 +31,9 @@ def awkward(A, new, bound, state, value, team, begin, grid, live, found, part, s
 
 
 @ev.kernel
-def named_as_structs(A, Asked, State, Value, Grid, Phase, y):
+def named_as_structs(A, Loads, State, Value, Grid, Phase, y):
     for row in A.tiles():
-        y[row] = sum(Asked[A.column(k)] * State[k] + Value[k] for k in A.atoms(row)) + Grid[row]
+        y[row] = sum(Loads[A.column(k)] * State[k] + Value[k] for k in A.atoms(row)) + Grid[row]
         y[row] += Phase[row]
 
 
@@ -50,9 +50,12 @@ def test_so_will_those_of_structs(schedule: Any) -> None:
 
 
 @ev.kernel
-def variables(A, follow, then, y):
+def variables(A, load_dependent, then, y):
     for state in A.tiles():
-        y[state] = sum(A.value(acc) * follow[A.column(acc)] for acc in A.atoms(state)) + then[state]
+        y[state] = (
+            sum(A.value(acc) * load_dependent[A.column(acc)] for acc in A.atoms(state))
+            + then[state]
+        )
 
 
 @pytest.mark.parametrize("schedule", ENGINES, ids=str)
@@ -75,7 +78,15 @@ def test_nothing_of_ours_begins_as_names_of_users_do() -> None:
                 members |= set(re.findall(r"^  (?:static )?EV_DEVICE .*?(\w+)\(", struct, re.M))
                 kinds = r"^  (?:struct|using|static constexpr bool) (\w+)"
                 members |= set(re.findall(kinds, struct, re.M))
-    assert {"ask", "follow", "use", "step", "then", "State", "has_value"} <= members
+    assert {
+        "load_first",
+        "load_dependent",
+        "step_loaded",
+        "step",
+        "then",
+        "State",
+        "has_value",
+    } <= members
     assert not [name for name in members if name.startswith((VARIABLE, ARGUMENT))]
 
 

@@ -1,17 +1,17 @@
 // Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
 //
-//     split_block<Phase, T, I, Rule, Apart = false>(phase, joint, grid_partials, first_tile = nullptr)
+//     split_block<Phase, T, I, Rule, Early = false>(phase, join, grid_partials, first_tile = nullptr)
 //         A block takes T * I items, whose values its lanes load in one order and fold in another. Rule: merge_rule (tiles + atoms
 //         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
-//         evenly: Baxter, moderngpu). joint: Meeting, and the blocks join the tiles that they share in this one kernel, or
+//         evenly: Baxter, moderngpu). join: Meeting, and the blocks join the tiles that they share in this one kernel, or
 //         Carries, which a finish kernel joins: for phases with totals of the grid. Blocks, S = T * I:
 //           merge_rule    at least ceil((tiles + atoms) / S)
 //           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
 //                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
 //         first_tile: a stored partition (blocks + 1 entries); null: the block searches.
-//         Apart: Phase has no `step`, but `Asked ask(atom)`, `follow(asked, atom)`, which asks for what lies where the first
-//         said, and `use(value, state, tile, atom, asked)`, which does with it what `step` would. The block marks its tiles
-//         between the first two, and waits for all of them before the third: see emit/asked.py.
+//         Early: Phase has no `step`, but `Loads load_first(atom)`, `load_dependent(loads, atom)`, which loads what lies where the
+//         first said, and `step_loaded(value, state, tile, atom, loads)`, which does with it what `step` would. The block marks its tiles
+//         between the first two, and waits for all of them before the third: see emit/early_loads.py.
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
 //         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
 //         the chunks of S items.
@@ -28,7 +28,7 @@
 // grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
-// step, use and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
+// step, step_loaded and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
 // while this one's are under way. As one string for NVRTC they are in the order of headers.py.
 #pragma once
 #include "gpu.cuh"
@@ -46,7 +46,7 @@ namespace ev {
 // lane has is folded as it is; otherwise the lanes exchange their values first, and each folds I consecutive ones, without
 // a search, and leaves the tiles that end there: those of a warp are neighbours, so their stores coalesce. Nothing but two
 // bytes an atom need be in shared memory, which is L1 cache for gathered data where it is not taken.
-template <class Phase, int T, int I, class Rule, bool Apart> struct block_split {
+template <class Phase, int T, int I, class Rule, bool Early> struct block_split {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   using Grid = typename Phase::Grid;
@@ -240,28 +240,28 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
   }
 
   // The same in three parts: before the last one the block may wait for its tiles. Beyond the end as in `load`, without tiles.
-  EV_DEVICE pos asked_atom(const Bounds& b, int k) const {
+  EV_DEVICE pos loaded_atom(const Bounds& b, int k) const {
     const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;
     return b.z0 + (i < nz ? i : last);
   }
-  template <class Asked> EV_DEVICE void ask(const Bounds& b, Asked* asked) const {
+  template <class Loads> EV_DEVICE void load_first(const Bounds& b, Loads* loads) const {
     #pragma unroll
-    for (int k = 0; k < I; ++k) asked[k] = phase.ask(asked_atom(b, k));
+    for (int k = 0; k < I; ++k) loads[k] = phase.load_first(loaded_atom(b, k));
     #pragma unroll
-    for (int k = 0; k < I; ++k) asked[k].pin_asked();  // or all would be asked for where it is used
+    for (int k = 0; k < I; ++k) loads[k].pin_first();  // or all would be asked for where it is used
   }
-  template <class Asked> EV_DEVICE void follow(const Bounds& b, Asked* asked) const {
+  template <class Loads> EV_DEVICE void load_dependent(const Bounds& b, Loads* loads) const {
     #pragma unroll
-    for (int k = 0; k < I; ++k) phase.follow(asked[k], asked_atom(b, k));
+    for (int k = 0; k < I; ++k) phase.load_dependent(loads[k], loaded_atom(b, k));
     #pragma unroll
-    for (int k = 0; k < I; ++k) asked[k].pin_followed();
+    for (int k = 0; k < I; ++k) loads[k].pin_dependent();
   }
-  template <class Asked> EV_DEVICE void use(const Bounds& b, const Asked* asked, Value* v) const {
+  template <class Loads> EV_DEVICE void step_loaded(const Bounds& b, const Loads* loads, Value* v) const {
     const int nz = (int)(b.z1 - b.z0);
     #pragma unroll
     for (int k = 0; k < I; ++k) {
       v[k] = start();
-      phase.use(v[k], State{}, 0, asked_atom(b, k), asked[k]);
+      phase.step_loaded(v[k], State{}, 0, loaded_atom(b, k), loads[k]);
       if (load_slot() + k * 32 >= nz) v[k] = start();
     }
   }
@@ -302,7 +302,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
     const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, into);
     // Not `then`: where no tile ends in the warp, its lanes' atoms lie between each other's.
     const Value rest = own != 0 ? tail : Phase::combine(before.value, tail);
-    work.links.found_open(phase, b.t1, b.z1, rest);
+    work.link.found_open(phase, b.t1, b.z1, rest);
     leave_tiles(b, v, own, before.value, work);
     return rest;
   }
@@ -327,7 +327,7 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       }
       if (where == far_head) barrier();
       else sync_warp(full_warp);
-      if (thread_rank() == 0) work.links.found_head(b.t0, *head);
+      if (thread_rank() == 0) work.link.found_head(b.t0, *head);
     }
     #pragma unroll 1
     while (left != 0) {
@@ -337,15 +337,15 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
   }
 
   // One chunk. `carried` is what the block's earlier chunks left open; returns what this one does, valid in the last thread.
-  template <class Links> struct Work {
+  template <class Link> struct Work {
     const Value& carried;
     const pos& block_z0;
-    Links& links;
+    Link& link;
     Grid& grid;
   };
-  template <class Links>
-  EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, Links& links, Grid& grid) const {
-    Work<Links> work{carried, block_z0, links, grid};
+  template <class Link>
+  EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, Link& link, Grid& grid) const {
+    Work<Link> work{carried, block_z0, link, grid};
     Value v[I];
     if constexpr (needs_tile) {
       const bool ends = b.t0 < b.t1;
@@ -365,16 +365,16 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
       const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));
       const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
       if constexpr (Rule::bounded) mark_tiles(b, T, work);
-      if constexpr (Apart) {
-        typename Phase::Asked asked[I];
-        ask(b, asked);
+      if constexpr (Early) {
+        typename Phase::Loads loads[I];
+        load_first(b, loads);
         // So much is on its way that a branch costs nothing here, and spares most warps what one or two have to do.
-        work.links.located(phase, b.t0, b.t1, false);
+        work.link.located(phase, b.t0, b.t1, false);
         if (ends || i == 0) mark(b, i, ends, begin, end, work);
-        follow(b, asked);
+        load_dependent(b, loads);
         barrier();
         const Ends own = own_ends();
-        use(b, asked, v);
+        step_loaded(b, loads, v);
         return fold(b, v, own, work);
       } else {
         load(b, v);
@@ -434,19 +434,19 @@ template <class Phase, int T, int I, class Rule, bool Apart> struct block_split 
   EV_SHARED(pos, found, 4);                                                 \
   const engine split{phase, ids, slots, first_of_chunk, head_of_block, found}
 
-// joint: Meeting, or Carries, which a finish kernel joins.
-template <class Phase, int T, int I, class Rule, bool Apart = false, class Joint>
-EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phase::Grid* grid_partials,
+// join: Meeting, or Carries, which a finish kernel joins.
+template <class Phase, int T, int I, class Rule, bool Early = false, class Join>
+EV_DEVICE void split_block(const Phase& phase, const Join& join, typename Phase::Grid* grid_partials,
                            const typename Phase::pos* first_tile = nullptr) {
-  using engine = block_split<Phase, T, I, Rule, Apart>;
+  using engine = block_split<Phase, T, I, Rule, Early>;
   using pos = typename Phase::pos;
   static_assert(T % 32 == 0, "whole warps");
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
-  constexpr int links_at_once = Apart ? 2 : 4;  // fewer where all registers are taken
+  constexpr int links_at_once = Early ? 2 : 4;  // fewer where all registers are taken
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
-  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links_at_once>(joint)), no_link>::type link(joint);
+  typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links_at_once>(join)), no_link>::type link(join);
   if (atoms == 0) {
     link.without_atoms();
     if constexpr (Phase::has_leave) split.leave_all(tiles, grid);
@@ -456,7 +456,7 @@ EV_DEVICE void split_block(const Phase& phase, const Joint& joint, typename Phas
   if constexpr (engine::shares_out) of_first = split.first_of_share(tiles);
   if constexpr (engine::marks) split.clear_marks();
   auto b = split.locate(cut(block_rank()), cut(block_rank() + 1), tiles, atoms, first_tile);
-  if constexpr (!Apart) link.located(phase, b.t0, b.t1, true);
+  if constexpr (!Early) link.located(phase, b.t0, b.t1, true);
   split.chunk(b, split.start(), b.z0, link, grid);
   if constexpr (engine::shares_out) split.leave_share(tiles, of_first, grid);
   link.join(phase, grid);

@@ -7,7 +7,7 @@ from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
-from .asked import Asked, stages
+from .early_loads import Loads, stages
 from .expressions import Text, ctype
 from .lines import Line, indented
 from .processor import define_processor
@@ -18,12 +18,12 @@ from .totals import Totals
 class PhaseStruct:
     """A split phase as the engines want it: see device/split.cuh.
 
-    asked: elements that blocks ask for in functions of their own, while they mark their tiles (asked.py). Where there
-    are none, `step` does all.
+    loads: what blocks load in functions of their own, while they mark their tiles (early_loads.py). Where there is
+    nothing of the kind, `step` does all.
     """
 
-    def __init__(self, text: Text, phase: Split, totals: Totals, asked: Asked) -> None:
-        self.text, self.phase, self.totals, self.asked = text, phase, totals, asked
+    def __init__(self, text: Text, phase: Split, totals: Totals, loads: Loads) -> None:
+        self.text, self.phase, self.totals, self.loads = text, phase, totals, loads
         self.accumulators = phase.pass_.accumulators
         self.fields = members(fields_of(self.accumulators))
         self.state = members(phase.state)
@@ -53,7 +53,7 @@ class PhaseStruct:
             *self.count("begin", p.layout.begin, p.pass_.at),
             *self.count("end", p.layout.end, p.pass_.at),
             *self.enter(),
-            *(self.steps_apart() if self.asked else self.step()),
+            *(self.loads_and_step() if self.loads else self.step()),
             *self.leave(),
             *self.grid(),
         ]
@@ -134,41 +134,41 @@ class PhaseStruct:
             fields={v: f"acc.{m}" for v, m in self.fields.items()},
         )
 
-    def steps_apart(self) -> list[str]:
-        """`ask` and `follow` give what is asked for at an atom, `use` does with it what `step` does."""
+    def loads_and_step(self) -> list[str]:
+        """`load_first` and `load_dependent` load what an atom reads, `step_loaded` does with it what `step` does."""
         tile, atom = self.tile, self.atom
-        first, then = stages(self.asked)
+        first, then = stages(self.loads)
         names = {e: f"e{i}" for i, e in enumerate([*first, *then])}
-        use = self.stepping()
-        use.text.loaded = {e: f"asked.{names[e]}" for e in self.asked}
-        use.block(self.phase.pass_.body)
+        step = self.stepping()
+        step.text.loaded = {e: f"loads.{names[e]}" for e in self.loads}
+        step.block(self.phase.pass_.body)
         return [
-            "  struct Asked {",
+            "  struct Loads {",
             *(f"    {self.text.machine(e.type)} {name};" for e, name in names.items()),
-            pins("pin_asked", [names[e] for e in first]),
-            pins("pin_followed", [names[e] for e in then]),
+            pins("pin_first", [names[e] for e in first]),
+            pins("pin_dependent", [names[e] for e in then]),
             "  };",
-            f"  EV_DEVICE Asked ask(pos {atom}) const {{",
-            "    Asked asked;",
-            *self.asking(names, first, {}),
-            "    return asked;",
+            f"  EV_DEVICE Loads load_first(pos {atom}) const {{",
+            "    Loads loads;",
+            *self.loading(names, first, {}),
+            "    return loads;",
             "  }",
-            f"  EV_DEVICE void follow(Asked& asked, pos {atom}) const {{",
-            *self.asking(names, then, first),
+            f"  EV_DEVICE void load_dependent(Loads& loads, pos {atom}) const {{",
+            *self.loading(names, then, first),
             "  }",
-            "  EV_DEVICE void use("
-            f"Value& acc, const State& state, pos {tile}, pos {atom}, const Asked& asked) const {{",
-            *use.lines,
+            "  EV_DEVICE void step_loaded("
+            f"Value& acc, const State& state, pos {tile}, pos {atom}, const Loads& loads) const {{",
+            *step.lines,
             "  }",
         ]
 
-    def asking(self, names: dict[ir.Element, str], wanted: Asked, there: Asked) -> list[str]:
-        """`asked` gets these elements. there: those that it has."""
+    def loading(self, names: dict[ir.Element, str], wanted: Loads, there: Loads) -> list[str]:
+        """`loads` gets these elements. there: those that it has."""
         writer = self.stepping()
-        writer.text.loaded = {e: f"asked.{names[e]}" for e in there}
+        writer.text.loaded = {e: f"loads.{names[e]}" for e in there}
         for e, at in wanted.items():
             writer.at = at
-            writer.line(f"asked.{names[e]} = {writer.text.expr(e)};")
+            writer.line(f"loads.{names[e]} = {writer.text.expr(e)};")
         return writer.lines
 
     def leave(self) -> list[str]:

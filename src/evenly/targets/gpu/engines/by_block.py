@@ -54,7 +54,7 @@ class BlockEngine(SplitEngine):
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         schedule = made.schedule
-        early = ", true" if made.asked else ""
+        early = ", true" if made.loads else ""
         kind = f"Phase, {schedule.block}, {schedule.items}, ev::{self.rule}{early}"
         if made.persistent:
             return [f"ev::split_persistent<{kind}>(phase, {join}, {totals});"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenly.language.phases import Split
 
-from ..emit.asked import Asked, asked_apart
+from ..emit.early_loads import Loads, early_loads
 from ..emit.unit import Unit
 from ..engine import Counts
 from .by_block import BlockEngine, of_warps
@@ -19,8 +19,8 @@ class MergeEngine(BlockEngine):
 
     rule = "merge_rule"
 
-    def asked(self, phase: Split, unit: Unit) -> tuple[Split, Asked]:
-        return asked_apart(phase, unit.schedule, unit.written, unit.wide)
+    def early_loads(self, phase: Split, unit: Unit) -> tuple[Split, Loads]:
+        return early_loads(phase, unit.schedule, unit.written, unit.wide)
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
         share = schedule.block * schedule.items

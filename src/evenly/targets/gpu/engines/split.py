@@ -13,8 +13,8 @@ from evenly.language.phases import Split
 from evenly.language.types import struct_words
 from evenly.schedules.contract import Sizes, ceil_div
 
-from ..emit.asked import Asked
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
+from ..emit.early_loads import Loads
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
 from ..emit.statements import fields_of
@@ -53,8 +53,8 @@ class SplitEngine(Engine):
         """Whether the main kernel joins the tiles that its blocks share (device/meet.cuh)."""
         return False
 
-    def asked(self, phase: Split, unit: Unit) -> tuple[Split, Asked]:
-        """The phase, and what its atoms ask for apart from what they do with it (emit/asked.py)."""
+    def early_loads(self, phase: Split, unit: Unit) -> tuple[Split, Loads]:
+        """The phase, and what its atoms read that is loaded while tiles are marked (emit/early_loads.py)."""
         return phase, {}
 
     def structs(self, made: SplitKernels) -> list[str]:
@@ -84,9 +84,9 @@ class SplitKernels:
         self.value_words = struct_words(v.type for v in fields)
         self.folds = engine.folds and bool(fields) and bool(phase.leave)
         self.meets = self.folds and not self.persistent and engine.meets(phase)
-        self.asked: Asked = {}
+        self.loads: Loads = {}
         if self.meets and self.value_words == 1:  # few registers are taken by what tiles become
-            phase, self.asked = engine.asked(phase, unit)
+            phase, self.loads = engine.early_loads(phase, unit)
         self.phase, self.lane = phase, phase.lane is not None
         self.text = unit.text(phase, engine.streams)
         self.totals = Totals(self.text, phase.grid)
@@ -106,7 +106,7 @@ class SplitKernels:
 
     def structs(self) -> list[str]:
         """What the kernels of the engine take."""
-        body = PhaseStruct(self.text, self.phase, self.totals, self.asked).lines()
+        body = PhaseStruct(self.text, self.phase, self.totals, self.loads).lines()
         more = self.engine.structs(self)
         return [*self.totals.structs, "struct Phase {", *self.members(), *body, "};", *more]
 
@@ -128,7 +128,7 @@ class SplitKernels:
         cells = [Parameter("buffer", "long long*", name="cells")]
         joins = cells if self.meets else self.carries()
         extra = [*joins, *self.more(), *self.engine.parameters_of(self)]
-        full = LARGEST.at_once(schedule.block) if self.asked else 0  # all is asked for at once
+        full = LARGEST.at_once(schedule.block) if self.loads else 0  # all is loaded at once
         return self.unit.kernel(
             self.name, schedule.block, "tiles", self.text.references, self.source,
             over_lanes([self.phase_value(), *body], self.lanes), extra, views=False,

@@ -1,7 +1,7 @@
-"""What the blocks of a split phase ask for while they mark their tiles, in functions apart from what they do with it.
+"""What the blocks of a split phase load while they mark their tiles, in functions of its own.
 
 It is for blocks of which a multiprocessor holds as many threads as it can: with the registers that are left to
-each, ptxas would otherwise ask for one thing after another.
+each thread, ptxas would otherwise place one load after another.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ FULL_BLOCKS = {
 }
 PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 
-Asked = dict[ir.Element, Location | None]  # by what is read: the line that says so
+Loads = dict[ir.Element, Location | None]  # by what is read: the line that says so
 
 
-def asked_apart(
+def early_loads(
     phase: Split, schedule: Any, written: Collection[ir.Path], wide: bool
-) -> tuple[Split, Asked]:
-    """The phase, and what atoms read, where that is asked for apart; none: where it is used.
+) -> tuple[Split, Loads]:
+    """The phase, and what atoms read, where that is loads for apart; none: where it is used.
 
     Where it is, the phase says places by the atom, not by locals. wide: positions have 64 bits.
     """
@@ -39,9 +39,9 @@ def asked_apart(
         return phase, {}
     later = walk.variables_read(phase.leave)
     plain = replace(phase, pass_=places_written_out(phase.pass_, written, later))
-    asked = read_at_atom(plain.pass_, written)
+    loads = read_at_atom(plain.pass_, written)
     registers = schedule.items * max(
-        sum(map(_registers, part)) for part in (asked, stages(asked)[0])
+        sum(map(_registers, part)) for part in (loads, stages(loads)[0])
     )
     held = numbers()["full"]
     full = (
@@ -53,35 +53,35 @@ def asked_apart(
         and schedule.block in FULL_BLOCKS
         and schedule.items <= held["items_by_itself"]
         and registers <= held["registers_by_itself"]
-        and _nothing_else(plain, asked)
+        and _nothing_else(plain, loads)
     )
-    return (plain, asked) if by_itself or full else (phase, {})
+    return (plain, loads) if by_itself or full else (phase, {})
 
 
-def stages(asked: Asked) -> tuple[Asked, Asked]:
+def stages(loads: Loads) -> tuple[Loads, Loads]:
     """What is read first, places of others among it, and what is read at such places.
 
     A place that is read under a condition only stays where it is.
     """
-    first: Asked = {}
-    for e, at in asked.items():
+    first: Loads = {}
+    for e, at in loads.items():
         for x in always(e):
             if isinstance(x, ir.Element) and not any(map(_reads, x.indices)):
                 first.setdefault(x, at)
-    return first, {e: at for e, at in asked.items() if e not in first}
+    return first, {e: at for e, at in loads.items() if e not in first}
 
 
 def _reads(e: ir.Expr) -> bool:
     return any(isinstance(x, ir.Element) for x in walk.subexpressions(e))
 
 
-def _nothing_else(phase: Split, asked: Iterable[ir.Element]) -> bool:
-    """Whether a pass does no more with what is asked for than arithmetic, and reads nothing else."""
-    known = {x for e in asked for x in walk.subexpressions(e)}
+def _nothing_else(phase: Split, loads: Iterable[ir.Element]) -> bool:
+    """Whether a pass does no more with what is loads for than arithmetic, and reads nothing else."""
+    known = {x for e in loads for x in walk.subexpressions(e)}
     inside = list(walk.expressions(phase.pass_.body))
     read = all(x in known for x in inside if isinstance(x, ir.Element))
     calls = any(isinstance(x, ir.Call) for x in (*inside, *walk.expressions(phase.leave)))
-    return read and not calls and phase.lanes is None and all(e.type in PINNED for e in asked)
+    return read and not calls and phase.lanes is None and all(e.type in PINNED for e in loads)
 
 
 def _registers(e: ir.Element) -> int:

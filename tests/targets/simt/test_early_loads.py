@@ -1,4 +1,4 @@
-"""Blocks that fill a multiprocessor ask for what atoms read apart from what is done with it."""
+"""Blocks that fill a multiprocessor load what atoms read before they mark their tiles."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ pytestmark = pytest.mark.simt
 FULL, ROOM = ev.MergePath(64, items=3, min_blocks=32), ev.MergePath(64, items=3)
 
 
-def asks_apart(kernel: str, schedule: ev.MergePath, dtype: type = np.float32) -> bool:
+def loads_early(kernel: str, schedule: ev.MergePath, dtype: type = np.float32) -> bool:
     main = codes(CASES[kernel], schedule, dtype=dtype)[0].source
-    apart = "Asked ask(" in main
-    assert apart == ("ev::merge_rule, true>" in main)
-    assert not apart or "EV_KERNEL(64, 32)" in main
-    return apart
+    early = "Loads load_first(" in main
+    assert early == ("ev::merge_rule, true>" in main)
+    assert not early or "EV_KERNEL(64, 32)" in main
+    return early
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("kernel", CASES)
-def test_what_is_asked_apart_gives_what_the_reference_gives(kernel: str, dtype: type) -> None:
+def test_what_is_loaded_early_gives_what_the_reference_gives(kernel: str, dtype: type) -> None:
     gives_what_the_reference_gives(kernel, FULL, "csr", dtype, "simt", seeds=(0, 1))
 
 
 @pytest.mark.parametrize("schedule", [FULL, ROOM, ev.MergePath(64, items=4)], ids=str)
-def test_full_blocks_ask_apart(schedule: ev.MergePath) -> None:
-    assert asks_apart("spmv", schedule)
+def test_full_blocks_load_early(schedule: ev.MergePath) -> None:
+    assert loads_early("spmv", schedule)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_full_blocks_ask_apart(schedule: ev.MergePath) -> None:
     ids=str,
 )
 def test_where_registers_are_short_blocks_are_not_full(schedule: ev.MergePath, dtype: type) -> None:
-    assert not asks_apart("spmv", schedule, dtype)
+    assert not loads_early("spmv", schedule, dtype)
 
 
 @pytest.mark.parametrize("kernel", ["weighted_by_tile", "row_extremes"])
-def test_what_depends_on_the_tile_or_has_two_values_is_not_asked_apart(kernel: str) -> None:
-    assert not asks_apart(kernel, FULL)
+def test_what_depends_on_the_tile_or_has_two_values_is_not_loaded_early(kernel: str) -> None:
+    assert not loads_early(kernel, FULL)
 
 
 @ev.kernel
@@ -104,7 +104,7 @@ def test_locals_are_seen_through_that_follow_from_the_atom(
     y, expected = (np.zeros(matrix.shape[0], np.float32) for _ in range(2))
     for schedule in (ROOM, FULL):
         (main, *_) = emitted(kernel, (A, x, y), schedule)
-        assert ("= a_x[asked.e" in main.source) == through
+        assert ("= a_x[loads.e" in main.source) == through
         kernel.on("python")(A, x, expected)
         kernel[schedule].on("simt", seeds=(0, 1))(A, x, y)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
@@ -127,14 +127,16 @@ def test_places_are_asked_for_before_what_lies_there() -> None:
     y, expected = np.zeros(rows), np.zeros(rows)
     schedule = ev.MergePath(64, items=2, min_blocks=32)
     (main, *_) = emitted(by_a_chain, (A, order, x, y), schedule)
-    asks, follows = (main.source.split(f"EV_DEVICE {f}(")[1] for f in ("Asked ask", "void follow"))
-    assert re.findall(r"asked\.(\w+) = (.*);", asks.split("}")[0]) == [
+    asks, follows = (
+        main.source.split(f"EV_DEVICE {f}(")[1] for f in ("Loads load_first", "void load_dependent")
+    )
+    assert re.findall(r"loads\.(\w+) = (.*);", asks.split("}")[0]) == [
         ("e0", "a_A_values.once(v_k)"),
         ("e1", "a_A_indices.once(v_k)"),
     ]
-    assert re.findall(r"asked\.(\w+) = (.*);", follows.split("}")[0]) == [
-        ("e2", "a_x[a_order[asked.e1]]"),
-        ("e3", "a_x[asked.e1]"),
+    assert re.findall(r"loads\.(\w+) = (.*);", follows.split("}")[0]) == [
+        ("e2", "a_x[a_order[loads.e1]]"),
+        ("e3", "a_x[loads.e1]"),
     ]
     by_a_chain.on("python")(A, order, x, expected)
     by_a_chain[schedule].on("simt", seeds=(0, 1))(A, order, x, y)
@@ -161,7 +163,7 @@ def test_locals_of_locals_are_not_written_out_twice_as_long_each() -> None:
 def test_what_is_more_than_arithmetic_has_no_full_blocks_by_itself(case: Case) -> None:
     """It is done for each lane, or calls functions, and 32 registers are few for that."""
     for code in codes(case, ROOM):
-        assert "Asked" not in code.source
+        assert "Loads" not in code.source
 
 
 @ev.kernel
@@ -187,7 +189,9 @@ def test_what_a_condition_guards_is_read_under_it(schedule: ev.MergePath) -> Non
     for kernel, x, use in ((some_of_them, shorter, longer), (some_places, longer, places)):
         y, expected = np.empty(rows), np.empty(rows)
         (main, *_) = emitted(kernel, (A, x, use, y), schedule)
-        assert ("Asked ask(" in main.source) == (kernel is some_places or schedule.min_blocks > 0)
+        assert ("Loads load_first(" in main.source) == (
+            kernel is some_places or schedule.min_blocks > 0
+        )
         kernel.on("python")(A, x, use, expected)
         kernel[schedule].on("simt")(A, x, use, y)
         np.testing.assert_array_equal(y, expected)
