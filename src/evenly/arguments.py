@@ -11,8 +11,8 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
+from evenly.interop.array_view import ArrayView
 from evenly.interop.arrays import (
-    ArrayView,
     as_numpy,
     conversion,
     is_array,

@@ -11,7 +11,9 @@ from evenly.language.gathers import gathers
 from evenly.language.side_by_side import lies_side_by_side, only_accumulates
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
-from evenly.layouts import Bcsr, Dia, Ell
+from evenly.layouts.bcsr import Bcsr
+from evenly.layouts.dia import Dia
+from evenly.layouts.ell import Ell
 from evenly.layouts.fields import value_types
 from evenly.targets.gpu.engines import engine_of
 

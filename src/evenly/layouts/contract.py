@@ -82,7 +82,7 @@ from evenly.language.members import (
     accessors,
     is_default,
 )
-from evenly.layouts.defaults import install
+from evenly.layouts.defaults import LayoutInstance, install
 from evenly.layouts.fields import (
     Array,
     FieldSpec,
@@ -100,6 +100,7 @@ __all__ = [
     "FieldSpec",
     "Index",
     "Layout",
+    "LayoutInstance",
     "Static",
     "accessor_takes",
     "accessors",
@@ -163,7 +164,7 @@ def layout(cls: type[T]) -> type[T]:
     made.__fields__ = fields
     own = {name: getattr(cls, name, None) for name in METHODS}
     made.__default_methods__ = frozenset(n for n, f in own.items() if is_default(n, f))
-    return made
+    return cls  # which a data class without slots is, too
 
 
 def leaves(cls: type, name: str) -> bool:
@@ -171,7 +172,7 @@ def leaves(cls: type, name: str) -> bool:
     return is_default(name, getattr(cls, name, None))
 
 
-def masks(layout: Any) -> bool:
+def masks(layout: LayoutInstance) -> bool:
     """Whether `layout` may have atoms that are not valid (padding)."""
     if leaves(type(layout), "valid"):
         return False
