@@ -11,7 +11,7 @@ from evenly.choosing.candidates import several
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language.phases import Once, Owned, Phases
-from evenly.layouts.contract import is_layout
+from evenly.layouts.contract import LayoutInstance, is_layout
 from evenly.layouts.moving import move
 from evenly.schedules import TABLE
 from evenly.schedules.contract import Sizes
@@ -67,7 +67,7 @@ def beside(chosen: Any, against: Any, whole_tiles: bool) -> list[Any]:
     return list(dict.fromkeys([chosen, *others]))
 
 
-def offsets_of(layout: Any) -> Numbers:
+def offsets_of(layout: LayoutInstance) -> Numbers:
     """Where the tiles of a layout in CPU memory begin, and its atoms end: (tiles + 1,) int64.
 
     Raises InputError where `begin` takes one tile at a time, and there are many.

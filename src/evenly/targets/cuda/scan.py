@@ -13,7 +13,7 @@ from evenly.language.lower import lower_layout
 from evenly.language.lower.tiles import layout_code
 from evenly.language.reads import kept
 from evenly.language.specs import LayoutSpec
-from evenly.layouts.defaults import LayoutInstance
+from evenly.layouts.contract import LayoutInstance
 from evenly.schedules.contract import ceil_div
 from evenly.targets.gpu.emit.expressions import Text
 from evenly.targets.gpu.emit.layout_struct import position_function
