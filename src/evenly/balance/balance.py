@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenly.gpus.gpu import WARP
-from evenly.schedules import TABLE
+from evenly.schedules import TABLE, Schedule
 
 Numbers = np.ndarray[Any, Any]
 
@@ -89,7 +89,7 @@ class Load:
     All four lie in 0 .. 1.
     """
 
-    schedule: Any
+    schedule: Schedule
     threads: Level
     warps: Level
     blocks: Level

@@ -23,13 +23,13 @@ from .task import SPMV, Task, fits
 class Choice:
     """What was chosen and why; `rejected`: the other schedules, each with its reason."""
 
-    schedule: Any
+    schedule: s.Schedule
     why: str
     statistics: Statistics
     rejected: tuple[tuple[str, str], ...]
 
 
-def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Any:
+def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """The schedule for a layout on a target."""
     return consider(layout, target, task).schedule
 

@@ -48,7 +48,8 @@ _VIEW = hidden("view")
 
 
 def view_of(seen: Seen) -> LayoutView:
-    return seen.__dict__[_VIEW]
+    view: LayoutView = seen.__dict__[_VIEW]
+    return view
 
 
 class LayoutView:
