@@ -161,7 +161,7 @@ def _lost(used: int, held: int) -> float:
     return 1 - used / held if held else 0.0
 
 
-def _changed(schedule: Any) -> Iterator[str]:
+def _changed(schedule: Schedule) -> Iterator[str]:
     """The parameters that are not the default, as name=value."""
     for f in dataclasses.fields(schedule):
         if getattr(schedule, f.name) != f.default:

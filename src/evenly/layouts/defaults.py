@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
@@ -40,6 +41,7 @@ class OnHost:
 if TYPE_CHECKING:
 
     class LayoutInstance(Defaults, OnHost):
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
         __fields__: ClassVar[dict[str, FieldSpec]]
 
         # Counts are Any: they may lie in the memory of a GPU.

@@ -34,7 +34,6 @@ def move(layout: L, device: Device) -> L:
     if device not in ("cpu", "cuda"):
         hint = "NVIDIA GPUs are 'cuda'"
         raise InputError("device", expected="'cpu' or 'cuda'", given=repr(device), hint=hint)
-    made: Any = layout
     changes = {}
     for spec in type(layout).__fields__.values():
         value = getattr(layout, spec.name)
@@ -46,7 +45,7 @@ def move(layout: L, device: Device) -> L:
             continue
         if moved is not value:
             changes[spec.name] = moved
-    return dataclasses.replace(made, **changes) if changes else layout
+    return dataclasses.replace(layout, **changes) if changes else layout
 
 
 def bounds(tiles: Any, count: int) -> tuple[int, int]:

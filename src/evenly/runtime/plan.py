@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from evenly.balance.balance import Balance
+    from evenly.schedules import Schedule
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.tuned import Tuning
 
@@ -52,7 +53,7 @@ class Plan:
     def __init__(
         self,
         kernel: Any,
-        schedule: Any,
+        schedule: Schedule,
         target: str,
         compiled: Compiled,
         binding: Binding,

@@ -76,6 +76,7 @@ class Schedule:
     """The base of every schedule. `engine` names what executes it (targets/gpu/engines)."""
 
     if TYPE_CHECKING:  # constants of a class, its parameters, or properties that follow from these
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
         @property
         def owner(self) -> Owner: ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.errors import InputError
+from evenly.interop.array_view import Device
 from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
 
@@ -76,7 +77,7 @@ class Target:
     """
 
     name: str
-    place = "cpu"
+    place: Device = "cpu"
     gpu = False
     reference = False
     checks: Literal["always", "debug", "never"] = "never"

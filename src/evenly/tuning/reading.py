@@ -125,7 +125,7 @@ def date_of(given: Any) -> str:
     return moment.astimezone(datetime.UTC).isoformat(timespec="seconds")
 
 
-def _parameters(schedule: Any) -> set[str]:
+def _parameters(schedule: Schedule) -> set[str]:
     return {field.name for field in fields(schedule)}
 
 

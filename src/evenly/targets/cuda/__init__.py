@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evenly.arguments import Binding
 from evenly.errors import UnavailableError
 from evenly.language.ir import Path
