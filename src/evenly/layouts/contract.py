@@ -75,34 +75,17 @@ from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
 from evenly.errors import InputError, check_field_name
-from evenly.language.members import (
-    HOST_METHODS,
-    METHODS,
-    accessor_takes,
-    accessors,
-    is_default,
-)
+from evenly.language.members import METHODS, accessors, is_default
 from evenly.layouts.defaults import LayoutInstance, install
-from evenly.layouts.fields import (
-    Array,
-    FieldSpec,
-    Index,
-    Layout,
-    Static,
-    is_layout,
-    kind_of,
-)
+from evenly.layouts.fields import Array, FieldSpec, Index, Layout, Static, is_layout, kind_of
 
 __all__ = [
-    "HOST_METHODS",
-    "METHODS",
     "Array",
     "FieldSpec",
     "Index",
     "Layout",
     "LayoutInstance",
     "Static",
-    "accessor_takes",
     "accessors",
     "is_layout",
     "layout",
