@@ -289,7 +289,7 @@ class Plan:
         kernel, binding, target = self.kernel, self._binding, self.target
         program, outputs = self._program, sorted(path[0] for path in self._outputs)
 
-        def planned(kernel: Any, schedule: Any, arguments: Iterable[Any]) -> Plan:
+        def planned(kernel: Any, schedule: Schedule, arguments: Iterable[Any]) -> Plan:
             made: Plan = kernel[schedule].on(target).plan_as_auto(*arguments)
             return made
 
