@@ -64,7 +64,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
-    if target == "auto":
+    if isinstance(target, str) and target == "auto":
         target = "cpu"
     runs = not targets.find(target).reference
     counted = A if is_layout(A) else convert(A, "csr")
