@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -184,6 +185,16 @@ def test_no_exception_has_become_unnecessary() -> None:
     assert not unused, "exceptions to be taken out:\n" + "\n".join(
         f"{file} -> {module}" for file, module in sorted(unused)
     )
+
+
+@pytest.mark.parametrize("package", ["interop", "layouts"])
+def test_files_of_a_floor_import_one_another_one_way(package: str) -> None:
+    below: dict[str, set[str]] = {}
+    for found in everywhere():
+        if {place_of(found.importer), place_of(found.module)} == {package} and not found.typing:
+            below.setdefault(found.importer, set()).add(found.module)
+    assert below
+    graphlib.TopologicalSorter(below).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
+from evenly.interop.array_view import ArrayView
 from evenly.interop.arrays import (
-    ArrayView,
     as_numpy,
     conversion,
     is_array,
@@ -31,7 +31,7 @@ from evenly.language.types import (
     from_dtype,
     read_as,
 )
-from evenly.layouts.contract import is_layout, masks
+from evenly.layouts.contract import LayoutInstance, is_layout, masks
 from evenly.layouts.seen import as_csr
 
 
@@ -146,7 +146,7 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
     return ArraySpec(t, len(v.shape), ids)
 
 
-def layout_spec(layout: Any, name: str) -> LayoutSpec:
+def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
     fields: list[tuple[str, Spec]] = []
     for field_ in type(layout).__fields__.values():
         value, where = getattr(layout, field_.name), f"{name}.{field_.name}"
@@ -194,10 +194,11 @@ class Binding:
     def extent(self, path: tuple[str, ...], axis: int) -> int:
         return self.view(path).shape[axis]
 
-    def layout(self, path: tuple[str, ...]) -> Any:
-        return self.value(path)
+    def layout(self, path: tuple[str, ...]) -> LayoutInstance:
+        layout: LayoutInstance = self.value(path)
+        return layout
 
-    def first_layout(self) -> Any:
+    def first_layout(self) -> LayoutInstance | None:
         """The layout that a schedule is chosen by; None where there is none."""
         return next((v for v in self.arguments.values() if is_layout(v)), None)
 
@@ -289,7 +290,7 @@ def is_wide(binding: Binding) -> bool:
     """Whether positions need 64 bits: counts, and the integers of layouts, beyond 31 bits."""
     limit = 2**31 - 2**21
 
-    def wide(layout: Any) -> bool:
+    def wide(layout: LayoutInstance) -> bool:
         if layout.max_tiles + layout.max_atoms >= limit:
             return True
         for field_ in type(layout).__fields__.values():

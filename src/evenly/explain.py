@@ -11,6 +11,7 @@ from evenly.errors import InputError
 from evenly.layouts.contract import is_layout
 from evenly.layouts.moving import device_of
 from evenly.runtime.kernel import Kernel
+from evenly.schedules import Schedule
 from evenly.version import __version__
 
 from .choosing.auto import Choice, consider
@@ -33,7 +34,7 @@ class Explanation:
     layout: str
     target: str
     choice: Choice
-    once: Any
+    once: Schedule
     equal: bool = False
     measured: tuple[Tuning, ...] = ()
 

@@ -19,11 +19,11 @@ from evenly.errors import EvenlyError
 from evenly.interop.transfer import to_numpy, to_place
 from evenly.language import names
 from evenly.layouts import convert
-from evenly.layouts.contract import is_layout
+from evenly.layouts.contract import LayoutInstance, is_layout
 from evenly.layouts.moving import move
 from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
-from evenly.schedules import by_name
+from evenly.schedules import Schedule, by_name
 from evenly.schedules.contract import Sizes, check_groups, launch_of
 from evenly.schedules.partition import Partition, partition
 from evenly.targets.gpu.engines import engine_of
@@ -40,7 +40,7 @@ class VerificationError(EvenlyError, AssertionError):
 class Verified:
     """What was proved: `str()` says it in a line."""
 
-    schedule: Any
+    schedule: Schedule
     tiles: int
     atoms: int
     processors: tuple[int, ...]
@@ -64,7 +64,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     SimtError for what target "simt" finds in the code itself.
     """
     schedule = by_name(schedule)
-    if target == "auto":
+    if isinstance(target, str) and target == "auto":
         target = "cpu"
     runs = not targets.find(target).reference
     counted = A if is_layout(A) else convert(A, "csr")
@@ -89,7 +89,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
 
 
-def _whole_groups(schedule: Any, counted: Any, launched: int) -> int:
+def _whole_groups(schedule: Schedule, counted: LayoutInstance, launched: int) -> int:
     """How many processors, at least, make up whole groups of every size that the schedule asks for."""
     p, own = partition(schedule, counted, launched), _group_size(schedule)
     # What its methods raise, the walks report.
@@ -100,7 +100,7 @@ def _whole_groups(schedule: Any, counted: Any, launched: int) -> int:
     return math.lcm(own, *asked) // own
 
 
-def _group_size(schedule: Any) -> int:
+def _group_size(schedule: Schedule) -> int:
     return int(schedule.size) if schedule.owner == "group" else 1
 
 
@@ -213,7 +213,9 @@ def _count(L, visits, sizes, left):
         names.atomic_add(left, tile, 1)
 
 
-def _count_on(schedule: Any, counted: Any, target: str, options: dict[str, Any]) -> None:
+def _count_on(
+    schedule: Schedule, counted: LayoutInstance, target: str, options: dict[str, Any]
+) -> None:
     tiles, atoms = int(counted.num_tiles), int(counted.num_atoms)
     most, most_atoms = (
         int(counted.max_tiles),
@@ -243,8 +245,8 @@ def _count_on(schedule: Any, counted: Any, target: str, options: dict[str, Any])
 
 
 def _run(
-    schedule: Any,
-    counted: Any,
+    schedule: Schedule,
+    counted: LayoutInstance,
     target: str,
     options: dict[str, Any],
     host: tuple[np.ndarray, ...],

@@ -6,6 +6,8 @@ from evenly import hooks
 
 # hook -> function, each as "module:name"
 TABLE = {
+    "evenly.layouts.arguments:convert": "evenly.layouts:convert",
+    "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",

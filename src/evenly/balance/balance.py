@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenly.gpus.gpu import WARP
-from evenly.schedules import TABLE
+from evenly.schedules import TABLE, Schedule
 
 Numbers = np.ndarray[Any, Any]
 
@@ -89,7 +89,7 @@ class Load:
     All four lie in 0 .. 1.
     """
 
-    schedule: Any
+    schedule: Schedule
     threads: Level
     warps: Level
     blocks: Level
@@ -161,7 +161,7 @@ def _lost(used: int, held: int) -> float:
     return 1 - used / held if held else 0.0
 
 
-def _changed(schedule: Any) -> Iterator[str]:
+def _changed(schedule: Schedule) -> Iterator[str]:
     """The parameters that are not the default, as name=value."""
     for f in dataclasses.fields(schedule):
         if getattr(schedule, f.name) != f.default:

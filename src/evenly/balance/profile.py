@@ -11,9 +11,9 @@ from evenly.choosing.candidates import several
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language.phases import Once, Owned, Phases
-from evenly.layouts.contract import is_layout
+from evenly.layouts.contract import LayoutInstance, is_layout
 from evenly.layouts.moving import move
-from evenly.schedules import TABLE
+from evenly.schedules import TABLE, Schedule
 from evenly.schedules.contract import Sizes
 
 from .balance import Balance, Level, Load, Numbers
@@ -25,7 +25,7 @@ COMMON = 1 << 16  # smaller amounts are counted in a table, the few greater ones
 
 
 def profile(
-    kernel: str, binding: Binding, phases: Phases, schedules: list[Any], layout: str | None
+    kernel: str, binding: Binding, phases: Phases, schedules: list[Schedule], layout: str | None
 ) -> Balance:
     """How `schedules` divide one of a kernel's layouts: the named one, or that of the first tile loop.
 
@@ -53,7 +53,7 @@ def _first_loop(phases: Phases) -> str:
     return ""
 
 
-def beside(chosen: Any, against: Any, whole_tiles: bool) -> list[Any]:
+def beside(chosen: Schedule, against: Any, whole_tiles: bool) -> list[Schedule]:
     """The chosen schedule, then those of `against` (None: every built-in one), each once.
 
     whole_tiles: whether the kernel needs schedules that own whole tiles.
@@ -67,7 +67,7 @@ def beside(chosen: Any, against: Any, whole_tiles: bool) -> list[Any]:
     return list(dict.fromkeys([chosen, *others]))
 
 
-def offsets_of(layout: Any) -> Numbers:
+def offsets_of(layout: LayoutInstance) -> Numbers:
     """Where the tiles of a layout in CPU memory begin, and its atoms end: (tiles + 1,) int64.
 
     Raises InputError where `begin` takes one tile at a time, and there are many.
@@ -89,7 +89,7 @@ def offsets_of(layout: Any) -> Numbers:
 
 
 # ---- from groups to threads, warps and blocks ------------------------------------------------------
-def load(schedule: Any, shared: Shares) -> Load:
+def load(schedule: Schedule, shared: Shares) -> Load:
     """The levels of a launch whose groups of lanes have these shares."""
     sizes, count = distinct(shared.atoms)
     small = shared.size < WARP

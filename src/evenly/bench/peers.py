@@ -90,7 +90,10 @@ def pytorch_on(stream: Any) -> AbstractContextManager[Any]:
         import torch
 
         torch.cuda.current_stream()
-        return torch.cuda.stream(torch.cuda.ExternalStream(stream.ptr))
+        there: AbstractContextManager[Any] = torch.cuda.stream(
+            torch.cuda.ExternalStream(stream.ptr)
+        )
+        return there
     return contextlib.nullcontext()
 
 

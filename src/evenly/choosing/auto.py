@@ -9,6 +9,7 @@ from evenly import schedules as s
 from evenly import targets
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 
 from .lengths import an_array
@@ -22,29 +23,29 @@ from .task import SPMV, Task, fits
 class Choice:
     """What was chosen and why; `rejected`: the other schedules, each with its reason."""
 
-    schedule: Any
+    schedule: s.Schedule
     why: str
     statistics: Statistics
     rejected: tuple[tuple[str, str], ...]
 
 
-def choose(layout: Any, target: str, task: Task = SPMV) -> Any:
+def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """The schedule for a layout on a target."""
     return consider(layout, target, task).schedule
 
 
-def consider(layout: Any, target: str, task: Task = SPMV) -> Choice:
+def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)
 
 
-def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
+def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """The candidate that the model of costs holds to be the fastest (choosing/model.py)."""
     held = numbers_for(layout)
     times = predicted(st, held, task)
-    far = may_be_bound_by_gathers(st, held, task) and _far(layout)
+    far = layout is not None and may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
         times = bound_by_gathers(st, held, times)
     times = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
@@ -58,7 +59,7 @@ def _on_gpu(st: Statistics, task: Task, layout: Any) -> Choice:
     return Choice(chosen, why, st, tuple(rejected))
 
 
-def numbers_for(layout: Any) -> dict[str, Any]:
+def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
     """Those of the GPU that the layout lies on; for one in host memory, or none, those of the GPU that was measured."""
     if layout is None or device_of(layout) != "cuda":
         return numbers()
@@ -68,7 +69,7 @@ def numbers_for(layout: Any) -> dict[str, Any]:
     return for_memory(gpu_of(there).shared_memory)
 
 
-def _far(layout: Any) -> bool:
+def _far(layout: LayoutInstance) -> bool:
     return scattered(layout) > float(numbers()["gathers"]["far"])
 
 

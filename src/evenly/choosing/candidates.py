@@ -12,7 +12,7 @@ from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
 
 # Parameters on a GPU, beside those that a schedule has by itself.
-GRID: tuple[Any, ...] = (
+GRID: tuple[s.Schedule, ...] = (
     s.ThreadMapped(128),
     s.ThreadMapped(128, items=3),
     *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64)),
@@ -46,18 +46,18 @@ GRID: tuple[Any, ...] = (
 )
 
 
-def candidates(target: str) -> tuple[Any, ...]:
+def candidates(target: str) -> tuple[s.Schedule, ...]:
     """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
 
 
-def can_run(schedule: Any, program: Program) -> bool:
+def can_run(schedule: s.Schedule, program: Program) -> bool:
     """Whether a program runs under a schedule: some need one that owns whole tiles."""
     return schedule.owns_tiles or needs_whole_tiles(program) is None
 
 
-def several(given: Any) -> list[Any]:
+def several(given: Any) -> list[s.Schedule]:
     """Schedules by name, class or as they are: one, or any number of them.
 
     Raises InputError for what is none.

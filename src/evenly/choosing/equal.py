@@ -10,6 +10,7 @@ import numpy as np
 from evenly.arguments import Binding
 from evenly.interop.transfer import to_numpy
 from evenly.language import ir, walk
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.equal import EQUAL, equal
 from evenly.targets.contract import Executable, Stored
 
@@ -43,7 +44,7 @@ def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:
     }
 
 
-def has_equal_tiles(layout: Any) -> bool:
+def has_equal_tiles(layout: LayoutInstance) -> bool:
     """Whether it has offsets, and all of its tiles equally many atoms, and not none."""
     if type(layout) not in EQUAL:
         return False
@@ -72,7 +73,7 @@ class WithoutOffsets(Executable):
         self.remembers = plain.remembers
         self._layouts = {name: [binding.arguments[name]] for name in known}
 
-    def knows(self, name: str, layout: Any) -> None:
+    def knows(self, name: str, layout: LayoutInstance) -> None:
         """This layout has the tiles of the plan's own one of that name, too."""
         if name in self._layouts:
             self._layouts[name].append(layout)

@@ -9,6 +9,7 @@ import numpy as np
 from evenly.hooks import hook
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 
 
@@ -43,12 +44,12 @@ def has_offsets(layout: Any) -> bool:
 
 
 @hook
-def measured_on_gpu(layout: Any) -> Sums:
+def measured_on_gpu(layout: LayoutInstance) -> Sums:
     """The same of a layout on a GPU, by one small kernel."""
     raise NotImplementedError
 
 
-def an_array(layout: Any) -> Any:
+def an_array(layout: LayoutInstance) -> Any:
     """Any array of the layout: what is allocated lies beside it."""
     values = [(spec.kind, getattr(layout, name)) for name, spec in type(layout).__fields__.items()]
     for kind, value in values:

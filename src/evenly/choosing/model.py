@@ -27,7 +27,9 @@ ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms side by side, and the most bytes that values have of a run
 
 
-def predicted(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> dict[Any, float]:
+def predicted(
+    st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV
+) -> dict[s.Schedule, float]:
     """Microseconds of each candidate, for an SpMV, or for a kernel that streams, of those that can run the task."""
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
     regular = bool(st.spread <= numbers["regular_spread"])
@@ -76,15 +78,15 @@ def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Ta
 
 
 def bound_by_gathers(
-    st: Statistics, numbers: Mapping[str, Any], times: Mapping[Any, float]
-) -> dict[Any, float]:
+    st: Statistics, numbers: Mapping[str, Any], times: Mapping[s.Schedule, float]
+) -> dict[s.Schedule, float]:
     """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
     n = numbers["gathers"]
     found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
     return found | {most_in_flight(numbers): st.atoms * n["in_flight"]}
 
 
-def most_in_flight(numbers: Mapping[str, Any]) -> Any:
+def most_in_flight(numbers: Mapping[str, Any]) -> s.NonzeroSplit:
     """The schedule that keeps most loads in flight."""
     return s.NonzeroSplit(*numbers["most_in_flight"][1:])
 
@@ -94,7 +96,7 @@ def can_be_in_flight(numbers: Mapping[str, Any], task: Task) -> bool:
     return bool(task.exchanged <= numbers["most_in_flight"][0])
 
 
-def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
+def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Schedule:
     """MergePath; by atoms where most tiles are empty, or where there are many of them, most in few tiles."""
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
@@ -122,7 +124,7 @@ def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> boo
     return bool(small and st.atoms >= n["atoms"] and st.mean >= n["mean"])
 
 
-def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -> Any:
+def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -> s.MergePath:
     """MergePath as the last row says that is for values so large and so much to do, and fits."""
     able = [
         s.MergePath(*share)
@@ -133,7 +135,7 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
 
 
 @functools.cache
-def groups(lanes: int) -> tuple[Any, ...]:
+def groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
     """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
     if lanes == 1:
         return tuple(s.ThreadMapped(128, items=items) for items in ITEMS_ALONE)
@@ -141,7 +143,7 @@ def groups(lanes: int) -> tuple[Any, ...]:
 
 
 @functools.cache
-def runs(width: int, least: int) -> tuple[Any, ...]:
+def runs(width: int, least: int) -> tuple[s.GroupMapped, ...]:
     """Whole tiles for groups of `least` lanes to a warp with runs of atoms side by side, of values of so many bytes."""
     shapes = itertools.product((n for n in LANES if least <= n <= WARP), RUNS)
     return tuple(
@@ -151,7 +153,7 @@ def runs(width: int, least: int) -> tuple[Any, ...]:
     )
 
 
-def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[Any, float]:
+def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[s.Schedule, float]:
     """Of `groups`, and its time."""
     times = {
         schedule: group_time(st, regular, lanes, schedule.items, n) for schedule in groups(lanes)
@@ -181,7 +183,7 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
     )
 
 
-def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
+def run_time(st: Statistics, schedule: s.GroupMapped, n: Numbers) -> float:
     """Of tiles of about equal length, where bytes are the bound.
 
     n: byte, moved, and how much more of them: idle, where lanes ask for atoms that tiles do not have, and apart, for
@@ -196,7 +198,7 @@ def run_time(st: Statistics, schedule: Any, n: Numbers) -> float:
     return float(warps + moved * (1 + more))
 
 
-def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
+def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Lrb:
     """Lrb; where most tiles are empty the others are short, and have nothing to ask for at once."""
     block, lanes, thread, group = numbers["bin_sizes"]
     if st.empty > numbers["mostly_empty"]:
@@ -206,7 +208,7 @@ def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> Any:
     return s.Lrb(block, lanes, thread, group)
 
 
-def bins_time(st: Statistics, schedule: Any, n: Numbers) -> float:
+def bins_time(st: Statistics, schedule: s.Lrb, n: Numbers) -> float:
     """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
     teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, WARP))
     team = next((lanes for longer, lanes in teams if st.greatest < longer), schedule.block)

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenly.hooks import hook
 from evenly.interop.transfer import to_numpy
-from evenly.layouts.contract import accessors
+from evenly.layouts.contract import LayoutInstance, accessors
 from evenly.layouts.moving import device_of
 
 from .lengths import has_offsets
@@ -20,7 +20,7 @@ APART = 64  # the share of all columns, one in so many, from which on two are fa
 _known: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 
 
-def scattered(layout: Any) -> float:
+def scattered(layout: LayoutInstance) -> float:
     """Of pairs of tiles side by side, the share whose middle atoms stand in columns far apart.
 
     Of rows in random columns it is 0.97, of stencils, bands and meshes in a good order about 0, and of a layout
@@ -32,7 +32,7 @@ def scattered(layout: Any) -> float:
     return found
 
 
-def _measured(layout: Any) -> float:
+def _measured(layout: LayoutInstance) -> float:
     cls: Any = type(layout)
     if accessors(cls).get("column") != (False, True) or "num_columns" not in cls.__fields__:
         return 0.0
@@ -42,7 +42,7 @@ def _measured(layout: Any) -> float:
 
 
 @hook
-def measured_on_gpu(layout: Any) -> float:
+def measured_on_gpu(layout: LayoutInstance) -> float:
     """The same of a layout on a GPU, by one small kernel."""
     raise NotImplementedError
 

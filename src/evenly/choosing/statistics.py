@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evenly.layouts.contract import is_layout
+from evenly.layouts.contract import LayoutInstance, is_layout
 
 from .lengths import sums
 
@@ -59,7 +59,7 @@ def forget(values: Iterable[Any]) -> None:
             _known.pop(value, None)
 
 
-def _measure(layout: Any) -> Statistics:
+def _measure(layout: LayoutInstance) -> Statistics:
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
     if tiles == 0:
         return Statistics(0, atoms, 0.0, 0, 0.0, 0.0)

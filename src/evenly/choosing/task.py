@@ -11,7 +11,10 @@ from evenly.language.gathers import gathers
 from evenly.language.side_by_side import lies_side_by_side, only_accumulates
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
-from evenly.layouts import Bcsr, Dia, Ell
+from evenly.layouts.bcsr import Bcsr
+from evenly.layouts.contract import LayoutInstance
+from evenly.layouts.dia import Dia
+from evenly.layouts.ell import Ell
 from evenly.layouts.fields import value_types
 from evenly.targets.gpu.engines import engine_of
 
@@ -47,7 +50,7 @@ FILLED = (Bcsr, Dia, Ell)  # their atoms are not the places of their values, or 
 SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
 
 
-def product_of(layout: Any, kept: bool = True) -> Task:
+def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
     """The task of an SpMV of this layout and a vector of its type."""
     width = max([4, *(t.itemsize for t in value_types(layout))])
     return Task(width=width, kept=kept, runs=not isinstance(layout, FILLED))

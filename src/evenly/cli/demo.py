@@ -19,6 +19,7 @@ from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
 from evenly.targets import best_target
+from evenly.targets.contract import Target
 from evenly.timing.busy import busy_machine
 from evenly.version import __version__
 
@@ -78,9 +79,7 @@ def run(target: str, scale: int, repeat: int) -> int:
     return RIGHT
 
 
-def compare(
-    name: str, matrix: Any, target: targets.Target, repeat: int, progress: Progress
-) -> list[Line]:
+def compare(name: str, matrix: Any, target: Target, repeat: int, progress: Progress) -> list[Line]:
     """SciPy and each schedule on one matrix."""
     problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
@@ -114,7 +113,7 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
     return made
 
 
-def legend(target: targets.Target, repeat: int) -> str:
+def legend(target: Target, repeat: int) -> str:
     """What the numbers are."""
     lines = [
         f"time           of {target.clock}, median of {repeat} runs",

@@ -13,7 +13,7 @@ from evenly.cli import dtypes
 from evenly.cli.timing import Clock, device_clock, host_clock
 from evenly.interop.transfer import to_numpy, to_place
 from evenly.layouts.grouped import tiles_are_rows
-from evenly.targets import Target
+from evenly.targets.contract import Target
 
 
 class Problem:

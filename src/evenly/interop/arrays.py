@@ -8,50 +8,28 @@ imported it already.
 from __future__ import annotations
 
 import ctypes
-import math
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.interop import dlpack
+from evenly.interop.array_view import ArrayView
+from evenly.interop.device_array import DeviceArray, device_empty
 from evenly.language.types import BFLOAT16, from_dtype, name_of
 
 FOREIGN_BYTES = "its bytes are in foreign order: .astype(dtype.newbyteorder('='))"
 
 
-class ArrayView(NamedTuple):
-    """Where an array lies and how. `owner` keeps the memory alive.
-
-    shape in elements; device "cpu" or "cuda"; contiguous means C order. (A named
-    tuple, since every call makes one an argument: a frozen data class takes
-    five times as long.)
-    """
-
-    pointer: int
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    device: str
-    device_id: int
-    readonly: bool
-    contiguous: bool
-    owner: object
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def nbytes(self) -> int:
-        return math.prod(self.shape) * self.dtype.itemsize
+# "device": `ev.DeviceArray`. "dlpack": anything else that speaks DLPack or `__cuda_array_interface__`.
+Kind = Literal["numpy", "cupy", "torch", "device", "dlpack"]
 
 
-def kind(obj: object) -> str | None:
-    """Whose array it is: "numpy", "cupy", "torch", "device" (`ev.DeviceArray`),
-    "dlpack" (anything else that speaks DLPack or `__cuda_array_interface__`);
-    None for what is no array."""
+def kind(obj: object) -> Kind | None:
+    """Whose array it is; None for what is no array."""
     cls = type(obj)
     if cls is np.ndarray:
         return "numpy"
@@ -61,10 +39,10 @@ def kind(obj: object) -> str | None:
     return known or None
 
 
-_KINDS: dict[type, str] = {}  # the answers so far; "" for no array
+_KINDS: dict[type, Kind | Literal[""]] = {}  # the answers so far; "" for no array
 
 
-def _kind(obj: object) -> str:
+def _kind(obj: object) -> Kind | Literal[""]:
     if isinstance(obj, np.ndarray):
         return "" if isinstance(obj, np.ma.MaskedArray) else "numpy"
     for cls in type(obj).__mro__:
@@ -73,7 +51,7 @@ def _kind(obj: object) -> str:
             return "cupy"
         if root == "torch" and cls.__name__ == "Tensor":
             return "torch"
-        if cls.__module__ == "evenly.interop.device_array" and cls.__name__ == "DeviceArray":
+        if cls is DeviceArray:
             return "device"
     if isinstance(obj, (type, np.generic)):
         return ""
@@ -93,7 +71,7 @@ def view(obj: Any, name: str = "array") -> ArrayView:
     Raises InputError for lists, scalars and other things that are no array, for
     element types that are no numbers and for foreign byte order.
     """
-    reader = _READERS.get(kind(obj) or "")
+    reader = _READERS.get(kind(obj))
     if reader is None:
         raise not_an_array(obj, name)
     return reader(obj, name)
@@ -221,8 +199,6 @@ def _view_device(obj: Any, name: str) -> ArrayView:
 
 
 def _view_foreign(obj: Any, name: str) -> ArrayView:
-    from evenly.interop import dlpack
-
     interface = getattr(obj, "__cuda_array_interface__", None)
     found = dlpack.from_dlpack(obj, name) if interface is None else dlpack.from_cuda(obj, name)
     if not _is_numbers(found.dtype):
@@ -230,7 +206,7 @@ def _view_foreign(obj: Any, name: str) -> ArrayView:
     return found
 
 
-_READERS = {
+_READERS: dict[Kind | None, Callable[[Any, str], ArrayView]] = {
     "numpy": _view_numpy,
     "cupy": _view_cupy,
     "torch": _view_torch,
@@ -286,10 +262,12 @@ def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
         hint = "copy it with " + hints.get(whose or "", "evenly.interop.transfer.to_numpy(array)")
         raise InputError(name, expected="an array in CPU memory", given="one on cuda", hint=hint)
     if whose == "torch":
-        array: np.ndarray[Any, Any] = obj.detach()
+        array: np.ndarray[Any, Any]
         if found.dtype == BFLOAT16.dtype:  # NumPy takes its bits
-            return array.view(sys.modules["torch"].int16).numpy().view(found.dtype)
-        return array.numpy()  # type: ignore[attr-defined]
+            array = obj.detach().view(sys.modules["torch"].int16).numpy().view(found.dtype)
+        else:
+            array = obj.detach().numpy()
+        return array
     return np.from_dlpack(obj)
 
 
@@ -309,8 +287,6 @@ def empty(like: Any, shape: Any, dtype: Any) -> Any:
         cupy = sys.modules["cupy"]
         with cupy.cuda.Device(found.device_id):
             return cupy.empty(shape, dtype=dtype)
-    from evenly.interop.device_array import device_empty
-
     return device_empty(shape, dtype, device_id=found.device_id)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError, UnavailableError
-from evenly.interop.arrays import ArrayView
+from evenly.interop.array_view import ArrayView
 from evenly.interop.context import make_current
 
 

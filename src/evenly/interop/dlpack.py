@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError, UnavailableError
-from evenly.interop.arrays import ArrayView
+from evenly.interop.array_view import ArrayView
 
 CPU_DEVICES = frozenset({1, 3})  # kDLCPU, kDLCUDAHost
 CUDA_DEVICES = frozenset({2, 13})  # kDLCUDA, kDLCUDAManaged

@@ -47,7 +47,7 @@ def past_blanks(text: Any, i: Place) -> Place:
 
 @njit(nogil=True)
 def ends_line(text: Any, i: Place) -> bool:
-    return text[i] == NEWLINE or (text[i] == RETURN and text[i + ONE] == NEWLINE)
+    return bool(text[i] == NEWLINE or (text[i] == RETURN and text[i + ONE] == NEWLINE))
 
 
 @njit(nogil=True)

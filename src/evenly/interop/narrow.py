@@ -35,4 +35,5 @@ def _odd(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     beyond = np.abs(near.astype(np.float64)) > np.abs(numbers)
     inexact = near.astype(np.float64) != numbers
     bits = near.view(np.uint32) - beyond.astype(np.uint32)
-    return np.where(inexact, bits | np.uint32(1), bits).view(np.float32)
+    odd: np.ndarray[Any, Any] = np.where(inexact, bits | np.uint32(1), bits)
+    return odd.view(np.float32)

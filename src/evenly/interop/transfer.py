@@ -16,7 +16,8 @@ def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
     """Any array as a NumPy array: the same memory on the CPU, a copy from a GPU."""
     whose = arrays.kind(array)
     if whose == "cupy":
-        return array.get()
+        host: np.ndarray[Any, Any] = array.get()
+        return host
     if whose == "torch":
         return arrays.as_numpy(array.detach().cpu(), name)
     found = arrays.view(array, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from .diagnostics import Location, Place
 from .types import BOOL, POS, WEAK_INT, Scalar
@@ -185,11 +185,14 @@ class Store(Stmt):
     atom: Expr | None = field(default=None, compare=False)
 
 
+AtomicOperation = Literal["add", "min", "max", "exch", "cas"]
+
+
 @dataclass(frozen=True, slots=True)
 class Atomic(Stmt):
-    """An atomic read-modify-write: op is add, min, max, exch or cas. `result`: the old value."""
+    """An atomic read-modify-write. `result`: the old value."""
 
-    op: str
+    op: AtomicOperation
     array: Array
     indices: tuple[Expr, ...]
     operands: tuple[Expr, ...]
@@ -234,14 +237,14 @@ class While(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class For(Stmt):
-    """`for var in range(start, stop, step)`. `kind`: range, lanes (independent) or atoms (a serial walk)."""
+    """`for var in range(start, stop, step)`. `kind`: lanes are independent, atoms are a serial walk."""
 
     var: Var
     start: Expr
     stop: Expr
     step: Expr
     body: Block
-    kind: str = "range"
+    kind: Literal["range", "lanes", "atoms"] = "range"
     at: Location | None = field(default=None, compare=False)
 
 
@@ -264,17 +267,21 @@ class Inline:
     results: tuple[Expr, ...]
 
 
+Reduction = Literal[
+    "sum", "product", "min", "max", "all", "any", "&", "|", "^", "argmin", "argmax", "first", "reduce"
+]  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Accumulator:
     """One associative, commutative reduction, over the atoms of a tile or over all tiles.
 
-    op: sum, product, min, max, all, any, &, |, ^, argmin, argmax, reduce.
     fields: the variables that hold the result after the loop (argmin and argmax: value, atom).
     identity: what each field holds before the first contribution.
     combine: for `reduce`, the user's function on (a's fields, b's fields).
     """
 
-    op: str
+    op: Reduction
     fields: tuple[Var, ...]
     identity: tuple[Expr, ...]
     combine: Inline | None = None

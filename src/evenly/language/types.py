@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,10 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar type: its name, its kind ('b', 'i', 'f' or 'c') and whether it is weak."""
+    """A scalar type: its name, its kind, by NumPy's letter, and whether it is weak."""
 
     name: str
-    kind: str
+    kind: Literal["b", "i", "f", "c"]
     weak: bool = False
 
     def __str__(self) -> str:

@@ -59,41 +59,33 @@ class Entry:
     what: str
     when: str
     source: str
-    of_matrix: bool
-
-
-def _entry(
-    cls: type, constructor: Any, what: str, when: str, source: str, of_matrix: bool = True
-) -> Entry:
-    return Entry(cls, constructor, what, when, source, of_matrix)
+    of_matrix: bool = True
 
 
 TABLE: dict[str, Entry] = {
-    "csr": _entry(
-        Csr, csr, "compressed rows; a tile is a row", "any matrix", "Tinney, Walker 1967"
-    ),
-    "csc": _entry(
+    "csr": Entry(Csr, csr, "compressed rows; a tile is a row", "any matrix", "Tinney, Walker 1967"),
+    "csc": Entry(
         Csc, csc, "compressed columns; a tile is a column", "work by column", "SciPy's csc_array"
     ),
-    "coo": _entry(
+    "coo": Entry(
         Coo, coo, "coordinates; a tile is a nonzero", "few nonzeros, many rows", "SciPy's coo_array"
     ),
-    "ell": _entry(
+    "ell": Entry(
         Ell, ell, "rows padded to one width", "rows of nearly equal length", "Bell, Garland 2009"
     ),
-    "bcsr": _entry(
+    "bcsr": Entry(
         Bcsr, bcsr, "rows of dense blocks; a tile is a row", "dense blocks", "Im, Yelick 2001"
     ),
-    "dia": _entry(
+    "dia": Entry(
         Dia, dia, "diagonals; a tile is a row", "bands and stencils", "Bell, Garland 2009"
     ),
-    "ragged": _entry(
+    "ragged": Entry(
         Ragged, ragged, "offsets alone; a tile is a list", "segments", "moderngpu", False
     ),
-    "uniform": _entry(
+    "uniform": Entry(
         Uniform, uniform, "another layout's atoms, k to a tile", "work per atom", "moderngpu", False
     ),
-    "subset": _entry(
+    "subset": Entry(
         Subset, subset, "some tiles of another layout", "frontiers", "Osama et al. 2023", False
     ),
 }

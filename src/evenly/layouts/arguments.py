@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError, unknown
+from evenly.hooks import hook
 from evenly.interop import arrays, sparse
+from evenly.interop.array_view import Device
+from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import is_layout
 from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.fields import as_field
@@ -56,8 +59,6 @@ def _sound_source(matrix: Any, format: str, name: str) -> Any:
     own = sparse.format_of(matrix)
     if own == format or own not in sparse.ARRAYS:
         return matrix
-    from evenly.layouts import convert
-
     made = convert(matrix, {"bsr": "bcsr"}.get(own, own), name=name)
     if own == "bsr" and (made.num_rows % made.block_rows or made.num_columns % made.block_columns):
         block = made.block_rows, made.block_columns
@@ -77,6 +78,12 @@ def _sound_source(matrix: Any, format: str, name: str) -> Any:
                 hint=f"ev.{own}(matrix) needs no such offsets",
             )
     return matrix
+
+
+@hook
+def convert(matrix: Any, layout_name: str, **options: Any) -> Any:
+    """The matrix as the layout of its own format, which knows what is sound."""
+    raise NotImplementedError
 
 
 def _as_checked(matrix: Any, made: Any, own: str) -> Any:
@@ -133,7 +140,7 @@ def same_device(fields: dict[str, Any], name: str) -> None:
     first = None
     for part, array in fields.items():
         if type(array) is np.ndarray:
-            where: tuple[str, int] = ("cpu", 0)
+            where: tuple[Device, int] = ("cpu", 0)
         else:
             found = arrays.view(array, f"{name}.{part}")
             where = (found.device, found.device_id)
@@ -196,18 +203,16 @@ def inferred(indices: Any, name: str) -> int:
     return max(0, min(int(indices.max()) + 1, MOST)) if len(indices) else 0
 
 
-def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, str]:
+def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, Device]:
     """A sparse matrix as scipy's csr_array, and the device that it came from.
 
     For the layouts whose arrays have to be computed: from a GPU it is copied.
     """
     import scipy.sparse
 
-    from evenly.interop.transfer import to_numpy
-
     found = take_apart(matrix, "csr", shape, name)
     made = compressed(found, name, axis=0)
-    device = "cpu" if type(made["offsets"]) is np.ndarray else "cuda"
+    device: Device = "cpu" if type(made["offsets"]) is np.ndarray else "cuda"
     raw = [to_numpy(made[part]) for part in sparse.ARRAYS["csr"]]
     check_offsets(raw[2], f"{name}.offsets", len(raw[1]))
     check_range(raw[1], found.shape[1], f"{name}.indices", "column indices")
@@ -231,17 +236,6 @@ def affordable(
             given=f"{gibibytes(needed)}: {why}",
             hint="use ev.csr, or allow it with max_bytes=",
         )
-
-
-def finished(layout: Any, name: str, check: bool, validate: bool) -> Any:
-    """The new layout. check: its offsets and indices are looked at; validate: the whole contract is held."""
-    if validate:
-        from evenly.layouts import checker
-
-        checker.check(layout, name)
-    elif check:
-        layout.validate(name)
-    return layout
 
 
 def check_options(constructor: Any, options: dict[str, Any], what: str) -> None:

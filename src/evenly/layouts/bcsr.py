@@ -17,12 +17,12 @@ from evenly.interop import sparse
 from evenly.layouts.arguments import (
     affordable,
     compressed,
-    finished,
     host_csr,
     inferred,
     take_apart,
 )
 from evenly.layouts.blocks import Blocks
+from evenly.layouts.checker import finished
 from evenly.layouts.contract import Array, Index, Static, layout
 from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds, move

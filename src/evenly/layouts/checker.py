@@ -7,13 +7,15 @@ an invariant.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.layouts.contract import accessors, is_layout, leaves, masks
+from evenly.layouts.contract import LayoutInstance, accessors, is_layout, leaves, masks
 from evenly.layouts.moving import device_of
+
+T = TypeVar("T")
 
 LIMIT = 100_000  # calls of a method that cannot take whole arrays; beyond: a sample
 
@@ -45,10 +47,20 @@ def check(layout: Any, name: str = "A", limit: int = LIMIT) -> None:
     _check_ids(layout, name, begins, ends, limit)
 
 
+def finished(layout: T, name: str, entries: bool, contract: bool) -> T:
+    """The new layout. entries: its offsets and indices are looked at; contract: all of it is held."""
+    made: Any = layout
+    if contract:
+        check(made, name)
+    elif entries:
+        made.validate(name)
+    return layout
+
+
 # ---- the contract ------------------------------------------------------------
 
 
-def _count(layout: Any, name: str, what: str) -> int:
+def _count(layout: LayoutInstance, name: str, what: str) -> int:
     count = int(getattr(layout, what))
     bound = int(getattr(layout, what.replace("num", "max")))
     if count < 0:
@@ -60,7 +72,7 @@ def _count(layout: Any, name: str, what: str) -> int:
 
 
 def _check_positions(
-    layout: Any, name: str, num_tiles: int, num_atoms: int, limit: int
+    layout: LayoutInstance, name: str, num_tiles: int, num_atoms: int, limit: int
 ) -> tuple[Any, Any]:
     tiles = np.arange(num_tiles)
     _, begins = _each(layout, name, "begin", limit, tiles)
@@ -88,7 +100,7 @@ def _check_positions(
     return begins, ends
 
 
-def _check_tile_of(layout: Any, name: str, begins: Any, ends: Any, limit: int) -> None:
+def _check_tile_of(layout: LayoutInstance, name: str, begins: Any, ends: Any, limit: int) -> None:
     atoms = np.arange(ends[-1])
     sampled, tiles = _each(layout, name, "tile_of", limit, atoms)
     atoms = atoms[sampled]
@@ -104,7 +116,7 @@ def _check_tile_of(layout: Any, name: str, begins: Any, ends: Any, limit: int) -
         raise InputError(f"{name}.tile_of", expected="the tile that holds the atom", given=given)
 
 
-def _check_ids(layout: Any, name: str, begins: Any, ends: Any, limit: int) -> None:
+def _check_ids(layout: LayoutInstance, name: str, begins: Any, ends: Any, limit: int) -> None:
     cls: Any = type(layout)
     if len(begins) != layout.num_tiles:
         return  # a sample of tiles says nothing about what is distinct
@@ -146,7 +158,9 @@ def _check_distinct(ids: Any, name: str, positions: Any) -> None:
         raise InputError(name, expected="distinct ids", given=given)
 
 
-def _each(layout: Any, name: str, method: str, limit: int, *given: Any) -> tuple[Any, Any]:
+def _each(
+    layout: LayoutInstance, name: str, method: str, limit: int, *given: Any
+) -> tuple[Any, Any]:
     """`method` for each entry of the arrays `given`: (the entries used, the results)."""
     call = getattr(layout, method)
     length = len(given[0])

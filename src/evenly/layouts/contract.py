@@ -75,33 +75,17 @@ from types import FunctionType
 from typing import Any, TypeVar, dataclass_transform
 
 from evenly.errors import InputError, check_field_name
-from evenly.language.members import (
-    HOST_METHODS,
-    METHODS,
-    accessor_takes,
-    accessors,
-    is_default,
-)
-from evenly.layouts.defaults import install
-from evenly.layouts.fields import (
-    Array,
-    FieldSpec,
-    Index,
-    Layout,
-    Static,
-    is_layout,
-    kind_of,
-)
+from evenly.language.members import METHODS, accessors, is_default
+from evenly.layouts.defaults import LayoutInstance, install
+from evenly.layouts.fields import Array, FieldSpec, Index, Layout, Static, is_layout, kind_of
 
 __all__ = [
-    "HOST_METHODS",
-    "METHODS",
     "Array",
     "FieldSpec",
     "Index",
     "Layout",
+    "LayoutInstance",
     "Static",
-    "accessor_takes",
     "accessors",
     "is_layout",
     "layout",
@@ -163,7 +147,7 @@ def layout(cls: type[T]) -> type[T]:
     made.__fields__ = fields
     own = {name: getattr(cls, name, None) for name in METHODS}
     made.__default_methods__ = frozenset(n for n, f in own.items() if is_default(n, f))
-    return made
+    return cls  # which a data class without slots is, too
 
 
 def leaves(cls: type, name: str) -> bool:
@@ -171,7 +155,7 @@ def leaves(cls: type, name: str) -> bool:
     return is_default(name, getattr(cls, name, None))
 
 
-def masks(layout: Any) -> bool:
+def masks(layout: LayoutInstance) -> bool:
     """Whether `layout` may have atoms that are not valid (padding)."""
     if leaves(type(layout), "valid"):
         return False

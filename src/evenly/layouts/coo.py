@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.layouts.arguments import finished, inferred, same_length, take_apart
-from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.arguments import inferred, same_length, take_apart
+from evenly.layouts.checker import finished
+from evenly.layouts.contract import Array, Index, LayoutInstance, layout
 from evenly.layouts.entries import check_range
 from evenly.layouts.moving import bounds
 
 
 @layout
-class Coo:
+class Coo(LayoutInstance):
     """A sparse matrix as a list of (row, column, value), in any order, duplicates legal."""
 
     rows: Array[Index]  # (num_atoms,)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.layouts.arguments import compressed, finished, inferred, take_apart
+from evenly.layouts.arguments import compressed, inferred, take_apart
+from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.entries import check_offsets, check_range

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from evenly.hooks import hook
+from evenly.interop.array_view import Device
 from evenly.language.members import Defaults
 from evenly.layouts.fields import FieldSpec, check_fields
+from evenly.layouts.moving import move
 
 
 class OnHost:
     """What a layout has on the host, where it does not define that."""
 
-    def to(self: Any, device: str) -> Any:
+    def to(self, device: Device) -> Self:
         """This layout with its arrays on `device`, "cpu" or "cuda"."""
-        from evenly.layouts.moving import move
-
-        return move(self, device)
+        layout: Any = self
+        moved: Self = move(layout, device)
+        return moved
 
     def slice(self: Any, tiles: Any) -> Any:
         """The consecutive tiles `tiles` (a slice or a range) as a layout of their own."""
-        from evenly.layouts.moving import cut
-
         return cut(self, tiles)
 
     def __repr__(self: Any) -> str:
@@ -34,6 +36,35 @@ class OnHost:
                 value = f"{getattr(value, 'dtype', '?')}{tuple(value.shape)}"
             parts.append(f"{spec.name}={value}")
         return f"{type(self).__name__}({', '.join(parts)})"
+
+
+if TYPE_CHECKING:
+
+    class LayoutInstance(Defaults, OnHost):
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+        __fields__: ClassVar[dict[str, FieldSpec]]
+
+        # Counts are Any: they may lie in the memory of a GPU.
+        @property
+        def num_tiles(self) -> Any: ...
+        @property
+        def num_atoms(self) -> Any: ...
+        def begin(self, tile: Any) -> Any: ...
+        def end(self, tile: Any) -> Any: ...
+
+else:
+
+    class LayoutInstance:
+        """A layout, to a type checker: a class that inherits from it has what `@layout` puts into every layout.
+
+        It is empty where a program runs, and no class has to inherit from it.
+        """
+
+
+@hook
+def cut(layout: LayoutInstance, tiles: Any) -> Any:
+    """The consecutive tiles `tiles` of any layout, as a subset that keeps their ids. (A subset is a layout itself.)"""
+    raise NotImplementedError
 
 
 def install(cls: Any, fields: dict[str, FieldSpec]) -> None:

@@ -18,16 +18,16 @@ from evenly.interop.transfer import to_numpy, to_where
 from evenly.language.types import BFLOAT16, from_dtype
 from evenly.layouts.arguments import (
     affordable,
-    finished,
     host_csr,
     take_apart,
 )
-from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.checker import finished
+from evenly.layouts.contract import Array, Index, LayoutInstance, layout
 from evenly.layouts.moving import bounds, move
 
 
 @layout
-class Dia:
+class Dia(LayoutInstance):
     """A sparse matrix of `num_rows` rows; row t holds one atom for each diagonal.
 
     Diagonal d holds the cells of column - row == diagonals[d]; its cell of column

@@ -17,20 +17,20 @@ from evenly.interop import sparse
 from evenly.layouts.arguments import (
     affordable,
     dimensions,
-    finished,
     host_csr,
     inferred,
     refused,
     same_device,
 )
-from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.checker import finished
+from evenly.layouts.contract import Array, Index, LayoutInstance, layout
 from evenly.layouts.entries import check_range
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import bounds, move
 
 
 @layout
-class Ell:
+class Ell(LayoutInstance):
     """A sparse matrix of `num_rows` rows of `width` slots; row t holds atoms t*width .. .
 
     Row-major: slot j of row t stands at t * width + j.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .contract import layout
+from .contract import LayoutInstance, layout
 from .csc import Csc
 from .csr import Csr
 from .ragged import Ragged
@@ -57,7 +57,7 @@ class EqualRagged(EqualTiles, Ragged):
 EQUAL: dict[type, Any] = {Csr: EqualCsr, Csc: EqualCsc, Ragged: EqualRagged}
 
 
-def equal(layout: Any, size: int) -> Any:
+def equal(layout: LayoutInstance, size: int) -> Any:
     """The layout on the same arrays, whose tiles have `size` atoms each; its class is one of those in EQUAL."""
     fields = {name: getattr(layout, name) for name in type(layout).__fields__}
     return EQUAL[type(layout)](**fields, size=size)

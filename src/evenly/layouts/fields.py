@@ -6,12 +6,13 @@ import dataclasses
 import operator
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeGuard, TypeVar, get_origin
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
+from evenly.interop.device_array import DeviceArray
 from evenly.language.types import TYPES, from_dtype
 
 T = TypeVar("T")
@@ -20,10 +21,15 @@ INDEX_TYPES = frozenset(np.dtype(t) for t in ("int32", "int64"))
 
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    from evenly.layouts.defaults import LayoutInstance
+
     # To a type checker a field is anything: NumPy's arrays have no common type
     # with CuPy's and PyTorch's.
+    Element = TypeVarWithDefault("Element", default=Any)
     Index = Any
-    Array: TypeAlias = Any | T
+    Array: TypeAlias = Any | Element
     Static = int
     Layout = Any
 else:
@@ -41,20 +47,23 @@ else:
         """A field that is another layout."""
 
 
+FieldKind = Literal["array", "index_array", "int", "static", "layout"]
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class FieldSpec:
-    """One field of a layout. kind: array, index_array, int, static or layout."""
+    """One field of a layout."""
 
     name: str
-    kind: str
+    kind: FieldKind
 
 
-def is_layout(obj: object) -> bool:
+def is_layout(obj: object) -> TypeGuard[LayoutInstance]:
     """Whether `obj` is an instance of a class that `ev.layout` made."""
     return hasattr(type(obj), "__fields__") and hasattr(type(obj), "__default_methods__")
 
 
-def kind_of(cls: type, name: str, annotation: Any) -> str:
+def kind_of(cls: type, name: str, annotation: Any) -> FieldKind:
     """The kind of field that an annotation asks for; InputError for any other."""
     if isinstance(annotation, str):
         annotation = _evaluated(cls, annotation)
@@ -128,8 +137,6 @@ def as_field(obj: Any, name: str, *, index: bool) -> Any:
         if found.device == "cpu":
             obj = arrays.as_numpy(obj, name)
         elif whose == "dlpack":
-            from evenly.interop.device_array import DeviceArray
-
             obj = DeviceArray(found)
         dtype, contiguous = found.dtype, found.contiguous
     else:
@@ -153,7 +160,7 @@ def _bad_field_type(name: str, dtype: np.dtype[Any], index: bool) -> InputError:
     return InputError(name, expected=expected, given=f"dtype {dtype}", hint=hint)
 
 
-def value_types(layout: Any) -> Iterator[np.dtype[Any]]:
+def value_types(layout: LayoutInstance) -> Iterator[np.dtype[Any]]:
     """Of a layout's arrays of values, and of those of the layouts inside."""
     for field in type(layout).__fields__.values():
         value = getattr(layout, field.name)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop.transfer import to_cuda, to_numpy
 from evenly.layouts.compressed import Compressed
-from evenly.layouts.contract import Array, Index, accessors, layout
+from evenly.layouts.contract import Array, Index, LayoutInstance, accessors, layout
 from evenly.layouts.coo import Coo
 from evenly.layouts.csc import Csc
 from evenly.layouts.entries import check_range
@@ -43,12 +43,12 @@ class Grouped(Compressed):
         return self.values[self.order[k]]
 
 
-def can_be_grouped(A: Any) -> bool:
+def can_be_grouped(A: object) -> TypeGuard[Csc | Coo]:
     """Whether it is a layout of a matrix whose tiles are no rows, and `by_row` takes it."""
     return isinstance(A, Csc | Coo)
 
 
-def tiles_are_rows(A: Any) -> bool:
+def tiles_are_rows(A: LayoutInstance) -> bool:
     """Whether a tile of the layout is a row: its `row(k)` asks for the tile, or there is none."""
     cls: Any = type(A)
     if getattr(cls, "delegate_tile", None) is not None:

@@ -1,17 +1,24 @@
-"""Layouts to another device, and cut to some of their tiles."""
+"""Layouts to another device, and what a slice of their tiles means."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
+from evenly.interop.array_view import Device
+from evenly.interop.transfer import to_place
+
+if TYPE_CHECKING:
+    from evenly.layouts.defaults import LayoutInstance
+
+L = TypeVar("L", bound="LayoutInstance")
 
 
-def device_of(layout: Any) -> str:
+def device_of(layout: LayoutInstance) -> Device:
     """Where a layout's arrays lie: "cpu" or "cuda" (a layout without arrays: "cpu")."""
     for spec in type(layout).__fields__.values():
         value = getattr(layout, spec.name)
@@ -22,10 +29,8 @@ def device_of(layout: Any) -> str:
     return "cpu"
 
 
-def move(layout: Any, device: str) -> Any:
+def move(layout: L, device: Device) -> L:
     """`layout` with its arrays on `device` ("cpu" or "cuda"); itself if they are there."""
-    from evenly.interop.transfer import to_place
-
     if device not in ("cpu", "cuda"):
         hint = "NVIDIA GPUs are 'cuda'"
         raise InputError("device", expected="'cpu' or 'cuda'", given=repr(device), hint=hint)
@@ -41,14 +46,6 @@ def move(layout: Any, device: str) -> Any:
         if moved is not value:
             changes[spec.name] = moved
     return dataclasses.replace(layout, **changes) if changes else layout
-
-
-def cut(layout: Any, tiles: Any) -> Any:
-    """The consecutive tiles `tiles` of any layout, as a subset that keeps their ids."""
-    from evenly.layouts.subset import subset
-
-    start, stop = bounds(tiles, layout.num_tiles)
-    return subset(layout, np.arange(start, stop))
 
 
 def bounds(tiles: Any, count: int) -> tuple[int, int]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from evenly.layouts.contract import Layout, layout
+from evenly.layouts.contract import Layout, LayoutInstance, layout
 
 
 @layout
-class Positions:
+class Positions(LayoutInstance):
     """A layout whose ids are its positions: what is counted is where things stand."""
 
     base: Layout

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
-from evenly.layouts.arguments import finished
+from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
 from evenly.layouts.entries import check_offsets

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from evenly.layouts.defaults import LayoutInstance
 
 
-class Searched:
+class Searched(LayoutInstance):
     """A base class for layouts, their own or a user's, whose `tile_of` searches.
 
     Empty tiles hold no atom, so the first tile that ends after an atom holds it.
     """
 
     tile_of_cost = "search"
-
-    if TYPE_CHECKING:
-        num_tiles: Any
-        end: Any
 
     def tile_of(self, atom):
         low = 0

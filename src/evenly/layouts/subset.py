@@ -14,11 +14,11 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.hooks import hook
 from evenly.interop import arrays
-from evenly.layouts.arguments import finished
-from evenly.layouts.contract import Array, Index, Layout, is_layout, layout
+from evenly.layouts.checker import finished
+from evenly.layouts.contract import Array, Index, Layout, LayoutInstance, is_layout, layout
 from evenly.layouts.entries import check_distinct, check_offsets, check_range
 from evenly.layouts.fields import as_field
-from evenly.layouts.moving import device_of
+from evenly.layouts.moving import bounds, device_of
 from evenly.layouts.search import Searched
 
 
@@ -140,7 +140,13 @@ def subset(
     return finished(CountedSubset(base, chosen, offsets, count), name, False, validate)
 
 
-def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
+def cut(layout: LayoutInstance, tiles: Any) -> Any:
+    """The consecutive tiles `tiles` of any layout, as a subset that keeps their ids."""
+    start, stop = bounds(tiles, layout.num_tiles)
+    return subset(layout, np.arange(start, stop))
+
+
+def prefix_sums(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
     """The prefix sums (n + 1,) of the sizes of the base's `tiles` (n,), beside them.
 
     Tiles at and beyond count[0] count as empty. int32 where the base's atoms are
@@ -160,12 +166,12 @@ def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
 
 
 @hook
-def sums_on_gpu(base: Any, tiles: Any, count: Any = None) -> Any:
+def sums_on_gpu(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
     """`prefix_sums` of tiles on a GPU, for which nothing is read back."""
     raise NotImplementedError
 
 
-def _beside(base: Any, array: Any, name: str) -> None:
+def _beside(base: LayoutInstance, array: Any, name: str) -> None:
     where = device_of(base)
     if arrays.view(array, name).device != where:
         expected = f"an array beside the layout, on {where}"

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
-from evenly.layouts.arguments import finished
-from evenly.layouts.contract import Layout, is_layout, layout, leaves
+from evenly.layouts.checker import finished
+from evenly.layouts.contract import Layout, LayoutInstance, is_layout, layout, leaves
 
 
 @layout
-class Uniform:
+class Uniform(LayoutInstance):
     """Tile t holds atoms t * size .. of `base`, whose ids are its positions.
 
     Accessors are the base's; those that need a tile get `_owner(position)`, the

@@ -13,7 +13,7 @@ from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError
 from evenly.language.specs import Spec
-from evenly.schedules import by_name
+from evenly.schedules import Schedule, by_name
 from evenly.targets.contract import Executable
 from evenly.tuning.recall import recall
 from evenly.tuning.tuned import Tuning
@@ -148,7 +148,7 @@ class Bound:
         return self._compiled(specs, plan.schedule, plan.target, binding).executable
 
     def _compiled(
-        self, specs: tuple[Spec, ...], schedule: Any, target: str, binding: Binding
+        self, specs: tuple[Spec, ...], schedule: Schedule, target: str, binding: Binding
     ) -> Compiled:
         made = self.kernel.compiled(specs, schedule, target, is_wide(binding), self.debug)
         return made._replace(executable=self._configured(made.executable, target))
@@ -173,7 +173,7 @@ class Bound:
 
     def _chosen(
         self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool
-    ) -> tuple[Any, Tuning | None]:
+    ) -> tuple[Schedule, Tuning | None]:
         """The schedule, and what tune() has measured, if it follows from that."""
         if self.schedule != "auto":
             return by_name(self.schedule), None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly.language.members import is_default
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 
 # Of a matrix of SciPy or CuPy, which may be given others at any time.
@@ -13,7 +14,7 @@ FIELDS = ("data", "indices", "indptr")
 STRUCTURE = FIELDS[1:]
 
 
-def inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
+def inside(layout: LayoutInstance, path: str) -> Iterator[tuple[str, Any]]:
     """Its arrays and layouts with their paths, a layout before what is in it."""
     for field in type(layout).__fields__.values():
         value, name = getattr(layout, field.name), f"{path}.{field.name}"
@@ -23,7 +24,7 @@ def inside(layout: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from inside(value, name)
 
 
-def bounds(layout: Any, path: str) -> Iterator[str]:
+def bounds(layout: LayoutInstance, path: str) -> Iterator[str]:
     """The numbers of the layout, and of those in it, that lengths are checked by and that may come from an array."""
     cls = type(layout)
     asked = cls.__module__.partition(".")[0] != "evenly" and device_of(layout) == "cpu"

@@ -20,6 +20,7 @@ from evenly.language.reads import Kept, Reads, value_of
 from evenly.language.source import Source, check_decorated, fetch
 from evenly.language.specs import LayoutSpec, Spec
 from evenly.language.verify import verify
+from evenly.schedules import Schedule
 from evenly.targets.contract import Typed
 
 from .bound import Bound, ByName
@@ -132,7 +133,7 @@ class Kernel:
             return self._programs.found(specs, lower)
 
     def compiled(
-        self, specs: tuple[Spec, ...], schedule: Any, target: str, wide: bool, debug: bool
+        self, specs: tuple[Spec, ...], schedule: Schedule, target: str, wide: bool, debug: bool
     ) -> Compiled:
         """The compiled kernel, from the cache of this kernel or made now."""
 

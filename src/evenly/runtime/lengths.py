@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evenly.choosing.lengths import Sums, an_array
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
@@ -34,7 +33,7 @@ def measure(L, found):
     found[3] = moment
 
 
-def measured(layout: Any, target: str = "") -> Sums:
+def measured(layout: LayoutInstance, target: str = "") -> Sums:
     """By one small kernel, and 32 bytes read back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
     measure[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), found)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from evenly.balance.balance import Balance
+    from evenly.schedules import Schedule
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.tuned import Tuning
 
@@ -52,7 +53,7 @@ class Plan:
     def __init__(
         self,
         kernel: Any,
-        schedule: Any,
+        schedule: Schedule,
         target: str,
         compiled: Compiled,
         binding: Binding,
@@ -288,7 +289,7 @@ class Plan:
         kernel, binding, target = self.kernel, self._binding, self.target
         program, outputs = self._program, sorted(path[0] for path in self._outputs)
 
-        def planned(kernel: Any, schedule: Any, arguments: Iterable[Any]) -> Plan:
+        def planned(kernel: Any, schedule: Schedule, arguments: Iterable[Any]) -> Plan:
             made: Plan = kernel[schedule].on(target).plan_as_auto(*arguments)
             return made
 

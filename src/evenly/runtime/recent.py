@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from evenly.interop import sparse
 from evenly.interop.arrays import address, kind
 from evenly.language.reads import Reads
-from evenly.layouts.contract import is_layout
+from evenly.layouts.contract import LayoutInstance, is_layout
 
 from .inside import FIELDS, bounds, inside
 
@@ -221,7 +221,7 @@ def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
     return [*parts, *ends] if kind(matrix.indptr) == "numpy" else parts
 
 
-def _layout_parts(name: str, layout: Any) -> list[str] | None:
+def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
     """The layout itself, what can be changed of its arrays, and the counts that the host has to ask for.
 
     A layout is frozen, and a weak reference never equals one to another layout (they are compared by identity).
@@ -237,7 +237,7 @@ def _layout_parts(name: str, layout: Any) -> list[str] | None:
     return parts + list(bounds(layout, name))
 
 
-def _asked(layout: Any, name: str) -> Iterator[tuple[str, Any]]:
+def _asked(layout: LayoutInstance, name: str) -> Iterator[tuple[str, Any]]:
     """What is inside and is asked for something: no array that is as it was when the layout was made."""
     return (
         (path, value)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from evenly.choosing.lengths import an_array
 from evenly.choosing.scatter import APART, EVERY
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
+from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
@@ -35,7 +34,7 @@ def look(positions, L, found):
     found[1] = far
 
 
-def by_kernel(layout: Any, target: str = "") -> float:
+def by_kernel(layout: LayoutInstance, target: str = "") -> float:
     """By one small kernel, and 16 bytes read back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
     look[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), layout, found)

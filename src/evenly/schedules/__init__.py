@@ -45,7 +45,7 @@ __all__ = [
 class Entry:
     """One schedule, as `evenly schedules` lists it."""
 
-    make: Callable[..., Any]
+    make: Callable[..., Schedule]
     what: str
     when: str
     source: str

@@ -50,7 +50,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Iterable
-from typing import Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform, get_args
 
 import numpy as np
 
@@ -59,7 +59,8 @@ from evenly.gpus.gpu import LARGEST, MAX_BLOCK, WARP
 from evenly.hooks import hook
 from evenly.language.reads import alike
 
-OWNERS = ("thread", "group", "share")
+Owner = Literal["thread", "group", "share"]
+OWNERS = get_args(Owner)
 MOST_ITEMS = 32
 
 
@@ -74,8 +75,20 @@ class Sizes:
 class Schedule:
     """The base of every schedule. `engine` names what executes it (targets/gpu/engines)."""
 
-    owner: ClassVar[str]
-    engine: ClassVar[str] = "owned"
+    if TYPE_CHECKING:  # constants of a class, its parameters, or properties that follow from these
+        __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+        @property
+        def owner(self) -> Owner: ...
+        @property
+        def engine(self) -> str: ...
+        @property
+        def block(self) -> int: ...
+        @property
+        def size(self) -> int: ...  # of owner "group"
+
+    else:
+        engine = "owned"
     covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
     def launch(self, layout: Sizes) -> tuple[int, int]:

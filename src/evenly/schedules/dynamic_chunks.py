@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from evenly.gpus.gpu import WARP
 
-from .contract import ceil_div, check_block, check_count, check_items, schedule
+from .contract import Schedule, ceil_div, check_block, check_count, check_items, schedule
 from .group_mapped import groups_in_block
 from .handed_out import HandedOut
 
 
 @schedule
-class DynamicChunks(HandedOut):
+class DynamicChunks(HandedOut, Schedule):
     """`chunk` consecutive tiles at a time for a warp, a tile for `size` of its threads, `block` threads a block.
 
     There are as many blocks as a GPU runs at once, or fewer. Each warp takes the next chunk from a

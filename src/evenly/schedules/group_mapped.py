@@ -10,7 +10,7 @@ from evenly.gpus.gpu import WARP
 from evenly.language.func import func
 from evenly.language.names import group, thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, check_items, check_run, schedule
+from .contract import Schedule, ceil_div, check_block, check_count, check_items, check_run, schedule
 
 
 @func
@@ -31,7 +31,7 @@ def groups_in_block(size: int, block: int) -> int:
 
 
 @schedule
-class GroupMapped:
+class GroupMapped(Schedule):
     """A tile a group of `size` threads, from 2 to the block, `block` threads a block.
 
     `flatten`: a group takes `size` consecutive tiles and strides over all their atoms
@@ -88,7 +88,7 @@ class GroupMapped:
         return range(state.begin(tile) + group(self.size).rank, state.end(tile), self.size)
 
 
-class _FixedSize:
+class _FixedSize(Schedule):
     """GroupMapped with a size that is no parameter."""
 
     owner = "group"

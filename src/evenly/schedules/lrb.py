@@ -9,12 +9,12 @@ from __future__ import annotations
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 
-from .contract import ceil_div, check_block, check_count, check_items, schedule
+from .contract import Schedule, ceil_div, check_block, check_count, check_items, schedule
 from .handed_out import HandedOut
 
 
 @schedule
-class Lrb(HandedOut):
+class Lrb(HandedOut, Schedule):
     """Tiles of fewer than `thread` atoms a thread each, of fewer than `group` atoms a group of `lanes` threads,
     of fewer than `warp` a warp, and longer ones a block of `block` threads.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, check_min_blocks, schedule
+from .contract import Schedule, ceil_div, check_block, check_count, check_min_blocks, schedule
 
 
 @func
@@ -26,7 +26,7 @@ def tiles_ended(layout, atom):
 
 
 @schedule
-class NonzeroSplit:
+class NonzeroSplit(Schedule):
     """`items` atoms a thread, `block` threads a block that work together.
 
     min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds. 0: the compiler decides.

@@ -11,7 +11,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.language.names import processor
 
-from .contract import is_integer
+from .contract import Schedule, is_integer
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,16 +21,17 @@ class Partition:
     Processors are threads, or groups where the schedule's owner is a group.
     """
 
-    schedule: Any
+    schedule: Schedule
     layout: Any
     num_processors: int
 
     def state(self, p: int, rank: int = 0) -> Any:
         """What the schedule's `setup` gives processor `p` (of a group: its member `rank`)."""
-        if not inspect.isfunction(getattr(type(self.schedule), "setup", None)):
+        setup = getattr(type(self.schedule), "setup", None)
+        if not inspect.isfunction(setup):
             return self.layout
         with self._on(p, rank):
-            return self.schedule.setup(self.layout)
+            return setup(self.schedule, self.layout)
 
     def tiles(self, p: int, rank: int = 0) -> range:
         """The tiles that processor `p` walks (of a group: what its member `rank` is told)."""
@@ -75,7 +76,7 @@ class Partition:
         return processor(p * self._size + rank, self.num_processors * self._size)
 
 
-def partition(schedule: Any, layout: Any, n: int) -> Partition:
+def partition(schedule: Schedule, layout: Any, n: int) -> Partition:
     """`schedule` applied to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
     if not is_integer(n) or n < 1:
         raise InputError("n", expected="a number of processors, 1 or more", given=repr(n))

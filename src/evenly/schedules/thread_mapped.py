@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from evenly.language.names import thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_items, schedule
+from .contract import Schedule, ceil_div, check_block, check_items, schedule
 
 
 @schedule
-class ThreadMapped:
+class ThreadMapped(Schedule):
     """A tile a thread, `block` threads a block (a multiple of 32).
 
     items: how many of its atoms a thread of a GPU asks for at once, 1 to 32, in passes that only reduce them, without

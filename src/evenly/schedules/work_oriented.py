@@ -9,7 +9,7 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import thread_count, thread_index
 
-from .contract import ceil_div, check_block, check_count, schedule
+from .contract import Schedule, ceil_div, check_block, check_count, schedule
 
 
 @func
@@ -39,7 +39,7 @@ def merge_share(layout, index, count):
 
 
 @schedule
-class WorkOriented:
+class WorkOriented(Schedule):
     """`items` tiles and atoms a thread, `block` threads a block."""
 
     block: int = 256

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.errors import InputError
+from evenly.interop.array_view import Device
 from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from evenly.language.reads import Reads
     from evenly.language.source import Source
     from evenly.language.specs import LayoutSpec
+    from evenly.schedules.contract import Schedule
     from evenly.timing.rounds import Clock
 
 # What is kept of layouts, by their paths: arrays of bytes that have a `size`.
@@ -76,7 +78,7 @@ class Target:
     """
 
     name: str
-    place = "cpu"
+    place: Device = "cpu"
     gpu = False
     reference = False
     checks: Literal["always", "debug", "never"] = "never"
@@ -93,7 +95,7 @@ class Target:
         return ""
 
     def build(
-        self, typed: Typed, schedule: Any, wide: bool, debug: bool
+        self, typed: Typed, schedule: Schedule, wide: bool, debug: bool
     ) -> tuple[Executable, Phases]:
         """What runs a kernel under a schedule, and its phases: what is launched, one after the other.
 
@@ -117,7 +119,7 @@ class Target:
     def compile(
         self,
         phases: Phases,
-        schedule: Any,
+        schedule: Schedule,
         layouts: dict[ir.Path, LayoutSpec],
         wide: bool,
         debug: bool,

@@ -23,7 +23,7 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, to_where
 from evenly.language import ir
 from evenly.language.renumbering import Gathers, gathers_by_ids
-from evenly.layouts.contract import layout
+from evenly.layouts.contract import LayoutInstance, layout
 from evenly.targets.contract import Executable, Stored
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Renumbering:
         same = np.array_equal(order[numbered[inside]], now[inside])
         return None if same and np.array_equal(numbered[~inside], now[~inside]) else path
 
-    def are_of(self, layout: Any) -> bool:
+    def are_of(self, layout: LayoutInstance) -> bool:
         """Whether they are those of this layout: the one that was numbered, or another view of its very arrays."""
         return layout is self.owner or alike(layout, self.owner)
 

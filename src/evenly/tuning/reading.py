@@ -46,7 +46,7 @@ def item_of(line: str) -> dict[str, Any]:
     """The object in a line. Raises Unfit."""
     demand(len(line) <= LONGEST, f"a line of {len(line):,} characters")
     try:
-        item = json.loads(line, parse_constant=_no_number)
+        item: dict[str, Any] = json.loads(line, parse_constant=_no_number)
     except (ValueError, RecursionError):
         raise Unfit("no JSON") from None
     demand(isinstance(item, dict), "no JSON object")
@@ -125,7 +125,7 @@ def date_of(given: Any) -> str:
     return moment.astimezone(datetime.UTC).isoformat(timespec="seconds")
 
 
-def _parameters(schedule: Any) -> set[str]:
+def _parameters(schedule: Schedule) -> set[str]:
     return {field.name for field in fields(schedule)}
 
 

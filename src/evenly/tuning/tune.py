@@ -24,6 +24,7 @@ from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language import ir, walk
+from evenly.schedules import Schedule
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
 from evenly.timing.rounds import Clock, measure
@@ -63,7 +64,7 @@ class Subject:
     program: ir.Program
     binding: Binding
     outputs: list[str]
-    schedule: Any
+    schedule: Schedule
     target: str
     debug: bool
     trial: Callable[[Any, Iterable[Any]], Plan]
@@ -107,11 +108,11 @@ class Trials:
     def __init__(self, plan: Subject, copies: Copies) -> None:
         self.made, self.copies = plan.trial, copies
 
-    def plain(self, schedule: Any) -> Trial:
+    def plain(self, schedule: Schedule) -> Trial:
         """Under a schedule."""
         return lambda: self.made(schedule, self.copies.arguments.values())
 
-    def renumbered(self, schedule: Any, numbering: Renumbering) -> Trial:
+    def renumbered(self, schedule: Schedule, numbering: Renumbering) -> Trial:
         """The same with its columns numbered anew."""
         return lambda: renumbered(self.plain(schedule)(), numbering)
 
@@ -171,7 +172,7 @@ def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
     )
 
 
-def schedules(plan: Subject, given: Any) -> list[Any]:
+def schedules(plan: Subject, given: Any) -> list[Schedule]:
     """Those to be tried, each once; by default the plan's own, what the rule of `auto` takes, and all built-in ones.
 
     Raises InputError for names that are not schedules, and for none at all.

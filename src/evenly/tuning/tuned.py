@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from evenly import targets
+from evenly.schedules import Schedule
 
 RENUMBERED = ", columns renumbered"
 
@@ -25,7 +25,7 @@ class Tuning:
     locality: whether the fastest has its columns numbered anew (`plan.tune(locality=True)`).
     """
 
-    schedule: Any
+    schedule: Schedule
     times: Mapping[str, float]
     kernel: str
     arguments: str

@@ -27,7 +27,7 @@ class Winner:
     """
 
     key: Key
-    schedule: Any
+    schedule: Schedule
     times: Mapping[str, float]
     date: str
     imported: bool = False

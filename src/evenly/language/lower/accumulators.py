@@ -19,7 +19,7 @@ from .arithmetic import cast, real, unary
 from .context import Context, leaves
 from .values import Forbidden, describe
 
-UPDATES = {"+": "sum", "-": "sum", "*": "product", "&": "&", "|": "|", "^": "^"}
+UPDATES: dict[str, ir.Reduction] = {"+": "sum", "-": "sum", "*": "product", "&": "&", "|": "|", "^": "^"}  # fmt: skip
 HINT = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
 
 
@@ -27,7 +27,7 @@ HINT = "one operation only: +=, *=, min, max, and, or; and no other use of it in
 class Accumulating(Forbidden):
     """A name while its loop accumulates into it: `accumulator` takes contributions; reading it is refused."""
 
-    op: str = ""
+    op: ir.Reduction = "sum"
     accumulator: ir.Accumulator | None = None
     needed: list[Scalar] = field(default_factory=list, compare=False)
     grid: bool = False
@@ -36,7 +36,7 @@ class Accumulating(Forbidden):
 # ---- which operation a loop performs on a name -------------------------------------------------
 @dataclass(frozen=True)
 class Contribution:
-    op: str
+    op: ir.Reduction
     values: tuple[s.Expr, ...]
     negated: bool = False
 
@@ -72,13 +72,13 @@ def _assigned(value: s.Expr, name: str) -> Contribution | None:
     return None
 
 
-def operation(cx: Context, name: str, body: tuple[s.Stmt, ...]) -> str | None:
+def operation(cx: Context, name: str, body: tuple[s.Stmt, ...]) -> ir.Reduction | None:
     """The one operation that `body` performs on `name`, or None if it does anything else with it."""
-    found: set[str] = set()
+    found: set[ir.Reduction] = set()
     return next(iter(found)) if _only_accumulates(name, body, found) and len(found) == 1 else None
 
 
-def _only_accumulates(name: str, body: tuple[s.Stmt, ...], found: set[str]) -> bool:
+def _only_accumulates(name: str, body: tuple[s.Stmt, ...], found: set[ir.Reduction]) -> bool:
     for node in body:
         step = contribution(node, name)
         if step is not None:
@@ -104,7 +104,7 @@ def _direct_targets(node: s.Stmt) -> set[str]:
 
 def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> NoReturn:
     """Refuse a name that a loop changes without accumulating, with the hint that fits."""
-    operations: set[str] = set()
+    operations: set[ir.Reduction] = set()
     if not _only_accumulates(name, body, operations):
         read = _first_read(name, body)
         if read is not None:
@@ -174,9 +174,9 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
 
 def accumulating(
     cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool
-) -> dict[str, str]:
+) -> dict[str, ir.Reduction]:
     """The names from outside that a loop over tiles or atoms changes, each with its one operation."""
-    found: dict[str, str] = {}
+    found: dict[str, ir.Reduction] = {}
     for name, at in assigned.items():
         bound = cx.env.get(name)
         if bound is None or isinstance(bound, Forbidden):
@@ -214,7 +214,7 @@ def accumulating(
 
 
 def accumulate_loop(
-    cx: Context, ops: dict[str, str], where: str, grid: bool, lower: Callable[[], None]
+    cx: Context, ops: dict[str, ir.Reduction], where: str, grid: bool, lower: Callable[[], None]
 ) -> list[tuple[str, ir.Expr, ir.Accumulator]]:
     """Lower a loop with accumulators; its types are found by lowering until they stay the same.
 

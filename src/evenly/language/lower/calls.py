@@ -6,7 +6,7 @@ import builtins
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -149,7 +149,7 @@ def _of_parts(t: Scalar, parts: list[ir.Expr], node: s.Call) -> ir.Expr:
 
 
 # ---- functions with a meaning of their own -------------------------------------------------------
-def _reduction(op: str) -> Callable[[Context, s.Call], Value]:
+def _reduction(op: ir.Reduction) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
         generator = _generator(node)
         if generator is None:
@@ -247,7 +247,7 @@ def _reduce(cx: Context, node: s.Call) -> Value:
     )
 
 
-def _range(kind: str) -> Callable[[Context, s.Call], Value]:
+def _range(kind: Literal["range", "lanes"]) -> Callable[[Context, s.Call], Value]:
     def lower(cx: Context, node: s.Call) -> Value:
         _no_keywords(node)
         most = 3 if kind == "range" else 1
@@ -277,7 +277,7 @@ def _len(cx: Context, node: s.Call) -> Value:
     refuse(node.at, "len() takes one array or tuple", hint)
 
 
-def _atomic(op: str) -> Callable[[Context, s.Call], Value]:
+def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
     operands = 2 if op == "cas" else 1
 
     def lower(cx: Context, node: s.Call) -> Value:

@@ -91,6 +91,7 @@ def serial(
                 once(var)
         if over.kind == "lanes":
             effects.check(tuple(inner), "lanes", (var,))
+        assert over.kind != "tiles"
         cx.emit(ir.For(var, start, stop, step, tuple(inner), over.kind))
 
     carry(cx, assigned, lower, at, over.kind)

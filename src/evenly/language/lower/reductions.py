@@ -21,7 +21,7 @@ UNKNOWN = Scalar("unknown", "i", weak=True)  # of a reduction whose first contri
 class Request:
     """One call of a reduction: `default` for empty tiles; `combiner` and `start` for ev.reduce."""
 
-    op: str
+    op: ir.Reduction
     generator: s.Generator
     at: Location
     default: s.Expr | None = None

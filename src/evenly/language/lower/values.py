@@ -8,7 +8,7 @@ names that must not be read.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .. import ir
 from ..diagnostics import Location
@@ -68,7 +68,7 @@ class Group:
 class Iterable:
     """`L.tiles()`, `L.atoms(tile)`, `ev.lanes(n)` or `range(...)`, where a loop may stand over it."""
 
-    kind: str  # tiles | atoms | lanes | range
+    kind: Literal["tiles", "atoms", "lanes", "range"]
     layout: LayoutValue | None
     arguments: tuple[Value, ...]
     at: Location

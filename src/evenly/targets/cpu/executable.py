@@ -109,7 +109,7 @@ def bits(value: Any, slot: Number) -> int:
     if slot.part:
         value = getattr(value, slot.part)
     if slot.type.is_inexact:
-        return struct.unpack("q", struct.pack("d", float(value)))[0]
+        return int(struct.unpack("q", struct.pack("d", float(value)))[0])
     number = int(value)
     if not -(2**63) <= number < 2**63:
         raise InputError(".".join(slot.path), expected="an integer of 64 bits", given=str(number))

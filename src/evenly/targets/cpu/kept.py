@@ -60,7 +60,7 @@ def kept_function(signature: str, **options: Any) -> Callable[[Callable[..., Any
     return decorate
 
 
-class Kept(_Cache):
+class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
     """Where Numba looks for a function's machine code, and leaves it."""
 
     cache_path = None

@@ -110,7 +110,8 @@ class Run:
         """The facts of a phase: size, tiles, atoms, lanes."""
         function.call(FACTS, 0, self.address)
         self.check()
-        return self.facts.tolist()
+        facts: list[int] = self.facts.tolist()
+        return facts
 
     # ---- memory ----------------------------------------------------------------------------------
     def lay_out_shares(self, count: int) -> None:

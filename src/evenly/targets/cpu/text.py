@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from evenly.language import ir
 from evenly.language.diagnostics import Location
@@ -48,11 +49,14 @@ _NARROW = {"float16": "half", "bfloat16": "brain"}
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
 
 
+Check = Literal["index", "division", "shift", "assertion"]
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a check stands. kind: index, division, shift or assertion."""
+    """Where a check stands."""
 
-    kind: str
+    kind: Check
     name: str
     at: Location | None
 
@@ -113,7 +117,7 @@ class Text(Expressions):
         assert self.answers is not None
         return self.answers(e), 90
 
-    def place(self, kind: str, name: str, at: Location | None) -> int:
+    def place(self, kind: Check, name: str, at: Location | None) -> int:
         """The number of a new check (from 1)."""
         assert self.places is not None
         self.places.append(Place(kind, name, at))

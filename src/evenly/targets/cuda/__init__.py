@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from evenly.arguments import Binding
 from evenly.errors import UnavailableError
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.schedules.contract import Schedule
 from evenly.targets.contract import Executable, Target
 
 from .compile import require
@@ -54,7 +53,7 @@ class CudaTarget(Target):
     def compile(
         self,
         phases: Phases,
-        schedule: Any,
+        schedule: Schedule,
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,

@@ -12,6 +12,7 @@ from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.schedules.contract import Schedule
 from evenly.targets.contract import Executable
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.emit.code import KernelCode
@@ -59,7 +60,7 @@ class CudaExecutable(Executable):
     remembers = True
 
     def __init__(
-        self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
+        self, phases: Phases, schedule: Schedule, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}

@@ -13,6 +13,7 @@ from evenly.language.lower import lower_layout
 from evenly.language.lower.tiles import layout_code
 from evenly.language.reads import kept
 from evenly.language.specs import LayoutSpec
+from evenly.layouts.contract import LayoutInstance
 from evenly.schedules.contract import ceil_div
 from evenly.targets.gpu.emit.expressions import Text
 from evenly.targets.gpu.emit.layout_struct import position_function
@@ -26,7 +27,7 @@ BLOCK, ITEMS = 256, 8
 LIMIT = 2**31 - 2**21
 
 
-def prefix_sums(base: Any, tiles: Any, count: Any = None) -> Any:
+def prefix_sums(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
     """The prefix sums (n + 1,) of the sizes of the base's `tiles` (n,), on the caller's current stream.
 
     Tiles at and beyond count[0] count as empty. int32 where the base has few enough atoms

@@ -10,6 +10,7 @@ from typing import Any
 
 from evenly.language.cutting import cut
 from evenly.language.phases import Phases
+from evenly.schedules.contract import Schedule
 from evenly.targets.contract import Executable, Target, Typed
 
 from .executable import Reference
@@ -39,7 +40,7 @@ class PythonTarget(Target):
         return "the reference, interpreted, slow"
 
     def build(
-        self, typed: Typed, schedule: Any, wide: bool, debug: bool
+        self, typed: Typed, schedule: Schedule, wide: bool, debug: bool
     ) -> tuple[Executable, Phases]:
         """Nothing is compiled, and every schedule owns whole tiles: it walks them in order."""
         return Reference(typed), cut(typed.program, whole=True)

@@ -42,7 +42,7 @@ class CheckedArray:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self._array.shape
+        return tuple(self._array.shape)
 
     @property
     def size(self) -> int:

@@ -76,7 +76,7 @@ def _integer(t: T.Scalar) -> Callable[[Any], Any]:
 
 
 def _int(x: Any) -> int:
-    return weakly(truncated(x, T.INT64.dtype))
+    return int(weakly(truncated(x, T.INT64.dtype)))
 
 
 def _number(t: T.Scalar) -> Callable[[Any], Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from evenly.language import reads
 from evenly.language.members import accessor_takes, is_default
-from evenly.layouts.contract import masks
+from evenly.layouts.contract import LayoutInstance, masks
 
 from .arrays import CheckedArray
 from .failures import RunError
@@ -48,15 +48,16 @@ _VIEW = hidden("view")
 
 
 def view_of(seen: Seen) -> LayoutView:
-    return seen.__dict__[_VIEW]
+    view: LayoutView = seen.__dict__[_VIEW]
+    return view
 
 
 class LayoutView:
     """A layout argument, or a layout in a field of one."""
 
-    def __init__(self, layout: Any, name: str, walk: Walk) -> None:
+    def __init__(self, layout: LayoutInstance, name: str, walk: Walk) -> None:
         self._layout, self._name, self._walk = layout, name, walk
-        self._class = type(layout)
+        self._class: Any = type(layout)
         self._masked = masks(layout)
         self._defaults: dict[
             str, bool

@@ -16,6 +16,7 @@ from typing import Any
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
+from evenly.schedules.contract import Schedule
 from evenly.targets.contract import Executable, Target
 
 
@@ -39,7 +40,7 @@ class SimtTarget(Target):
     def compile(
         self,
         phases: Phases,
-        schedule: Any,
+        schedule: Schedule,
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,

@@ -32,4 +32,5 @@ def along_path(offsets: Counts, share: int, count: int) -> Counts:
     tiles = len(offsets) - 1
     cuts = np.minimum(np.arange(count + 1) * share, tiles + offsets[-1])
     ended = np.searchsorted(offsets[1:] + np.arange(tiles), cuts)
-    return np.diff(cuts - ended)
+    atoms: Counts = np.diff(cuts - ended)
+    return atoms
