@@ -1,4 +1,4 @@
-"""`evenly demo`: two generated matrices, every schedule, checked and timed beside SciPy."""
+"""Run `evenly demo`: check and time every schedule on two generated matrices, beside SciPy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from evenly.version import __version__
 
 SCIPY = "SciPy's A @ x"
 DTYPE = "float32"
-WIDTH = 80  # the table is never cut: a narrower terminal wraps it
+WIDTH = 80  # fixed, so that a narrower terminal wraps the table and does not cut it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Line:
 
 
 def run(target: str, scale: int, repeat: int) -> int:
-    """Do it, print it, and return the exit status. Raises InputError for an unknown target."""
+    """Run the demo, print the table, and return the exit status. Raises InputError for an unknown target."""
     if target not in ("auto", "cuda", "cpu"):
         raise unknown("--target", target, ["auto", "cuda", "cpu"])
     check_range("--scale", scale, 4, 24)
@@ -78,7 +78,7 @@ def run(target: str, scale: int, repeat: int) -> int:
 
 
 def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress) -> list[Line]:
-    """SciPy and each schedule on one matrix."""
+    """Run SciPy and each schedule on one matrix."""
     problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
     clocks = {SCIPY: host_clock(lambda: matrix @ problem.x)}
@@ -94,7 +94,7 @@ def compare(name: str, matrix: Any, target: str, repeat: int, progress: Progress
 
 
 def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
-    """All of it, a section a matrix."""
+    """Make the table, with a section for each matrix."""
     made = Table()
     for title in ("matrix", "schedule"):
         made.add_column(title, no_wrap=True)
@@ -112,7 +112,7 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
 
 
 def legend(target: str, repeat: int) -> str:
-    """What the numbers are."""
+    """Explain the numbers of the table."""
     time = "of the kernels, by the GPU's clock" if target == "cuda" else "of a call"
     lines = [
         f"time           {time}, median of {repeat} runs",
