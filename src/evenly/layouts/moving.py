@@ -1,4 +1,4 @@
-"""Layouts to another device, and cut to some of their tiles."""
+"""Move a layout to another device, and cut it to some of its tiles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenly.interop import arrays
 
 
 def device_of(layout: Any) -> str:
-    """Where a layout's arrays lie: "cpu" or "cuda" (a layout without arrays: "cpu")."""
+    """Return the device of a layout's arrays: "cpu" or "cuda". A layout without arrays is on "cpu"."""
     for spec in type(layout).__fields__.values():
         value = getattr(layout, spec.name)
         if spec.kind == "layout":
@@ -23,7 +23,7 @@ def device_of(layout: Any) -> str:
 
 
 def move(layout: Any, device: str) -> Any:
-    """`layout` with its arrays on `device` ("cpu" or "cuda"); itself if they are there."""
+    """Return `layout` with its arrays on `device`, "cpu" or "cuda"; itself if they are there already."""
     from evenly.interop.transfer import to_cuda, to_numpy
 
     if device not in ("cpu", "cuda"):
@@ -45,7 +45,7 @@ def move(layout: Any, device: str) -> Any:
 
 
 def cut(layout: Any, tiles: Any) -> Any:
-    """The consecutive tiles `tiles` of any layout, as a subset that keeps their ids."""
+    """Return the consecutive tiles `tiles` of any layout, as a subset that keeps their ids."""
     from evenly.layouts.subset import subset
 
     start, stop = bounds(tiles, layout.num_tiles)
@@ -53,7 +53,7 @@ def cut(layout: Any, tiles: Any) -> Any:
 
 
 def bounds(tiles: Any, count: int) -> tuple[int, int]:
-    """A slice or range of step 1, within 0 .. count, as (start, stop)."""
+    """Return (start, stop) of a slice or range. Raises InputError if its step is not 1, or it exceeds 0 .. count."""
     if isinstance(tiles, slice):
         if tiles.step in (None, 1):
             start, stop, _ = tiles.indices(int(count))
