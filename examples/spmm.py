@@ -1,4 +1,4 @@
-"""SpMM, Y = A X for a dense X: its columns are lanes, independent results that threads may share.
+"""SpMM, Y = A X for a dense X. The columns of X are lanes, which threads may divide among them.
 
 Run it: python examples/spmm.py
 """

@@ -1,6 +1,6 @@
-"""SpMV fused with a dot product, y = A p and p . y in one kernel, for conjugate gradients.
+"""SpMV fused with a dot product: y = A p and p . y in one kernel, as conjugate gradients need it.
 
-`dot` is accumulated over all tiles: a reduction over the grid, deterministic, with no atomics.
+`dot` is accumulated over all tiles. This is a grid reduction: deterministic, without atomics.
 
 Run it: python examples/spmv_dot.py
 """

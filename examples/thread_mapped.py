@@ -1,4 +1,4 @@
-"""A schedule of one's own: a tile a thread.
+"""A schedule of your own: one tile for each thread.
 
 Listing 2 of Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023).
 

@@ -1,4 +1,4 @@
-"""A schedule of one's own, with a search: tiles + atoms divided evenly among threads.
+"""A schedule of your own, with a search: tiles + atoms are divided evenly among threads.
 
 The balance does not depend on the data: a thread may have a part of one long tile, or many
 short ones. Sources: `work_oriented` of gunrock/loops; the search is the merge path of Merrill and Garland (SC 2016).
