@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, bins=32):
 
 if __name__ == "__main__":
     main()
-    print(f"degrees on {best()}: as NumPy has them")
+    print(f"degrees on {best()}: equal to NumPy's results")

@@ -64,4 +64,4 @@ def main(schedule=None):
 
 if __name__ == "__main__":
     made = main()
-    print(f"spmv, {len(made)} launches with CuPy, on a stream and in a graph: as SciPy has it")
+    print(f"spmv, {len(made)} launches with CuPy, on a stream, in a graph: equals SciPy's")

@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"row maxima on {best()}: as NumPy has them")
+    print(f"row maxima on {best()}: equal to NumPy's results")

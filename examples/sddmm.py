@@ -35,4 +35,4 @@ def main(schedule="auto", target=None, width=7):
 
 if __name__ == "__main__":
     main()
-    print(f"sddmm on {best()}: as SciPy has it")
+    print(f"sddmm on {best()}: equal to SciPy's result")

@@ -80,4 +80,4 @@ def main(schedule="auto", target=None, matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv over a layout of one's own on {best()}: as SciPy has it")
+    print(f"spmv over a layout of your own on {best()}: equal to SciPy's result")

@@ -42,4 +42,4 @@ def main(schedule="auto", target=None, lengths=None):
 
 if __name__ == "__main__":
     main()
-    print(f"segmented softmax on {best()}: as SciPy has it")
+    print(f"segmented softmax on {best()}: equal to SciPy's result")

@@ -30,4 +30,4 @@ def main(schedule="auto", target=None, columns=5):
 
 if __name__ == "__main__":
     main()
-    print(f"spmm on {best()}: as SciPy has it")
+    print(f"spmm on {best()}: equal to SciPy's result")

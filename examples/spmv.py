@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, layouts=tuple(KERNELS), matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv over {', '.join(KERNELS)} on {best()}: as SciPy has it")
+    print(f"spmv over {', '.join(KERNELS)} on {best()}: equal to SciPy's result")

@@ -36,4 +36,4 @@ def main(schedule="auto", target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv with a dot product on {best()}: as SciPy has it")
+    print(f"spmv with a dot product on {best()}: equal to SciPy's result")

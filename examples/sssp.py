@@ -51,4 +51,4 @@ def main(schedule="auto", target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"shortest paths on {best()}: as SciPy has them")
+    print(f"shortest paths on {best()}: equal to SciPy's results")

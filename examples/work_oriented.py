@@ -60,4 +60,4 @@ def main(schedule=None, target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv under a schedule of one's own on {best()}: as SciPy has it")
+    print(f"spmv under a schedule of your own on {best()}: equal to SciPy's result")
