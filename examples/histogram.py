@@ -1,4 +1,4 @@
-"""How many vertices of a graph have how many edges: a histogram of degrees, by an atomic.
+"""A histogram of the degrees of a graph's vertices, with an atomic addition.
 
 Run it: python examples/histogram.py
 """
@@ -14,7 +14,7 @@ from evenly.interop.generators import rmat
 
 @ev.kernel
 def out_degrees(G, histogram):
-    """The degree is a count of atoms; the last bin holds all that are larger."""
+    """Count the vertices of each degree, which is a number of atoms. The last bin also has all larger degrees."""
     for vertex in G.tiles():
         degree = sum(1 for edge in G.atoms(vertex))
         ev.atomic_add(histogram, min(degree, len(histogram) - 1), 1)
@@ -22,7 +22,7 @@ def out_degrees(G, histogram):
 
 @ev.kernel
 def in_degrees(G, degrees):
-    """Tiles do not matter here, only atoms: run it over `ev.uniform` for equal shares."""
+    """Count the edges that lead to each vertex. Only atoms matter, so `ev.uniform` gives equal shares."""
     for vertex in G.tiles():
         for edge in G.atoms(vertex):
             ev.atomic_add(degrees, G.column(edge), 1)
@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, bins=32):
 
 if __name__ == "__main__":
     main()
-    print(f"degrees on {best()}: as NumPy has them")
+    print(f"degrees on {best()}: equal to NumPy's results")

@@ -1,7 +1,7 @@
-"""Launch a plan's kernels by hand with cuda.core: on a stream of one's own, and in a CUDA graph.
+"""Launch a plan's kernels by hand with cuda.core: on a stream of your own, and in a CUDA graph.
 
 Needs an NVIDIA GPU and `pip install 'evenly[cu13]'` (or [cu12]). The arrays are evenly's own;
-CuPy's and PyTorch's serve as well.
+those of CuPy and PyTorch work as well.
 
 Run it: python examples/launch_cuda_core.py
 """
@@ -16,7 +16,7 @@ from evenly.interop.generators import rmat
 
 
 def launch_all(launches, stream):
-    """What `plan(...)` does, but on any stream, or into a graph that is being built."""
+    """Launch as `plan(...)` does, but on any stream, or into a graph that is being built."""
     from cuda.core import launch
 
     for item in launches:
@@ -24,7 +24,7 @@ def launch_all(launches, stream):
 
 
 def record(launches, device):
-    """A CUDA graph of the launches: `graph.launch(stream)` replays all of them at once."""
+    """Record the launches in a CUDA graph. `graph.launch(stream)` replays all of them at once."""
     builder = device.create_graph_builder().begin_building()
     launch_all(launches, builder)
     return builder.end_building().complete()
@@ -63,4 +63,4 @@ def main(schedule=None):
 
 if __name__ == "__main__":
     made = main()
-    print(f"spmv, {len(made)} launches with cuda.core, on a stream and in a graph: as SciPy has it")
+    print(f"spmv, {len(made)} launches with cuda.core, on a stream, in a graph: equals SciPy's")

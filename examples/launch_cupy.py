@@ -1,4 +1,4 @@
-"""Launch a plan's kernels by hand with CuPy: compiled from their source, on a stream, in a graph.
+"""Compile a plan's kernels from their source with CuPy, and launch them on a stream and in a graph.
 
 Needs an NVIDIA GPU, `pip install 'evenly[cu13]' cupy-cuda13x` (or [cu12] and cupy-cuda12x).
 
@@ -13,12 +13,12 @@ from spmv import spmv
 import evenly as ev
 from evenly.interop.generators import rmat
 
-# As evenly itself compiles them: C++17, and lambdas are device code.
+# evenly uses the same options: C++17, and lambdas are device code.
 OPTIONS = ("--std=c++17", "--device-as-default-execution-space")
 
 
 def compiled(launches):
-    """CuPy's own kernels of the plan's CUDA C++: the source is complete, headers included."""
+    """Compile the plan's CUDA C++ with CuPy. The source is complete: it includes no headers."""
     import cupy
 
     modules = [cupy.RawModule(code=item.source, options=OPTIONS) for item in launches]
@@ -64,4 +64,4 @@ def main(schedule=None):
 
 if __name__ == "__main__":
     made = main()
-    print(f"spmv, {len(made)} launches with CuPy, on a stream and in a graph: as SciPy has it")
+    print(f"spmv, {len(made)} launches with CuPy, on a stream, in a graph: equals SciPy's")

@@ -1,4 +1,4 @@
-"""Where the examples run: on the best target there is, with arrays where it reaches them."""
+"""Choose the target of the examples, and move their arrays and layouts there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from evenly.layouts import is_layout
 
 
 def best() -> str:
-    """The best target of this machine: "cuda", else "cpu", else "python"."""
+    """Return the best target of this machine: "cuda", else "cpu", else "python"."""
     missing = targets.available()
     return next(name for name in ("cuda", "cpu", "python") if not missing[name])
 
 
 def put(target, *things):
-    """Arrays and layouts where `target` reaches them: on the GPU for "cuda", else as they are."""
+    """Return arrays and layouts in the memory of `target`: on the GPU for "cuda", else unchanged."""
     moved = [_moved(thing) if target == "cuda" else thing for thing in things]
     return moved[0] if len(moved) == 1 else moved
 
@@ -24,5 +24,5 @@ def _moved(thing):
 
 
 def get(array):
-    """An array as NumPy's, to compare and print; from a GPU it waits for the kernels before it."""
+    """Return an array as a NumPy array. From a GPU it is copied, after all kernels launched before."""
     return to_numpy(array)

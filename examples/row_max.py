@@ -1,4 +1,4 @@
-"""The largest entry of each row, and where it stands: `max` and `ev.argmax` over a tile's atoms.
+"""The largest entry of each row and its column: `max` and `ev.argmax` over a tile's atoms.
 
 Run it: python examples/row_max.py
 """
@@ -16,7 +16,7 @@ from evenly.interop.generators import rmat
 
 @ev.kernel
 def row_max(A, largest, at):
-    """largest[row], and the column at[row] that it stands in: the first where several are equal."""
+    """Store the largest entry of each row, and its column: of several equal ones, the first."""
     for row in A.tiles():
         largest[row] = max((A.value(k) for k in A.atoms(row)), default=-math.inf)
         k = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"row maxima on {best()}: as NumPy has them")
+    print(f"row maxima on {best()}: equal to NumPy's results")

@@ -36,4 +36,4 @@ def main(schedule="auto", target=None, matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"row norms on {best()}: as SciPy has them")
+    print(f"row norms on {best()}: equal to SciPy's results")

@@ -1,6 +1,6 @@
-"""SDDMM: a dense product X Y^T, but only where a sparse matrix has entries, and scaled by them.
+"""SDDMM: the entries of a dense product X Y^T at the places of a sparse matrix, scaled by its values.
 
-Each atom is a dot product of two dense rows; its lanes accumulate.
+Each atom computes a dot product of two dense rows, over lanes that accumulate.
 
 Run it: python examples/sddmm.py
 """
@@ -35,4 +35,4 @@ def main(schedule="auto", target=None, width=7):
 
 if __name__ == "__main__":
     main()
-    print(f"sddmm on {best()}: as SciPy has it")
+    print(f"sddmm on {best()}: equal to SciPy's result")

@@ -1,7 +1,7 @@
-"""A layout of one's own: sliced ELL. Every 32 rows are a slice, padded to its longest row.
+"""A layout of your own: sliced ELL. Every 32 rows form a slice, padded to its longest row.
 
-Slots stand column by column within a slice, so that a thread a row reads coalesced. Positions
-go row by row, as the contract wants it: `atom_id` turns one into the other.
+Slots are stored column by column within a slice, so that loads coalesce if each thread has one
+row. Positions go row by row, as the contract demands. `atom_id` converts a position to a slot.
 
 Source: Monakov, Lokhmotov, Avetisyan, "Automatically Tuning Sparse Matrix-Vector
 Multiplication for GPU Architectures" (HiPEAC 2010).
@@ -19,15 +19,15 @@ import evenly as ev
 from evenly.interop.generators import rmat
 from evenly.layouts import Searched
 
-HEIGHT = 32  # rows a slice: a warp's worth
+HEIGHT = 32  # rows in a slice, as many as a warp has threads
 
 
 @ev.layout
 class SlicedEll(Searched):
-    starts: ev.Array[ev.Index]  # (slices,), the first slot of each
-    widths: ev.Array[ev.Index]  # (slices,), the slots of a row in it
-    indices: ev.Array[ev.Index]  # the column of each slot; -1: padding
-    values: ev.Array  # of each slot
+    starts: ev.Array[ev.Index]  # (slices,), the first slot of each slice
+    widths: ev.Array[ev.Index]  # (slices,), the slots of each row in the slice
+    indices: ev.Array[ev.Index]  # (slots,), the column of each slot; -1 is padding
+    values: ev.Array  # (slots,), the value of each slot
     num_tiles: int
     num_atoms: int
 
@@ -51,7 +51,7 @@ class SlicedEll(Searched):
 
 
 def sliced_ell(matrix):
-    """A SlicedEll of a SciPy CSR matrix."""
+    """Make a SlicedEll of a SciPy CSR matrix."""
     rows, lengths = matrix.shape[0], np.diff(matrix.indptr)
     slices = -(-rows // HEIGHT)
     padded = np.zeros(slices * HEIGHT, np.int64)
@@ -64,7 +64,7 @@ def sliced_ell(matrix):
     place_in_row = np.arange(matrix.nnz) - matrix.indptr[row]
     slot = starts[row // HEIGHT] + row % HEIGHT + HEIGHT * place_in_row
     indices[slot], values[slot] = matrix.indices, matrix.data
-    # Rows that would fill the last slice are no tiles; their positions, the last, are no atoms.
+    # The last slice may be padded with rows that are not tiles. They have the last positions.
     missing = (slices * HEIGHT - rows) * widths[-1] if slices else 0
     return SlicedEll(starts[:-1], widths, indices, values, rows, starts[-1] - missing)
 
@@ -80,4 +80,4 @@ def main(schedule="auto", target=None, matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv over a layout of one's own on {best()}: as SciPy has it")
+    print(f"spmv over a layout of your own on {best()}: equal to SciPy's result")

@@ -1,7 +1,7 @@
-"""Softmax within each of many segments of unequal length: three passes over the atoms of a tile.
+"""Softmax within each of many segments of unequal length, in three passes over the atoms of a tile.
 
-The maximum and the sum of one pass live on into the next, whatever the schedule: where it
-splits tiles, evenly keeps them in workspace, one entry a tile.
+Later passes use the maximum and the sum of earlier ones, under every schedule. If the schedule
+splits tiles, evenly keeps these values in its workspace, one entry for each tile.
 
 Run it: python examples/softmax.py
 """
@@ -42,4 +42,4 @@ def main(schedule="auto", target=None, lengths=None):
 
 if __name__ == "__main__":
     main()
-    print(f"segmented softmax on {best()}: as SciPy has it")
+    print(f"segmented softmax on {best()}: equal to SciPy's result")

@@ -1,4 +1,4 @@
-"""SpMM, Y = A X for a dense X: its columns are lanes, independent results that threads may share.
+"""SpMM, Y = A X for a dense X. The columns of X are lanes, which threads may divide among them.
 
 Run it: python examples/spmm.py
 """
@@ -30,4 +30,4 @@ def main(schedule="auto", target=None, columns=5):
 
 if __name__ == "__main__":
     main()
-    print(f"spmm on {best()}: as SciPy has it")
+    print(f"spmm on {best()}: equal to SciPy's result")

@@ -15,14 +15,14 @@ from evenly.layouts import convert
 
 @ev.kernel
 def spmv(A, x, y):
-    """A tile is a row: CSR, ELL, DIA, BCSR, a subset of one of them, your own."""
+    """y = A x for layouts whose tiles are rows: CSR, ELL, DIA, BCSR, their subsets, your own."""
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
 
 
 @ev.kernel
 def spmv_scatter(A, x, y):
-    """A tile is a column (CSC) or a nonzero (COO): atoms meet in y, which has to be zero before."""
+    """y += A x for layouts whose tiles are columns (CSC) or nonzeros (COO). y must start as zeros."""
     for tile in A.tiles():
         for k in A.atoms(tile):
             ev.atomic_add(y, A.row(k), A.value(k) * x[A.column(k)])
@@ -45,4 +45,4 @@ def main(schedule="auto", target=None, layouts=tuple(KERNELS), matrix=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv over {', '.join(KERNELS)} on {best()}: as SciPy has it")
+    print(f"spmv over {', '.join(KERNELS)} on {best()}: equal to SciPy's result")

@@ -1,6 +1,6 @@
-"""SpMV fused with a dot product, y = A p and p . y in one kernel, for conjugate gradients.
+"""SpMV fused with a dot product: y = A p and p . y in one kernel, as conjugate gradients need it.
 
-`dot` is accumulated over all tiles: a reduction over the grid, deterministic, with no atomics.
+`dot` is accumulated over all tiles. This is a grid reduction: deterministic, without atomics.
 
 Run it: python examples/spmv_dot.py
 """
@@ -36,4 +36,4 @@ def main(schedule="auto", target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv with a dot product on {best()}: as SciPy has it")
+    print(f"spmv with a dot product on {best()}: equal to SciPy's result")

@@ -1,8 +1,8 @@
-"""Shortest paths from one vertex: relax the edges of a frontier until there is none.
+"""Shortest paths from one vertex: relax the edges of the frontier until it is empty.
 
 The relaxation is Listing 5 of Osama, Porumbescu, Owens, "A Programming Model for GPU Load
-Balancing" (PPoPP 2023). The frontier is an `ev.subset` of the graph: its tiles are vertices
-of the graph and its atoms their edges, so a kernel does not know that it sees a part only.
+Balancing" (PPoPP 2023). The frontier is an `ev.subset` of the graph. Its tiles are vertices of
+the graph and its atoms their edges, so the same kernel runs over a frontier and over the graph.
 
 Run it: python examples/sssp.py
 """
@@ -28,7 +28,7 @@ def relax(frontier, distance, improved):
 
 
 def sssp(G, source, schedule="auto", target="cpu"):
-    """How far every vertex of the graph G (a layout; its values are weights) is from `source`."""
+    """Return the distance of every vertex from `source`. G: a layout whose values are edge weights."""
     distance = np.full(G.num_tiles, np.inf, np.float32)
     distance[source] = 0
     distance = put(target, distance)
@@ -51,4 +51,4 @@ def main(schedule="auto", target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"shortest paths on {best()}: as SciPy has them")
+    print(f"shortest paths on {best()}: equal to SciPy's results")

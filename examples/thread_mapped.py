@@ -1,4 +1,4 @@
-"""A schedule of one's own: a tile a thread.
+"""A schedule of your own: one tile for each thread.
 
 Listing 2 of Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023).
 
@@ -34,4 +34,4 @@ def main(schedule=None, target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv under a schedule of one's own on {best()}: as SciPy has it")
+    print(f"spmv under a schedule of your own on {best()}: equal to SciPy's result")

@@ -1,4 +1,4 @@
-"""A schedule of one's own, with a search: tiles + atoms divided evenly among threads.
+"""A schedule of your own, with a search: tiles + atoms are divided evenly among threads.
 
 The balance does not depend on the data: a thread may have a part of one long tile, or many
 short ones. Sources: `work_oriented` of gunrock/loops; the search is the merge path of Merrill and Garland (SC 2016).
@@ -60,4 +60,4 @@ def main(schedule=None, target=None):
 
 if __name__ == "__main__":
     main()
-    print(f"spmv under a schedule of one's own on {best()}: as SciPy has it")
+    print(f"spmv under a schedule of your own on {best()}: equal to SciPy's result")

@@ -21,7 +21,7 @@ LONG = 3000  # longer than any block of threads
 
 
 def layout_batteries() -> dict[str, np.ndarray]:
-    """Offsets (num_tiles + 1,), int64: how many atoms the tiles have."""
+    """Offsets (num_tiles + 1,), int64, by name."""
     return {name: _offsets(sizes) for name, sizes in _sizes().items()}
 
 
@@ -59,7 +59,7 @@ def array(dtype: str, values: Any) -> np.ndarray:
 
 
 def readable(values: np.ndarray) -> np.ndarray:
-    """The array as NumPy can compare it: it has no bfloat16."""
+    """Convert an array to a dtype that NumPy can compare, since it has no bfloat16."""
     return widened(values) if values.dtype == BFLOAT16.dtype else values
 
 

@@ -1,4 +1,4 @@
-"""What every test shares: the markers of what a test needs, the folder of real matrices, Hypothesis."""
+"""Shared by all tests: markers for what a test needs, the folder of real matrices, settings of Hypothesis."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def gpu_count() -> int:
 
 
 def missing(marker: str) -> str:
-    """What a marker's tests need and this machine lacks; "" where they can run."""
+    """Return what a marker's tests need and this machine lacks; "" if they can run."""
     if marker == "gpu":
         return "" if gpu_count() else "no NVIDIA GPU here"
     try:
@@ -65,7 +65,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def matrices_dir() -> Path:
-    """The folder of real matrices, from EVENLY_MATRICES; skips where there is none."""
+    """The folder of real matrices, from EVENLY_MATRICES. Skips the test if there is none."""
     folder = Path(os.environ.get("EVENLY_MATRICES", ROOT.parent / "shared" / "matrices"))
     if not folder.is_dir():
         pytest.skip(f"no matrices in {folder} (set EVENLY_MATRICES)")
@@ -74,7 +74,7 @@ def matrices_dir() -> Path:
 
 @pytest.fixture
 def winners_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty place for what `plan.tune()` remembers."""
+    """An empty file for the winners of `plan.tune()`."""
     file = tmp_path / "cache" / "winners.jsonl"
     monkeypatch.setenv("EVENLY_TUNING", str(file))
     return file
@@ -82,5 +82,5 @@ def winners_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def sure(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Winners are remembered however near the others came: for tests that measure, where machines are noisy."""
+    """Remember winners however close the others are, for tests that measure on noisy machines."""
     monkeypatch.setattr("evenly.tuning.tune.doubt", lambda *_: "")

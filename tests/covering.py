@@ -19,7 +19,7 @@ MOST_THREADS = 100_000  # that an emulator takes through a kernel for tiles of o
 
 
 def covering() -> set[tuple[str, str, str, int]]:
-    """A set in which each kernel meets each schedule, and each of both each layout and dtype."""
+    """Return a set in which each kernel meets each schedule, and both meet each layout and dtype."""
     chosen = set()
     for i, kernel in enumerate(CASES):
         for j, schedule in enumerate(SCHEDULES):
@@ -42,7 +42,7 @@ def parameters() -> list:
 def gives_what_the_reference_gives(
     kernel: str, schedule: Any, layout: str, dtype: type, target: str, **options: Any
 ) -> None:
-    """A case's kernel on the whole battery."""
+    """Compare a case's kernel with the reference on the whole battery."""
     case = CASES[kernel]
     bound = case.kernel[schedule].on(target, **options)
     for name, matrix in inputs(case, layout, dtype, target == "simt").items():
@@ -58,6 +58,6 @@ def gives_what_the_reference_gives(
 
 
 def threads_of_tiles(schedule: Any, layout: Any) -> int:
-    """How many there are where each tile has a team of its own: hundreds tell what thousands would."""
+    """The threads of a launch in which each tile has a team of its own: tests of hundreds show what thousands would."""
     owned = schedule.owner == "group" and not getattr(schedule, "flatten", False)
     return int(layout.num_tiles) * schedule.size if owned else 0

@@ -1,4 +1,4 @@
-"""What target `cuda` would launch, emitted without a GPU; and what target `cpu` would compile, without Numba."""
+"""Emit what target `cuda` would launch, without a GPU, and what target `cpu` would compile, without Numba."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCod
 
 
 def emitted_for_cpu(kernel: Any, args: tuple[Any, ...], schedule: Any) -> str:
-    """The module of `kernel` under a schedule whose own code the CPU follows: not DynamicChunks, not Lrb."""
+    """The module of `kernel` under a schedule whose own methods the CPU runs: not DynamicChunks, not Lrb."""
     phases, layouts = typed(kernel, args, schedule)
     codes = {path: schedule_code(schedule, spec, path) for path, spec in layouts.items()}
     return CpuTarget().emit(phases, schedule, codes=codes).text
@@ -49,7 +49,7 @@ def typed(
 def codes(
     case: Case, schedule: Any, layout: str = "csr", dtype: type = np.float32
 ) -> list[KernelCode]:
-    """The same of a case, on a matrix of rows of very different lengths."""
+    """The kernels emitted for a case, on a matrix of rows of very different lengths."""
     matrix = matrices(dtype)["power law"]
     args = case.arguments(laid_out(case, matrix, layout), matrix, dtype)
     return emitted(case.kernel, args, schedule)

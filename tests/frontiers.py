@@ -1,4 +1,4 @@
-"""Subsets whose number of tiles only the device knows: the host never reads it."""
+"""Subsets whose number of tiles is in GPU memory: the host never reads it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reaches_what_it_names(
     get: Callable[[Any], np.ndarray] = np.asarray,
     **options: Any,
 ) -> None:
-    """`reached` on frontiers of a share of the rows. put, get: where `target` has its arrays, and back."""
+    """Run `reached` on frontiers of a share of the rows. put, get: move arrays to `target` and back."""
     for name in NAMES:
         matrix = matrices(np.float32)[name]
         rows = matrix.shape[0]

@@ -144,7 +144,7 @@ class Case:
 
 
 def _nan(n: Any, dtype: Any) -> np.ndarray:
-    """Poison: what a kernel does not store shows."""
+    """An array of NaN, so that an element that the kernel does not store shows."""
     return np.full(n, np.nan, dtype)
 
 
@@ -247,7 +247,7 @@ MOST = 20_000  # positions of a filled layout that the reference or an emulator 
 
 
 def laid_out(case: Case, matrix: Any, layout: str) -> Any:
-    """A matrix in a layout, as the case has it."""
+    """Convert a matrix to the case's layout."""
     if layout != "bcsr":
         return convert(matrix, layout)
     return convert(matrix, layout, block=BLOCKS[list(CASES.values()).index(case) % len(BLOCKS)])

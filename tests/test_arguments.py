@@ -1,4 +1,4 @@
-"""Bad arguments: one clear line each, before anything runs."""
+"""Bad arguments: each gives one clear line before anything runs."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_bare_matrix_of_another_format_needs_its_constructor(format, hint) -> 
 
 
 class DataFrame:
-    """pandas.DataFrame, as far as anybody looks."""
+    """pandas.DataFrame, with the attributes that are read."""
 
     dtype, shape = np.dtype("float64"), (3, 3)
     __len__ = __getitem__ = lambda *_: 0
@@ -291,7 +291,7 @@ def stored(A, n, y):
     "n", [2**63, -(2**63) - 1, 10**40, 10**5000], ids=["2^63", "low", "long", "endless"]
 )
 def test_integers_of_more_than_64_bits(n: int) -> None:
-    """One answer, whatever the target, of calls and of plans."""
+    """Calls and plans give the same error on every target."""
     A, y = ev.ragged(np.array([0, 1])), np.zeros(1, np.int64)
     calls = [stored.on(target) for target in ("cpu", "python", "simt")]
     calls += [stored.plan(A, 1, y, target=target) for target in ("cpu", "python")]

@@ -1,4 +1,4 @@
-"""How errors read: one line, with what was expected, what came, and a hint."""
+"""The text of errors: one line with what was expected, what was given, and a hint."""
 
 from __future__ import annotations
 

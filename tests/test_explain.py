@@ -1,4 +1,4 @@
-"""`ev.explain` shows what tune() has measured, beside what the rule would do."""
+"""`ev.explain` shows what tune() has measured, beside the choice of `auto`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Imports point one way: from a higher floor to a lower one, wherever in a file they stand.
+"""Imports point one way: from a higher floor to a lower one, also inside functions.
 
-`FLOORS` are the floors, the lowest first. What stands on one floor may not import what stands beside it.
+`FLOORS` lists the floors, the lowest first. Packages of one floor may not import each other.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One import: where it stands (`file` below src), and the module that it names. typing: for annotations alone."""
+    """One import: its file (below src) and the module that it names. typing: whether only annotations use it."""
 
     file: str
     line: int
@@ -109,9 +109,9 @@ def statements(node: ast.AST, typing: bool = False) -> Iterator[tuple[Statement,
 
 
 def modules_of(node: Statement, package: str, src: Path) -> Iterator[str]:
-    """The modules that it names: `from a import b` is of a.b where that is a module, else of a.
+    """The modules that an import names: `from a import b` names a.b if that is a module, else a.
 
-    A string names one, too, by itself or as "module:function": somebody gives it to importlib.
+    A string can name one as well, as "module" or "module:function", for importlib.
     """
     if isinstance(node, ast.Constant):
         module = node.value.partition(":")[0] if isinstance(node.value, str) else ""
@@ -138,7 +138,7 @@ def exists(module: str, src: Path) -> bool:
 
 
 def place_of(module: str) -> str:
-    """What of `FLOORS` a module belongs to."""
+    """The entry of `FLOORS` that a module belongs to."""
     parts = module.split(".")[1:]
     names = [".".join(parts[:n]) for n in range(len(parts), 0 if parts else -1, -1)]
     known = {name for floor in FLOORS for name in floor}
@@ -153,7 +153,7 @@ def floor_of(module: str) -> int:
 
 
 def points_up(found: Import) -> bool:
-    """Whether it names something of a higher floor, or of its own beside it."""
+    """Whether an import names a higher floor, or another package of its own floor."""
     if place_of(found.importer) == place_of(found.module):
         return False
     if place_of(found.importer) == "algorithms" and found.module == "evenly":

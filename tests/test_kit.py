@@ -1,4 +1,4 @@
-"""The kit for algorithms: what it takes, makes and refuses."""
+"""The kit for algorithms: what it accepts, returns and refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random matrices under random schedules, over random layouts: always what the reference gives."""
+"""Random matrices, layouts and schedules always give the reference's results."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def agrees(
     target: str,
     **options: Any,
 ) -> None:
-    """The target gives what the reference gives, for a kernel and a type."""
+    """Check that the target gives the reference's result, for a kernel and a type."""
     kernel, dtype = kind
     case = CASES[kernel]
     A = convert(matrix, layout)

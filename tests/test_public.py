@@ -1,4 +1,4 @@
-"""What `import evenly` gives: names that exist, are explained, and come quickly."""
+"""`import evenly` gives names that exist and have docstrings, and is fast."""
 
 from __future__ import annotations
 

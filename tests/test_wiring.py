@@ -1,4 +1,4 @@
-"""Hooks: what a lower floor declares is what a higher one has."""
+"""Each hook that a lower floor declares is connected with a function of a higher one."""
 
 from __future__ import annotations
 

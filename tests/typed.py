@@ -83,7 +83,7 @@ def gives_what_the_reference_gives(
 
 
 def agree(name: str, got: list[np.ndarray], kernel: str, t: str) -> None:
-    """The outputs for one matrix are the reference's."""
+    """Whether the outputs for one matrix equal the reference's."""
     for mine, wanted in zip(got, references(kernel, t)[name], strict=True):
         np.testing.assert_allclose(readable(mine), wanted, **TOLERANCES[t], err_msg=name)
 
@@ -110,7 +110,7 @@ def several(A, sums, counts, largest, total):
 
 
 def several_agree(schedule: str, t: str, target: str, moved: Callable[[Any], Any]) -> None:
-    """moved: brings an argument to where the target runs; NumPy's arrays are read back from there."""
+    """Check `several`. moved: moves an argument to the target; results are read from NumPy's arrays."""
     for name in ("power law", "a tile longer than a block", "many empty between"):
         matrix = matrices(np.float32)[name]
         A = retyped(ev.csr(matrix), t)

@@ -83,11 +83,11 @@ if TYPE_CHECKING:
     from evenly.targets.simt.report import SimtError
     from evenly.tuning.tuned import Tuning
 
-# Algorithms are written with what stands above.
+# Algorithms import the names above.
 from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 
 
-# What most programs never use is imported where it is asked for.
+# Names that most programs never use are imported on first access.
 _LATE = {
     "Balance": "evenly.balance.balance",
     "Exploration": "evenly.targets.simt.program",
@@ -100,7 +100,7 @@ _LATE = {
 
 
 def __getattr__(name: str) -> object:
-    """A name that is imported late; what is not here is answered with the nearest name."""
+    """Import a name of `_LATE` on first access. For an unknown name, raise AttributeError with the nearest one."""
     if name in _LATE:
         found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
         return found

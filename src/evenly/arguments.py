@@ -1,4 +1,4 @@
-"""A call's arguments: what they are for the compiler (specs) and for a launch (a binding)."""
+"""The arguments of a call: their types, for the compiler (specs), and their memory, for the launch (`Binding`)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,16 @@ from evenly.layouts.seen import as_csr
 
 
 def accept(value: Any, name: str, anew: bool = False) -> Any:
-    """An argument as kernels take it: CSR matrices become layouts, those of other formats are refused.
+    """Return an argument as kernels take it. A CSR matrix becomes a layout.
 
-    anew: look at the entries of a CSR matrix whether or not they have been looked at.
+    anew: check the entries of a CSR matrix even if they have been checked before.
+
+    Raises InputError for a sparse matrix of another format, and for anything that is not an array,
+    a layout, a sparse matrix or a number.
     """
     if is_layout(value) or value is None:
         return value
-    # A sparse tensor of PyTorch is a Tensor, too: so this comes before the question for arrays.
+    # PyTorch's sparse tensors are Tensors as well, so this comes before `is_array`.
     if type(value) is not np.ndarray and sparse.is_sparse(value):
         if sparse.format_of(value) != "csr":
             raise _no_csr(value, name)
@@ -54,7 +57,7 @@ def accept(value: Any, name: str, anew: bool = False) -> Any:
     raise not_an_array(value, name, "an array, a layout, a sparse matrix or a number")
 
 
-# By formats of sparse matrices: the layout that keeps it, and what its tiles are.
+# For each format of sparse matrices: the layout of the same format, and what its tiles are.
 _KEPT = {
     "csc": ("csc", "columns"),
     "coo": ("coo", "nonzeros"),
@@ -64,7 +67,7 @@ _KEPT = {
 
 
 def as_layout(value: Any, name: str) -> Any:
-    """An argument as algorithms take it: a sparse matrix of any format becomes the layout of its own."""
+    """Return an argument as algorithms take it. A sparse matrix becomes the layout of its own format."""
     if type(value) is np.ndarray or not sparse.is_sparse(value):
         return accept(value, name)
     if sparse.format_of(value) == "csr":
@@ -76,7 +79,7 @@ def as_layout(value: Any, name: str) -> Any:
 
 
 def _no_csr(matrix: Any, name: str) -> InputError:
-    """What a kernel's tiles are depends on the layout, so who passes another format says which."""
+    """Make the error for a sparse matrix that is not CSR. The user has to choose its layout: this decides the tiles."""
     format_ = sparse.format_of(matrix)
     kept, tiles = _KEPT.get(format_, ("", ""))
     ways = [f"ev.{kept}({name}), whose tiles are {tiles}"] if kept else []
@@ -89,7 +92,7 @@ def _no_csr(matrix: Any, name: str) -> InputError:
 
 
 def spec_of(value: Any, name: str) -> Spec:
-    """The type of an argument. Raises InputError for types that the language does not have."""
+    """Return the type of an argument. Raises InputError for types that kernels do not support."""
     if is_layout(value):
         return layout_spec(value, name)
     if is_array(value):
@@ -113,9 +116,9 @@ def spec_of(value: Any, name: str) -> Spec:
 
 
 def _check_integer(value: int, name: str) -> None:
-    """That every target can hold it."""
+    """Raise InputError for an integer of more than 64 bits, since no target holds it."""
     if not -(2**63) <= value < 2**63:
-        # Python does not write thousands of digits.
+        # Python refuses to convert thousands of digits
         given = str(value) if value.bit_length() < 256 else f"one of {value.bit_length()} bits"
         raise InputError(name, expected="an integer of 64 bits", given=given)
 
@@ -136,7 +139,7 @@ def array_spec(v: ArrayView, name: str, ids: bool = False) -> ArraySpec:
             given=f"strides of a view, shape {v.shape}",
             hint="numpy.ascontiguousarray(...), or .contiguous() in PyTorch",
         )
-    if v.pointer % v.dtype.itemsize:  # a GPU ends the process's context there
+    if v.pointer % v.dtype.itemsize:  # a misaligned access ends the process's CUDA context
         raise InputError(
             name,
             expected=f"memory aligned to the {v.dtype.itemsize} bytes of a {t}",
@@ -168,7 +171,7 @@ def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
 
 @dataclass
 class Binding:
-    """The arguments of one call, by the path that leads to them: ("A", "offsets")."""
+    """The arguments of one call. Each is found by its path, such as ("A", "offsets")."""
 
     arguments: dict[str, Any]
     views: dict[tuple[str, ...], ArrayView] = field(default_factory=dict)
@@ -185,7 +188,7 @@ class Binding:
         return self.views[path]
 
     def array(self, path: tuple[str, ...]) -> np.ndarray[Any, Any]:
-        """The array at `path` as NumPy sees it, in place."""
+        """Return the array at `path` as a NumPy array over the same memory."""
         return as_numpy(self.value(path), ".".join(path))
 
     def scalar(self, path: tuple[str, ...]) -> Any:
@@ -199,12 +202,12 @@ class Binding:
         return layout
 
     def first_layout(self) -> LayoutInstance | None:
-        """The layout that a schedule is chosen by; None where there is none."""
+        """Return the first layout, by which "auto" chooses a schedule. None if there is none."""
         return next((v for v in self.arguments.values() if is_layout(v)), None)
 
     @functools.cached_property
     def device(self) -> str:
-        """Where the arrays are. Raises InputError where they are not all in one place."""
+        """The device of all arrays: "cpu" or "cuda:0". Raises InputError if they are on different ones."""
         places: dict[str, str] = {}
         for name, path in self.array_paths:
             v = self.view(path)
@@ -227,7 +230,7 @@ class Binding:
 
     @functools.cached_property
     def array_paths(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The name of each array, and its path."""
+        """The name and the path of each array."""
         out: list[tuple[str, tuple[str, ...]]] = []
 
         def visit(value: Any, path: tuple[str, ...]) -> None:
@@ -242,7 +245,7 @@ class Binding:
         return out
 
     def check_lengths(self, requirements: frozenset[Requirement]) -> None:
-        """Arrays that are indexed by ids must be long enough for the layouts' ids."""
+        """Raise InputError if an array is too short for the ids of a layout that index it."""
         for r in sorted(requirements, key=lambda r: (r.array, r.axis)):
             least, found = (
                 int(getattr(self.layout(r.layout), r.bound)),
@@ -260,7 +263,7 @@ class Binding:
                 )
 
     def check_outputs(self, written: frozenset[tuple[str, ...]]) -> None:
-        """Outputs must be writable, and must not share memory with any other array."""
+        """Raise InputError if an output is read-only, or shares memory with another array."""
         spans = []
         for name, path in self.array_paths:
             v = self.view(path)
@@ -287,7 +290,7 @@ class Binding:
 
 
 def is_wide(binding: Binding) -> bool:
-    """Whether positions need 64 bits: counts, and the integers of layouts, beyond 31 bits."""
+    """Whether positions need 64 bits, since a count or an integer field of a layout may exceed 31 bits."""
     limit = 2**31 - 2**21
 
     def wide(layout: LayoutInstance) -> bool:

@@ -1,9 +1,9 @@
-"""The errors that evenly raises, and how they read.
+"""The errors that evenly raises, and the text of their messages.
 
-A user's mistake is an :class:`InputError` (or the :class:`KernelError` family
-of the kernel language); a missing tool or device is an
-:class:`UnavailableError`; anything that is our own fault is an
-:class:`InternalError`. All of them are an :class:`EvenlyError`.
+A user's mistake is an :class:`InputError`, or a :class:`KernelError` if it is in the
+code of a kernel. A missing tool or device is an :class:`UnavailableError`. A mistake of
+evenly's own is an :class:`InternalError`. All of them are subclasses of
+:class:`EvenlyError`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 
 class EvenlyError(Exception):
-    """The base of everything that evenly raises on purpose."""
+    """The base class of all errors that evenly raises on purpose."""
 
 
 class InputError(EvenlyError, ValueError):
@@ -24,10 +24,10 @@ class InputError(EvenlyError, ValueError):
     >>> str(InputError("A.offsets", expected="offsets that do not fall", given="5 after 7"))
     'A.offsets: expected offsets that do not fall, got 5 after 7'
 
-    argument: the argument (and its part) as the user knows it, "A.offsets".
-    expected: what would have been right.
-    given: what came instead.
-    hint: what to do about it.
+    argument: the user's name for the argument, or a part of it: "A.offsets".
+    expected: what is accepted.
+    given: what was passed.
+    hint: how to correct it.
     """
 
     def __init__(
@@ -50,21 +50,21 @@ class InputError(EvenlyError, ValueError):
         return one_line(f"{self.argument}: {said}{hint}")
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Keyword-only arguments do not survive Exception's own pickling, and
-        # errors cross processes (pytest-xdist, multiprocessing).
+        # Exception's own pickling loses keyword-only arguments, and errors are sent
+        # between processes (multiprocessing, pytest-xdist).
         state = {"expected": self.expected, "given": self.given, "hint": self.hint}
         return (type(self), (self.argument,), state)
 
 
 class KernelError(EvenlyError):
-    """A kernel that the kernel language refuses (see language/diagnostics.py)."""
+    """The kernel language does not accept a kernel (see language/diagnostics.py)."""
 
 
 class UnavailableError(EvenlyError, RuntimeError):
-    """Something that is not here: a target, a device, a library.
+    """A target, device or library is not available on this machine.
 
-    what: what was asked for, "target 'cuda'".
-    missing: what is missing, "no NVIDIA driver".
+    what: what was requested: "target 'cuda'".
+    missing: what is missing: "no NVIDIA driver".
     remedy: how to get it.
     """
 
@@ -81,11 +81,11 @@ class UnavailableError(EvenlyError, RuntimeError):
 
 
 class InternalError(EvenlyError):
-    """A mistake of evenly's own: please report it."""
+    """A mistake in evenly itself. Please report it."""
 
 
 def check_field_name(cls: type, name: str) -> None:
-    """Refuse a field `__hash__` and its like: Python calls what a class has under such a name."""
+    """Raise InputError for a field with a name such as `__hash__`, which has a meaning to Python."""
     if is_pythons(name):
         raise InputError(
             f"{cls.__name__}.{name}",
@@ -96,17 +96,17 @@ def check_field_name(cls: type, name: str) -> None:
 
 
 def is_pythons(name: str) -> bool:
-    """Whether a name is one of those that Python gives a meaning to: `__init__`."""
+    """Whether a name begins and ends with two underscores, such as `__init__`."""
     return len(name) > 4 and name.startswith("__") and name.endswith("__")
 
 
 def one_line(text: str) -> str:
-    """`text` with every run of white space (line breaks too) as one space, and all of it printable."""
+    """Make `text` printable and one line: each run of white space becomes one space."""
     return printable(" ".join(text.split()))
 
 
 def printable(text: str) -> str:
-    """`text`, of a file's name or contents, with nothing that a terminal would obey or cannot encode.
+    """Escape characters of `text` that would control a terminal, or that it cannot encode.
 
     >>> printable("a\\x1b[31m\\udcff")
     'a\\\\x1b[31m\\\\udcff'
@@ -115,11 +115,11 @@ def printable(text: str) -> str:
 
 
 def shown(text: str, most: int = 60) -> str:
-    """`text` for a message: quoted, printable, cut."""
+    """Quote `text` for a message, printable and cut to `most` characters."""
     return repr(text[:most]) + "..." * (len(text) > most)
 
 
-# Other words for what has a name here.
+# Words that users may know for names of evenly.
 _MEANT = {
     **dict.fromkeys(("gpu", "nvidia", "device", "cupy", "nvrtc", "ptx"), "cuda"),
     **dict.fromkeys(("host", "numba", "numpy", "native", "x86", "threads"), "cpu"),
@@ -130,7 +130,7 @@ _MEANT = {
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> InputError:
-    """The error for a name that is none of `known`, with the one that is meant, or the nearest, as hint.
+    """Make the error for a name that is none of `known`. Its hint is the name that is meant, or the nearest one.
 
     >>> str(unknown("layout", "crs", ["csr", "ell"]))
     "layout: expected one of csr, ell, got 'crs'; hint: did you mean 'csr'?"

@@ -1,4 +1,4 @@
-"""`ev.explain`: what `auto` saw and why it chose, and what tune() has measured."""
+"""`ev.explain`: show which schedule `auto` chooses, why, and what tune() has measured."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .tuning.tuned import Tuning
 
 @dataclass(frozen=True)
 class Explanation:
-    """The statistics, the choice and what was rejected; `str()` is the report.
+    """The statistics of a layout, the schedule chosen and those rejected. `str()` is the report.
 
-    once: what a call without a plan gets. equal: a plan reads no offsets. measured: what `plan.tune()` remembers
-    of this structure on this target, one a kernel and device.
+    once: the schedule of a call without a plan. equal: whether all tiles have equal length, so that a plan reads no
+    offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
     """
 
     layout: str
@@ -39,7 +39,7 @@ class Explanation:
     measured: tuple[Tuning, ...] = ()
 
     def kept(self) -> list[str]:
-        """What a plan keeps of the structure, and calls do not that have none."""
+        """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
         lines = []
         if self.once != self.choice.schedule:
             what = "in a plan, which keeps the order of tiles"
@@ -73,11 +73,12 @@ class Explanation:
 
 
 def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
-    """What `auto` sees in a layout or sparse matrix, the schedule that it chooses, and why.
+    """Explain which schedule `auto` chooses for a layout or sparse matrix, and why: `print(ev.explain(A))`.
 
-    kernel: show of what `plan.tune()` has measured for this structure only what is this kernel's (by its name).
+    target: "auto" (where the arrays are), or the name of a target.
+    kernel: of the results of `plan.tune()` for this structure, show only those of this kernel (by its name).
 
-    Prints nothing itself: `print(ev.explain(A))`. Raises InputError for what is no layout, target or kernel.
+    Raises InputError if an argument is not a layout or sparse matrix, a target, or a kernel.
     """
     layout = as_layout(A, "A")
     if not is_layout(layout):
@@ -94,7 +95,7 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:
-    """What was measured of a structure on a target, by this version; of one kernel, or of all."""
+    """Return what this version of evenly has measured of a structure on a target, for one kernel or for all."""
     if kernel is not None and not isinstance(kernel, Kernel):
         raise InputError("kernel", expected="a function with @ev.kernel", given=repr(kernel))
     return tuple(

@@ -1,6 +1,7 @@
-"""Functions that a lower floor calls and a higher one has: `@hook` declares one, `evenly/wiring.py` says where it is.
+"""Let a lower floor call a function of a higher one without importing it.
 
-Layouts have their tiles measured on a GPU, for one, and know nothing of kernels and targets.
+The lower floor declares the function with `@hook`; `evenly/wiring.py` says which function that is. Layouts, for
+example, have their offsets checked by a kernel on a GPU, but may not import kernels or targets.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ _places: dict[str, str] = {}
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """A function's module and name, as the table of hooks has them: "evenly.layouts.entries:first_outside"."""
+    """Return a function's place as "module:name", for example "evenly.layouts.entries:outside_on_gpu"."""
     return f"{function.__module__}:{function.__qualname__}"
 
 
 def hook(declared: Callable[P, R]) -> Callable[P, R]:
-    """The function that `connect` gave for this one, which has its parameters and a docstring, and does nothing.
+    """A decorator for a function with parameters, a docstring and no body: calls run the function that `connect` names.
 
-    Its module is imported at a call, so that `import evenly` brings in no more than it needs.
+    That function's module is imported at the call, so that `import evenly` imports no more than it needs.
     """
     name = name_of(declared)
 
@@ -36,12 +37,12 @@ def hook(declared: Callable[P, R]) -> Callable[P, R]:
 
 
 def connect(places: Mapping[str, str]) -> None:
-    """Say which function each hook calls, both as "module:function"."""
+    """Set which function each hook calls. Both are places: "module:name"."""
     _places.update(places)
 
 
 def function_at(place: str) -> Callable[..., Any]:
-    """The function of a place, "module:function"."""
+    """Import the function at a place, "module:name"."""
     module, _, name = place.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function

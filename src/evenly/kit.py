@@ -1,8 +1,8 @@
-"""A kit for algorithms: from a caller's matrices and vectors to arguments of kernels, and back to the caller's kind.
+"""A kit for algorithms: functions that take a caller's matrices and vectors, and return arrays of the same library.
 
-An algorithm is a function around kernels. It takes what its callers have, checks sizes, allocates the result as their
-own kind of array, and runs a kernel. The functions here do all of that but the kernel; `ev.spmv` is written with
-them, and imports evenly alone.
+An algorithm is a function around kernels. It takes the caller's arguments, checks their shapes, allocates the result
+in the caller's library, and runs a kernel. The functions here do all of that but the kernel. `ev.spmv` is written
+with them.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ __all__ = ["as_rows", "check_shape", "empty", "leaves_rows", "renamed", "result_
 
 
 def as_rows(A: Any, name: str = "A") -> Any:
-    """`A` as an argument of a kernel whose tiles are rows.
+    """Return `A` as an argument for a kernel whose tiles are rows.
 
-    A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy stays as it is, since
-      kernels take it and remember it. CSC and COO are grouped by row on the host, at each call.
-    name: what the caller calls it.
+    A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy is returned as it is:
+      kernels take it, and recognise it at the next call. CSC and COO are grouped by row on the host, at each call.
+    name: what the caller calls it, for error messages.
 
-    Raises InputError for anything else, and for a layout whose tiles are no rows.
+    Raises InputError for anything else, and for other layouts whose tiles are not rows.
     """
     if sparse.is_compressed(A):
         return A
@@ -46,10 +46,10 @@ def as_rows(A: Any, name: str = "A") -> Any:
 
 
 def shape(A: Any, name: str = "A") -> tuple[int, int]:
-    """(rows, columns) of a sparse matrix or a layout. Raises InputError for what has no such shape."""
+    """Return (rows, columns) of a sparse matrix or a layout. Raises InputError for anything without such a shape."""
     found = getattr(A, "shape", None)
     if sparse.is_compressed(A) and len(A.indptr) != A.shape[0] + 1:
-        as_layout(A, name)  # which refuses a shape that is not its arrays'
+        as_layout(A, name)  # raises: the shape does not match the arrays
     known = is_layout(A) or not arrays.is_array(A)
     if not isinstance(found, tuple) or len(found) != 2 or not known:
         hint = "give the layout a field num_columns" if is_layout(A) else ""
@@ -60,12 +60,12 @@ def shape(A: Any, name: str = "A") -> tuple[int, int]:
 
 
 def leaves_rows(A: Any) -> bool:
-    """Whether a kernel over the rows of `A` may leave elements of its result unwritten, as over a subset of rows."""
+    """Whether a kernel over `A` may leave rows of its result unwritten, since `A` may have only some of the rows."""
     return is_layout(A) and not leaves(type(A), "tile_id")
 
 
 def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:
-    """Raise InputError where the array `x` has another shape. what: the right one, in words: "the columns of A"."""
+    """Raise InputError if the array `x` has another shape. what: describes the shape, as in "the columns of A"."""
     if arrays.is_array(x) and getattr(x, "shape", None) == shape:
         return
     found = tuple(arrays.view(x, name).shape)
@@ -75,32 +75,35 @@ def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:
 
 
 def result_type(first: Any, *others: Any) -> np.dtype[Any]:
-    """NumPy's type of a product of these arrays, matrices and layouts; float16 or bfloat16 where all of them are.
+    """Return NumPy's result dtype of a product of arrays, matrices and layouts; float16 or bfloat16 if all are.
 
-    Raises InputError where all are bool.
+    Raises InputError if all are bool.
     """
     given = [dtype for operand in (first, *others) for dtype in _types(operand)]
     found = given[0]
-    if found.kind != "b" and all(dtype is found for dtype in given):  # mostly, and in less time
+    if found.kind != "b" and all(dtype is found for dtype in given):  # the usual case, made fast
         return found
     return _result_type(*given)
 
 
 def empty(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """A new array, uninitialised, of the library and on the device of the array `like`.
+    """Allocate an uninitialised array of the same library and on the same device as the array `like`.
 
-    Raises InputError where memory does not hold it.
+    Raises InputError if it does not fit into memory.
     """
     return _made(arrays.empty, like, shape, dtype)
 
 
 def zeros(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """The same, filled with zeros."""
+    """Allocate an array of zeros of the same library and on the same device as the array `like`.
+
+    Raises InputError if it does not fit into memory.
+    """
     return _made(arrays.zeros, like, shape, dtype)
 
 
-class renamed:  # a function in all but name
-    """Errors about a kernel's argument name it as the caller does: `with renamed(y="out"): kernel(A, x, out)`."""
+class renamed:  # lower case, since it is used like a function
+    """Make errors name a kernel's argument as the caller does: `with renamed(y="out"): kernel(A, x, out)`."""
 
     __slots__ = ("_names",)
 
@@ -126,7 +129,7 @@ def _made(make: Callable[..., Any], like: Any, shape: tuple[int, ...], dtype: An
 
 
 def _types(operand: Any) -> Iterator[np.dtype[Any]]:
-    if arrays.kind(operand) not in (None, "torch"):  # whose tensors may be sparse
+    if arrays.kind(operand) not in (None, "torch"):  # PyTorch's tensors may be sparse
         yield arrays.dtype_of(operand, "x")
     elif sparse.is_compressed(operand):
         yield operand.dtype

@@ -1,8 +1,8 @@
-"""`ev.verify`: proof, by counting, that a schedule does all the work of a layout, and none twice.
+"""`ev.verify`: prove, by counting, that a schedule does all the work of a layout, and none twice.
 
-Two runs. The first walks the schedule's own methods as plain Python, processor by processor,
-for the launch that it asks for and for a few other numbers of processors. The second runs a
-counting kernel on a target, through the engine that would run any other kernel.
+There are two runs. The first calls the schedule's own methods as plain Python, for each processor
+of its launch and for a few other numbers of processors. The second runs a counting kernel on a
+target, through the engine that runs all kernels under this schedule.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from evenly.schedules.partition import Partition, partition
 from evenly.targets.gpu.engines import engine_of
 
 OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
-MOST_STEPS = 5_000_000  # of the plain Python run
+MOST_STEPS = 5_000_000  # tiles, atoms and processors that the plain Python run may visit
 
 
 class VerificationError(EvenlyError, AssertionError):
-    """A schedule that leaves work out, or does some twice. The message names the first tile or atom."""
+    """A schedule leaves out work, or does some twice. The message names the first tile or atom."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was proved: `str()` says it in a line."""
+    """The result of `ev.verify`. `str()` describes it in a line."""
 
     schedule: Schedule
     tiles: int
@@ -57,11 +57,13 @@ class Verified:
 def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verified:
     """Prove that `schedule` visits each valid atom of a layout once and leaves each tile once.
 
-    schedule: a schedule, or its name. A: a layout in CPU memory, or a SciPy sparse matrix (as CSR).
-    target: where the counting kernel runs, "cpu", "cuda" or "simt"; "python" runs none.
-    options: of the target "simt": seeds=range(20) runs it in twenty orders of threads.
-    Raises VerificationError with the first tile or atom that is wrong, and which processors hold it;
-    SimtError for what target "simt" finds in the code itself.
+    schedule: a schedule, or its name.
+    A: a layout in CPU memory, or a sparse matrix of SciPy, which becomes CSR.
+    target: where the counting kernel runs: "cpu", "cuda" or "simt". "python" runs none.
+    options: of target "simt": seeds=range(20) runs the kernel in twenty orders of threads.
+
+    Raises VerificationError with the first tile or atom that is wrong, and the processors that visit it.
+    Raises SimtError if target "simt" finds a mistake in the code.
     """
     schedule = by_name(schedule)
     if isinstance(target, str) and target == "auto":
@@ -90,9 +92,9 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
 
 
 def _whole_groups(schedule: Schedule, counted: LayoutInstance, launched: int) -> int:
-    """How many processors, at least, make up whole groups of every size that the schedule asks for."""
+    """Return the least number of processors that form whole groups of every size that the schedule uses."""
     p, own = partition(schedule, counted, launched), _group_size(schedule)
-    # What its methods raise, the walks report.
+    # Errors of the schedule's methods are reported by the walks.
     with names.groups_asked() as asked, contextlib.suppress(Exception):
         p.atoms(0, p.tiles(0)[0])
     if engine_of(schedule).runs_methods:
@@ -165,7 +167,7 @@ def _share(
     left: np.ndarray,
     previous: int,
 ) -> int:
-    """A shared tile's part: consecutive with the one before. Returns the atom after it."""
+    """Count the part of a shared tile, which must follow the part before it. Returns the atom after it."""
     atoms = p.atoms(processor, tile)
     _one_by_one(p, processor, f"atoms of tile {tile}", atoms)
     _visit(p, processor, tile, atoms, begin, end, visits)

@@ -1,10 +1,10 @@
-"""Where the floors are put together: the functions that lower ones call and higher ones have (see hooks.py)."""
+"""Connect each hook of a lower floor with the function of a higher floor that it calls (see hooks.py)."""
 
 from __future__ import annotations
 
 from evenly import hooks
 
-# hook -> function, each as "module:name"
+# hook: function, both as "module:name"
 TABLE = {
     "evenly.layouts.arguments:convert": "evenly.layouts:convert",
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",

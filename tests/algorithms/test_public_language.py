@@ -1,4 +1,4 @@
-"""An algorithm is a file of public language: it imports evenly, and nothing from inside."""
+"""Every algorithm uses the public interface only: it imports `evenly`, and no module inside it."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def total(L, out):
 
 
 def of_sizes(sizes, **options):
-    """The balance of a thread a tile, for tiles of these sizes."""
+    """Return the balance of one thread for each tile, for tiles of these sizes."""
     A = ev.ragged(np.concatenate([[0], np.cumsum(sizes)]))
     plan = total.plan(A, np.zeros(len(sizes)), schedule="thread_mapped", target="python")
     return plan.profile(**options)
@@ -40,7 +40,7 @@ def of_sizes(sizes, **options):
 
 # ---- numbers ----------------------------------------------------------------------------------------
 def test_one_long_tile_by_hand() -> None:
-    """128 tiles of 2 atoms but one of 66: one thread, one block of 64, or a warp goes through it."""
+    """127 tiles of 2 atoms and one of 66. One thread, one block of 64 threads, or one warp walks the long one."""
     sizes = np.full(128, 2)
     sizes[5] = 66
     found = by_label(of_sizes(sizes, against=[ev.ThreadMapped(64), ev.BlockMapped(64)]))
@@ -233,7 +233,7 @@ def test_without_matplotlib(monkeypatch, tmp_path) -> None:
 
 
 def test_large_matrices_take_no_time_to_speak_of() -> None:
-    """16 M atoms, by operations: nothing may be as large as the number of threads."""
+    """Operations are counted for 16 M atoms: no array may be as large as the number of threads."""
     import tracemalloc
 
     plan = total.plan(ev.ragged(np.arange(0, 16_000_001, 16)), np.zeros(1_000_000), target="python")

@@ -1,4 +1,4 @@
-"""Shares and levels in closed form, against what plain loops and `Partition` count."""
+"""The closed formulas of shares and levels against plain loops and `Partition`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def made(schedule, offsets):
 
 
 def lanes(shared) -> np.ndarray:
-    """Atoms of every thread, (blocks, threads), dealt one by one to where groups stand in device/group.cuh."""
+    """Atoms of every thread, (blocks, threads), dealt one by one to the groups as device/group.cuh places them."""
     out = np.zeros((shared.blocks, shared.block), np.int64)
     size = shared.size
     for group, atoms in enumerate(shared.atoms):
@@ -57,7 +57,7 @@ def spread(level) -> list[tuple[int, int]]:
 
 
 def expected(threads: np.ndarray) -> list[tuple[int, int]]:
-    """The same of processors whose threads are the rows."""
+    """The (time, atoms) that `spread` should return, for processors whose threads are the rows."""
     return sorted((int(row.max()), int(row.sum())) for row in threads)
 
 
@@ -97,7 +97,7 @@ def test_shares_are_those_of_the_partition(schedule, name) -> None:
     offsets=offsets,
 )
 def test_shares_of_the_engines_are_cuts_of_a_line(schedule, offsets) -> None:
-    """Ends of tiles (x) and atoms (o) laid out one by one, and cut (device/split.cuh, flatten.cuh)."""
+    """The ends of tiles (x) and the atoms (o) form a line, which the engines cut (device/split.cuh, flatten.cuh)."""
     _, shared, _ = made(schedule, offsets)
     sizes = np.diff(offsets)
     if schedule.engine == "flatten":
@@ -117,7 +117,7 @@ def test_shares_of_the_engines_are_cuts_of_a_line(schedule, offsets) -> None:
 
 
 def test_chunks_go_to_whoever_is_free_first(monkeypatch) -> None:
-    """One multiprocessor, 64 warps, 200 chunks: the warp with the long tile gets no other."""
+    """One multiprocessor, 64 warps, 200 chunks: the warp with the long tile gets no other chunk."""
     monkeypatch.setattr("evenly.balance.shares.measured", lambda: Gpu(1))
     sizes = [5000, *[32] * 199]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
@@ -131,7 +131,7 @@ def test_blocks_that_take_chunks_are_as_many_as_run_at_once() -> None:
 
 
 def test_binned_tiles_are_where_the_engine_has_them() -> None:
-    """One block: units of a block, of two warps, of 16 teams of 4 and of threads, after each other."""
+    """One block runs its units in order: those of blocks, of two warps, of 16 teams of 4, and of threads."""
     sizes = [1, 40, 5, 700, 0, 3, 20, 1]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     _, shared, found = made(ev.Lrb(block=64, lanes=4, thread=2, group=16, warp=128), offsets)
@@ -146,7 +146,7 @@ def test_binned_tiles_are_where_the_engine_has_them() -> None:
 
 @ev.schedule
 class Chunked:
-    """Each thread has `tiles_each` tiles in a row."""
+    """Each thread has `tiles_each` consecutive tiles."""
 
     tiles_each: int = 3
     block = 64
@@ -165,7 +165,7 @@ class Chunked:
 
 @ev.schedule
 class Halves:
-    """A tile a group of 3, whose rank 0 takes half of it."""
+    """A group of 3 threads walks a tile; its rank 0 takes half of it."""
 
     size: int = 3
     owner = "group"

@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def row(matrix: str, contender: str, family: str, us: float, **others) -> Row:
-    """A row of a run on a GPU; `others`: what is not as usual."""
+    """Make a row of a run on a GPU. others: columns that differ from the defaults."""
     nnz = others.pop("nnz", 5000)
     usual = {
         "machine": "a GPU", "versions": "1", "target": "cuda", "dtype": "float32",

@@ -12,7 +12,7 @@ from tests.batteries import matrices
 
 
 def counted(matrix) -> int:
-    """Nonzero by nonzero, as the docstring says."""
+    """Count nonzero by nonzero, as the docstring of `gathers` says."""
     per = 32 // matrix.data.itemsize
     rows = [
         matrix.indices[a:b] // per for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False)

@@ -16,7 +16,7 @@ INSTRUMENTS = resources.files("evenly.bench").joinpath("instruments.cu").read_te
 
 
 def compiled(source: str, real: str) -> str:
-    """What ptxas says."""
+    """Return the output of ptxas."""
     log = io.StringIO()
     options = core.ProgramOptions(
         arch="sm_90", std="c++17", define_macro=[("real", real)], ptxas_options=["-v"]

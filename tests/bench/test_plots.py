@@ -51,7 +51,7 @@ def test_the_landscape_has_a_panel_a_schedule_with_its_own_parameters():
 
 
 def texts(figure):
-    """The boxes of the titles, labels and legends of a figure, in pixels, by what they say."""
+    """Return the boxes of a figure's titles, labels and legends, in pixels, by their text."""
     figure.draw_without_rendering()
     found = [text for ax in figure.axes if ax.get_visible() for text in (ax.title, ax._left_title)]
     found += [figure._supxlabel, figure._supylabel, *figure.legends]
@@ -63,7 +63,7 @@ def texts(figure):
 
 
 def fits(figure):
-    """Nothing is cut off, and no text lies on another one."""
+    """Check that nothing is cut off, and that no text overlaps another."""
     boxes = texts(figure)
     width, height = figure.bbox.width, figure.bbox.height
     for at, (said, box) in enumerate(boxes):

@@ -1,4 +1,4 @@
-"""What benchmarks/results keeps of a run is enough: for the summary, the figures and the marks."""
+"""The files in benchmarks/results have all that the summary, the figures and the performance marks need."""
 
 from __future__ import annotations
 

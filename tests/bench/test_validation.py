@@ -43,7 +43,7 @@ def test_any_order_of_summation_is_right(terms, random):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_has_its_bound(dtype):
-    """Sums in the type that sums have, in two orders, are right; those of narrower types are not."""
+    """Sums in the accumulator's type pass, in two orders. Sums in a narrower type do not."""
     matrix, x = problem(dtype)
     known = Reference(matrix, x)
     backwards = sp.csr_array(

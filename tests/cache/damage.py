@@ -1,4 +1,4 @@
-"""Ways in which files of a cache come to harm."""
+"""Ways to damage the files of a cache."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def overwritten(path: Path, rng: random.Random) -> None:
 
 
 def zeroed_at_the_end(path: Path, rng: random.Random) -> None:
-    """As a file system leaves a file after a crash."""
+    """Zero the end of a file, as a file system may after a crash."""
     size = path.stat().st_size
     os.truncate(path, rng.randrange(size))
     os.truncate(path, size)

@@ -1,4 +1,4 @@
-"""Files of the cache are given out as they were written, or not at all."""
+"""A file of the cache is read as it was written, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every file of a warmed cache comes to harm: a new process gives the right answer, and mends what it found."""
+"""Every file of a filled cache is damaged. A new process still gives the right answer, and repairs the cache."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def files(cache: Path) -> list[Path]:
 
 
 def harmed(cache: Path, target: str, seed: int) -> None:
-    """Harm every file, each in some way, and call."""
+    """Damage every file, each in some way, and call a kernel."""
     rng = random.Random(seed)
     for path in files(cache):
         if path.exists():
@@ -108,7 +108,7 @@ def test_every_file_of_the_emulators(tmp_path: Path, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.simt
 def test_what_is_loaded_is_not_mapped_from_the_cache(tmp_path: Path) -> None:
-    """So nobody who shortens a file of the cache ends a process that runs it."""
+    """Otherwise, truncating a file of the cache would crash the processes that run its code."""
     program = """
 import os
 import numpy as np

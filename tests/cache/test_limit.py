@@ -1,4 +1,4 @@
-"""The cache keeps to its limit: what was used longest ago goes."""
+"""The cache keeps to its limit: the files that were used longest ago are removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fill() -> None:
-    """A file of each name, the later ones used later."""
+    """Write a file for each name; later names are used later."""
     for i, name in enumerate(NAMES):
         write_file(limit.KINDS[i % 3], name, bytes(1000))
         os.utime(directory(limit.KINDS[i % 3]) / name, (1e9 + i, 1e9 + i))

@@ -1,4 +1,4 @@
-"""What others could have put into the cache is not used, with one warning that says which."""
+"""The cache does not use files that others could have written, and warns once, with the name."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_links_in_a_circle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_group_of_ones_own(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """Where each user has a group, folders above are often writable by it. evenly's own are not."""
+    """Where each user has a group of their own, folders above may be writable by it. evenly's own may not."""
     cache.parent.chmod(0o770)
     monkeypatch.setattr(places, "_private_group", lambda group: True)
     assert read_file("cpu", "a") == b"content"

@@ -48,7 +48,7 @@ def test_regular_tiles_get_threads_or_groups() -> None:
 
 
 def test_where_bytes_are_the_bound_atoms_lie_side_by_side() -> None:
-    """As many bytes of them as pay: of values that are twice as wide, half as many."""
+    """Runs have as many bytes as pay off: values that are twice as wide come in half as many."""
     assert chosen(equal_tiles(500_000, 64)) == ev.GroupMapped(8, items=8, run=8)
     wide = [consider(equal_tiles(500_000, 32), "cuda", Task(width=n)).schedule for n in (8, 16)]
     assert [schedule.run for schedule in wide] == [4, 1]
@@ -56,7 +56,7 @@ def test_where_bytes_are_the_bound_atoms_lie_side_by_side() -> None:
 
 
 def test_the_larger_a_value_the_fewer_lanes_fold_it() -> None:
-    """What lanes fold at the end costs more, and their next runs lie apart: an argmax between one lane and eight."""
+    """Folding between lanes costs more for large values, and their runs lie farther apart: an argmax gets 1 to 8 lanes."""
     long = equal_tiles(500_000, 64)
     tasks = Task(streams=True), Task(streams=True, value_bytes=16)
     lanes = [consider(long, "cuda", task).schedule for task in tasks]
@@ -70,7 +70,7 @@ def test_a_power_law_is_divided_evenly() -> None:
 
 @pytest.mark.parametrize("place", [0, 700_001, 999_999])
 def test_one_long_tile_among_a_million_is_seen(place: int) -> None:
-    """It decides alone how long a schedule takes that gives it to a group."""
+    """The long tile alone decides how long a schedule takes that gives it to one group."""
     lengths = np.full(1_000_000, 4)
     lengths[place] = 500_000
     A = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
@@ -151,7 +151,7 @@ def many_sums(A, y):
 
 
 def test_values_that_no_block_can_exchange_are_not_divided() -> None:
-    """80 bytes a tile: what MergePath's lanes exchange does not fit into a block's shared memory."""
+    """80 bytes for each tile: what the lanes of MergePath exchange does not fit into a block's shared memory."""
     A = ev.csr(rmat(14).astype(np.complex128))
     spec = tuple(spec_of(value, "A") for value in (A, np.zeros(A.num_tiles, np.complex128)))
     task = task_of(many_sums.program(spec))
@@ -170,7 +170,7 @@ def test_tiles_are_sorted_by_plans_only() -> None:
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_what_is_sorted_is_what_was_measured(streams: bool) -> None:
-    """The few tiles of mostly empty ones have nothing to ask for at once, whatever the kernel."""
+    """If most tiles are empty, Lrb gets one item, whatever the kernel: its few tiles have nothing to load at once."""
     sizes = np.zeros(200_000, np.int64)
     sizes[::20] = 40
     sizes[7] = 3_000
@@ -180,7 +180,7 @@ def test_what_is_sorted_is_what_was_measured(streams: bool) -> None:
 
 
 def test_a_few_very_long_tiles_among_short_ones_are_sorted_out() -> None:
-    """A block of 512 threads takes what has 1,024 atoms or more; below, a warp would be alone with it."""
+    """A block of 512 threads walks a tile of 1,024 atoms or more. Otherwise one warp would walk it alone."""
     for longest, sorts in ((2_000, True), (1_000, False)):
         lengths = np.full(2_000, 8)
         lengths[[3, 700, 1_999]] = longest
@@ -203,7 +203,7 @@ def padded(A, y):
 
 
 def test_values_are_as_wide_as_structs_are() -> None:
-    """56 bytes of fields, 64 of a struct."""
+    """56 bytes of fields make a struct of 64."""
     A = ev.csr(rmat(14).astype(np.complex128))
     spec = tuple(spec_of(value, "A") for value in (A, np.zeros(A.num_tiles, np.complex128)))
     task = task_of(padded.program(spec))
@@ -253,7 +253,7 @@ def test_who_gathers_does_not_stream() -> None:
 
 
 def test_plans_that_stream_sort_tiles_of_unequal_length() -> None:
-    """Where no gathers wait, bins of tiles beat even shares; they are made once, by plans, and where they pay."""
+    """Without gathers, bins of tiles beat even shares. Plans make them once, if they pay off."""
     for value_bytes in (8, 16):
         plans, calls = (Task(streams=True, value_bytes=value_bytes, kept=k) for k in (True, False))
         skewed = ev.csr(rmat(14))
@@ -288,7 +288,7 @@ def test_streams_are_cut_into_larger_shares_the_more_there_is() -> None:
 
 # ---- how much of fast memory caches what is gathered -----------------------------------------------
 def test_the_more_is_gathered_the_more_memory_is_left_for_it() -> None:
-    """For values of up to 8 bytes, in larger shares; of larger values too few blocks would fit beside so much cache."""
+    """Large layouts get more L1, for values of up to 8 bytes. With larger ones, too few blocks would fit beside it."""
 
     def chosen_for(atoms: int, **task: int) -> ev.MergePath:
         st = Statistics(atoms // 16, atoms, 16.0, 9_000, 4.0, 0.3)
@@ -327,7 +327,7 @@ def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
 
 
 def test_the_largest_values_find_some_schedule() -> None:
-    """A kilobyte a tile and more: nothing of a block would fit into its shared memory."""
+    """With a kilobyte or more for each tile, nothing of a block fits into shared memory."""
     A = ev.csr(rmat(12))
     for streams in (True, False):
         task = Task(value_bytes=1032, width=8, streams=streams)
@@ -336,7 +336,7 @@ def test_the_largest_values_find_some_schedule() -> None:
 
 # ---- long tiles, a small vector --------------------------------------------------------------------
 def test_long_tiles_of_a_small_matrix_want_most_loads_in_flight() -> None:
-    """Their x stays in L1, if it is narrow; one that is larger does not."""
+    """A narrow x stays in L1, a larger one does not."""
     social = ev.csr(rmat(13, per_row=160))
     assert consider(social, "cuda").schedule == ev.NonzeroSplit(128, 8)
     assert consider(social, "cuda", Task(width=8)).schedule == ev.MergePath(256, 6, 5, 28)
@@ -373,7 +373,7 @@ def positive(A, y):
 
 
 def test_runs_are_for_what_lies_side_by_side() -> None:
-    """Not for values at places of their own, nor for those of some atoms only, nor for passes that store."""
+    """There are no runs for values at indices of their own, for those of some atoms only, or for passes that store."""
     x = np.ones(16, np.float32)
     for layout, there in ("csr", True), ("ell", False), ("dia", False), ("bcsr", False):
         A = convert(rmat(4), layout)
@@ -434,7 +434,7 @@ def test_of_layouts_without_columns_nothing_is_known() -> None:
 
 
 def test_offsets_of_others_tell_nothing() -> None:
-    """A layout over another one's values, and one whose offsets are whole blocks' of tiles."""
+    """A layout over another one's values, and one whose field `offsets` counts blocks of tiles."""
     skewed = ev.csr(rmat(10))
     assert statistics(ev.uniform(3, skewed)).deviation == 0
     assert statistics(ev.bcsr(rmat(10).tobsr((4, 2)))).greatest == 0

@@ -1,4 +1,4 @@
-"""Plans of layouts whose tiles all have equally many atoms: they read no offsets."""
+"""Plans of layouts whose tiles all have the same number of atoms read no offsets."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_other_layouts_are_run_as_they_are(target: str) -> None:
 
 @pytest.mark.parametrize("target", BOTH)
 def test_the_same_offsets_in_another_layout_are_read(target: str) -> None:
-    """They may have been changed in place meanwhile."""
+    """They may have been changed in place since then."""
     A, x, y = arguments(equal_rows(300, 7))
     plan = spmv.plan(A, x, y, target=target)
     A.offsets[150] += 3
@@ -152,7 +152,7 @@ def test_the_same_offsets_in_another_layout_are_read(target: str) -> None:
 
 
 def test_a_matrix_that_scipy_changes_in_place() -> None:
-    """As it does where it adds duplicates up: the offsets are the same array, and the matrix has fewer atoms."""
+    """SciPy does so when it sums duplicates: the array of offsets is the same, but the matrix has fewer atoms."""
     matrix = equal_rows(300, 7)
     x, y = vector(50), np.full(300, np.nan, np.float32)
     plan = spmv.plan(matrix, x, y)

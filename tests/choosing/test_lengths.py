@@ -1,4 +1,4 @@
-"""The lengths of tiles, by NumPy where there are offsets and by a kernel where the layout lies on a GPU."""
+"""The lengths of tiles are measured by NumPy from offsets, and by a kernel for layouts on a GPU."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def laid_out(name: str, matrix: Any) -> Any:
 
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_the_kernel_measures_what_numpy_measures(name: str) -> None:
-    """On the CPU what `auto` runs on a GPU, over every layout."""
+    """The kernel that `auto` runs on a GPU runs here on the CPU, over every layout."""
     for matrix in matrices().values():
         layout = laid_out(name, matrix)
         if layout.max_tiles > 0:

@@ -16,7 +16,7 @@ from evenly.cli import main
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command line gave."""
+    """The status and output of a command line."""
 
     status: int
     out: str

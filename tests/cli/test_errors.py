@@ -177,7 +177,7 @@ def test_a_target_that_is_not_there(evenly, small, monkeypatch):
 
 
 class TestCsv:
-    """What cannot be appended to is said before any work is done."""
+    """A file that cannot be appended to is an error before any work is done."""
 
     def test_places(self, evenly, small, tmp_path):
         path = tmp_path / "missing" / "a.csv"

@@ -60,7 +60,7 @@ def test_all_of_them(evenly, matrices_dir, options):
 @pytest.mark.slow
 @pytest.mark.parametrize("layout", ["ell", "dia"])
 def test_padded_layouts(evenly, matrices_dir, layout):
-    """Right, or refused with the bytes that it would take."""
+    """The result is right, or the error says how many bytes the layout would take."""
     refused = 0
     for name, row in described(matrices_dir).items():
         if row["field"] == "complex":

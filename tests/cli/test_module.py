@@ -1,4 +1,4 @@
-"""`python -m evenly` is the command, its exit status too."""
+"""`python -m evenly` runs the command, and has its exit status."""
 
 from __future__ import annotations
 

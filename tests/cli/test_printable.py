@@ -1,4 +1,4 @@
-"""What files are called, and what is in them, reaches a terminal as text only."""
+"""Names and contents of files are printed as plain text: no control character reaches a terminal."""
 
 from __future__ import annotations
 

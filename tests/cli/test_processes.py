@@ -29,7 +29,7 @@ def test_bad_input(tmp_path):
 
 
 def test_an_error_from_a_broken_installation_is_one_line(small):
-    """Even what goes wrong while commands are imported."""
+    """So is an error while the commands are imported."""
     code = "import sys; sys.modules['typer'] = None; from evenly.cli import main; sys.exit(main(['info']))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ran.returncode == 3
@@ -49,7 +49,7 @@ def test_an_ascii_terminal():
 
 
 def test_start_up_imports_little():
-    """Numba, SciPy's parts and CUDA are for the commands that need them."""
+    """Numba, parts of SciPy and CUDA are imported only by the commands that need them."""
     code = (
         "import sys; from evenly.cli import main; main(['--version']); "
         "print(sorted(m for m in ('numba', 'cuda', 'scipy.io', 'rich.table') if m in sys.modules))"

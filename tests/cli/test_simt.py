@@ -1,4 +1,4 @@
-"""`evenly spmv --target simt`: orders of threads, what it finds, what it counts."""
+"""`evenly spmv --target simt`: orders of threads, reports, counters."""
 
 from __future__ import annotations
 

@@ -89,21 +89,21 @@ def run(page: Path, tmp_path: Path, gpu: bool = False) -> int:
 
 
 def headings(page: Path) -> set[str]:
-    """What a link to a heading of the page says behind the #."""
+    """Return the anchors of a page's headings, as links name them after the #."""
     prose = FENCE.sub("", page.read_text())
     titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 
 
 def headings_linked(page: Path) -> list[tuple[str, str]]:
-    """The headings that a page links to: (file, "" for the page itself; heading)."""
+    """Return the headings that a page links to, as (file, heading). The file "" is the page itself."""
     prose = FENCE.sub("", page.read_text())
     found = re.findall(r"\]\(([^)#]*)#([^)]*)\)", prose)
     return [(target, heading) for target, heading in found if "://" not in target]
 
 
 def links(page: Path) -> list[str]:
-    """The files that a page links to, beside those on the web."""
+    """Return the files that a page links to, without links to the web."""
     prose = FENCE.sub("", page.read_text())
     found = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", prose)
     return [target for target in found if "://" not in target]

@@ -1,4 +1,4 @@
-"""The commands in the README and in docs/ run as they stand, from the repository's root."""
+"""The commands in the README and in docs/ run as printed, from the repository's root."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_commands(
     winners_file: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """In a folder like the root, for they write files."""
+    """Run them in a copy of the root, since they write files."""
     (tmp_path / "examples").symlink_to(pages.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     for arguments in commands(page):

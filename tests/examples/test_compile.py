@@ -1,4 +1,4 @@
-"""One's own layout and schedules on target `cuda`, compiled by NVRTC: no GPU is needed for that."""
+"""User-defined layouts and schedules on target `cuda`, compiled by NVRTC without a GPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytest.importorskip("cuda.core")
 
 @ev.schedule
 class WarpsOfTiles:
-    """Threads that ask for a group, though tiles belong to threads; `block` is in `launch` alone."""
+    """Its threads use a group, though each tile belongs to one thread. Only `launch` has the number of threads."""
 
     owner = "thread"
 

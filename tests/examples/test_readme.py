@@ -1,4 +1,4 @@
-"""The README's code runs, and its tables say what the code says."""
+"""The README's code runs, and its tables agree with the code."""
 
 from __future__ import annotations
 

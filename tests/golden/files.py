@@ -71,7 +71,7 @@ def difference(name: str, folder: Path = FOLDER) -> str:
 
 
 def kept_names(folder: Path = FOLDER) -> set[str]:
-    """The files that are there."""
+    """The names of the golden files in the repository."""
     return {str(path.relative_to(folder)) for path in folder.glob("c*/*.*")}
 
 

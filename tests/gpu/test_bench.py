@@ -1,4 +1,4 @@
-"""`evenly bench spmv` on a GPU: everybody takes part, is right, and is timed warm and flushed."""
+"""`evenly bench spmv` on a GPU: every contender takes part, is right, and is timed warm and flushed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_everybody_takes_part(dtype, tmp_path, capsys):
 
 
 def test_pytorch_goes_on_where_it_was():
-    """A stream that has ended would stay its current one: calls failed long after a bench."""
+    """If a stream that has ended stayed PyTorch's current one, calls long after a benchmark would fail."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("cupy")
     from evenly.bench.gpu import Gpu

@@ -1,4 +1,4 @@
-"""Subsets whose number of tiles only the device knows: the host never reads it."""
+"""Subsets whose number of tiles is in GPU memory: the host never reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bound calls, which are launched as a graph, and what others capture meanwhile."""
+"""Bound calls, which are launched as a graph, and streams that others capture at the same time."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_graphs_give_the_same_bits(kernel: ev.Kernel, schedule: str) -> None:
 
 @pytest.mark.parametrize("schedule", [ev.MergePath(), TWO], ids=str)
 def test_from_several_threads_and_streams(schedule: Any) -> None:
-    """Each thread binds its own, to a stream that it names; two of them name the same one."""
+    """Each thread binds a call to a stream; two of them to the same one."""
     matrix = rmat(12)
     cupy, A, _, _ = arguments(matrix)
     x = cupy.asarray(np.random.default_rng(1).random(matrix.shape[1], dtype=np.float32))

@@ -68,7 +68,7 @@ def test_offsets_of_equal_tiles_are_not_read() -> None:
 
 @pytest.mark.parametrize("schedule", ["auto", *SCHEDULES])
 def test_calls_follow_a_matrix_that_changes_under_them(schedule: str) -> None:
-    """What is remembered of a call holds nothing of a structure: the same memory, another matrix."""
+    """A remembered call keeps nothing of the structure: here the same memory holds another matrix."""
     first, second = matrices()["tall"], matrices()["tall"].copy()
     second.indptr[1:-1] = np.sort(np.random.default_rng(3).integers(0, second.nnz, 1999))
     cupy, A, x, y = arguments(first)
@@ -100,7 +100,7 @@ def test_calls_follow_captured_constants(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_calls_on_other_arrays_of_the_same_place_and_size() -> None:
-    """Another type or shape at the same address is another call."""
+    """An array of another type or shape at the same address makes another call."""
     matrix = matrices()["power law"]
     cupy, A, x, y = arguments(matrix)
     memory = cupy.zeros(matrix.shape[1], np.float64)
@@ -143,7 +143,7 @@ def test_a_plan_in_a_graph(kernel, schedule: str) -> None:
     "schedule", [ev.DynamicChunks(), ev.DynamicChunks(4, 1), ev.Lrb()], ids=str
 )
 def test_who_takes_what_does_not_show(schedule) -> None:
-    """Equal bits of sums that round, over many launches: those of chunks find their counter as it was."""
+    """Sums that round have equal bits over many launches. Chunked launches find their counter reset."""
     matrix = rmat(14)
     cupy, A, x, y = arguments(matrix)
     random = np.random.default_rng(0)
@@ -196,7 +196,7 @@ def test_launches_say_what_is_launched() -> None:
 
 
 def test_long_runs_of_blocks_meet() -> None:
-    """One row over tens of thousands of blocks, many times over: a meeting must not see another launch's parts."""
+    """One row over tens of thousands of blocks, many times: a block must never see the parts of another launch."""
     lengths = np.full(3000, 2)
     lengths[1000], lengths[2000] = 900_000, 70
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Malformed matrices on a GPU: refused by what a small kernel finds, and looked at once an object."""
+"""A small kernel finds malformed matrices on a GPU. Each object is checked once."""
 
 from __future__ import annotations
 

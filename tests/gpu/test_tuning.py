@@ -45,7 +45,7 @@ def arguments(matrix):
 
 # ---- the clock -----------------------------------------------------------------------------------------
 def test_the_clock_agrees_with_the_hosts_over_many_launches() -> None:
-    """A thousand launches of a product of half a millisecond, on the host's clock, cost little but the GPU's time."""
+    """For a thousand launches of half a millisecond, the host's clock measures little but the GPU's time."""
     A, x, y = arguments(rmat(20, dtype=np.float32))
     plan = spmv.plan(A, x, y, schedule=ev.ThreadMapped())
     clock = GraphClock(plan.launches)
@@ -60,7 +60,7 @@ def test_the_clock_agrees_with_the_hosts_over_many_launches() -> None:
 
 
 def microseconds(launch: Callable[[], None], device: Any) -> float:
-    """One of ten launches, by the host's clock."""
+    """Time one of ten launches by the host's clock."""
     start = time.perf_counter()
     for _ in range(10):
         launch()
@@ -87,7 +87,7 @@ def test_restoring_is_not_counted() -> None:
 
 
 def test_each_launch_finds_what_the_first_one_found() -> None:
-    """After all the runs of a clock, the copies hold the result of one."""
+    """After all runs of a clock, the copies hold the result of a single run."""
     matrix = matrices()["power law"]
     A, x, y = arguments(matrix)
     plan = added.plan(A, x, y)
@@ -168,7 +168,7 @@ def default_stream():
 
 
 def test_new_numbers_on_several_streams() -> None:
-    """Each stream has vectors of its own in the new order, CuPy's and PyTorch's alike."""
+    """Each stream has its own reordered vectors, of CuPy and of PyTorch."""
     cupy = pytest.importorskip("cupy")
     matrix = in_integers(rmat(14, dtype=np.float32))
     A = ev.csr(matrix).to("cuda")
@@ -187,7 +187,7 @@ def test_new_numbers_on_several_streams() -> None:
 
 
 def in_integers(matrix):
-    """The matrix with values whose sums are exact."""
+    """Return the matrix with values whose sums are exact."""
     matrix.data[:] = np.round(4 * matrix.data)
     return matrix
 

@@ -1,4 +1,4 @@
-"""Complex numbers and floats of 16 bits on a GPU: every schedule, every conversion, whose arrays they may be."""
+"""Complex numbers and floats of 16 bits on a GPU: every schedule and conversion, arrays of every library."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_tensors_of_pytorch(dtype: str, schedule: str) -> None:
 
 
 def test_conjugate_views_of_pytorch() -> None:
-    """They share their memory with what they are views of, also where that call is remembered."""
+    """They share memory with their base, so a remembered call must tell them apart."""
     torch = pytest.importorskip("torch")
     matrix = matrices()["power law"].astype(np.complex64)
     A = ev.csr(matrix).to("cuda")

@@ -1,4 +1,4 @@
-"""Stand-ins for libraries that are not installed here: they quack as far as interop listens."""
+"""Stand-ins for libraries that are not installed here. They have only the attributes that interop reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenly.language.types import BFLOAT16, name_of
 
 
 class Foreign:
-    """A CPU array that speaks DLPack and nothing else."""
+    """A CPU array with DLPack and nothing else."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -48,7 +48,7 @@ class _Device(types.SimpleNamespace):
 
 
 class _Named:
-    """Prints as torch's dtypes and layouts do."""
+    """An object that prints as torch's dtypes and layouts do."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Random Matrix Market files, and what may have happened to them on their way."""
+"""Random Matrix Market files, valid ones and damaged ones."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def number(rng: random.Random, field: str, symmetry: str, diagonal: bool) -> lis
 
 
 def mutated(rng: random.Random, content: bytes) -> bytes:
-    """The same with one to three things wrong, or not."""
+    """A file with up to three mistakes."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(MUTATIONS)(rng, content)
     return content

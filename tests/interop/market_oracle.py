@@ -1,6 +1,6 @@
-"""A slow, strict reader of Matrix Market files: a dense matrix, or None where a file is not right.
+"""A slow, strict reader of Matrix Market files: it returns a dense matrix, or None for a malformed file.
 
-It shares nothing with evenly's: one line after the other, in Python's own numbers.
+It shares no code with evenly's reader. It parses one line after the other, with Python's own numbers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ LEGAL = {
 
 
 class Refused(Exception):
-    """The file is not right."""
+    """The file is malformed."""
 
 
 class TooLarge(Exception):
-    """The matrix is not for this reader."""
+    """The matrix is too large for this reader."""
 
 
 def demand(condition: object) -> None:
@@ -89,7 +89,7 @@ def natural(word: str) -> int:
 
 
 def walk(rows: int, columns: int, symmetry: str) -> Any:
-    """The places of an array's numbers."""
+    """The (row, column) of each number of an array file."""
     for column in range(1, columns + 1):
         first = {"general": 1, "skew-symmetric": column + 1}.get(symmetry, column)
         for row in range(first, rows + 1):

@@ -159,7 +159,7 @@ def test_new_arrays_are_of_the_callers_kind(monkeypatch):
 
 
 def test_bfloat16_of_pytorch(monkeypatch):
-    """NumPy has no such type, and PyTorch makes no NumPy array of it: the bits are what is handed over."""
+    """NumPy has no bfloat16, and PyTorch does not convert it to NumPy, so the bits are passed."""
     monkeypatch.setitem(sys.modules, "torch", fakes.torch_module())
     numbers = narrowed([1.5, -2.0])
     tensor = fakes.tensor(numbers)

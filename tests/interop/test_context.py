@@ -1,4 +1,4 @@
-"""The context of a device outlives the thread that used it first: with a driver that only counts who has it."""
+"""The context of a device outlives the thread that used it first. A stand-in for the driver counts references."""
 
 from __future__ import annotations
 

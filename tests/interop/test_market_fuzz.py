@@ -1,4 +1,4 @@
-"""Mutated Matrix Market files: each is read as a slow, strict reader reads it, or refused in one line."""
+"""Damaged Matrix Market files: evenly reads each as a slow, strict reader does, or refuses it in one line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .market_oracle import TooLarge, parse
 
 
 def check(path: Path, content: bytes) -> bool:
-    """Whether it was read; it is read exactly where it is right, and right."""
+    """Check that evenly reads a file if and only if it is valid, and reads it right. Returns whether it did."""
     path.write_bytes(content)
     try:
         expected = parse(content)
@@ -52,7 +52,7 @@ def fuzz(folder: Path, seed: int, count: int) -> None:
 
 @pytest.fixture(params=["lines", "compiled"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large files are read in compiled code, and pieces."""
+    """Read it as a large file, too: in pieces, by compiled code."""
     if request.param == "compiled":
         monkeypatch.setattr(market_body, "LARGE", 0)
         monkeypatch.setattr(market_body, "PIECE", 16)

@@ -1,4 +1,4 @@
-"""Matrices in files of either kind, and one clear line for bad ones."""
+"""Matrices in files of either kind, and one-line errors for bad ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_format_that_scipy_saves(tmp_path: Path, format: str, of: Any) -> 
 @pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr"])
 @pytest.mark.parametrize("of", [np.float32, np.float64, np.int8, np.uint8])
 def test_entries_of_one_place_are_summed(tmp_path: Path, format: str, of: Any) -> None:
-    """Also where their sum is beyond the type of each."""
+    """The sum may exceed the type of the entries."""
     once = sp.coo_array((np.array([100, 120, 3], of), ([0, 1, 1], [2, 0, 1])), shape=(2, 3))
     once = once.asformat(format)
     twice = [np.repeat(array, 2, axis=0) for array in (once.data, *places(once))]
@@ -110,7 +110,7 @@ def test_an_archive_of_something_else(tmp_path: Path) -> None:
 
 
 def test_structures_that_lead_out_of_the_matrix(tmp_path: Path) -> None:
-    """They would have a kernel read beyond x."""
+    """With these, a kernel would read beyond x."""
     outside = MATRIX.indices.copy()
     outside[3] = 7
     refused(saved(tmp_path, MATRIX, indices=outside), "")
@@ -132,7 +132,7 @@ TYPES = ("float64", "int8", "uint64", "S3", "O", "bool", "complex64", ">i4", "M8
 
 
 def changed(rng: random.Random, array: Any) -> Any:
-    """An array of a file with something wrong, or not."""
+    """An array of a file, possibly with a mistake."""
     kind, size = rng.randrange(6), array.size
     if kind == 0 and array.dtype.kind in "iuf" and size:
         array = array.copy()
@@ -151,7 +151,7 @@ def changed(rng: random.Random, array: Any) -> Any:
 
 
 def fuzz(folder: Path, seed: int, count: int) -> None:
-    """Whatever is in an archive: a matrix that can be multiplied, or one line."""
+    """Whatever an archive contains, the result is a matrix that can be multiplied, or a one-line error."""
     rng = random.Random(seed)
     path = folder / "matrix.npz"
     for _ in range(count):

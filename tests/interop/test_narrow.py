@@ -1,4 +1,4 @@
-"""bfloat16 by NumPy: against exact arithmetic, for every element and for what is hard to round."""
+"""Conversion of bfloat16, against exact arithmetic: every element, and numbers that are hard to round."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_every_element_comes_back() -> None:
 
 
 def exactly(value: float) -> float:
-    """The nearest bfloat16 to a number, by fractions."""
+    """Round a number to the nearest bfloat16 in exact arithmetic."""
     if value == 0 or not math.isfinite(value):
         return value
     exponent = max(math.frexp(value)[1] - 8, -133)

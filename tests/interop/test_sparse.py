@@ -1,4 +1,4 @@
-"""Sparse matrices of each library, taken apart without a copy."""
+"""The arrays of sparse matrices of each library are read without a copy."""
 
 from __future__ import annotations
 

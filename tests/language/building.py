@@ -1,4 +1,4 @@
-"""From a kernel and its arguments to the typed program: what the runtime does, in small."""
+"""Make the typed program of a kernel and its arguments, as the runtime does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that meet something: of C++, its macros and libraries, of CUDA, of Python, Numba and NumPy, and of ours."""
+"""Names that could clash: with those of C++, its macros and libraries, of CUDA, Python, Numba and NumPy, and of evenly."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ LONG = ["l" * 300, "l" * 299 + "m", "_" * 300, "é" * 150]
 
 
 def ours() -> list[str]:
-    """Every identifier in the code that we emit, or that emits it: each name that could ever be met."""
+    """Return every identifier that evenly emits or that its emitters use."""
     found: set[str] = set()
     for package, kinds in (
         (cuda, ("*.py", "*.cuh")),
@@ -191,7 +191,7 @@ FIXED = {"__debug__", *re.findall(r"\w+", re.sub(r"\{\w+\}", "", TEXT))}
 
 
 def usable(name: str) -> bool:
-    """Whether Python takes it for a name, and the text below leaves it."""
+    """Whether Python accepts a name, and the text is still the same kernel with it."""
     return name.isidentifier() and not keyword.iskeyword(name) and name not in FIXED
 
 
@@ -212,7 +212,7 @@ def plain_text() -> dict[str, str]:
 
 
 def text_of(seed: int, pool: list[str]) -> dict[str, str]:
-    """The names of a text's places; "" the text itself."""
+    """Draw a name for each place of the text. The key "" has the text itself."""
     names = Names(seed, pool)
     chosen = {
         p: names.member() if p in ("offsets", "indices", "values") else names() for p in PLACES

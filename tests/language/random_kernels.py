@@ -1,4 +1,4 @@
-"""Kernels made at random: wild ones, which are mostly refused, and tame ones, which all run."""
+"""Random kernels: `Wild` ones, which are mostly refused, and `Tame` ones, which all run."""
 
 from __future__ import annotations
 

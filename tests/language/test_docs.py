@@ -1,4 +1,4 @@
-"""docs/language.md says what the code does."""
+"""docs/language.md agrees with the code."""
 
 from __future__ import annotations
 

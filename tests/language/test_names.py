@@ -1,4 +1,4 @@
-"""Nobody's name meets another: kernels whose every name is nasty give what the reference gives, on all targets."""
+"""No two names clash: kernels in which every name is nasty give the reference's results, on all targets."""
 
 from __future__ import annotations
 

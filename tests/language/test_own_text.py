@@ -1,4 +1,4 @@
-"""A kernel's text must be its own, wherever it stands; any other is refused."""
+"""A kernel's source must be the text of that very function, wherever it comes from. Any other text is refused."""
 
 from __future__ import annotations
 

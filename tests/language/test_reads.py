@@ -1,4 +1,4 @@
-"""What code reads from outside: exactly that, compared exactly, to any depth."""
+"""The values that code reads from outside: exactly those are tracked, to any depth, and compared exactly."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_integers_too_long_to_be_written() -> None:
 
 
 def follows(kernel: Kernel, change: Callable[[], Any]) -> bool:
-    """Whether a kernel is lowered anew, and rightly, after a change; and not before."""
+    """Whether a kernel is compiled again, with the right result, after a change, and not before."""
     before = kernel.program(SPECS)
     assert kernel.program(SPECS) is before
     change()
@@ -173,7 +173,7 @@ def test_functions_and_their_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_function_that_is_given_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Notebooks that load modules anew do so."""
+    """Notebooks that reload modules replace a function's code."""
     function = scaled.function
     monkeypatch.setattr(function, "__code__", function.__code__)
     assert follows(calls, lambda: setattr(function, "__code__", scaled_anew.__code__))
@@ -223,7 +223,7 @@ def test_functions_of_one_text_are_several_functions() -> None:
 
 
 def test_a_function_made_anew_under_its_name() -> None:
-    """The old one is gone, and the new one may lie where it lay."""
+    """The old function is gone, and the new one may have its address."""
     space: dict[str, Any] = {"ev": ev}
     text = "def k(A, y):\n    for t in A.tiles():\n        y[t] = f(1.0)\n"
     exec(text, space)

@@ -57,7 +57,7 @@ def test_every_schedule(schedule: Any) -> None:
 
 
 def test_calls_of_one_plan_take_turns() -> None:
-    """Each has memory of its own for what lives from one pass to the next."""
+    """Each call has its own memory for values that a kernel keeps from one pass to the next."""
     _, (A, x, y) = case()
     plan = softmax_rows.plan(A, x, y, schedule="merge_path", target="cpu")
     others = [np.zeros_like(y) for _ in range(3)]
@@ -111,7 +111,7 @@ def test_arrays_live_as_long_as_it_is_open() -> None:
 
 
 def test_what_a_renumbered_plan_made_lives_too() -> None:
-    """Copies in the order of the new numbers belong to the call: so large that what is freed goes to others at once."""
+    """The reordered copies belong to the call. They are so large that freed memory would be reused at once."""
     rng = np.random.default_rng(0)
     columns = rng.zipf(1.5, 400_000).clip(max=300_000).astype(np.int32) - 1
     offsets = np.arange(0, 400_001, 4, dtype=np.int32)
@@ -131,7 +131,7 @@ def test_what_a_renumbered_plan_made_lives_too() -> None:
 
 
 def test_who_calls_in_the_midst_of_a_call_gets_its_own_run() -> None:
-    """As a signal's handler may, between two phases."""
+    """A signal handler may call between two phases."""
     _, (A, x, y) = case()
     plan = softmax_rows.plan(A, x, y, schedule="merge_path", target="cpu")
     plan(A, x, y)

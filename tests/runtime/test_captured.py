@@ -1,4 +1,4 @@
-"""What kernels, functions, layouts and schedules read from outside decides each call, and is what a plan freezes."""
+"""The values that kernels, functions, layouts and schedules read from outside decide each call. A plan keeps them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ A = Rows(np.arange(1.0, 7.0), 3)
 
 
 def answers(kernel: Any, schedule: Any = "thread_mapped", A: Any = A) -> list[float]:
-    """Of two one-shot calls, which must be the reference's."""
+    """The results of two one-shot calls, which must be the reference's."""
     y, expected = np.full(3, -1.0), np.full(3, -1.0)
     kernel.on("python")(A, expected)
     for _ in range(2):
@@ -119,7 +119,7 @@ def test_layouts_methods(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_layout_whose_methods_are_given_another_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Notebooks that load modules anew do so."""
+    """Notebooks that reload modules replace the code of methods."""
     y = np.zeros(3)
     plans = [total.plan(A, y, schedule="thread_mapped", target=t) for t in ("cpu", "python")]
     assert answers(total) == [6, 14, 22]
@@ -131,7 +131,7 @@ def test_a_layout_whose_methods_are_given_another_code(monkeypatch: pytest.Monke
 
 
 class Fewer(Rows):
-    """It was made no layout of its own, and is one all the same."""
+    """A class without the decorator `ev.layout`, which is a layout by inheritance."""
 
     def valid(self, tile, position):
         return position % 2 == 0

@@ -1,4 +1,4 @@
-"""Calls like an earlier one on target `cpu`, after something was changed in place under them."""
+"""Repeated calls on target `cpu`, after an array was changed in place between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def put(L, out):
 
 @ev.layout
 class Counted:
-    """The last offset says how many atoms there are."""
+    """The last offset is the number of atoms."""
 
     offsets: ev.Array[ev.Index]
 
@@ -55,7 +55,7 @@ def test_counts_that_come_from_an_array_are_checked_at_each_call(wrap) -> None:
 
 @ev.layout
 class Fixed:
-    """Its greatest count of tiles is a field."""
+    """A field holds the upper bound of its number of tiles."""
 
     offsets: ev.Array[ev.Index]
     max_tiles: int

@@ -1,4 +1,4 @@
-"""Arguments by place and by name, and defaults, as Python has them; and what is said where they do not fit."""
+"""Arguments by position and by name, and defaults, work as in Python; errors say what does not fit."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_starred_parameters_are_refused_with_their_line(stars: str) -> None:
 
 
 def test_any_call_is_bound_as_python_binds_it() -> None:
-    """Or refused where Python refuses it."""
+    """A call that Python refuses is refused."""
     draw = random.Random(0)
     for _ in range(300):
         parts = [draw.choice(["a", "a=1"]), draw.choice(["b=2", "b=2", "b"]), "c=3", "d", "e=5"]

@@ -1,4 +1,4 @@
-"""Kernels, functions, plans, schedules and layouts in other processes; and what is said where they cannot get there."""
+"""Kernels, functions, plans, schedules and layouts in other processes, and the errors where they cannot be pickled."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_plan_of_a_kernel_with_parameters_that_are_given_by_name() -> None:
 
 
 def test_a_plan_of_another_kernel_than_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It keeps what it captured; where that is something else, it cannot be made again."""
+    """A plan keeps what it captured. It is refused in a process where that differs."""
     written = pickle.dumps(kernel.plan(A, np.zeros(3), schedule="merge_path", target="cpu"))
     monkeypatch.setitem(globals(), "FACTOR", 5.0)
     with pytest.raises(ev.InputError) as caught:

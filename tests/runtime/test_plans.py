@@ -1,4 +1,4 @@
-"""Plans on the CPU: what they promise beside being right."""
+"""What plans on the CPU promise beside right results."""
 
 from __future__ import annotations
 

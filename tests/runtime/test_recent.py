@@ -1,4 +1,4 @@
-"""What decides a call's launches: any change of it must send the call the long way."""
+"""The memory of recent calls. Any change that affects the launches must make a call prepare them again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evenly.runtime.recent import MOST, Recent
 
 
 class ndarray:  # the name is what interop goes by
-    """A CuPy array, as far as it is read."""
+    """A CuPy array, with the attributes that are read."""
 
     __module__ = "cupy"
 
@@ -53,7 +53,7 @@ A, X, Y = csr(), ndarray(1, (5,)), ndarray(2, (4,))
 
 
 def prepared() -> None:
-    """Launches, as far as they matter here."""
+    """Launches, with the attributes that matter here."""
 
 
 def recent(*arguments: Any, stream: Any = lambda: 7) -> Recent:
@@ -69,7 +69,7 @@ def test_the_same_call_is_found_again() -> None:
 
 
 def test_a_layout_is_known_by_itself() -> None:
-    """It is frozen, so that nothing of it need be read; another one is another, also where the first one lay."""
+    """A layout is frozen, so its fields need not be compared. Another one counts as new, even at the same address."""
     mine = csr()
     held = recent(mine, X, Y)
     assert held.again(mine, X, Y)
@@ -81,7 +81,7 @@ def test_a_layout_is_known_by_itself() -> None:
 
 
 def test_a_tensor_in_a_layout_is_looked_at() -> None:
-    """It can be given other memory."""
+    """Its memory can be replaced."""
     indices = ndarray(1100, (9,), np.int32)
     layout = Csr(ndarray(1000, (5,), np.int32), indices, Tensor(), 5)
     held = recent(layout, X)
@@ -91,7 +91,7 @@ def test_a_tensor_in_a_layout_is_looked_at() -> None:
 
 
 def test_layouts_of_one_class_may_hold_arrays_of_several_libraries() -> None:
-    """What is written for the arrays of one is not asked of another's, and tensors are not missed."""
+    """Code for the arrays of one library is not used for those of another, and tensors are compared."""
     tensors = Csr(ndarray(1000, (5,), np.int32), ndarray(1100, (9,), np.int32), Tensor(), 5)
     assert recent(tensors, X).read(A, X) is None
     held = recent(A, X)
@@ -198,7 +198,7 @@ def test_other_kinds_of_arrays_in_it_go_the_long_way() -> None:
 
 
 def test_a_call_holds_the_arrays_that_it_read_and_a_remembered_one_none() -> None:
-    """Another thread may give the matrix others while native code reads these."""
+    """While native code reads these arrays, another thread may give the matrix others."""
     S = matrix()
     held = Recent((S,), "cpu")
     data = weakref.ref(S.data)
@@ -302,7 +302,7 @@ def test_a_number_is_what_it_is_not_how_it_is_shown() -> None:
 
 
 def test_an_array_without_an_address_goes_the_long_way() -> None:
-    """A sparse tensor has the Python type of a dense one."""
+    """A sparse tensor has the same Python type as a dense one."""
     held = Recent((Tensor(False),), "cuda:0")
     assert held.read(Tensor(False)) is not None
     assert held.read(Tensor(True)) is None

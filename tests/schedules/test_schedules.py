@@ -1,4 +1,4 @@
-"""Every schedule proves itself; wrong ones are found; parameters are checked."""
+"""`ev.verify` accepts every schedule and rejects wrong ones; parameters are checked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_masked_and_derived_layouts_too() -> None:
 # ---- schedules that are wrong -----------------------------------------------------------------------
 @ev.schedule
 class LeavesOut:
-    """Forgets the last atom of each tile."""
+    """Wrong: it forgets the last atom of each tile."""
 
     block: int = 64
     owner = "thread"
@@ -56,7 +56,7 @@ class LeavesOut:
 
 @ev.schedule
 class Twice(LeavesOut):
-    """Every thread walks all tiles."""
+    """Wrong: every thread walks all tiles."""
 
     def tiles(self, layout):
         return range(layout.num_tiles)
@@ -73,7 +73,7 @@ class BeyondTheEnd(LeavesOut):
 
 @ev.schedule
 class Disagrees:
-    """Members of a group see different tiles."""
+    """Wrong: members of a group see different tiles."""
 
     size: int = 4
     block: int = 64
@@ -106,7 +106,7 @@ class RankFromSetup(Disagrees):
 
 @ev.schedule
 class OutOfOrder:
-    """Shares a tile's atoms, the later ones first."""
+    """Wrong: a tile's threads take its later atoms first."""
 
     block: int = 64
     owner = "share"
@@ -333,7 +333,7 @@ def test_shares_need_to_know_how_many_items() -> None:
 # ---- tiles that engines hand out ----------------------------------------------------------------------
 @ev.schedule
 class TakesPairs:
-    """Takes chunks on a GPU; elsewhere a tile a group."""
+    """Takes chunks on a GPU. On other targets, a group walks each tile."""
 
     chunk: int = 2
     size: int = 4
@@ -399,7 +399,7 @@ def test_partitions_are_refused_for_no_processors() -> None:
 # ---- schedules that walk down --------------------------------------------------------------------
 @ev.schedule
 class Down:
-    """Tiles from the last to the first, and their atoms too, by steps that are no literals."""
+    """Walks tiles and their atoms from the last to the first, with steps that are not literals."""
 
     block: int = 64
 
@@ -431,7 +431,7 @@ def test_steps_that_are_no_literals_may_go_down(target: str) -> None:
 # ---- what `launch` gives -------------------------------------------------------------------------
 @ev.schedule
 class Launches:
-    """A tile a thread; `blocks` blocks, or those of `given`."""
+    """One thread for each tile, in `blocks` blocks or as `given` says."""
 
     blocks: float = 1
     owner = "thread"
@@ -521,7 +521,7 @@ def test_what_launch_raises_is_told_with_its_name() -> None:
 # ---- what is legal, and held to be so ------------------------------------------------------------
 @ev.schedule
 class InBlocks(LeavesOut):
-    """Tiles in the order of blocks of `size` threads, whatever the number of these: a stride of blocks."""
+    """Walks tiles in blocks of `size` threads, whatever the number of blocks: its stride is a block."""
 
     size: int = 64
 
@@ -535,7 +535,7 @@ class InBlocks(LeavesOut):
 
 @ev.schedule
 class EachItsOwnEnd(Disagrees):
-    """Groups stop at ends of their own, behind their last tile."""
+    """Each member of a group stops at an end of its own, after the group's last tile."""
 
     def tiles(self, layout):
         here = ev.group(self.size)
@@ -584,7 +584,7 @@ def test_groups_that_blocks_do_not_hold_are_refused() -> None:
 
 @ev.schedule
 class SharesDown(OutOfOrder):
-    """Right by its atoms, but for the order in which tiles come."""
+    """Wrong only in the order of its tiles."""
 
     def setup(self, layout):
         return layout, 0, layout.num_atoms if ev.thread_index() == 0 else 0

@@ -1,4 +1,4 @@
-"""Of equal maxima the first one counts, wherever both are and whoever folds them."""
+"""Of equal maxima the first counts, wherever they are and whichever thread folds them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def first_of_two(A, where):
 
 @pytest.fixture(scope="module")
 def rows() -> tuple[sp.csr_array, np.ndarray]:
-    """Rows of zeros with two ones each, in places of their own, and the atoms of the first ones."""
+    """Rows of zeros with two ones each at random places, and the atoms of the first ones."""
     random = np.random.default_rng(5)
     places = np.sort([random.choice(LENGTH, 2, replace=False) for _ in range(ROWS)], axis=1)
     values = np.zeros((ROWS, LENGTH), np.float32)

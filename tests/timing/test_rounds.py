@@ -1,4 +1,4 @@
-"""Rounds: interleaved, rewritten before each run, fewer for the slow and for the late."""
+"""Rounds are interleaved and rewrite the arrays before each run. Slow or late contenders get fewer."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_calls_are_slow_only_beside_other_calls():
 
 def test_one_disturbed_reading_counts_nobody_out():
     class Disturbed(Fake):
-        """Its first look was at a bad time."""
+        """A clock whose first estimate was disturbed."""
 
         def warm(self):
             return 1.0
@@ -79,7 +79,7 @@ def test_runs():
 
 
 def test_the_callers_own_bounds():
-    """Who tunes keeps to the few that may win, and to one round where time is short."""
+    """tune() keeps only the few that may win, and runs one round if time is short."""
     clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 1.9, []), "slow": Fake("s", 2.1, [])}
     found = measure(clocks, fewest=1, slow=2)
     rounds = {name: len(found[name, "warm"].times) for name in clocks}

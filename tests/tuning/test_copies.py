@@ -1,4 +1,4 @@
-"""Copies on a GPU, on a stand-in for it: when they are made, and when restored. tests/gpu/test_tuning.py has a GPU."""
+"""Copies on a stand-in for a GPU: when they are made and restored. tests/gpu/test_tuning.py tests them on a GPU."""
 
 from __future__ import annotations
 

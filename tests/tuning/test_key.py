@@ -1,4 +1,4 @@
-"""What winners are remembered by: alike where nothing that matters differs, else not."""
+"""The keys of winners: equal if everything that matters is equal, else different."""
 
 from __future__ import annotations
 

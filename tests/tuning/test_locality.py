@@ -1,4 +1,4 @@
-"""`plan.tune(locality=True)`: columns numbered anew, by how often they occur."""
+"""`plan.tune(locality=True)`: columns renumbered by how often they occur."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def reads_the_neighbour(A, x, y):
 
 @ev.kernel
 def may_read_less(A, x, y):
-    """Nothing says that x has an entry for every column."""
+    """A kernel for which x need not have an entry for every column."""
     for row in A.tiles():
         y[row] = sum(x[A.column(k)] for k in A.atoms(row) if A.value(k) > 0)
 
@@ -187,7 +187,7 @@ def wide(matrix):
 
 @pytest.mark.parametrize("layout", ["csc", "ell", "dia", "bcsr"])
 def test_layouts_without_such_ids(layout) -> None:
-    """Columns that are tiles or computed, or that also say what is padding."""
+    """Layouts whose columns are tiles, computed, or also mark padding."""
     matrix = matrices()["power law"]
     _, x, y = arguments(matrix)
     assert found(spmv_atoms, A=convert(matrix, layout), x=x, y=y) is None
@@ -298,7 +298,7 @@ def test_calls_share_the_memory_of_their_vectors() -> None:
 
 
 def test_threads_that_come_first_together_share_one_room(monkeypatch) -> None:
-    """Whose memory a call keeps is the memory that it uses, also where another thread has made its own meanwhile."""
+    """Two threads make the first call at once. Both keep the memory that both use."""
     A, x, y = arguments(matrices()["power law"])
     executable = on_new_numbers(spmv, ev.MergePath(), A, x, y)._executable
     binding = Binding({"A": A, "x": x, "y": y})
@@ -317,7 +317,7 @@ def test_threads_that_come_first_together_share_one_room(monkeypatch) -> None:
 
 
 def test_a_call_while_another_is_under_way_waits_for_nothing() -> None:
-    """Of a signal's handler, or in a child that was forked meanwhile: there waiting could be for ever."""
+    """A call of a signal handler, or in a child that was forked during a call, could wait for ever."""
     A, x, y = arguments(matrices()["power law"])
     plan = on_new_numbers(spmv, ev.MergePath(), A, x, y)
     plan(A, x, y)
@@ -336,7 +336,7 @@ def test_on_the_emulator() -> None:
 
 # ---- tuning ---------------------------------------------------------------------------------------------
 class Told(CpuCopies):
-    """Copies whose clocks say what is asked for: a stand-in for a machine that is always the same."""
+    """Copies whose clocks return given times: a stand-in for a machine without noise."""
 
     renumbered = 1.0
 

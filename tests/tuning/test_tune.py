@@ -1,4 +1,4 @@
-"""`plan.tune()`: what it measures, what it leaves alone, and what plans make of it later."""
+"""`plan.tune()`: what it measures, what it does not change, and how later plans use it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def planned(matrix=None, schedule="auto", kernel=spmv):
 
 
 class Paced(CpuCopies):
-    """Copies whose clocks say what a table says: a stand-in for a machine that is always the same."""
+    """Copies whose clocks return times from a table: a stand-in for a machine without noise."""
 
     table: dict
     readings: list
@@ -54,7 +54,7 @@ class Ticking:
 
 @pytest.fixture
 def paced(monkeypatch):
-    """paced({schedule class: microseconds}) decides what is measured; it gives the list of readings."""
+    """paced({schedule class: microseconds}) sets the times, and returns the list of readings."""
 
     def pace(table):
         readings: list = []
@@ -104,7 +104,7 @@ def test_long_runs_get_one_round(paced) -> None:
 
 
 def test_noise_alone_changes_no_choice(paced) -> None:
-    """Of those as fast as can be told, the plan's own schedule stays."""
+    """Of schedules that are equally fast within the noise, the plan keeps its own."""
     *_, plan = planned(schedule=ev.ThreadMapped())
     paced({ev.ThreadMapped: 1.01, ev.MergePath: 1.0, ev.WorkOriented: 1.3})
     few = [ev.MergePath(), ev.WorkOriented(), ev.ThreadMapped()]
@@ -177,7 +177,7 @@ def test_no_array_of_the_users_changes(name) -> None:
 
 
 def test_a_kernel_finds_at_each_run_what_it_found_at_the_first() -> None:
-    """Its work depends on what it stores: a second run on the same copy would find nothing to do."""
+    """Its work depends on what it stores: on the same copy, a second run would have nothing to do."""
     looked = []
 
     class Watched(CpuCopies):
@@ -242,7 +242,7 @@ def test_which_kernels_have_to_be_restored() -> None:
 
 
 def test_calls_of_the_plan_may_go_on_meanwhile() -> None:
-    """What is measured shares no compiled kernel with the plan, so no scratch memory either."""
+    """The measured candidates share no compiled kernel with the plan, and so no scratch memory."""
     *_, plan = planned(kernel=spmv.apart(), schedule=ev.WarpMapped())
     tuned = plan.tune(candidates=[ev.NonzeroSplit(64, 3), ev.ThreadMapped()], seconds=0.02)
     made = {key[1] for key in plan.kernel._executables}
@@ -336,7 +336,7 @@ def test_simt_is_refused() -> None:
 
 # ---- noise ------------------------------------------------------------------------------------------------
 class Noisy(Ticking):
-    """One whose readings go up and down by half."""
+    """A clock whose readings vary by half."""
 
     def warm(self):
         self.readings.append(self.name)
@@ -345,7 +345,7 @@ class Noisy(Ticking):
 
 @pytest.fixture
 def noisy(monkeypatch):
-    """noisy({schedule class: microseconds}): on a machine that is never the same."""
+    """noisy({schedule class: microseconds}) stands for a machine with noise."""
 
     def make(table):
         def clock(self, plan):
@@ -433,7 +433,7 @@ def test_another_kernel_type_or_structure_is_not_meant(paced, winners_file) -> N
 
 
 def test_calls_without_a_plan_follow_the_rule_alone(paced, winners_file, monkeypatch) -> None:
-    """So a file changes no bits of theirs, and costs them nothing."""
+    """So the file changes no bits of their results, and costs them no time."""
     _, A, x, y, plan = planned()
     paced(SLOW_THREADS)
     plan.tune(candidates=list(SLOW_THREADS))

@@ -1,4 +1,4 @@
-"""The file of measured winners: shared, edited, broken, forbidden."""
+"""The file of measured winners: shared, edited, damaged, or not accessible."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_later_one_of_two_for_the_same_counts(winners_file: Path) -> None:
 
 
 def test_any_other_key_is_another_winner(winners_file: Path) -> None:
-    """Another GPU's, another version's, another type's: none stands for another."""
+    """A winner of another GPU, version or type is never used."""
     others = [
         won(1, device="NVIDIA H200 (sm_90)"),
         won(1, device="NVIDIA B200 (sm_100)"),
@@ -104,7 +104,7 @@ def test_the_oldest_go_when_there_are_too_many(winners_file: Path, monkeypatch) 
 
 
 def test_what_others_measured_goes_first_and_counts_less(winners_file: Path, monkeypatch) -> None:
-    """However new they say that it is."""
+    """Imported winners are dropped first and count less, whatever their date."""
     monkeypatch.setattr(winner, "MOST", 3)
     mine = [won(day, date=f"2025-01-0{day}") for day in (1, 2)]
     others = [won(day, date=f"2025-02-0{day}", imported=True) for day in (1, 3, 4, 5)]
@@ -116,7 +116,7 @@ def test_what_others_measured_goes_first_and_counts_less(winners_file: Path, mon
 
 
 def test_dates_are_moments(winners_file: Path) -> None:
-    """Not text: those of another zone, of other precision."""
+    """Dates are compared as times, not as text: time zones and precisions differ."""
     late, early = "2025-01-01T23:00:00-05:00", "2025-01-02T03:00:00.500+00:00"
     for given, other in ((late, early), (early, late)):
         lines = [json.dumps(json.loads(winner.line(won(1))) | {"date": d}) for d in (given, other)]

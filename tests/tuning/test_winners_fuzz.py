@@ -1,4 +1,4 @@
-"""Mutated files of winners: whatever is in them, they are read, and what is read can be printed and written again."""
+"""Damaged files of winners: evenly reads whatever is in them, and can print and write what it has read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Algorithms, written as a user would write them: linalg/, one file each.
+"""Algorithms, written with the public interface that users have: one file each, in linalg/.
 
-To add an algorithm is to add one file. Nothing below (targets, schedules, layouts)
-knows of any of them.
+To add an algorithm, add one file. No target, schedule or layout knows any of them.
 """

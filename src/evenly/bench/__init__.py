@@ -1,17 +1,17 @@
-"""`evenly bench`: SpMV against the other libraries that are installed, on generated and real matrices.
+"""Compare SpMV with the other libraries that are installed, on generated and real matrices (`evenly bench`).
 
 matrices     ten generated matrices, and those of a folder
-case         one matrix: its arrays, two sets of values, what is right
-validation   SciPy's result in float64 and the bound of a right one's error
+case         one matrix: its arrays, two sets of values, the reference
+validation   SciPy's result in float64, and the bound of the rounding error of a correct one
 contender    one way to multiply, ready to run
 ours         `auto`, and every schedule with a grid of parameters
-peers        other libraries, one class each; cusparse: the C interface of one of them
-hardwired    SpMV by hand in CUDA C++ (hardwired.cu), to see what the abstraction costs
+peers        other libraries, one class each; cusparse: the C interface of cuSPARSE
+hardwired    SpMV written by hand in CUDA C++ (hardwired.cu), to measure what the abstraction costs
 gpu, cpu     a place to run: memory, clocks, rates
 floors       the least time that a matrix can take
 record       the rows of the CSV file
 summary      geometric means by size of matrix
 plots        the figures
 
-`cli/bench_run.py` does all of it, in order.
+`cli/bench_run.py` runs these in order.
 """

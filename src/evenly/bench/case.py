@@ -1,4 +1,4 @@
-"""One matrix to be multiplied: two sets of values and vectors, and what is right."""
+"""One matrix to multiply, with two sets of values and vectors, and the reference."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """y = A x in `dtype`.
+    """y = A x for one matrix.
 
-    matrix: (m, n) csr_array with int32 indices where they fit.
-    sets: pairs of values (nnz,) and x (n,). Timed runs take them in turn, so that nobody can
-      live off a copy of old ones; results are checked on the last.
+    matrix: (m, n) csr_array, with int32 indices if they fit.
+    sets: pairs of values (nnz,) and x (n,). Timed runs alternate between them, so that a contender
+      that works on a copy of old values fails its check. Results are checked on the last set.
     """
 
     name: str
@@ -34,12 +34,12 @@ class Case:
         return int(self.matrix.nnz)
 
     def reference(self) -> Reference:
-        """What is right for the last set."""
+        """Compute the reference for the last set."""
         return Reference(self.matrix, self.sets[-1][1])
 
 
 def case_of(source: Source, dtype: str) -> Case:
-    """Read or generate it. Raises InputError where it cannot be read or is empty."""
+    """Read or generate the matrix of a source. Raises InputError if it cannot be read or is empty."""
     matrix = in_type(source.make(), dtype)
     if not matrix.nnz:
         raise InputError(source.name, expected="a matrix with nonzeros", given="none")

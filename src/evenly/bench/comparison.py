@@ -1,4 +1,4 @@
-"""All contenders on one matrix: made, checked, timed, as rows."""
+"""Make, check and time all contenders on one matrix."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .record import Row, size_of
 
 
 class Comparison:
-    """A place with its rates, and a type."""
+    """A comparison at one place (with its measured rates), in one dtype."""
 
     def __init__(self, place: Place, dtype: str, rates: Rates) -> None:
         self.place, self.dtype, self.rates = place, dtype, rates
         self.name, self.versions = place.machine()
 
     def described(self) -> str:
-        """The machine and what was measured of it."""
+        """Describe the machine and its measured rates."""
         gather = self.rates.gather
         l2 = f", gathers from L2 {gather / 1e9:,.0f} GB/s" if gather else ""
         return (
@@ -34,7 +34,7 @@ class Comparison:
         )
 
     def on(self, source: Source, deadline: float | None) -> list[Row]:
-        """All contenders on one matrix."""
+        """Run all contenders on one matrix. Returns a row for each and each state of the cache."""
         case = case_of(source, self.dtype)
         least = floor(case.matrix, self.rates)
         reference = case.reference()
@@ -66,7 +66,7 @@ class Comparison:
         yield from place.peers(live)
 
     def result(self, live: Live, found: Contender) -> Any:
-        """What it computes of the last set, after it was made for arrays that held another."""
+        """Compute y for the last set, in CPU memory. The contender was made while the arrays held another set."""
         self.place.rewrite(live, -1)
         live.y.fill(float("nan"))
         return to_numpy(found.launch())
@@ -93,12 +93,12 @@ class Comparison:
         )
 
     def absent(self, case: Case, who: LeftOut, least: float) -> Row:
-        """The row of one that was left out: no numbers, but why."""
+        """Make the row of a contender that was left out: it has no times, and a note why."""
         note = " ".join(who.why.split())[:200]
         return Row(**self.about(case), contender=who.name, floor_us=least, note=note)
 
     def about(self, case: Case) -> dict[str, Any]:
-        """The columns that all rows of a matrix share."""
+        """Return the columns that all rows of a matrix share."""
         return {
             "machine": self.name,
             "versions": self.versions,

@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-# What is timed: the kernels on the GPU, without what Python costs; or a whole call.
+# What is timed: the kernels on the GPU, without Python's time, or a whole call.
 KERNELS, CALL = "kernels", "call"
 
-# Families, by which contenders are compared.
+# Families: the summary compares one with another.
 AUTO, OURS, ONE_CALL, HAND = "auto", "ours", "one call", "hand"
 CSR, COO, LIBRARY = "csr", "coo", "library"
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """launch: y = A x on the place's live arrays, which returns y. detail: what it chose, if it did."""
+    """One way to multiply. launch: computes y = A x on the live arrays and returns y. detail: the schedule it chose."""
 
     name: str
     family: str
@@ -27,15 +27,15 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One that could not take part, and why."""
+    """A contender that could not take part, and why."""
 
     name: str
     why: str
 
 
 def prepared(name: str, make: Callable[[], Contender]) -> Contender | LeftOut:
-    """What `make` makes. A library that refuses a matrix is left out of it, and that is told."""
+    """Return `make()`, or LeftOut with the error if the library refuses the matrix."""
     try:
         return make()
-    except Exception as error:  # whatever a foreign library raises
+    except Exception as error:  # other libraries raise errors of any class
         return LeftOut(name, f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""The CPU as a place: NumPy's memory, the wall clock."""
+"""The CPU as a place: NumPy arrays and the wall clock."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .contender import CALL, Contender, LeftOut
 from .peers import cpu_peers
 from .place import Live, Rates
 
-COPIED = 1 << 28  # bytes: more than any cache holds
+COPIED = 1 << 28  # bytes, more than any cache holds
 
 
 class Cpu:
-    """All cores that Numba takes."""
+    """The CPU, with all the threads that Numba uses."""
 
     target = "cpu"
     clock = CALL
@@ -65,7 +65,7 @@ class Cpu:
 
 
 def versions_of(*packages: str) -> str:
-    """ "evenly 0.1.0, numpy 2.3.1": those that are installed."""
+    """Return the versions of the packages that are installed: "evenly 0.1.0, numpy 2.3.1"."""
     found = [f"evenly {__version__}"]
     for package in packages:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):

@@ -1,6 +1,6 @@
-"""cuSPARSE through its C interface, as somebody calls it who knows it: descriptors made once, preprocessed.
+"""cuSPARSE through its C interface, used as fast as it allows: descriptors and preprocessing are done once.
 
-Numbers are those of NVIDIA's cusparse.h and library_types.h.
+The constants are those of NVIDIA's cusparse.h and library_types.h.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Pointer, Long, Integer = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int
 
 
 class CuSparse:
-    """The library and a handle on the current stream of CuPy."""
+    """The library, and a handle on CuPy's current stream."""
 
     def __init__(self) -> None:
         self.library = find()
@@ -37,27 +37,27 @@ class CuSparse:
     @staticmethod
     @functools.cache
     def loaded() -> CuSparse:
-        """The one of this process."""
+        """Return the instance of this process."""
         return CuSparse()
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Raises RuntimeError for a status that is not success."""
+        """Call a function of the library. Raises RuntimeError if it does not succeed."""
         status = getattr(self.library, name)(*arguments)
         if status:
             raise RuntimeError(f"{name} returned {status}")
 
     def product(self, algorithm: str, live: Live) -> Product:
-        """y = A x by one of the algorithms, ready to launch."""
+        """Prepare y = A x by one of the algorithms."""
         return Product(self, algorithm, live)
 
 
 class Product:
-    """Descriptors, work space and preprocessing of one product. Calling it launches, and returns y."""
+    """One product with its descriptors and workspace, preprocessed. A call launches it and returns y."""
 
     def __init__(self, of: CuSparse, algorithm: str, live: Live) -> None:
         import cupy
 
-        self.live, self.of = live, of  # descriptors only point to their arrays
+        self.live, self.of = live, of  # keeps the arrays alive: descriptors only point to them
         real = REAL[live.values.dtype.name]
         rows, columns = live.A.shape
         A, x, y, size = Pointer(), Pointer(), Pointer(), ctypes.c_size_t()
@@ -100,7 +100,7 @@ def _create_csr(of: CuSparse, A: Any, live: Live, real: int) -> tuple[Any, ...]:
 
 
 def _create_coo(of: CuSparse, A: Any, live: Live, real: int) -> tuple[Any, ...]:
-    """It keeps the rows' numbers, which CSR does not have."""
+    """Make a COO descriptor. Its array of row indices is kept alive in the result."""
     rows = row_numbers(live)
     sizes = (*live.A.shape, live.values.size)
     types = (INDEX[live.indices.dtype.name], ZERO_BASED, real)
@@ -110,7 +110,7 @@ def _create_coo(of: CuSparse, A: Any, live: Live, real: int) -> tuple[Any, ...]:
 
 
 def row_numbers(live: Live) -> Any:
-    """(nnz,): the row of each nonzero, as COO stores it, of the type of the columns."""
+    """Return the row of each nonzero, (nnz,), in the dtype of the columns."""
     import cupy
     import numpy as np
 
@@ -124,7 +124,7 @@ def address(array: Any) -> Any:
 
 
 def find() -> Any:
-    """The library, from NVIDIA's wheels or the system's path. Raises UnavailableError."""
+    """Load the library from NVIDIA's wheels or the system's path. Raises UnavailableError."""
     for path in (*of_wheels(), "libcusparse.so.12", "libcusparse.so.13", "libcusparse.so.11"):
         try:
             return ctypes.CDLL(path)
@@ -134,7 +134,7 @@ def find() -> Any:
 
 
 def of_wheels() -> Iterator[str]:
-    """Where the wheels of NVIDIA put it."""
+    """Yield the paths of the library in NVIDIA's wheels."""
     try:
         packages = importlib.import_module("nvidia").__path__
     except ImportError:

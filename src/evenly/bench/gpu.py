@@ -1,4 +1,4 @@
-"""A GPU as a place, through CuPy: its memory, one stream, replayed graphs, its own clock."""
+"""A GPU as a place, through CuPy: its memory, one stream, and clocks with GPU events around replayed graphs."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .place import Live, Rates
 
 FLUSHING = 1 << 28  # bytes read to empty the L2 cache: several times its size on any GPU
 COPIED = 1 << 30  # bytes copied to measure the memory's rate
-GATHERED_BITS = 21  # 2**21 floats are gathered from: 8 MiB, in any L2 and in no L1
-HELD = 100_000  # nanoseconds that the GPU is kept busy for, while the host launches ahead
+GATHERED_BITS = 21  # gathers read from 2**21 floats: 8 MiB fit into any L2 and into no L1
+HELD = 100_000  # nanoseconds that the GPU is kept busy while the host launches ahead
 FLUSHED_RUNS = 4
 
 
@@ -56,7 +56,7 @@ class Gpu:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
-        """On a stream of its own, PyTorch's calls too."""
+        """A context in which this stream is current, for CuPy and PyTorch."""
         with self.stream, pytorch_on(self.stream):
             yield
 
@@ -103,16 +103,16 @@ class Gpu:
         return KernelClock(self, contender.launch)
 
     def flush(self) -> None:
-        """Drive all but what it reads itself out of the L2 cache."""
+        """Evict the contents of the L2 cache by reading other memory."""
         kernel = self.instruments.get_function("read_all")
         kernel((self.blocks,), (256,), (self.flushing, np.int32(FLUSHING // 16), self.never))
 
     def hold(self) -> None:
-        """Keep the GPU busy while the host gets ahead."""
+        """Keep the GPU busy for HELD nanoseconds, so that the host can launch ahead."""
         self.instruments.get_function("hold")((1,), (1,), (np.int64(HELD),))
 
     def graph(self, launches: list[Callable[[], Any]]) -> Any:
-        """The launches, one after another, as a graph."""
+        """Capture the launches as a graph, in sequence."""
         self.stream.begin_capture()
         try:
             for launch in launches:
@@ -124,7 +124,7 @@ class Gpu:
         return self.stream.end_capture()
 
     def span(self, work: Callable[[], Any]) -> float:
-        """Microseconds by the GPU's clock from the start to the end of what `work` launches."""
+        """Time what `work` launches with GPU events, in microseconds."""
         start, stop = self.cupy.cuda.Event(), self.cupy.cuda.Event()
         start.record(self.stream)
         work()
@@ -133,28 +133,28 @@ class Gpu:
         return float(self.cupy.cuda.get_elapsed_time(start, stop)) * 1e3
 
     def replay(self, graph: Any, before: Callable[[], Any] = lambda: None) -> float:
-        """Microseconds of a graph that finds the GPU busy with `before`."""
+        """Time a replay of the graph that starts when `before` ends, in microseconds."""
         self.hold()
         before()
         return self.span(lambda: graph.launch(self.stream))
 
     def typical(self, graph: Any) -> float:
-        """The median of ten replays, after one that warms up."""
+        """Return the median of ten replays in microseconds, after one to warm up."""
         return statistics.median([self.replay(graph) for _ in range(11)][1:])
 
     @cached_property
     def flushes(self) -> Any:
-        """The graph of as many flushes as are in the graphs of flushed launches."""
+        """A graph of FLUSHED_RUNS flushes, whose time is subtracted from that of flushed launches."""
         return self.brought(self.graph([self.flush] * FLUSHED_RUNS))
 
     def brought(self, graph: Any) -> Any:
-        """A graph that was replayed: the first time it is brought to the GPU, which takes as long again."""
+        """Replay a graph once and return it. The first replay takes longer, since it uploads the graph to the GPU."""
         self.replay(graph)
         return graph
 
 
 class KernelClock:
-    """Launches in replayed graphs: the time of the kernels, without what Python costs."""
+    """A clock of launches in replayed graphs. It times the kernels without Python's time."""
 
     def __init__(self, gpu: Gpu, launch: Callable[[], Any]) -> None:
         self.gpu, self.launch = gpu, launch
@@ -169,7 +169,7 @@ class KernelClock:
         return self.gpu.replay(self.after_others, before=self.launch) / self.runs
 
     def flushed(self) -> float:
-        """The time of flushes and launches, less that of the flushes."""
+        """Time flushes with launches, and subtract the time of the flushes."""
         both = self.gpu.replay(self.after_flushes, before=self.gpu.flush)
         alone = self.gpu.replay(self.gpu.flushes, before=self.gpu.flush)
         return max(both - alone, RESOLVED) / FLUSHED_RUNS

@@ -1,4 +1,4 @@
-"""The kernels of hardwired.cu as contenders, with the parameters of the schedules that they are compared with."""
+"""The handwritten kernels of hardwired.cu as contenders, each with the parameters of the schedule to compare with."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from evenly.schedules import MergePath, ThreadMapped, WarpMapped
 from .contender import HAND, KERNELS, Contender, LeftOut, prepared
 from .place import Live
 
-BLOCK, ITEMS = 256, 3  # as in the file
+BLOCK, ITEMS = 256, 3  # the same numbers as in the file
 PREFIX = "hand: "
 C_TYPES = {"float32": "float", "float64": "double"}
 
 
 def source() -> str:
-    """The file."""
+    """Return the text of hardwired.cu."""
     return resources.files(__package__).joinpath("hardwired.cu").read_text()
 
 
 def contenders(live: Live) -> Iterator[Contender | LeftOut]:
-    """One a schedule; each is named after the schedule, "hand: MergePath(...)"."""
+    """Yield one contender for each schedule, named after it: "hand: MergePath(...)"."""
     makers: tuple[tuple[Any, Callable[[Live], Any]], ...] = (
         (ThreadMapped(BLOCK), partial(by_rows, "thread_mapped", 1)),
         (WarpMapped(BLOCK), partial(by_rows, "warp_mapped", 32)),
@@ -42,7 +42,7 @@ def _contender(name: str, make: Callable[[Live], Any], live: Live) -> Contender:
 
 
 def module(live: Live) -> Any:
-    """The kernels, compiled by CuPy for the type of the values."""
+    """Compile the kernels for the dtype of the values, with CuPy."""
     import cupy
 
     if live.offsets.dtype != np.int32 or live.indices.dtype != np.int32:
@@ -56,7 +56,7 @@ def blocks_for(count: int) -> int:
 
 
 def by_rows(name: str, threads: int, live: Live) -> Callable[[], Any]:
-    """The launch of a kernel that gives a row so many threads."""
+    """Return a function that launches a kernel with `threads` threads for each row."""
     kernel = module(live).get_function(name)
     rows = live.A.shape[0]
     arguments = (live.offsets, live.indices, live.values, live.x, live.y, np.int32(rows))
@@ -69,7 +69,7 @@ def by_rows(name: str, threads: int, live: Live) -> Callable[[], Any]:
 
 
 def merge_path(live: Live) -> Callable[[], Any]:
-    """The two launches of merge-path; its partition is made here, once, as a plan stores it."""
+    """Return a function that launches merge-path's two kernels. The partition is computed here, once, as in a plan."""
     import cupy
 
     made = module(live)

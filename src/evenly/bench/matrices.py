@@ -1,4 +1,4 @@
-"""What is multiplied: ten generated matrices, and the files of a folder."""
+"""The matrices of the benchmark: ten generated ones, and the files of a folder."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from evenly.errors import InputError, printable, unknown
 from evenly.interop import generators, matrix_files
 from evenly.interop.matrix_files import ENDINGS, from_npz, to_npz
 
-# The same ten as in the measurements that the schedules were designed by: regular ones,
-# gather-bound ones, skewed ones, tiny ones.
+# Regular, gather-bound, skewed and tiny matrices. The schedules were designed on the same ten.
 SYNTHETIC: dict[str, Callable[[], Any]] = {
     "stencil-2048": partial(generators.stencil, 2048),
     "band-64": partial(generators.banded, 500_000, 64),
@@ -33,7 +32,7 @@ SYNTHETIC: dict[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A matrix to be had. origin: "synthetic" or "file"; make: its csr_array, in any real type."""
+    """A matrix that can be made. origin: "synthetic" or "file". make: returns its csr_array, of any real dtype."""
 
     name: str
     origin: str
@@ -41,9 +40,11 @@ class Source:
 
 
 def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
-    """The ten, then the folder's by name (its own folders' too); of these, those in `only`, if any.
+    """Return the ten generated matrices, then those of the folder and its subfolders, sorted by name.
 
-    Raises InputError for a folder that is none or has no matrix, and for unknown names.
+    only: if there are any, return just the matrices with these names.
+
+    Raises InputError if the folder does not exist or has no matrix, and for unknown names.
     """
     found = [Source(name, "synthetic", make) for name, make in SYNTHETIC.items()]
     if folder is not None:
@@ -57,7 +58,7 @@ def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
 
 
 def in_type(matrix: Any, dtype: Any) -> Any:
-    """The same csr_array, atom by atom, with values of another type: SciPy's astype would sum duplicates then."""
+    """Return the csr_array with values of another dtype, duplicates included. (SciPy's astype would sum them.)"""
     import scipy.sparse
 
     arrays = matrix.data.astype(dtype), matrix.indices, matrix.indptr
@@ -65,7 +66,7 @@ def in_type(matrix: Any, dtype: Any) -> Any:
 
 
 def from_folder(folder: Path) -> list[Source]:
-    """The matrices in a folder."""
+    """Return the matrices in a folder and its subfolders."""
     expected = f"a folder with matrices ({', '.join(ENDINGS)})"
     if not folder.is_dir():
         given = "a file" if folder.exists() else "no such folder"
@@ -77,15 +78,15 @@ def from_folder(folder: Path) -> list[Source]:
 
 
 def name_of(path: Path, folder: Path) -> str:
-    """ "batched/cage8" for folder/batched/cage8.mtx.gz."""
+    """Return the name of a file's matrix: "batched/cage8" for folder/batched/cage8.mtx.gz."""
     ending = next(e for e in ENDINGS if path.name.endswith(e))
     return printable(path.relative_to(folder).as_posix().removesuffix(ending))
 
 
 def read(path: Path) -> Any:
-    """The csr_array in a file, of complex ones the real part.
+    """Read the csr_array in a file; of complex values, the real part.
 
-    Parsing text takes longer than measuring, so what came of it is kept in the cache.
+    The result is kept in the cache, since parsing text takes longer than measuring.
     """
     if path.suffix == ".npz":
         return matrix_files.read(path, real_part=True)

@@ -1,4 +1,4 @@
-"""Our own side: what `auto` takes by its rule, and every schedule with a grid of parameters, the oracle's."""
+"""evenly's contenders: the choice of `auto`, and every schedule with a grid of parameters, to compare it with."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 
 
 def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Contender | LeftOut]:
-    """All of ours, on the arrays of a place."""
+    """Yield all of evenly's contenders, on the arrays of a place."""
 
     def by_rule() -> Contender:
-        # What tune() has measured here before would be another contender.
+        # A winner that tune() has measured here before would not be the choice of `auto`.
         rule = choose(A, target, product_of(A))
         plan = spmv_rows[rule].on(target).plan_as_auto(A, x, y)
         return Contender("auto", AUTO, clock, often(plan, A, x, y, clock), str(rule))
@@ -35,7 +35,7 @@ def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Cont
 
 
 def often(plan: Plan, A: Any, x: Any, y: Any, clock: str) -> Callable[[], Any]:
-    """What a program runs that multiplies often: where calls are timed, a bound one."""
+    """Return what a program would run that multiplies often: a bound call if calls are timed, else the plan."""
     run = plan.bind(A, x, y) if clock == CALL else partial(plan, A, x, y)
 
     def launch() -> Any:

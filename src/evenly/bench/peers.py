@@ -1,4 +1,4 @@
-"""Other libraries as contenders, one class each. Their arrays are the live ones: nothing is copied."""
+"""Other libraries as contenders, one class each. They work on the live arrays: nothing is copied."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SciPy:
 
 
 class Mkl:
-    """Intel's library through sparse_dot_mkl."""
+    """Intel's MKL, through sparse_dot_mkl."""
 
     name, package = "MKL", "sparse_dot_mkl"
 
@@ -59,7 +59,7 @@ class CuPy:
         self.x = live.x
         arrays = live.values, live.indices, live.offsets
         self.A = cupyx.scipy.sparse.csr_matrix(arrays, shape=live.A.shape, copy=False)
-        self.A.has_canonical_format = True  # or duplicates would be summed, into arrays of its own
+        self.A.has_canonical_format = True  # else CuPy sums duplicates, into new arrays
 
     def __call__(self) -> Any:
         return self.A @ self.x
@@ -84,8 +84,8 @@ class PyTorch:
 
 
 def pytorch_on(stream: Any) -> AbstractContextManager[Any]:
-    """PyTorch's calls go to a stream of CuPy's; afterwards to where they went before, for the stream may end."""
-    # Whatever keeps it from being imported, or from using the GPU: as a peer it will be left out.
+    """A context in which PyTorch uses a stream of CuPy. Leaving it restores PyTorch's stream."""
+    # If PyTorch cannot be imported, or cannot use the GPU, it will be left out as a contender.
     with contextlib.suppress(Exception):
         import torch
 
@@ -98,20 +98,20 @@ def pytorch_on(stream: Any) -> AbstractContextManager[Any]:
 
 
 def library(peer: Any, live: Live) -> Contender | LeftOut:
-    """A library's call as a contender, if the library is there."""
+    """Return a library's call as a contender, or LeftOut if the library is missing."""
     if importlib.util.find_spec(peer.package) is None:
         return LeftOut(peer.name, f"{peer.package} is not installed")
     return prepared(peer.name, lambda: Contender(peer.name, LIBRARY, CALL, peer(live)))
 
 
 def cpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
-    """Those that run where NumPy's arrays are."""
+    """Yield the libraries that run on the CPU."""
     yield library(SciPy, live)
     yield library(Mkl, live)
 
 
 def gpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
-    """Those that run on a GPU: cuSPARSE's kernels by themselves, and whole calls of CuPy and PyTorch."""
+    """Yield what runs on a GPU: the kernels of cuSPARSE, and whole calls of CuPy and PyTorch."""
     families = ((CSR, CSR_ALGORITHMS), (COO, COO_ALGORITHMS))
     for family, algorithms in families:
         for algorithm in algorithms:

@@ -1,4 +1,4 @@
-"""Where contenders run: its live arrays, clocks and rates. `gpu` and `cpu` are the two."""
+"""A place where contenders run: its live arrays, clocks and rates. `gpu` and `cpu` implement it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .contender import Contender, LeftOut
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The arrays that every contender works on, and the sets that they are rewritten from.
+    """The arrays that all contenders work on, and the sets of contents that `rewrite` copies into them.
 
-    A: the layout over offsets (m + 1,), indices (nnz,), values (nnz,). x: (n,). y: (m,), NaN
-    before each check. sets: see Case.
+    A: the layout over offsets (m + 1,), indices (nnz,), values (nnz,). x: (n,).
+    y: (m,), filled with NaN before each check. sets: see Case.
     """
 
     A: Any
@@ -32,42 +32,42 @@ class Live:
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Bytes a second, measured in the run. gather: of 32 bytes a gathered number, out of L2; None on a CPU."""
+    """Bytes per second, measured in this run. gather: out of L2, 32 bytes for each gathered number; None on a CPU."""
 
     copy: float
     gather: float | None
 
 
 class Place(Protocol):
-    """target: "cuda" or "cpu". clock: what the clock of a plan covers, `contender.KERNELS` or CALL."""
+    """A place. target: "cuda" or "cpu". clock: what the clock of a plan covers, `contender.KERNELS` or CALL."""
 
     target: str
     clock: str
 
     def active(self) -> AbstractContextManager[Any]:
-        """What all the rest happens in."""
+        """Return the context in which everything else runs."""
         ...
 
     def machine(self) -> tuple[str, str]:
-        """Its name, and the versions of what runs on it."""
+        """Return the machine's name, and the versions of the libraries."""
         ...
 
     def rates(self) -> Rates:
-        """Measured now."""
+        """Measure the rates."""
         ...
 
     def load(self, case: Case) -> Live:
-        """The arrays of a case, there."""
+        """Copy the arrays of a case to this place."""
         ...
 
     def rewrite(self, live: Live, turn: int) -> None:
-        """Other contents for values and x."""
+        """Write the contents of another set into the values and x."""
         ...
 
     def peers(self, live: Live) -> Iterator[Contender | LeftOut]:
-        """What is not our own: other libraries, and kernels written by hand."""
+        """Yield the contenders that are not evenly's: other libraries, and handwritten kernels."""
         ...
 
     def clock_of(self, contender: Contender) -> Clock:
-        """Of one that runs on these arrays."""
+        """Return the clock of a contender that works on the live arrays of this place."""
         ...

@@ -1,10 +1,11 @@
-"""The figures of a run, after Figures 2, 3 and 4 of Osama, Porumbescu, Owens (PPoPP 2023).
+"""Draw the figures of a run, after Figures 2, 3 and 4 of Osama, Porumbescu, Owens (PPoPP 2023).
 
-    overhead   generated kernels over the same ones by hand
-    landscape  time over nonzeros, a panel a schedule
-    speedup    how many times as fast `auto` is as the best of the others
+    overhead   time of generated kernels relative to the same kernels by hand
+    landscape  time over nonzeros, one panel for each schedule
+    speedup    how many times as fast `auto` is as the best of the other libraries
 
-SVG on white paper, which stays white on a dark screen; kinds of points differ in shape, too. Needs Matplotlib.
+The figures are SVG on white, also in a dark theme. Kinds of points differ in shape as well as in colour.
+Needs Matplotlib.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ from .contender import AUTO, OURS
 from .record import Row
 from .summary import Ratio, Sides, family, geomean, overheads, ratios, rivals
 
-# Told apart in grey and by every eye (Okabe, Ito 2008).
+# These colours differ in grey too, and for colour-blind readers (Okabe, Ito 2008).
 MINE, OTHER, LINE, TEXT, FAINT = "#0072b2", "#e69f00", "#b3261e", "#1a1a1a", "#c8c8c8"
 SHAPES = {"synthetic": "^", "file": "o"}
 NAMES = {"synthetic": "generated matrices", "file": "matrices from files"}
 
 
 def require() -> None:
-    """Raises UnavailableError without Matplotlib."""
+    """Raise UnavailableError if Matplotlib is not installed."""
     if not available():
         remedy = "pip install 'evenly[plots]'"
         raise UnavailableError("the figures", "Matplotlib is not installed", remedy)
 
 
 def save(rows: list[Row], folder: Path) -> list[Path]:
-    """Draw what the rows have, into the folder, which is made if need be; returns the files."""
+    """Draw the figures for which there are rows. Makes the folder if need be, and returns the paths of the files."""
     require()
     from matplotlib import rc_context
 
     made = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with rc_context({"svg.hashsalt": "evenly"}):  # the same rows, the same file
+        with rc_context({"svg.hashsalt": "evenly"}):  # the same rows give the same bytes
             for name, figure in figures(rows):
                 made.append(folder / f"{name}.svg")
                 figure.savefig(made[-1], metadata={"Date": None})
@@ -56,7 +57,7 @@ def save(rows: list[Row], folder: Path) -> list[Path]:
 
 
 def figures(rows: list[Row]) -> Iterator[tuple[str, Any]]:
-    """(name, matplotlib Figure) of those that have points."""
+    """Yield (name, matplotlib Figure) of the figures that have points."""
     usable = [row for row in rows if row.cache == WARM and row.rounds and not row.wrong]
     for name, draw in (("overhead", overhead), ("landscape", landscape), ("speedup", speedup)):
         figure = draw(usable)
@@ -66,7 +67,7 @@ def figures(rows: list[Row]) -> Iterator[tuple[str, Any]]:
 
 # ---- Figure 2 ----------------------------------------------------------------------------------------
 def overhead(rows: list[Row]) -> Any:
-    """A panel a kernel by hand; None without any."""
+    """Draw one panel for each kernel by hand. None if there are none."""
     found = [(c, ratios(rows, c)) for c in overheads(rows)]
     found = [(c, points) for c, points in found if points]
     if not found:
@@ -88,7 +89,7 @@ def overhead(rows: list[Row]) -> Any:
 
 # ---- Figure 3 ----------------------------------------------------------------------------------------
 def landscape(rows: list[Row]) -> Any:
-    """A panel a schedule with its own parameters, before the best of the other libraries."""
+    """Draw one panel for each schedule with its default parameters, in front of the best of the other libraries."""
     defaults = [str(entry.make()) for entry in SCHEDULES.values()]
     by_name: dict[str, list[Row]] = {name: [] for name in defaults}
     for row in rows:
@@ -104,10 +105,10 @@ def landscape(rows: list[Row]) -> Any:
         points(ax, others, OTHER, "s", 12, "the fastest of the other libraries")
         points(ax, mine, MINE, "o", 10, "this schedule")
         ax.set_yscale("log")
-        title(ax, bare(name))  # its parameters are its own, and too long for a panel
+        title(ax, bare(name))  # parameters are the defaults, and too long for a title
     for place, ax in enumerate(axes[len(by_name) :], len(by_name)):
         ax.set_visible(False)
-        axes[place - columns].tick_params(labelbottom=True)  # now the lowest of its column
+        axes[place - columns].tick_params(labelbottom=True)  # no panel below it
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False, fontsize=8)
     return figure
@@ -115,7 +116,7 @@ def landscape(rows: list[Row]) -> Any:
 
 # ---- Figure 4 ----------------------------------------------------------------------------------------
 def speedup(rows: list[Row]) -> Any:
-    """`auto` against the best of the other libraries; None where there is no such pair."""
+    """Draw the speedup of `auto` over the best of the other libraries. None if no matrix has both."""
     found = ratios(rows, Sides("", family(AUTO), rivals(rows)))
     if not found:
         return None
@@ -134,7 +135,7 @@ def speedup(rows: list[Row]) -> Any:
 
 
 def best_of(rows: Iterable[Row], chooses: Any) -> list[Row]:
-    """The fastest row of each matrix."""
+    """Return the fastest of the chosen rows of each matrix."""
     best: dict[str, Row] = {}
     for row in rows:
         if chooses(row) and (row.matrix not in best or row.us < best[row.matrix].us):
@@ -144,7 +145,7 @@ def best_of(rows: Iterable[Row], chooses: Any) -> list[Row]:
 
 # ---- pieces ------------------------------------------------------------------------------------------
 def panels(rows: int, columns: int, height: float, label: str) -> tuple[Any, list[Any]]:
-    """A white figure of panels over nonzeros on a shared logarithmic axis."""
+    """Make a white figure of panels with a shared logarithmic axis of nonzeros."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, height * rows + 0.9), facecolor="white", layout="constrained")
@@ -161,7 +162,7 @@ def panels(rows: int, columns: int, height: float, label: str) -> tuple[Any, lis
 
 
 def plain_ticks(ax: Any) -> None:
-    """Numbers such as 0.5 and 2 on a logarithmic axis of ratios."""
+    """Label a logarithmic axis of ratios with plain numbers, such as 0.5 and 2."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     low, high = ax.get_ylim()
@@ -179,18 +180,18 @@ def title(ax: Any, text: str) -> None:
 
 
 def bare(text: str) -> str:
-    """Without the parameters of schedules: "WarpMapped" for "WarpMapped(block=256, items=4)"."""
+    """Remove the parameters of a schedule: "WarpMapped" for "WarpMapped(block=256, items=4)"."""
     return re.sub(r"\([^()]*\)", "", text)
 
 
 def points(ax: Any, rows: list[Row], color: str, shape: str, size: int, label: str) -> None:
-    """Times over nonzeros."""
+    """Draw times over nonzeros."""
     at = [row.nnz for row in rows], [row.us for row in rows]
     ax.scatter(*at, s=size, c=color, marker=shape, alpha=0.8, linewidths=0, label=label)
 
 
 def scatter(ax: Any, found: list[Ratio]) -> None:
-    """Ratios over nonzeros, generated matrices and files apart."""
+    """Draw ratios over nonzeros, with one kind of point for generated matrices and one for files."""
     for origin, shape in SHAPES.items():
         here = [ratio for ratio in found if ratio.ours.origin == origin]
         if here:
@@ -203,7 +204,7 @@ def scatter(ax: Any, found: list[Ratio]) -> None:
 
 
 def legend(figure: Any, ax: Any) -> None:
-    """What the shapes are, and the dashed line."""
+    """Draw the legend of the points and the dashed line."""
     from matplotlib.lines import Line2D
 
     handles, labels = ax.get_legend_handles_labels()

@@ -1,4 +1,4 @@
-"""The CSV file of a run: a row for each contender, matrix and state of the cache."""
+"""The CSV file of a run. It has a row for each contender, matrix and state of the cache."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 from evenly.errors import InputError, shown
 
-# The first bound that is more than a matrix's nonzeros gives its class of size.
+# (bound, class): a matrix belongs to the first class whose bound exceeds its nonzeros.
 SIZES = ((10_000, "under 10 k"), (100_000, "10 k to 100 k"), (1_000_000, "100 k to 1 M"))
 LARGEST = "1 M and more"
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The columns.
+    """The columns of the file.
 
-    clock: "kernels" (replayed graphs, the GPU's clock) or "call" (the host's). cache: "warm", "flushed".
-    us, us_min, us_max: median and ends of `rounds` rounds; 0 with a note where there are none.
-    floor_us, share: see floors; share is floor_us / us. wrong: entries of y out of their bound.
-    detail: the schedule that was run. note: why a contender was left out.
+    clock: "kernels" (GPU events around replayed graphs) or "call" (the host's clock).
+    cache: "warm" or "flushed". us, us_min, us_max: median, least and greatest of `rounds` rounds;
+    0 if there are none. floor_us: see floors. share: floor_us / us. wrong: the number of entries of y
+    whose error exceeds its bound. detail: the schedule that ran. note: why a contender was left out.
     """
 
     machine: str
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def spread(self) -> float:
-        """How far the slowest round lies above the fastest, as a share of it."""
+        """The slowest round minus the fastest, relative to the fastest."""
         return self.us_max / self.us_min - 1
 
 
@@ -61,14 +61,14 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 
 def size_of(nnz: int) -> str:
-    """The class of size of so many nonzeros."""
+    """Return the class of size of a matrix with so many nonzeros."""
     return next((name for bound, name in SIZES if nnz < bound), LARGEST)
 
 
 class Recorder:
-    """Writes the rows of a run, a matrix at a time: what was measured stays if the run is cut short.
+    """Writes the rows of a run after each matrix, so that an interrupted run keeps what it has measured.
 
-    A file that is there already is replaced. Raises InputError where it cannot be written.
+    An existing file is replaced. Raises InputError if the file cannot be written.
     """
 
     def __init__(self, path: str) -> None:
@@ -93,7 +93,7 @@ def _text(value: object) -> object:
 
 
 def read(path: str) -> list[Row]:
-    """The rows of a file. Raises InputError where it is not one of these."""
+    """Read the rows of a file. Raises InputError if it has other columns."""
     expected = "a CSV file of `evenly bench spmv`"
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:

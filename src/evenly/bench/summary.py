@@ -1,4 +1,4 @@
-"""What a run comes to: geometric means of ratios, by class of size."""
+"""Summarise a run: geometric means of ratios of times, by class of size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Chooses = Callable[[Row], bool]
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """How many times as fast `ours` is as `theirs`: the best of each, on each matrix."""
+    """A comparison: how many times as fast the best row of `ours` is as the best of `theirs`, on each matrix."""
 
     name: str
     ours: Chooses
@@ -29,7 +29,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Two rows of one matrix."""
+    """Two rows of one matrix to compare."""
 
     ours: Row
     theirs: Row
@@ -41,7 +41,7 @@ class Ratio:
 
     @property
     def spread(self) -> float:
-        """The larger of the two sides'."""
+        """The larger spread of the two rows."""
         return max(self.ours.spread, self.theirs.spread)
 
 
@@ -66,7 +66,7 @@ COMPARISONS = (
 
 
 def overheads(rows: Iterable[Row]) -> list[Sides]:
-    """One for each kernel by hand: generated over hand-written, so above 1 is slower."""
+    """Return a comparison for each kernel by hand: generated over handwritten time, so above 1 is slower."""
     names = dict.fromkeys(row.contender for row in rows if row.family == HAND)
     made = []
     for name in names:
@@ -77,7 +77,7 @@ def overheads(rows: Iterable[Row]) -> list[Sides]:
 
 
 def ratios(rows: Iterable[Row], comparison: Sides, cache: str = WARM) -> list[Ratio]:
-    """theirs / ours of every matrix that has both, without wrong results."""
+    """Return theirs / ours for every matrix that has both. Rows with wrong results are left out."""
     sides: dict[str, tuple[list[Row], list[Row]]] = {}
     for row in rows:
         if row.cache == cache and row.rounds and not row.wrong:
@@ -94,26 +94,26 @@ def ratios(rows: Iterable[Row], comparison: Sides, cache: str = WARM) -> list[Ra
 
 
 def rivals(rows: Iterable[Row]) -> Chooses:
-    """The other libraries: kernels are compared with kernels where there are any, calls with calls."""
+    """Return the other libraries to compare with: their kernels if these were timed, else their calls."""
     kernels = any(row.family in (CSR, COO) for row in rows)
     return family(CSR, COO) if kernels else family(LIBRARY)
 
 
 def losses(rows: list[Row]) -> list[Ratio]:
-    """Where `auto` is slower than the best of the others by more than the spread; the worst first."""
+    """Return where `auto` is slower than the best of the others by more than the spread, the worst first."""
     found = ratios(rows, Sides("", family(AUTO), rivals(rows)))
     slower = [ratio for ratio in found if ratio.value * (1 + ratio.spread) < 1]
     return sorted(slower, key=lambda ratio: ratio.value)
 
 
 def geomean(values: Iterable[float]) -> float:
-    """The geometric mean; NaN of nothing."""
+    """Return the geometric mean; NaN if there are no values."""
     logs = [math.log(value) for value in values]
     return math.exp(math.fsum(logs) / len(logs)) if logs else math.nan
 
 
 def lines(rows: list[Row]) -> Iterator[str]:
-    """The summary for a terminal: a table for each origin and state of the cache."""
+    """Yield the lines of the summary, with a table for each origin and state of the cache."""
     comparisons = [*COMPARISONS, *overheads(rows)]
     for origin in ORIGINS:
         for cache in (WARM, FLUSHED):
@@ -129,7 +129,7 @@ def lines(rows: list[Row]) -> Iterator[str]:
 
 
 def shares(rows: list[Row]) -> Iterator[str]:
-    """How much of the time of `auto` the floor is, of matrices that no cache holds."""
+    """Yield the share of the floor in the time of `auto`, for matrices too large for any cache."""
     large = [r for r in rows if r.family == AUTO and r.cache == WARM and r.size == LARGEST]
     if large:
         said = ", ".join(f"{row.matrix} {row.share:.0%}" for row in large)
@@ -138,7 +138,7 @@ def shares(rows: list[Row]) -> Iterator[str]:
 
 
 def slower(found: list[Ratio]) -> Iterator[str]:
-    """A line a loss."""
+    """Yield a line for each loss."""
     if found:
         yield ""
         yield f"auto is slower than the best of the others, beyond the spread, on {len(found)}:"
@@ -154,7 +154,7 @@ TITLES = {"synthetic": "Generated matrices", "file": "Matrices from files"}
 
 
 def table(found: list[tuple[Sides, list[Ratio]]]) -> Iterator[str]:
-    """A line a comparison: the geometric mean of all, of each class of size, and the worst."""
+    """Yield a line for each comparison: the geometric mean of all, of each class of size, and the worst."""
     wide = max(len(comparison.name) for comparison, _ in found)
     heads = "".join(f"{name:>15}" for name in (ALL, *CLASSES))
     yield f"  {'':{wide}}{heads}   worst"

@@ -1,9 +1,9 @@
-"""Is a result right? SciPy's in 64 bits, and how far from it a right one may lie.
+"""Check results against SciPy's in float64, within the bound of the rounding error.
 
-A dot product of n terms in a precision of unit roundoff u, summed in any order, differs
-from the exact one by at most gamma_n |a|.|x|, gamma_n = n u / (1 - n u): Higham, "Accuracy
-and Stability of Numerical Algorithms" (2002), section 3.1. The reference has such an error
-too, of float64's u.
+A dot product of n terms, summed in any order in a precision with unit roundoff u, differs
+from the exact one by at most gamma_n |a|.|x|, with gamma_n = n u / (1 - n u): Higham, "Accuracy
+and Stability of Numerical Algorithms" (2002), section 3.1. The reference has such an error,
+too, with the u of float64.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Vector = np.ndarray[Any, Any]
 
 
 class Reference:
-    """A x in float64 (of complex numbers, in complex128), with the bound of each row's error in the precision of A."""
+    """A x in float64 (complex128 if A is complex), with the bound of each row's error in the precision of A."""
 
     def __init__(self, matrix: Any, x: Vector) -> None:
         """matrix: (m, n) csr_array of float32, float64, complex64 or complex128; x: (n,) of the same type."""
@@ -25,7 +25,7 @@ class Reference:
         with np.errstate(all="ignore"):
             wide, wide_x = matrix.astype(wide_type), x.astype(wide_type)
             terms = np.diff(matrix.indptr)
-            # a part of a complex product is two products: 2 n terms, of which a sum has |a| |x| each
+            # The real or imaginary part of a complex dot product has 2 n real terms; each pair is at most |a| |x|.
             sums = 2 * terms if self.in_parts else terms
             self.exact: Vector = wide @ wide_x
             self.scale: Vector = abs(wide) @ abs(wide_x)  # |A| |x|
@@ -33,26 +33,26 @@ class Reference:
             if self.in_parts:
                 relative = (
                     2 * relative + 8 * of.eps
-                )  # both parts, and |a| and |x|, rounded themselves
-            # products below the smallest normal number lose more than u of themselves
+                )  # for both parts, and for |a| and |x|, which are rounded as well
+            # products that are subnormal have a larger relative error than u
             lost = sums * float(of.smallest_subnormal)
             self.bound: Vector = relative * self.scale + lost
-            # sums of numbers that may leave the range of the type on the way
+            # rows whose partial sums may overflow
             self.may_overflow: Vector = self.scale > float(of.max)
             self.may_overflow &= ~rows_with(~np.isfinite(wide.data), wide)
 
     def errors(self, y: Vector) -> int:
-        """How many entries of y (m,) lie outside of their bound, or are no numbers."""
+        """Count the entries of y (m,) whose error exceeds its bound, or that are NaN."""
         with np.errstate(all="ignore"):
             right = np.isfinite(self.exact) & (np.abs(y - self.exact) <= self.bound)
             right |= (y == self.exact) | (np.isnan(y) & np.isnan(self.exact))
             right |= self.may_overflow & ~np.isfinite(y)
-            if self.in_parts:  # which parts inf and nan reach depends on how products are written
+            if self.in_parts:  # how inf and nan spread depends on how the product is written
                 right |= ~np.isfinite(self.exact) & ~np.isfinite(y)
         return int(np.count_nonzero(~right))
 
     def largest(self, y: Vector) -> float:
-        """The largest |y - A x| / |A| |x| of a row; infinite where only the divisor is 0."""
+        """Return the largest |y - A x| / (|A| |x|) of all rows; infinite if only the divisor is 0."""
         with np.errstate(all="ignore"):
             off = np.abs(y - self.exact)
             relative = np.where(off == 0, 0.0, off / self.scale)
@@ -60,13 +60,13 @@ class Reference:
 
 
 def rows_with(chosen: Vector, matrix: Any) -> Vector:
-    """Which rows (m,) hold one of the `chosen` (bool) entries of the csr_array `matrix`."""
+    """Return which rows, (m,) bool, have one of the `chosen` entries, (nnz,) bool, of the csr_array `matrix`."""
     before = np.concatenate([[0], np.cumsum(chosen)])
     found: Vector = np.diff(before[matrix.indptr]) > 0
     return found
 
 
 def gamma(terms: Any, dtype: Any) -> Any:
-    """gamma_n for n `terms`. Beyond n u = 1/2, where it says little, 2 n u."""
+    """Return gamma_n for n `terms`, or 2 n u if n u is above 1/2, where the bound says little."""
     share = terms * (float(np.finfo(dtype).eps) / 2)
     return share / (1 - np.minimum(share, 0.5))

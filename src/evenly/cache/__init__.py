@@ -1,8 +1,10 @@
-"""Compiled code and measured winners on disk, in the user's cache directory. Slow at worst, never wrong.
+"""Compiled code and measured winners on disk, in the user's cache directory.
 
-places    where it lies; whether what lies there can be trusted
-entries   files that appear whole, and are given out only as they were written
-limit     how much there is, and what goes when it is too much
+A fault of the cache makes a program slower, never wrong.
+
+places    where the cache is, and whether its contents can be trusted
+entries   files that are written atomically, and verified when they are read
+limit     the size of the cache; removes what was used longest ago
 """
 
 from evenly.cache.entries import borrowed, discard, read_file, write_file

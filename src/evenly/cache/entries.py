@@ -1,8 +1,8 @@
-"""Files of the cache: they appear whole, and are given out only as they were written.
+"""Files of the cache. They are written atomically, and verified when they are read.
 
-A file starts with what it should be: its length, and a digest of its name and content. One that is
-anything else (cut short, changed, renamed, a link, another user's) is thrown away, and made anew by whoever
-asked for it. That keeps accidents out; `places` keeps people out.
+A file starts with the length of its content, and a digest of its name and content. A file that does not
+match (truncated, changed, renamed), is a link or belongs to another user is removed, and its caller makes
+it again. This protects against accidents; `places` protects against other users.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from evenly.cache import limit, places
 
 MAGIC = b"evenly 1"
 HEAD = struct.Struct("<8sQ32s")  # MAGIC, bytes of content, digest
-HOUR = 3600  # seconds: how exactly the last use is kept
+HOUR = 3600  # seconds; the time of the last use is updated no more often than this
 NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(
     os, "O_NONBLOCK", 0
-)  # no links; no wait for a pipe's writer
+)  # refuse links; do not wait for the writer of a pipe
 
 
 def read_file(kind: str, name: str) -> bytes | None:
-    """What was kept under this name; None where there is nothing, or nothing that can be trusted."""
+    """Return the content of a file of the cache. None if there is no file, or it cannot be trusted."""
     folder = places.directory(kind)
     path = folder / name
     if not os.path.lexists(path) or not places.usable(folder):
@@ -51,7 +51,7 @@ def read_file(kind: str, name: str) -> bytes | None:
 
 
 def write_file(kind: str, name: str, content: bytes) -> bool:
-    """Keep a file; it appears whole or not at all. Whether the cache could be written."""
+    """Write a file to the cache, atomically. Returns whether the cache could be written."""
     folder = places.directory(kind)
     with contextlib.suppress(OSError):
         places.make_folder(folder)
@@ -63,15 +63,16 @@ def write_file(kind: str, name: str, content: bytes) -> bool:
 
 
 def discard(kind: str, name: str) -> None:
-    """Remove a file that is of no use after all."""
+    """Remove a file of the cache."""
     _throw_away(places.directory(kind) / name)
 
 
 @contextlib.contextmanager
 def borrowed(kind: str, content: bytes, ending: str) -> Iterator[Path]:
-    """A file of this content for as long as it is needed, that nobody else knows of. Raises OSError.
+    """A context that makes a private temporary file with this content, and yields its path. Raises OSError.
 
-    It lies in the cache, since programs may not be run from everywhere, else among temporary files.
+    The file is in the cache if that is usable, since some systems run no programs from their folder for
+    temporary files.
     """
     path = _written(kind, content, ending)
     try:
@@ -102,7 +103,7 @@ def _temporary(content: bytes, ending: str, folder: Path | None) -> Path:
 
 # ---- pieces ----------------------------------------------------------------------------------------
 def _content(handle: int, path: Path) -> bytes | None:
-    """The content of an open file; None where it is not what was written."""
+    """Return the content of an open file. None if it is not what was written."""
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         return None

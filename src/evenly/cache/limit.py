@@ -1,8 +1,8 @@
-"""How much the cache holds, and what goes when it is too much: what was used longest ago.
+"""The size limit of the cache. When it is exceeded, the files that were used longest ago are removed.
 
-The limit is EVENLY_CACHE_LIMIT, 2 GB where it is not set; 0 is none. It is looked after when a process writes
-for the first time, and whenever it has written a sixteenth of the limit: never at a call that finds its code.
-Measured winners are small, and cannot be made anew as cheaply: they count for nothing here and stay.
+The limit is EVENLY_CACHE_LIMIT: 2 GB by default, 0 for no limit. A process checks it when it first writes to
+the cache, and each time it has written another sixteenth of the limit. A call that finds its code in the cache
+checks nothing. Measured winners do not count and are kept: they are small, and it takes long to measure them again.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ KINDS = ("cpu", "cubin", "simt", "matrices")
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([kmgt]?)(i?)b?", re.IGNORECASE | re.ASCII)
 POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 MOST_DIGITS = 20
-ABANDONED = 3600  # seconds after which a file that somebody began to write is nobody's
-LOOKS = 16  # times a process looks while it writes as much as the limit
+ABANDONED = 3600  # seconds after which a partly written file is taken for abandoned
+LOOKS = 16  # checks while a process writes as many bytes as the limit
 
 _since_look: int | None = (
-    None  # bytes that this process has written since it looked; None: it has not yet
+    None  # bytes that this process has written since its last check; None: no check yet
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of the cache. used: when last, in seconds since 1970."""
+    """A file of the cache. size: in bytes. used: the time of the last use, in seconds since 1970."""
 
     path: str
     kind: str
@@ -43,17 +43,17 @@ class Entry:
 
     @property
     def whole(self) -> bool:
-        """Whether it is no file that somebody writes, or began to write."""
+        """Whether the file is complete. The names of files that are being written begin with a dot."""
         return not os.path.basename(self.path).startswith(".")
 
 
 def limit() -> int:
-    """The most bytes that the cache keeps; 0: any number. Raises InputError for a size that is none."""
+    """Return the limit in bytes; 0 means no limit. Raises InputError if the variable is not a size."""
     return size_of(VARIABLE, os.environ.get(VARIABLE) or str(DEFAULT))
 
 
 def size_of(argument: str, text: str) -> int:
-    """The bytes of "2GB", "500 MB", "1.5GiB" or "1000". Raises InputError."""
+    """Convert "2GB", "500 MB", "1.5GiB" or "1000" to bytes. Raises InputError."""
     found = SIZE.fullmatch(text.strip())
     if not found or len(found[1]) > MOST_DIGITS or (found[3] and not found[2]):
         raise InputError(argument, expected="a size such as 2GB, 500MB or 0", given=repr(text))
@@ -61,14 +61,14 @@ def size_of(argument: str, text: str) -> int:
 
 
 def entries() -> list[Entry]:
-    """All files that count, of every version of evenly, in no order."""
+    """Return all files that count towards the limit, of every version of evenly, in no order."""
     return [entry for kind, folder in _folders() for entry in _within(kind, folder)]
 
 
 def wrote(nbytes: int) -> None:
-    """This process has written so many bytes: look after the limit now and then.
+    """Note that this process has written so many bytes to the cache, and check the limit from time to time.
 
-    Raises InputError for a wrong limit.
+    Raises InputError if the limit is not a size.
     """
     global _since_look
     most = limit()
@@ -82,7 +82,7 @@ def wrote(nbytes: int) -> None:
 
 
 def trim(most: int) -> tuple[int, int]:
-    """Keep at most so many bytes: remove what was used longest ago. How many files went, and their bytes."""
+    """Remove the files used longest ago, until at most `most` bytes are left. Returns (files, bytes) removed."""
     long_ago = time.time() - ABANDONED
     found = sorted((e for e in entries() if e.whole or e.used < long_ago), key=lambda e: e.used)
     too_much = sum(entry.size for entry in found) - most
@@ -97,7 +97,7 @@ def trim(most: int) -> tuple[int, int]:
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """The folders of each kind: they are evenly's own, and no links to anything else."""
+    """Yield (kind, folder) for every version of evenly, leaving out links."""
     try:
         versions = list(os.scandir(places.directory()))
     except OSError:

@@ -1,8 +1,8 @@
-"""Where the cache lies, and whether what lies there can be trusted.
+"""Where the cache is, and whether its contents can be trusted.
 
-What is read from the cache is run. So nobody else may be able to put anything there: evenly's folders
-must be the user's own, and the way to them must not lead through what others can change (the rule of ssh
-for its keys; a folder such as /tmp, where people cannot touch what is another's, is fine).
+evenly runs code that it reads from the cache, so no other user may be able to put files there. evenly's
+folders must belong to the user, and no folder above them may be writable by others, as ssh demands for its
+keys. A folder with the sticky bit, such as /tmp, is fine.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 from evenly.version import __version__
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-MOST_LINKS = 40  # on one path, as Linux has it
+MOST_LINKS = 40  # on one path; Linux has the same limit
 _warned: set[Path] = set()
 
 
 def base() -> Path:
-    """EVENLY_CACHE_DIR, else evenly's folder in the user's cache directory. Raises RuntimeError where none is known."""
+    """Return EVENLY_CACHE_DIR, else evenly's folder in the user's cache directory. RuntimeError: the user has none."""
     given = os.environ.get("EVENLY_CACHE_DIR")
     if given:
         return Path(given)
@@ -34,18 +34,18 @@ def base() -> Path:
 
 
 def directory(kind: str = "") -> Path:
-    """The cache, or the folder in it for things of a kind that this version of evenly made."""
+    """Return the cache's folder, or the folder in it for files of a `kind` of this version of evenly."""
     try:
         found = base()
     except (
         RuntimeError
-    ):  # a user without a home: what is asked for is in no folder, and can be made in none
+    ):  # without a home: a folder that does not exist and cannot be made, so the cache stays unused
         found = Path(os.devnull) / "evenly"
     return found / __version__ / kind if kind else found
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those that it is in where they are missing, for this user alone. Raises OSError."""
+    """Make a folder and its missing parents, for this user alone (mode 700). Raises OSError."""
     if folder.is_dir():
         return
     if folder.parent != folder:
@@ -55,7 +55,7 @@ def make_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> bool:
-    """Write a file, which others see as it was or as it is, never between. Whether it could be written."""
+    """Write a file atomically. Returns whether it could be written."""
     try:
         make_folder(path.parent)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -74,7 +74,7 @@ def replace_file(path: Path, content: bytes) -> bool:
 
 # ---- trust -----------------------------------------------------------------------------------------
 def usable(folder: Path) -> bool:
-    """Whether a folder of the cache is there and nobody else can put things into it. Warns once where somebody can."""
+    """Whether a folder of the cache exists and no other user can write to it. Warns once if one can."""
     try:
         found = fault(folder)
     except OSError:
@@ -85,7 +85,7 @@ def usable(folder: Path) -> bool:
 
 
 def warn(found: str) -> None:
-    """Say what cannot be trusted: once for a cache."""
+    """Warn once for each cache that it cannot be trusted."""
     where = directory()
     if where not in _warned:
         _warned.add(where)
@@ -97,11 +97,11 @@ def warn(found: str) -> None:
 
 
 def fault(folder: Path) -> str:
-    """Why what lies in a folder of the cache cannot be trusted; "" where it can.
+    """Return why the contents of a folder of the cache cannot be trusted, or "" if they can.
 
-    Raises OSError where it is not there.
+    Raises OSError if there is no such folder.
     """
-    if os.name == "nt":  # a user's folder is the user's; permissions are of another kind
+    if os.name == "nt":  # folders in a user's profile are private; there are no permission bits
         os.scandir(folder).close()
         return ""
     own = os.path.realpath(directory())
@@ -109,7 +109,7 @@ def fault(folder: Path) -> str:
         inside = path == own or path.startswith(own + os.sep)
         if not stat.S_ISLNK(status.st_mode):
             why = another(status) if inside else _open_to_others(status)
-        else:  # who owns a link decides where it leads
+        else:  # the owner of a link can change where it leads
             why = "" if status.st_uid in (0, os.geteuid()) else "belongs to another user"
         if why:
             return f"{path} {why}"
@@ -117,7 +117,7 @@ def fault(folder: Path) -> str:
 
 
 def another(status: os.stat_result) -> str:
-    """Why a file or folder of evenly's own cannot be trusted; "" where it can."""
+    """Return why one of evenly's own files or folders cannot be trusted, or "" if it can."""
     if os.name == "nt":
         return ""
     if status.st_uid != os.geteuid():
@@ -126,7 +126,7 @@ def another(status: os.stat_result) -> str:
 
 
 def _open_to_others(status: os.stat_result) -> str:
-    """The same for a folder that the cache is in, which may be root's, or shared as /tmp is."""
+    """Return why a folder above the cache cannot be trusted, or "". It may belong to root, or be shared as /tmp is."""
     if status.st_uid not in (0, os.geteuid()):
         return "belongs to another user"
     mode = status.st_mode
@@ -137,7 +137,7 @@ def _open_to_others(status: os.stat_result) -> str:
 
 
 def _private_group(group: int) -> bool:
-    """Whether a group is the user's own, with nobody else in it, as some systems give each user one."""
+    """Whether the user is the only member of a group. Some systems give each user a group of that kind."""
     import grp
     import pwd
 
@@ -149,7 +149,7 @@ def _private_group(group: int) -> bool:
 
 
 def _way(path: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Every folder and link that decides where an absolute path leads, from the root on. Raises OSError."""
+    """Yield every folder and link that an absolute path leads through, from the root on. Raises OSError."""
     at, parts, links = os.sep, path.split(os.sep)[::-1], 0
     yield at, os.lstat(at)
     while parts:

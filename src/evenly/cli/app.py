@@ -1,4 +1,4 @@
-"""The commands and their options. What they do is imported when it is needed."""
+"""The commands and their options. Each command imports its code when it runs, so that `--help` is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evenly bench`: its commands and their options. What they do is imported when it is needed."""
+"""The commands of `evenly bench` and their options. Each command imports its code when it runs."""
 
 from __future__ import annotations
 

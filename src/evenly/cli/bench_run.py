@@ -1,4 +1,4 @@
-"""`evenly bench spmv` and `evenly bench replot`, from options to lines, a CSV file and figures."""
+"""Run `evenly bench spmv` and `evenly bench replot`: print lines, write a CSV file, draw figures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLACES: dict[str, type[Place]] = {"cuda": Gpu, "cpu": Cpu}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks for; see `evenly bench spmv --help`."""
+    """The options of `evenly bench spmv`; its `--help` describes them."""
 
     folder: str | None = None
     dtype: str = "float32"
@@ -38,7 +38,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Compare, print, and return the exit status. Raises InputError for bad input."""
+    """Compare the contenders, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
     chosen = sources(options.folder, options.only)
     there = targets.working(options.target).place
@@ -61,7 +61,7 @@ def run(options: Options) -> int:
                 break
             try:
                 found = comparison.on(source, deadline(end, len(chosen) - at))
-            except InputError as error:  # one bad file is no reason to lose the others
+            except InputError as error:  # go on with the other files
                 print(f"{source.name:34} left out: {error}", flush=True)
                 refused.append(error)
                 continue
@@ -76,14 +76,14 @@ def run(options: Options) -> int:
 
 
 def replot(csv: str, folder: str) -> int:
-    """The figures and the summary of a CSV file."""
+    """Draw the figures of a CSV file and print its summary."""
     check_folder("FOLDER", folder)
     finish(record.read(csv), folder)
     return RIGHT
 
 
 def check(options: Options) -> None:
-    """Every name is one that there is. Raises InputError, with the nearest one."""
+    """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
     for option, given, known in (
         ("--dtype", options.dtype, DTYPES),
         ("--target", options.target, ["auto", *targets.timed()]),
@@ -99,7 +99,7 @@ def check(options: Options) -> None:
 
 
 def check_folder(option: str, folder: str) -> None:
-    """Figures can be drawn, and into this folder. Found out before anything is measured."""
+    """Raise an error before anything is measured if figures cannot be drawn, or not into this folder."""
     plots.require()
     if folder == "" or (Path(folder).exists() and not Path(folder).is_dir()):
         given = "a file" if folder else "an empty path"
@@ -107,13 +107,13 @@ def check_folder(option: str, folder: str) -> None:
 
 
 def deadline(end: float | None, left: int) -> float | None:
-    """When the next of `left` matrices should be done, so that the last is at `end`."""
+    """Return the time by which the next matrix should be done, if `left` matrices share the time until `end`."""
     now = time.monotonic()
     return None if end is None else now + (end - now) / left
 
 
 def finish(rows: list[Row], folder: str | None) -> None:
-    """The summary, and the figures where they are asked for."""
+    """Print the summary, and draw the figures if there is a folder for them."""
     for text in summary.lines(rows):
         print(text)
     if folder is not None:
@@ -123,9 +123,9 @@ def finish(rows: list[Row], folder: str | None) -> None:
 
 
 def line(rows: list[Row], told: set[tuple[str, str]]) -> str:
-    """One matrix in one line: `auto`, the fastest of all, who is wrong or left out.
+    """Describe one matrix in a line: the time of `auto`, the fastest contender, which ones are wrong or left out.
 
-    told: who was said to be left out before, and why; it is not said again.
+    told: the (contender, reason) pairs that earlier lines have named. They are not repeated.
     """
     about = f"{rows[0].matrix:34} {rows[0].nnz:>11,} nonzeros"
     timed = [row for row in rows if row.cache == "warm" and row.rounds]

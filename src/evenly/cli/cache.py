@@ -1,4 +1,4 @@
-"""`evenly cache`: compiled code on disk, shown, cut down and cleared."""
+"""Run `evenly cache`: show the compiled code on disk, limit its size, or clear it."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ WHAT = {
 
 
 def run(clear: bool, limit: str | None) -> Iterator[str]:
-    """What is said of the cache, line by line, after what was asked for. Raises InputError."""
+    """Clear or trim the cache if asked to, then yield the lines that describe it. Raises InputError."""
     allowed = limits.limit()
     if clear:
         yield _removed(*limits.trim(0))
     elif limit is not None:
         most = limits.size_of("--limit", limit)
-        yield _removed(*limits.trim(most)) if most else _removed(0, 0)  # 0: no limit
+        yield _removed(*limits.trim(most)) if most else _removed(0, 0)  # 0 means no limit
     yield printable(str(directory()))
     if fault := _fault():
         yield f"  not used: {printable(fault)}"
@@ -44,7 +44,7 @@ def _fault() -> str:
     try:
         return places.fault(directory())
     except OSError:
-        return ""  # it is not there yet
+        return ""  # there is no cache yet
 
 
 def _mb(size: int) -> str:

@@ -1,4 +1,4 @@
-"""The CSV file of timings: rows are appended; the header is written once, at its top."""
+"""Append timings to a CSV file. A new file gets a header first."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class Row(NamedTuple):
 
 
 class CsvFile:
-    """A file that can be appended to, which is found out at once, before any work is done.
+    """A CSV file to append rows to.
 
-    Raises InputError where it cannot, or where it holds something else.
+    Raises InputError at once, before any work is done, if the file cannot be written or
+    has other contents.
     """
 
     def __init__(self, path: str) -> None:
@@ -38,9 +39,9 @@ class CsvFile:
             existed = self.path.exists()
             with self.path.open("a"):
                 pass
-            if not existed:  # as long as there is nothing to put into it
+            if not existed:  # leave no empty file behind if there will be no rows
                 self.path.unlink()
-            elif self.path.is_file():  # a pipe or device is only written to
+            elif self.path.is_file():  # a pipe or device has no contents to check
                 with self.path.open(encoding="utf-8") as file:
                     first = file.readline(1 << 16)
         except OSError as error:
@@ -52,7 +53,7 @@ class CsvFile:
             raise InputError(path, expected=expected, given=shown(first.strip()))
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Write the rows, below the header."""
+        """Append rows, after the header."""
         try:
             with self.path.open("a", encoding="utf-8", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
@@ -64,6 +65,6 @@ class CsvFile:
             raise self.failed(error) from None
 
     def failed(self, error: OSError) -> InputError:
-        """What the system said, about this file."""
+        """Make an InputError about this file of an error of the system."""
         given = (error.strerror or str(error)).lower()
         return InputError(str(self.path), expected=EXPECTED, given=given)

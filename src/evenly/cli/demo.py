@@ -1,4 +1,4 @@
-"""`evenly demo`: two generated matrices, every schedule, checked and timed beside SciPy."""
+"""Run `evenly demo`: check and time every schedule on two generated matrices, beside SciPy."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evenly.version import __version__
 
 SCIPY = "SciPy's A @ x"
 DTYPE = "float32"
-WIDTH = 80  # the table is never cut: a narrower terminal wraps it
+WIDTH = 80  # fixed, so that a narrower terminal wraps the table and does not cut it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Line:
 
 
 def run(target: str, scale: int, repeat: int) -> int:
-    """Do it, print it, and return the exit status. Raises InputError for an unknown target."""
+    """Run the demo, print the table, and return the exit status. Raises InputError for an unknown target."""
     if target not in (known := ["auto", *targets.timed()]):
         raise unknown("--target", target, known)
     check_range("--scale", scale, 4, 24)
@@ -80,7 +80,7 @@ def run(target: str, scale: int, repeat: int) -> int:
 
 
 def compare(name: str, matrix: Any, target: Target, repeat: int, progress: Progress) -> list[Line]:
-    """SciPy and each schedule on one matrix."""
+    """Run SciPy and each schedule on one matrix."""
     problem = Problem(matrix, csr(matrix), target, DTYPE)
     results = {SCIPY: matrix @ problem.x}
     clocks = {SCIPY: host_clock(lambda: matrix @ problem.x)}
@@ -96,7 +96,7 @@ def compare(name: str, matrix: Any, target: Target, repeat: int, progress: Progr
 
 
 def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
-    """All of it, a section a matrix."""
+    """Make the table, with a section for each matrix."""
     made = Table()
     for title in ("matrix", "schedule"):
         made.add_column(title, no_wrap=True)
@@ -114,7 +114,7 @@ def table(sections: list[tuple[str, Any, list[Line]]]) -> Table:
 
 
 def legend(target: Target, repeat: int) -> str:
-    """What the numbers are."""
+    """Explain the numbers of the table."""
     lines = [
         f"time           of {target.clock}, median of {repeat} runs",
         f"x SciPy        that over SciPy's (CPU, {DTYPE}): below 1 is faster",

@@ -1,7 +1,8 @@
-"""The types of values that the command line multiplies in: `--dtype`.
+"""The types of values of `--dtype`, and conversions between SciPy's and the kernel's.
 
-SciPy has no sparse matrices of 16-bit floats. Theirs are float32 here, of numbers that 16 bits
-hold; what a kernel is given has 16 bits, and its y is float32, as its sums are.
+SciPy has no sparse matrices of 16-bit floats. For float16 and bfloat16, SciPy's matrix is
+float32 and holds values rounded to 16 bits. The kernel gets 16-bit values; its sums and y are
+float32.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DTYPES = (*NARROW, "float32", "float64", "complex64", "complex128")
 
 
 def read(file: str, dtype: str) -> Any:
-    """The matrix in a file, as csr_array of numbers that `dtype` holds. Raises InputError that names the file."""
+    """Read the matrix in a file as csr_array, with values rounded to `dtype`. Raises InputError that names the file."""
     matrix = matrix_files.read(file)
     try:
         held = in_type(matrix, held_as(dtype), file, dtype)
@@ -39,29 +40,29 @@ def read(file: str, dtype: str) -> Any:
 
 
 def held_as(dtype: str) -> Any:
-    """The type of SciPy's that holds the same numbers."""
+    """Return the dtype that SciPy's matrix has: float32 for the 16-bit types, else `dtype` itself."""
     return np.dtype("float32" if dtype in NARROW else dtype)
 
 
 def stored(values: Any, dtype: str) -> Any:
-    """Numbers as the array that a kernel is given."""
+    """Convert numbers to the array that the kernel gets."""
     return narrowed(values) if dtype == "bfloat16" else np.asarray(values, dtype)
 
 
 def as_held(values: Any, dtype: str) -> Any:
-    """Numbers rounded to `dtype`, in the type that holds them."""
+    """Round numbers to `dtype`, and return them in the dtype of SciPy's matrix (`held_as`)."""
     with np.errstate(over="ignore"):
         rounded = stored(values, dtype)
     return widened(rounded) if dtype == "bfloat16" else rounded.astype(held_as(dtype))
 
 
 def stored_layout(A: Any, dtype: str) -> Any:
-    """A layout whose values have `dtype`."""
+    """Return the layout with values in `dtype`."""
     return dataclasses.replace(A, values=stored(A.values, dtype)) if dtype in NARROW else A
 
 
 def random_vector(size: int, dtype: str) -> Any:
-    """Numbers that `dtype` holds, of real and imaginary parts in 0 .. 1."""
+    """Make a random vector, rounded to `dtype`, whose real and imaginary parts lie in 0 .. 1."""
     rng, held = np.random.default_rng(0), held_as(dtype)
     part = np.zeros(0, held).real.dtype.type
     numbers = rng.random(size, part)

@@ -1,4 +1,4 @@
-"""From errors to one line on stderr and an exit status: a user never sees a traceback."""
+"""Turn errors into one line on stderr and an exit status, so that a user never sees a traceback."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from typing import Any
 from evenly.errors import EvenlyError, InputError, InternalError, one_line
 from evenly.targets.simt.report import SimtError
 
-# Typer's words for an option that is no integer: they do not say it as others here do.
+# Typer's message for an option that is not an integer. It is replaced by one in our own style.
 NO_INTEGER = re.compile(r"Input should be a valid integer.*")
 RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def guarded(arguments: Sequence[str] | None) -> int:
-    """Run the command line; whatever is raised becomes one line and a status."""
+    """Run the command line and return the exit status. An error becomes one line on stderr."""
     if arguments is None and hasattr(signal, "SIGPIPE"):
-        # `evenly layouts | head -1` ends quietly, as other programs do.
+        # `evenly layouts | head -1` ends without a message, as other programs do.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what its encoding has not is escaped
+        if isinstance(stream, io.TextIOWrapper):  # escape what it cannot encode
             stream.reconfigure(errors="backslashreplace")
     try:
         from evenly.cli.app import app
@@ -47,19 +47,19 @@ def guarded(arguments: Sequence[str] | None) -> int:
 
 
 def in_one_line(message: Warning | str, *_: Any, **__: Any) -> None:
-    """A warning as a user of the command line sees it."""
+    """Print a warning as one line on stderr."""
     print(f"evenly: {one_line(str(message))}", file=sys.stderr)
 
 
 def check_range(option: str, given: int, least: int, most: int | None = None) -> None:
-    """Raises InputError for an option's number out of its range."""
+    """Raise InputError if an option's number is out of range."""
     if given < least or (most is not None and given > most):
         upto = "or more" if most is None else f"to {most}"
         raise InputError(option, expected=f"{least} {upto}", given=str(given))
 
 
 def said(error: Exception) -> tuple[str, int]:
-    """An error in one line (a report of the emulator in several), and the exit status that goes with it."""
+    """Return the message of an error (one line; several for a report of target simt) and the exit status."""
     if isinstance(error, SimtError):
         return str(error), WRONG
     if isinstance(error, EvenlyError) and not isinstance(error, InternalError):
@@ -76,7 +76,7 @@ def said(error: Exception) -> tuple[str, int]:
 
 
 def _is_usage(error: Any) -> bool:
-    """Whether Typer refused the command line. (Its base class has no public name.)"""
+    """Whether the error is Typer's, about the command line. (Its base class has no public name.)"""
     return hasattr(error, "format_message") and hasattr(error, "exit_code")
 
 

@@ -1,4 +1,4 @@
-"""`evenly info`: what works here, on what, in which versions, and the cache."""
+"""Run `evenly info`: list the available targets, the devices, the versions and the cache."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUPY = ("cupy", "cupy-cuda13x", "cupy-cuda12x")
 
 
 def lines() -> Iterator[str]:
-    """The report, line by line."""
+    """Yield the lines of the report."""
     yield f"evenly {__version__}"
     yield ""
     yield "Targets"
@@ -70,7 +70,7 @@ def _nvrtc() -> str:
         from cuda.bindings import nvrtc
 
         _, major, minor = nvrtc.nvrtcVersion()
-    except Exception:  # the package or the library is missing, each with errors of its own
+    except Exception:  # a missing package or library raises an error of its own
         return ""
     return f"{major}.{minor}"
 

@@ -1,4 +1,4 @@
-"""`evenly schedules` and `evenly layouts`: what there is, a line each."""
+"""Run `evenly schedules` and `evenly layouts`: list them, one line each."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ TITLES = ("name", "what it does", "when to use it", "source")
 
 
 def schedules() -> Iterator[str]:
-    """The table of schedules, line by line."""
+    """Yield the lines of the table of schedules."""
     yield from aligned(SCHEDULES)
     yield ""
     yield "`evenly spmv --schedule auto` chooses by the lengths of the tiles."
 
 
 def layouts() -> Iterator[str]:
-    """The table of layouts, line by line."""
+    """Yield the lines of the table of layouts."""
     yield from aligned(LAYOUTS)
     in_python = [name for name, entry in LAYOUTS.items() if not entry.of_matrix]
     yield ""
@@ -27,7 +27,7 @@ def layouts() -> Iterator[str]:
 
 
 def aligned(table: Mapping[str, Any]) -> Iterator[str]:
-    """Titles, then an entry a line, in columns."""
+    """Yield a line of titles, then one line for each entry, in aligned columns."""
     rows = [TITLES, *((name, e.what, e.when, e.source) for name, e in table.items())]
     widths = [max(len(row[i]) for row in rows) for i in range(len(TITLES))]
     for row in rows:

@@ -1,4 +1,4 @@
-"""One SpMV on one target: its arrays there, plans, results and clocks."""
+"""One SpMV on one target: its arrays, plans, results and clocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evenly.targets.contract import Target
 
 
 class Problem:
-    """y = A x, for a scipy csr_array `matrix`, its layout `A` and a random x, all in `dtype` (see `dtypes`)."""
+    """y = A x on `target`, where A is the layout of the csr_array `matrix`, and x is random. Types: see `dtypes`."""
 
     def __init__(self, matrix: Any, A: Any, target: Target, dtype: str, seed: int = 0) -> None:
         self.matrix, self.target = matrix, target
@@ -30,29 +30,29 @@ class Problem:
 
     @cached_property
     def reference(self) -> Reference:
-        """What SciPy makes of it in 64 bits."""
+        """SciPy's result in float64 or complex128, with error bounds."""
         return Reference(self.matrix, self.x)
 
     def plan(self, schedule: Any) -> Any:
-        """Decided and compiled for a schedule, with an output of its own."""
+        """Make a plan for a schedule. It has its own y."""
         bound = self.kernel[schedule].on(self.target.name, **self.options)
         return bound.plan(self.A, self.x_there, self._output())
 
     def result(self, plan: Any) -> np.ndarray[Any, Any]:
-        """What the plan computes, (rows,), in CPU memory."""
+        """Run the plan and return its y, (rows,), in CPU memory."""
         y = self._output()
         plan(self.A, self.x_there, y)
         return to_numpy(y)
 
     def clock(self, plan: Any) -> Clock:
-        """A clock of the plan: on a GPU its kernels, elsewhere the whole call."""
+        """Return a clock of the plan. It times the kernels on a GPU, the whole call elsewhere."""
         if self.target.place != "cpu":
             return device_clock(plan)
         y = self._output()
         return host_clock(lambda: plan(self.A, self.x_there, y))
 
     def _output(self) -> Any:
-        """A fresh y: zeros where the kernel adds to it, else NaN, which no row may keep."""
+        """Make a new y: zeros if the kernel adds to it, else NaN, so that a row that is not written shows."""
         start = np.nan if self.by_rows else 0.0
         return self._put(np.full(self.matrix.shape[0], start, self.matrix.dtype))
 

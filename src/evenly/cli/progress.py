@@ -1,4 +1,4 @@
-"""A spinner on stderr for what takes more than a second, on a terminal only."""
+"""A spinner on stderr for work that takes more than a second. It is shown on a terminal only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Progress:
         return self
 
     def say(self, text: str) -> None:
-        """What is being done now."""
+        """Show what is being done now."""
         with self._lock:
             self._text = text
             if self._status is not None:

@@ -1,4 +1,4 @@
-"""`evenly spmv FILE`: one matrix from a file, multiplied, timed and checked.
+"""Run `evenly spmv FILE`: multiply the matrix in a file, time it, check the result.
 
 Source: the sanity check of the artifact of Osama, Porumbescu, Owens (PPoPP 2023), A.3.1.
 """
@@ -31,7 +31,7 @@ INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the command line asks for; see `evenly spmv --help`."""
+    """The options of `evenly spmv`; its `--help` describes them."""
 
     file: str
     schedule: str = "auto"
@@ -49,7 +49,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One schedule's: its milliseconds, and its wrong entries if they were counted."""
+    """The result of one schedule: milliseconds, and the number of wrong entries if they were counted."""
 
     schedule: str
     elapsed: float
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def run(options: Options) -> int:
-    """Do it, print it, and return the exit status. Raises InputError for bad input."""
+    """Run the command, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
     csv = CsvFile(options.csv) if options.csv is not None else None
     with Progress(f"reading {printable(options.file)}") as progress:
@@ -86,7 +86,7 @@ def run(options: Options) -> int:
 
 
 def check(options: Options) -> None:
-    """Every name is one that there is. Raises InputError, with the nearest one."""
+    """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
     layouts = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
     for option, given, known in (
         ("--schedule", options.schedule, [*SCHEDULES, "all", "auto"]),
@@ -113,8 +113,8 @@ def check(options: Options) -> None:
 
 
 def read(file: str, dtype: str) -> Any:
-    """The matrix in a file, as csr_array of numbers that `dtype` holds. Raises InputError that names the file."""
-    if not file.endswith(".npz"):  # whose matrices are in memory at once
+    """Read the matrix in a file as csr_array, with values rounded to `dtype`. Raises InputError that names the file."""
+    if not file.endswith(".npz"):  # a Matrix Market file tells its size in its header
         rows, columns = read_shape(file)
         # offsets, y, reference, bounds; x
         check_memory(file, rows, columns, 8 * (5 * rows + 3 * columns))
@@ -122,18 +122,18 @@ def read(file: str, dtype: str) -> Any:
 
 
 def build(matrix: Any, options: Options) -> Any:
-    """The matrix as the layout asked for. Raises InputError where it would blow up."""
+    """Convert the matrix to the layout of the options. Raises InputError if that takes too much memory."""
     try:
         made = convert(matrix, options.layout, name=options.file)
         return dtypes.stored_layout(made, options.dtype)
     except InputError as error:
-        if "max_bytes" in error.hint:  # which the command line does not have
+        if "max_bytes" in error.hint:  # the command line has no such option
             error.hint = "--layout csr"
         raise
 
 
 def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
-    """Refuse to interpret for more than about a minute."""
+    """Raise InputError if the interpreter would run for more than about a minute."""
     atoms = int(problem.A.max_tiles + problem.A.max_atoms) * runs
     if atoms > INTERPRETED:
         given = f"{atoms:,} in {runs} runs"
@@ -144,7 +144,7 @@ def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
 def measure(
     problem: Problem, names: list[str], repeat: int, validate: bool, progress: Progress
 ) -> tuple[list[Outcome], list[str]]:
-    """Each schedule's outcome, and what is to be said of the choice of "auto"."""
+    """Measure each schedule. Returns the outcomes, and a note on the choice of "auto" if it is among them."""
     clocks, errors, notes = {}, {}, []
     for name in names:
         progress.say(f"compiling {name}")
@@ -162,7 +162,7 @@ def measure(
 
 
 def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
-    """The name of the schedule that "auto" took, and a line that says why."""
+    """Return the name of the schedule that "auto" chose, and a line that says why."""
     from evenly.choosing.auto import consider
     from evenly.choosing.task import product_of
 
@@ -176,7 +176,7 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
 
 
 def profiled(options: Options, problem: Problem, progress: Progress) -> Any:
-    """The balance of the schedule asked for (of all of them: auto's), drawn if that is asked for; else None."""
+    """Profile the schedule of the options ("all": that of "auto"), and draw it if asked to. None if not asked to."""
     if not options.balance and options.picture is None:
         return None
     progress.say("counting atoms")
@@ -187,7 +187,7 @@ def profiled(options: Options, problem: Problem, progress: Progress) -> Any:
 def counter_lines(
     options: Options, problem: Problem, names: list[str], progress: Progress
 ) -> list[str]:
-    """The counters of each schedule's launches, as tables; none where they are not asked for."""
+    """Return the tables of counters of each schedule's launches, or no lines without `--profile`."""
     lines: list[str] = []
     for name in names if options.profile else ():
         progress.say(f"counting {name}")
@@ -199,7 +199,7 @@ def counter_lines(
 
 
 def balance_lines(balance: Any) -> str:
-    """The sketch, in ASCII where the output has no more."""
+    """Return the sketch, in ASCII if the output's encoding has nothing more."""
     lines = str(balance)
     try:
         lines.encode(sys.stdout.encoding or "ascii")
@@ -209,7 +209,7 @@ def balance_lines(balance: Any) -> str:
 
 
 def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
-    """The artifact's lines; with "all", a table in place of the first."""
+    """Print the lines of the artifact's program. With "all", a table replaces the first line."""
     rows, columns = matrix.shape
     if options.schedule == "all":
         for line in table(outcomes):
@@ -223,7 +223,7 @@ def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
 
 
 def table(outcomes: list[Outcome]) -> Iterable[str]:
-    """A line a schedule."""
+    """Yield a line of titles, then a line for each schedule."""
     validated = outcomes[0].errors is not None
     wide = max(len(name) for name in SCHEDULES)
     yield f"{'Schedule':{wide}}  {'Elapsed (ms)':>12}" + "  Errors" * validated
@@ -233,7 +233,7 @@ def table(outcomes: list[Outcome]) -> Iterable[str]:
 
 
 def dataset_of(file: str) -> str:
-    """The name of a matrix: its file's, without folder and endings."""
+    """Return the name of a matrix: its file's name, without folder and endings."""
     name = Path(file).name
     for ending in (".gz", ".bz2", ".mtx", ".npz"):
         name = name.removesuffix(ending)

@@ -1,4 +1,4 @@
-"""How long a run takes: medians of interleaved runs, after one that warms up."""
+"""Measure how long a run takes: the median of interleaved runs, after one to warm up."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from evenly.timing.graphs import GraphClock
 
-Clock = Callable[[], float]  # does one run and returns its milliseconds
+Clock = Callable[[], float]  # runs once and returns milliseconds
 
 
 def medians(clocks: Mapping[str, Clock], repeat: int) -> dict[str, float]:
-    """Milliseconds by name: the median of `repeat` runs of each.
+    """Return the median of `repeat` runs of each clock, in milliseconds, by name.
 
-    The runs are interleaved, each round beginning with another name, so that whatever
-    else the machine does meets all of them alike.
+    The runs are interleaved, and each round begins with another name, so that other load
+    on the machine affects all of them alike.
     """
     names = list(clocks)
     for name in names:
@@ -30,7 +30,7 @@ def medians(clocks: Mapping[str, Clock], repeat: int) -> dict[str, float]:
 
 
 def host_clock(run: Callable[[], object]) -> Clock:
-    """The wall clock around a call that returns when its work is done."""
+    """Return a wall clock around a call. The call must return when its work is done."""
 
     def clock() -> float:
         start = time.perf_counter()
@@ -41,6 +41,6 @@ def host_clock(run: Callable[[], object]) -> Clock:
 
 
 def device_clock(plan: Any) -> Clock:
-    """The GPU's own clock around the launches of a plan, whose own output is written over and over."""
+    """Return a clock that times the launches of a plan with GPU events. Each run overwrites the plan's output."""
     clock = GraphClock(plan.launches)
     return lambda: clock.warm() / 1e3

@@ -1,4 +1,4 @@
-"""`evenly tune FILE`: every schedule measured on one matrix, the fastest remembered."""
+"""Run `evenly tune FILE`: measure every schedule on one matrix, and remember the fastest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def run(
 ) -> int:
     """Measure, print the times, and return the exit status. Raises InputError for bad input.
 
-    schedules: names; none: all of them, with several parameters. locality: see `Plan.tune`.
+    schedules: names of schedules. If empty, all of them, with several parameters each.
+    locality: see `Plan.tune`.
     """
     check(options)
     if options.target not in (known := ["auto", *targets.timed()]):

@@ -1,4 +1,4 @@
-"""`evenly tuning`: what tune() remembers. What the commands do is imported when it is needed."""
+"""The commands of `evenly tuning`: list, share and clear what tune() remembers. Each imports its code when it runs."""
 
 from __future__ import annotations
 

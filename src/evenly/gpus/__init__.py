@@ -1,1 +1,1 @@
-"""What GPUs are, as far as work is divided by it; what was measured of them, one data file an architecture."""
+"""What schedules need to know of a GPU (gpu.py), and tuned numbers: one data file for each architecture."""

@@ -1,4 +1,4 @@
-"""What of a GPU decides how work is divided on it."""
+"""The properties of a GPU that decide how work is divided on it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MAX_BLOCK = 1024  # threads of a block, on every GPU
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A GPU: its multiprocessors, and what one of them holds at most.
+    """The limits of a GPU.
 
-    threads, blocks: at once. shared_memory: bytes, as far as it is known.
+    threads, blocks: the most that one multiprocessor runs at once. shared_memory: the bytes that one has; 0: unknown.
     """
 
     multiprocessors: int
@@ -21,7 +21,7 @@ class Gpu:
     shared_memory: int = 0
 
     def at_once(self, block: int) -> int:
-        """How many blocks of `block` threads run at once, as far as their threads bound them."""
+        """Return how many blocks of `block` threads run at once if only threads limit them."""
         return self.multiprocessors * (self.threads // block)
 
 

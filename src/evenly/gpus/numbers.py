@@ -1,4 +1,4 @@
-"""The tuned numbers of an architecture: one data file each, beside the command that measured them."""
+"""Read the tuned numbers of an architecture. Its data file names the commands that measured them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .gpu import Gpu
 
 @functools.cache
 def numbers(architecture: str = "sm_90") -> dict[str, Any]:
-    """The tuned numbers of an architecture."""
+    """Return the tuned numbers of an architecture."""
     return tomllib.loads(resources.files(__package__).joinpath(f"{architecture}.toml").read_text())
 
 
@@ -24,9 +24,10 @@ def measured() -> Gpu:
 
 
 def for_memory(nbytes: int) -> dict[str, Any]:
-    """The numbers for a GPU whose multiprocessors can have so many bytes of shared memory.
+    """Return the numbers for a GPU whose multiprocessors have up to `nbytes` of shared memory.
 
-    Carveouts are percentages of it: where there is more or less than was measured with, the driver decides.
+    Carveouts are percentages of that size. If it differs from the GPU that was measured, rows that set
+    a carveout are left out, and the driver decides.
     """
     held = numbers()
     if nbytes == held["shared_memory"]:

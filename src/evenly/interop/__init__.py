@@ -1,1 +1,1 @@
-"""Arrays and matrices in and out: NumPy, CuPy, PyTorch, DLPack, SciPy, Matrix Market."""
+"""Take and return arrays and matrices of other libraries: NumPy, CuPy, PyTorch, DLPack, SciPy, Matrix Market."""

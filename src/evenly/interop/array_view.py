@@ -1,4 +1,4 @@
-"""What is known of an array, whoever's it is: where it lies and how. `arrays.view` makes it."""
+"""The description of an array of any library, which `arrays.view` makes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ Device = Literal["cpu", "cuda"]  # whose memory an array lies in
 
 
 class ArrayView(NamedTuple):
-    """Where an array lies and how. `owner` keeps the memory alive.
+    """The memory of an array: its address, shape, dtype and device.
 
-    shape in elements; device "cpu" or "cuda"; contiguous means C order. (A named
-    tuple, since every call makes one an argument: a frozen data class takes
-    five times as long.)
+    shape: in elements. device: "cpu" or "cuda". contiguous: whether it is in C order.
+    owner: an object that keeps the memory alive.
+
+    This is a named tuple because every call makes one for each array, and a frozen
+    data class takes five times as long to make.
     """
 
     pointer: int

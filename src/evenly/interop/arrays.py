@@ -1,8 +1,7 @@
-"""One description of any array that a user may hold, and new arrays of their kind.
+"""Describe any array that a user may pass (`view`), and allocate new ones of the same kind (`empty`, `zeros`).
 
-`view` stands on the path of every call, so it asks each library's own cheap
-questions and never imports one: an array that comes from CuPy or PyTorch has
-imported it already.
+Every call runs `view` on each argument, so it reads the cheapest attributes of each library.
+It never imports a library: whoever passes an array of CuPy or PyTorch has imported it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def kind(obj: object) -> Kind | None:
     return known or None
 
 
-_KINDS: dict[type, Kind | Literal[""]] = {}  # the answers so far; "" for no array
+_KINDS: dict[type, Kind | Literal[""]] = {}  # a cache by class; "" for classes that are not arrays
 
 
 def _kind(obj: object) -> Kind | Literal[""]:
@@ -61,15 +60,17 @@ def _kind(obj: object) -> Kind | Literal[""]:
 
 
 def is_array(obj: object) -> bool:
-    """Whether `view` takes it (its element type and order aside)."""
+    """Whether `obj` is an array. (`view` may still refuse its dtype or byte order.)"""
     return kind(obj) is not None
 
 
 def view(obj: Any, name: str = "array") -> ArrayView:
-    """Describe `obj` without copying it. `name`: as the user knows it, for errors.
+    """Describe the array `obj` without copying it.
 
-    Raises InputError for lists, scalars and other things that are no array, for
-    element types that are no numbers and for foreign byte order.
+    name: what the user calls it, for error messages.
+
+    Raises InputError if `obj` is not an array, its elements are not numbers, or its bytes
+    are not in the machine's order.
     """
     reader = _READERS.get(kind(obj))
     if reader is None:
@@ -78,7 +79,7 @@ def view(obj: Any, name: str = "array") -> ArrayView:
 
 
 def not_an_array(obj: object, name: str, expected: str = "an array") -> InputError:
-    """The error for something that should have been an array."""
+    """Make the error for an `obj` that should have been an array, with a hint that fits its type."""
     hint = ""
     if isinstance(obj, (list, tuple, range)):
         hint = "make an array of it with numpy.asarray(..., dtype=...)"
@@ -94,7 +95,7 @@ def not_an_array(obj: object, name: str, expected: str = "an array") -> InputErr
 
 
 def conversion(dtype: np.dtype[Any], name: str = "") -> str:
-    """The hint for elements that the language has not: the nearest type that holds their values."""
+    """Return a hint for a `dtype` that kernels do not support: convert to the nearest one that holds its values."""
     if not dtype.isnative:
         return FOREIGN_BYTES
     if dtype.kind in "iub":
@@ -111,11 +112,11 @@ def conversion(dtype: np.dtype[Any], name: str = "") -> str:
 
 
 def _where_numpy_puts_addresses() -> Callable[[Any], int]:
-    """How to read the address of a NumPy array's memory.
+    """Return a function that reads the address of a NumPy array's memory.
 
-    NumPy's own ways build a dictionary or an object first, which takes ten times as long, of a call that
-    takes a few microseconds. The address is the first field after the object's head (NumPy's C-API,
-    `PyArrayObject_fields`); where a probe does not find it there, it is asked for.
+    NumPy's own attributes build a dictionary or an object first, which takes ten times as long; a whole call takes a
+    few microseconds. The address is the first field after the object's head (NumPy's C API, `PyArrayObject_fields`).
+    If a probe does not find it there, `__array_interface__` is used.
     """
     head, field = object.__basicsize__, ctypes.c_size_t.from_address
 
@@ -160,7 +161,7 @@ def _view_cupy(obj: Any, name: str) -> ArrayView:
 
 
 def has_no_gradient(tensor: Any, name: str) -> None:
-    """InputError for a tensor of PyTorch whose gradient would be lost. Where PyTorch records none, any will do."""
+    """Raise InputError for a PyTorch tensor that requires a gradient, unless gradients are switched off."""
     if tensor.requires_grad and sys.modules["torch"].is_grad_enabled():
         raise InputError(
             name,
@@ -178,7 +179,7 @@ def _view_torch(obj: Any, name: str) -> ArrayView:
     for what, view in (("conj", "a conjugate view"), ("neg", "a negative view")):
         if getattr(
             obj, f"is_{what}"
-        )():  # the memory holds what it is the conjugate or the negative of
+        )():  # its memory holds the values before conjugation or negation
             expected = "a tensor whose memory holds its numbers"
             raise InputError(name, expected=expected, given=view, hint=f"{name}.resolve_{what}()")
     return ArrayView(
@@ -216,7 +217,7 @@ _READERS: dict[Kind | None, Callable[[Any, str], ArrayView]] = {
 
 
 def _is_numbers(dtype: np.dtype[Any]) -> bool:
-    """Whether elements are numbers, in the order of bytes that the machine has."""
+    """Whether elements are numbers in the machine's byte order."""
     return dtype.isnative and (dtype.kind in "biufc" or from_dtype(dtype) is BFLOAT16)
 
 
@@ -229,7 +230,7 @@ _TORCH_TYPES: dict[Any, np.dtype[Any]] = {}
 
 
 def torch_dtype(obj: Any, name: str = "array") -> np.dtype[Any]:
-    """The NumPy element type of a PyTorch tensor (see `name_of`); InputError where there is none."""
+    """Return the NumPy dtype of a PyTorch tensor. Raises InputError if NumPy has no such dtype."""
     found = _TORCH_TYPES.get(obj.dtype)
     if found is None:
         spelled = str(obj.dtype).removeprefix("torch.")
@@ -244,7 +245,7 @@ def torch_dtype(obj: Any, name: str = "array") -> np.dtype[Any]:
 
 
 def dtype_of(obj: Any, name: str = "array") -> np.dtype[Any]:
-    """The element type of any array, as NumPy's."""
+    """Return the NumPy dtype of any array."""
     if kind(obj) == "torch":
         return torch_dtype(obj, name)
     dtype = getattr(obj, "dtype", None)
@@ -252,9 +253,9 @@ def dtype_of(obj: Any, name: str = "array") -> np.dtype[Any]:
 
 
 def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
-    """`obj` as a NumPy array over the same memory; InputError if it is on a GPU."""
+    """Return `obj` as a NumPy array over the same memory. Raises InputError if it is on a GPU."""
     whose = kind(obj)
-    if whose == "numpy":  # memory maps and other subclasses too: plainly their memory
+    if whose == "numpy":  # subclasses such as memory maps become plain arrays
         return obj if type(obj) is np.ndarray else np.asarray(obj)
     found = view(obj, name)
     if found.device != "cpu":
@@ -263,7 +264,7 @@ def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
         raise InputError(name, expected="an array in CPU memory", given="one on cuda", hint=hint)
     if whose == "torch":
         array: np.ndarray[Any, Any]
-        if found.dtype == BFLOAT16.dtype:  # NumPy takes its bits
+        if found.dtype == BFLOAT16.dtype:  # PyTorch cannot convert bfloat16 to NumPy: pass the bits
             array = obj.detach().view(sys.modules["torch"].int16).numpy().view(found.dtype)
         else:
             array = obj.detach().numpy()
@@ -272,7 +273,7 @@ def as_numpy(obj: Any, name: str = "array") -> np.ndarray[Any, Any]:
 
 
 def empty(like: Any, shape: Any, dtype: Any) -> Any:
-    """A new array, uninitialised, of the kind and on the device of the array `like`."""
+    """Allocate an uninitialised array of the same library and on the same device as the array `like`."""
     whose = kind(like)
     if whose == "cupy":
         with like.device:
@@ -291,7 +292,7 @@ def empty(like: Any, shape: Any, dtype: Any) -> Any:
 
 
 def zeros(like: Any, shape: Any, dtype: Any) -> Any:
-    """A new array of zeros, of the kind and on the device of the array `like`."""
+    """Allocate an array of zeros of the same library and on the same device as the array `like`."""
     if kind(like) == "numpy":
         return np.zeros(shape, dtype)
     made = empty(like, shape, dtype)

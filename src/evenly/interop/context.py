@@ -1,4 +1,4 @@
-"""The context of a device, kept for as long as the process runs."""
+"""Keep the CUDA context of a device alive for as long as the process runs."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 
 def make_current(device: Any) -> None:
-    """Makes a device of cuda.core's the calling thread's, whose context stays from then on."""
+    """Make a cuda.core device current in the calling thread, and keep its context from then on."""
     device.set_current()
     _keep(device.device_id)
 
 
 @functools.cache
 def _keep(device_id: int) -> None:
-    """Retains the primary context of a device, once.
+    """Retain the primary context of a device, once.
 
-    cuda.core releases it when the thread ends that made the device current. If nobody else has it then, it is
-    destroyed, and with it what lasts from call to call: kernels, scratch memory, arrays, and whatever other libraries
-    know of it.
+    cuda.core releases the context when the thread that made the device current ends. If that was the last reference,
+    the context is destroyed, along with everything that lives in it: loaded kernels, scratch memory, arrays, and the
+    state of other libraries.
     """
     from cuda.bindings import driver
 

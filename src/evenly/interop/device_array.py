@@ -1,10 +1,10 @@
 """A minimal GPU array, for users who have neither CuPy nor PyTorch.
 
-It holds memory and describes it; it computes nothing. CuPy, PyTorch and Numba
+It only owns and describes memory: it has no arithmetic. CuPy, PyTorch and Numba
 take it without a copy, through `__cuda_array_interface__` and DLPack.
 
-Memory comes from cuda.core's pool. It is freed in the order of the device's
-default stream: keep the array while kernels on other streams still use it.
+Memory comes from cuda.core's pool and is freed in the order of the device's default
+stream. Keep a reference to the array while kernels on other streams use it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from evenly.interop.context import make_current
 
 
 class DeviceArray:
-    """A C-contiguous array in GPU memory, of any shape and of NumPy's element types.
+    """A C-contiguous array in GPU memory, of any shape and of any NumPy dtype or bfloat16.
 
-    Of bfloat16, too: its dtype is then ml_dtypes', or one that only evenly knows.
-
-    Made by :meth:`from_numpy` or :func:`device_empty`; `DeviceArray(view)` wraps
-    GPU memory that something else owns, and keeps that alive.
+    :meth:`from_numpy` and :func:`device_empty` make one. `DeviceArray(view)` wraps GPU
+    memory that something else owns, and keeps the owner alive. The dtype of a bfloat16
+    array is that of ml_dtypes, or evenly's own if ml_dtypes is not installed.
     """
 
     __slots__ = ("__weakref__", "_buffer", "_view")
@@ -41,7 +40,7 @@ class DeviceArray:
 
     @classmethod
     def from_numpy(cls, array: Any, device_id: int | None = None) -> DeviceArray:
-        """A copy of the NumPy array on the GPU. Returns when the copy is done."""
+        """Copy a NumPy array to the GPU. Returns when the copy is done."""
         host = np.asarray(array, order="C")
         made = device_empty(host.shape, host.dtype, device_id=device_id)
         if host.nbytes:
@@ -54,10 +53,10 @@ class DeviceArray:
     def __reduce__(self) -> Any:
         return type(self).from_numpy, (
             self.to_numpy(),
-        )  # an address means nothing to another process
+        )  # an address has no meaning in another process
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """A copy in CPU memory. Waits for the device's default stream, then copies."""
+        """Copy to CPU memory. Waits for the device's default stream first."""
         host = np.empty(self.shape, self.dtype)
         if host.nbytes:
             with _on(self.device_id) as (device, Buffer):
@@ -74,16 +73,17 @@ class DeviceArray:
                 device.default_stream.sync()
 
     def copy_from(self, other: DeviceArray, stream: Any) -> None:
-        """Copy the bytes of another array of this size, in the order of a stream of cuda.core's.
+        """Copy the bytes of another array of the same size, on a stream.
 
-        stream: or the builder of a graph, which copies whenever it is launched; keep both arrays for it.
+        stream: a stream of cuda.core, or a graph builder. The graph copies whenever it is launched:
+          keep both arrays for as long as it is.
         """
         if self.nbytes:
             with _on(self.device_id) as (_, Buffer):
                 self._memory(Buffer).copy_from(other._memory(Buffer), stream=stream)
 
     def view(self) -> ArrayView:
-        """The description that `evenly.interop.arrays.view` gives of it."""
+        """Describe the array, as `evenly.interop.arrays.view` does."""
         found = self._view
         return ArrayView(
             found.pointer,
@@ -125,7 +125,7 @@ class DeviceArray:
         return self._view.device_id
 
     def reshape(self, *shape: Any) -> DeviceArray:
-        """The same memory under another shape of the same size."""
+        """Return an array over the same memory with another shape of the same size."""
         wanted = _shape(shape[0] if len(shape) == 1 else shape)
         if math.prod(wanted) != self.size:
             raise InputError("shape", expected=f"{self.size} elements", given=f"shape {wanted}")
@@ -190,18 +190,18 @@ class DeviceArray:
 
 
 def device_empty(shape: Any, dtype: Any, device_id: int | None = None) -> DeviceArray:
-    """A new uninitialised :class:`DeviceArray` on the current device, or on `device_id`.
+    """Allocate an uninitialised :class:`DeviceArray` on the current device, or on `device_id`.
 
-    Raises UnavailableError where there is no GPU, or no cuda.core to reach it.
+    Raises UnavailableError if there is no GPU, or cuda.core is not installed.
     """
     wanted = _shape(shape)
     element = np.dtype(dtype)
     nbytes = math.prod(wanted) * element.itemsize
     with _on(device_id) as (device, _):
         stream = device.default_stream
-        # At least a byte: an empty array, too, has an address of its own.
+        # At least one byte, so that an empty array has an address of its own, too.
         buffer = device.allocate(max(nbytes, 1), stream=stream)
-        stream.sync()  # so that any other stream may use it at once
+        stream.sync()  # now any other stream may use the memory
     view = ArrayView(
         int(buffer.handle), wanted, element, "cuda", device.device_id, False, True, buffer
     )
@@ -209,7 +209,7 @@ def device_empty(shape: Any, dtype: Any, device_id: int | None = None) -> Device
 
 
 class _on:
-    """Make a device current for a while: gives cuda.core's Device and Buffer."""
+    """A context in which a device is current. Entering it returns cuda.core's Device object and Buffer class."""
 
     def __init__(self, device_id: int | None) -> None:
         self.device_id = device_id
@@ -224,7 +224,7 @@ class _on:
             self.previous = Device()
             device = self.previous if self.device_id is None else Device(self.device_id)
             make_current(device)
-        except Exception as error:  # cuda.core raises its own kinds for a missing driver
+        except Exception as error:  # cuda.core raises errors of its own if the driver is missing
             said = f"no GPU can be reached ({error})"
             raise UnavailableError("DeviceArray", said, remedy) from error
         return device, Buffer

@@ -1,7 +1,7 @@
-"""Arrays of libraries that evenly does not know by name: DLPack and `__cuda_array_interface__`.
+"""Describe arrays of any other library, through DLPack and `__cuda_array_interface__`.
 
-No stream is synchronised here: what was written on another stream than the one
-that a kernel runs on must be finished first, as with any two streams.
+Nothing here synchronises streams. Work on another stream than the kernel's must be
+finished before the kernel reads what it wrote.
 
 Sources: DLPack (data-apis.org/array-api), Numba's CUDA array interface, version 3.
 """
@@ -21,7 +21,7 @@ CUDA_DEVICES = frozenset({2, 13})  # kDLCUDA, kDLCUDAManaged
 
 
 def from_dlpack(obj: Any, name: str) -> ArrayView:
-    """Describe an array through `__dlpack__`: on the CPU by NumPy, on a GPU by cuda.core."""
+    """Describe an array through `__dlpack__`, read by NumPy on the CPU and by cuda.core on a GPU."""
     try:
         device_type, _ = obj.__dlpack_device__()
     except AttributeError:
@@ -70,10 +70,10 @@ def from_dlpack(obj: Any, name: str) -> ArrayView:
 
 
 def _taken(take: Callable[[], Any], name: str) -> Any:
-    """What `take` gives. InputError where DLPack has an element type that NumPy has not."""
+    """Return `take()`. Raises InputError if NumPy has no dtype for the elements."""
     try:
         return take()
-    except (BufferError, RuntimeError, TypeError) as error:  # which, is each library's own choice
+    except (BufferError, RuntimeError, TypeError) as error:  # libraries differ in what they raise
         given = (str(error).splitlines() or [type(error).__name__])[0]
         hint = "of bfloat16, PyTorch's tensors and arrays of ml_dtypes.bfloat16 are known"
         expected = "elements that NumPy has a type for"
@@ -98,7 +98,7 @@ def from_cuda(obj: Any, name: str) -> ArrayView:
 
 
 def is_c_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, itemsize: int) -> bool:
-    """Whether `strides` (in bytes; None for C order) are those of C order.
+    """Whether `strides` (in bytes; None means C order) are those of a C-contiguous array.
 
     >>> is_c_contiguous((2, 3), (24, 8), 8), is_c_contiguous((2, 3), (8, 16), 8)
     (True, False)

@@ -1,7 +1,7 @@
-"""Matrices to try things on, as scipy.sparse.csr_array, made by NumPy in seconds.
+"""Generate matrices for demos, tests and benchmarks, as scipy.sparse.csr_array.
 
-All take `dtype` (float32 or float64); random values lie in 0 .. 1, and the same
-seed gives the same matrix. Columns are sorted within rows, int32 where that fits.
+`dtype` is float32 or float64. Random values lie in 0 .. 1, and the same seed gives the
+same matrix. Columns are sorted within rows. Indices are int32 if the nonzeros fit.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ QUADRANTS = (0.57, 0.19, 0.19, 0.05)
 
 
 def rmat(scale: int, per_row: int = 16, seed: int = 0, dtype: Any = np.float32) -> Any:
-    """A power-law matrix of 2**scale rows and columns, R-MAT with Graph500's quadrants.
+    """Make an R-MAT matrix of 2**scale rows and columns, with Graph500's probabilities.
 
-    per_row * 2**scale entries are drawn; duplicates are then removed, so there
-    are somewhat fewer nonzeros.
+    Its row lengths follow a power law. per_row * 2**scale entries are drawn and duplicates
+    removed, so there are somewhat fewer nonzeros.
     """
     rng = np.random.default_rng(seed)
     count = per_row << scale
     row = np.zeros(count, np.uint64)
     column = np.zeros(count, np.uint64)
-    # Two levels of the recursion a draw: 16 random bits look their 16 outcomes
-    # up in a table, eight times as fast as comparing a float a level.
+    # Each draw of 16 random bits decides two levels of the recursion, by a table of their
+    # 16 outcomes. This is eight times as fast as comparing one float for each level.
     done = 0
     while done < scale:
         levels = min(2, scale - done)
@@ -36,7 +36,7 @@ def rmat(scale: int, per_row: int = 16, seed: int = 0, dtype: Any = np.float32) 
         column |= outcome & np.uint8(15)
         done += levels
     row <<= np.uint64(scale)
-    row |= column  # one key an entry, in the order of CSR
+    row |= column  # one key for each entry; sorted keys are in the order of CSR
     row.sort()
     keep = np.ones(count, bool)
     np.not_equal(row[1:], row[:-1], out=keep[1:])
@@ -47,7 +47,7 @@ def rmat(scale: int, per_row: int = 16, seed: int = 0, dtype: Any = np.float32) 
 
 
 def stencil(k: int, dtype: Any = np.float32) -> Any:
-    """The 5-point Laplacian of a k x k grid: k*k rows, 4 on the diagonal, -1 beside it."""
+    """Make the 5-point Laplacian of a k x k grid: k * k rows, 4 on the diagonal, -1 for each neighbour."""
     here = np.arange(k * k, dtype=np.int32)
     across = here % k if k else here
     neighbours = np.stack([here - k, here - 1, here, here + 1, here + k], axis=1)
@@ -59,7 +59,7 @@ def stencil(k: int, dtype: Any = np.float32) -> Any:
 
 
 def uniform(n: int, per_row: int = 16, seed: int = 0, dtype: Any = np.float32) -> Any:
-    """n rows and columns, per_row entries in every row, in random columns (duplicates stay)."""
+    """Make an n x n matrix with per_row entries in every row, in random columns. Duplicates stay."""
     rng = np.random.default_rng(seed)
     columns = rng.integers(0, max(n, 1), (n, per_row), dtype=np.int32)
     columns.sort(axis=1)
@@ -68,7 +68,7 @@ def uniform(n: int, per_row: int = 16, seed: int = 0, dtype: Any = np.float32) -
 
 
 def banded(n: int, width: int, seed: int = 0, dtype: Any = np.float32) -> Any:
-    """n rows and columns, the `width` diagonals around the main one, cut off at the edges."""
+    """Make an n x n matrix of the `width` diagonals around the main one."""
     first = np.arange(n, dtype=np.int64) - width // 2
     start, stop = np.maximum(first, 0), np.minimum(first + width, n)
     lengths = np.maximum(stop - start, 0)
@@ -81,7 +81,7 @@ def banded(n: int, width: int, seed: int = 0, dtype: Any = np.float32) -> Any:
 def dense_rows(
     n: int, per_row: int = 4, how_many: int = 20, seed: int = 0, dtype: Any = np.float32
 ) -> Any:
-    """n rows and columns, per_row entries in each, but n // 2 in `how_many` of them."""
+    """Make an n x n matrix with per_row entries in each row, but n // 2 in `how_many` random rows."""
     rng = np.random.default_rng(seed)
     lengths = np.full(n, per_row)
     lengths[rng.choice(n, min(how_many, n), replace=False)] = n // 2
@@ -97,7 +97,7 @@ def _random(rng: np.random.Generator, count: int, dtype: Any) -> Any:
 
 
 def _quadrant_table(levels: int) -> Any:
-    """2**16 outcomes of `levels` levels, each as often as it is probable.
+    """Return a table of 2**16 outcomes of `levels` levels, in which each outcome is as frequent as it is probable.
 
     An outcome is 16 times its row bits plus its column bits.
     """

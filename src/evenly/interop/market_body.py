@@ -1,4 +1,4 @@
-"""The entries of a Matrix Market file: read and checked line by line, large files in several threads."""
+"""Read and check the entries of a Matrix Market file, line by line. Several threads read a large file."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from .market_lines import LONGEST, RANGES, Header, Unfit, shown
 
-PIECE = 1 << 22  # bytes that a thread reads at once
-LARGE = 1 << 22  # bytes of the first piece from which on compiled code is worth its compiling
+PIECE = 1 << 22  # bytes of the file that one task parses
+LARGE = 1 << 22  # if the first piece has this many bytes, compiling the fast reader pays
 THREADS = 8
 
 
 class Entries(NamedTuple):
-    """What lines say: indices from 0 (none for "array"), and values."""
+    """Entries of a matrix: indices that count from 0 (empty for an "array" file), and values."""
 
     rows: Any
     columns: Any
@@ -27,14 +27,14 @@ class Entries(NamedTuple):
 
 
 def read_body(file: BinaryIO, header: Header) -> Entries:
-    """All entries of the rest of a file. Raises Unfit for a line that is not as the header says."""
+    """Read all entries after the header. Raises Unfit for a line that does not agree with the header."""
     waiting: deque[tuple[bytes, Future[_Part]]] = deque()
     total = _Total(header)
     threads = min(os.cpu_count() or 1, THREADS)
     large = None
     with ThreadPoolExecutor(threads) as pool:
         for piece in _pieces(file):
-            if large is None:  # the file's first
+            if large is None:  # this is the first piece
                 large = len(piece) >= LARGE
             waiting.append((piece, pool.submit(_read, piece, header, large)))
             if len(waiting) > 2 * threads:
@@ -45,7 +45,7 @@ def read_body(file: BinaryIO, header: Header) -> Entries:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """What is left of a file, in pieces that end with a line end: but for one in a line that is too long."""
+    """Yield the rest of a file in pieces. Each ends with a newline, unless a line is longer than LONGEST."""
     while piece := file.read(PIECE):
         if not piece.endswith(b"\n"):
             rest = file.readline(LONGEST)
@@ -54,7 +54,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 class _Part:
-    """Room for the entries of a piece, and how many lines and entries it has."""
+    """Arrays for the entries of a piece, and the number of lines and entries read so far."""
 
     def __init__(self, piece: bytes, header: Header) -> None:
         room = piece.count(b"\n")
@@ -67,7 +67,7 @@ class _Part:
         self.lines = self.entries = 0
 
     def append(self, line: bytes, header: Header) -> None:
-        """One line. Raises Unfit, with the number of lines before it."""
+        """Parse one line. Raises Unfit, with the number of lines before it in the piece."""
         try:
             entry = header.entry(line)
         except Unfit as unfit:
@@ -87,18 +87,18 @@ class _Part:
         self.entries += 1
 
     def narrow(self, header: Header) -> None:
-        """Indices in the type that the matrix will have, of the entries alone."""
+        """Cut the indices to the entries read, in the integer type that the matrix will have."""
         index = np.int32 if max(header.rows, header.columns) < 2**31 else np.int64
         count = self.entries if header.indexed else 0
         self.rows = self.rows[:count].astype(index)
         self.columns = self.columns[:count].astype(index)
 
     def found(self, header: Header) -> Entries:
-        """Its entries."""
+        """Return the entries read."""
         return Entries(self.rows, self.columns, self._values(header))
 
     def _values(self, header: Header) -> Any:
-        """In the type that goes with the header."""
+        """Return the values in the dtype that the header asks for."""
         if header.field == "complex":
             return self.reals[: self.entries].view(np.complex128)[:, 0]
         if header.field == "pattern":
@@ -109,7 +109,7 @@ class _Part:
 
 
 def _read(piece: bytes, header: Header, large: bool) -> _Part:
-    """What a piece holds. Raises Unfit, with the number of lines before."""
+    """Parse a piece. Raises Unfit, with the number of lines before the wrong one."""
     if not piece.endswith(b"\n"):
         raise Unfit(piece.count(b"\n"), f"lines of less than {LONGEST:,} bytes", "a longer one")
     part = _Part(piece, header)
@@ -123,7 +123,7 @@ def _read(piece: bytes, header: Header, large: bool) -> _Part:
 
 
 def _read_usual(piece: bytes, header: Header, part: _Part) -> None:
-    """The same, many times as fast where lines are as usual."""
+    """Parse a piece with compiled code, and the lines that it does not know one by one."""
     from .market_scan import usual_lines
 
     text = np.frombuffer(piece, np.uint8)
@@ -135,21 +135,21 @@ def _read_usual(piece: bytes, header: Header, part: _Part) -> None:
     while at < len(piece):
         at, lines, part.entries = usual_lines(text, at, part.entries, *form, *sizes, *room)
         part.lines += lines
-        if at < len(piece):  # a line that is not usual, or not right
+        if at < len(piece):  # the compiled code stopped at this line: it is unusual, or wrong
             end = piece.find(b"\n", at)
             part.append(piece[at:end], header)
             at = end + 1
 
 
 class _Total:
-    """What the pieces so far held."""
+    """The entries of all pieces so far."""
 
     def __init__(self, header: Header) -> None:
         self.header, self.lines, self.read = header, header.line, 0
         self.parts: list[Entries] = []
 
     def add(self, piece: bytes, reading: Future[_Part]) -> None:
-        """One more. Raises Unfit for a line of it, with its number, and for one too many."""
+        """Add a piece. Raises Unfit, with the line's number in the file, for a wrong line or an entry too many."""
         try:
             part = reading.result()
         except Unfit as unfit:
@@ -161,7 +161,7 @@ class _Total:
         self.lines, self.read = self.lines + part.lines, self.read + part.entries
 
     def entries(self) -> Entries:
-        """All of them. Raises Unfit where there are fewer than the header says."""
+        """Return all entries. Raises Unfit if there are fewer than the header says."""
         if self.read < self.header.listed:
             given = f"{self.read:,}: is it truncated?"
             raise Unfit(self.lines, self._promised(), given)
@@ -171,7 +171,7 @@ class _Total:
         return Entries(rows, columns, values)
 
     def _extra(self, piece: bytes) -> Unfit:
-        """About the first entry of a piece that is one too many."""
+        """Make the error for a piece with more entries than the header says, about the first one too many."""
         lines = enumerate(piece.split(b"\n"), self.lines + 1)
         entries = ((number, line) for number, line in lines if line.strip(b" \t\r"))
         left = self.header.listed - self.read

@@ -1,12 +1,10 @@
-"""What a Matrix Market file may say: its header, and each of its lines.
-
-The spelling of an entry is in `Header.pattern`.
+"""The grammar of Matrix Market files: the header, and a line with an entry (`Header.pattern`).
 
 Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats: Initial Design",
-NISTIR 5935 (1996). Where it is silent: fields are divided by spaces and tabs, lines end as on
-Unix or Windows, blank lines may stand everywhere but before the first, and comments between the
-first line and the sizes. Integers are of 64 bits; `inf` and `nan` are numbers, as SciPy and
-others write them. No number has a plus, a hexadecimal digit, or Fortran's D.
+NISTIR 5935 (1996). evenly decides what the source leaves open: spaces and tabs separate fields;
+lines end with LF or CRLF; blank lines may come anywhere after the first line; comments may come
+between the first line and the sizes; integers have 64 bits; `inf` and `nan` are numbers, as
+SciPy writes them. A leading plus, hexadecimal digits and Fortran's exponent D are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ FORMATS = ("coordinate", "array")
 FIELDS = {"real": 1, "integer": 1, "unsigned-integer": 1, "complex": 2, "pattern": 0}  # numbers
 SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
-LONGEST = 1 << 22  # bytes of a line; the specification has 1,024
+LONGEST = 1 << 22  # bytes that a line may have; the specification allows 1,024
 SHOWN = 60  # characters of a line that a message shows
 
 BLANKS = rb"[ \t]*"
@@ -42,7 +40,7 @@ Entry = tuple[int, int, list[float]]  # row, column and number (or its two parts
 
 
 class Unfit(Exception):
-    """A line that is not right. line: its number, or how many lines are before it in its part."""
+    """A line of the file is wrong. line: its number in the file, or the number of lines before it in a piece."""
 
     def __init__(self, line: int, expected: str, given: str, hint: str = "") -> None:
         super().__init__(line, expected, given, hint)
@@ -51,7 +49,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True)
 class Header:
-    """What the first lines say. listed: how many entries follow; line: the number of the last one."""
+    """The header of a file. listed: the number of entries that follow. line: the number of the header's last line."""
 
     format: str
     field: str
@@ -63,28 +61,28 @@ class Header:
 
     @property
     def indexed(self) -> bool:
-        """Whether each entry has its row and column."""
+        """Whether each line has a row and a column."""
         return self.format == "coordinate"
 
     @property
     def numbers(self) -> int:
-        """How many an entry has."""
+        """How many numbers an entry has: 0, 1, or 2 for a complex one."""
         return FIELDS[self.field]
 
     @property
     def above(self) -> int:
-        """Entries have column - row < above: a symmetric file lists one triangle."""
+        """The bound of column - row of all entries: a symmetric file lists the lower triangle only."""
         return {"general": 1 << 62, "skew-symmetric": 0}.get(self.symmetry, 1)
 
     @cached_property
     def pattern(self) -> re.Pattern[bytes]:
-        """What a line with an entry looks like."""
+        """A regular expression for a line with an entry."""
         number = NUMBERS.get(self.field, REAL)
         parts = [INDEX] * (2 * self.indexed) + [number] * self.numbers
         return re.compile(BLANKS + rb"[ \t]+".join(parts) + BLANKS)
 
     def entry(self, line: bytes) -> Entry | None:
-        """What a line says, with indices from 0; None: nothing. Raises Unfit (of line 0) for what is not right."""
+        """Parse a line: (row, column, numbers), with indices from 0. None: a blank line. Raises Unfit, with line 0."""
         line = line.removesuffix(b"\r")
         if not line.strip(b" \t"):
             return None
@@ -112,17 +110,17 @@ class Header:
     def _number(self, text: bytes) -> float:
         if self.field not in RANGES:
             value = float(text)
-            if math.isinf(value) and b"n" not in text.lower():  # "inf" is meant, 1e999 is not
+            if math.isinf(value) and b"n" not in text.lower():  # 1e999 is refused, "inf" is not
                 raise Unfit(0, "a number in the range of float64", shown(text))
             return value
         ends = RANGES[self.field]
-        least = -ends.max if self.symmetry == "skew-symmetric" else ends.min  # which is negated
+        least = -ends.max if self.symmetry == "skew-symmetric" else ends.min  # it is negated later
         if not least <= whole(text) <= ends.max:
             raise Unfit(0, f"an integer in {least} .. {ends.max}", shown(text))
         return whole(text)
 
     def _described(self) -> str:
-        """A line with an entry, in words."""
+        """Describe a line with an entry, for error messages."""
         place = ["a row", "a column"] * self.indexed
         kind = {"integer": "an integer", "unsigned-integer": "an integer of 0 or more"}
         if self.field == "complex":
@@ -134,7 +132,7 @@ class Header:
 
 
 def read_header(file: BinaryIO) -> Header:
-    """The header that `file` begins with; what follows is left to be read. Raises Unfit."""
+    """Read the header, and leave the file at the line after it. Raises Unfit."""
     first = file.readline(LONGEST)
     text = _ended(first).rstrip(b" \t")
     words = re.split("[ \t]+", text.decode("latin-1"))
@@ -154,12 +152,12 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def _ended(line: bytes) -> bytes:
-    """A line without its end."""
+    """Return a line without its LF or CRLF."""
     return line.removesuffix(b"\n").removesuffix(b"\r")
 
 
 def _check_length(line: bytes, number: int) -> None:
-    """Raise Unfit for a line that was cut where it was read."""
+    """Raise Unfit for a line of LONGEST bytes: `readline` has cut it."""
     if len(line) == LONGEST:
         raise Unfit(number, f"lines of less than {LONGEST:,} bytes", "a longer one")
 
@@ -209,13 +207,13 @@ def _sized(header: Header, text: bytes, line: int) -> Header:
 
 
 def whole(text: bytes) -> int:
-    """An integer; of one with too many digits for any size, one that is too large."""
+    """Return an integer. For more than 20 digits, return one that is too large for any check."""
     digits = text.lstrip(b"-0")
     value = int(digits or b"0") if len(digits) <= 20 else 1 << 70
     return -value if text.startswith(b"-") else value
 
 
 def shown(text: bytes) -> str:
-    """Bytes for a message: quoted, cut, and with nothing that a terminal would obey."""
+    """Quote bytes for a message, shortened and without control characters."""
     cut = text[:SHOWN]
     return ascii(cut.decode("latin-1")) + ("..." if len(text) > SHOWN else "")

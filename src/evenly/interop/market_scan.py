@@ -1,10 +1,10 @@
-"""The usual lines of a Matrix Market file, read in compiled code: for large files.
+"""Compiled code that reads the usual lines of large Matrix Market files.
 
-It takes fewer lines than `market_lines`, which is asked about each line that is not taken here:
-malformed ones, and numbers of which it cannot be told at once what they round to.
+It stops at a line that is malformed, or whose number needs exact arithmetic to be rounded.
+`market_lines` then parses that line.
 
-Positions in the text are unsigned: a signed one would be asked, at every character, whether it
-counts from the end.
+Positions in the text are unsigned, since Numba tests a signed index for being negative at
+every access.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 MINUS, PLUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 45, 43, 46, 48, 57, 69, 101
 
 ONE = np.uint64(1)
-DIGITS = 18  # with as many, no int64 overflows
-TENS = 280  # the largest power of ten that a mantissa is multiplied by, so that all stays normal
+DIGITS = 18  # any number of so many digits fits into int64
+TENS = 280  # the largest power of ten that a mantissa is multiplied by: no result is subnormal
 
-Place = Any  # uint64: in the text
+Place = Any  # uint64, a position in the text
 Indices = Any  # (n,) int64
 Values = Any  # (n,) int64, or (n,) float64
 
 
 def _powers() -> Any:
-    """10**k as the sum of two float64, for k in -TENS .. TENS: (2 TENS + 1, 2)."""
+    """Return 10**k for k in -TENS .. TENS, each as a sum of two float64: (2 * TENS + 1, 2)."""
     powers = [Fraction(10) ** k for k in range(-TENS, TENS + 1)]
     near = [float(power) for power in powers]
     rest = [float(power - Fraction(first)) for power, first in zip(powers, near, strict=True)]
@@ -52,7 +52,7 @@ def ends_line(text: Any, i: Place) -> bool:
 
 @njit(nogil=True)
 def natural(text: Any, i: Place) -> tuple[bool, int, Place]:
-    """Whether digits stand at i, not too many; their number; where they end."""
+    """Read the digits at i. Returns whether there are 1 to DIGITS of them, their value, and the position after them."""
     value, first = 0, i
     while ZERO <= text[i] <= NINE:
         value = value * 10 + (text[i] - ZERO)
@@ -62,7 +62,7 @@ def natural(text: Any, i: Place) -> tuple[bool, int, Place]:
 
 @njit(nogil=True)
 def real(text: Any, i: Place) -> tuple[bool, float, Place]:
-    """Whether a number stands at i of which it is clear what it rounds to; it; where it ends."""
+    """Read the number at i. Returns whether its float64 is certain, that float64, and the position after it."""
     negative = text[i] == MINUS
     if negative:
         i += ONE
@@ -102,15 +102,15 @@ def real(text: Any, i: Place) -> tuple[bool, float, Place]:
 
 @njit(nogil=True)
 def scaled(mantissa: int, power: int, cut: bool) -> tuple[bool, float]:
-    """The float64 nearest to mantissa * 10**power, and whether it is sure.
+    """Return whether the float64 nearest to mantissa * 10**power is certain, and that float64.
 
-    mantissa: of at most DIGITS digits. cut: of exactly so many, and more than 0 and less than 1
-    is missing.
+    mantissa: of at most DIGITS digits.
+    cut: whether digits were dropped after DIGITS of them; they are worth more than 0 and less than 1.
 
-    The product is made of pairs of float64 (Dekker, "A Floating-Point Technique for Extending
-    the Available Precision", 1971), with an error below 2**-100 of it. It is sure where both ends
-    of the error round to the same (Ziv, "Fast Evaluation of Elementary Mathematical Functions
-    with Correctly Rounded Last Bit", 1991).
+    The product is computed in pairs of float64 (Dekker, "A Floating-Point Technique for Extending
+    the Available Precision", 1971). Its relative error is below 2**-100. The result is certain if
+    both ends of the error interval round to the same number (Ziv, "Fast Evaluation of Elementary
+    Mathematical Functions with Correctly Rounded Last Bit", 1991).
     """
     if mantissa == 0:
         return True, 0.0
@@ -126,14 +126,14 @@ def scaled(mantissa: int, power: int, cut: bool) -> tuple[bool, float]:
         return False, 0.0
     error = product_error(high, near, product) + (high * rest + low * near)
     slack = product * 2.0**-100
-    more = product * 2.0**-56 if cut else 0.0  # 1 / 10**(DIGITS - 1), and some
+    more = product * 2.0**-56 if cut else 0.0  # at least 1 / 10**(DIGITS - 1)
     value = product + (error - slack)
     return value == product + (error + slack + more), value
 
 
 @njit(nogil=True)
 def product_error(a: float, b: float, product: float) -> float:
-    """a * b - product, which is a * b rounded: exactly."""
+    """Return a * b - product exactly, where `product` is a * b rounded."""
     big = a * 134217729.0  # 2**27 + 1
     a_high = big - (big - a)
     a_low = a - a_high
@@ -164,16 +164,17 @@ def usual_lines(
     to_integers: Values,
     to_reals: Values,
 ) -> tuple[Place, int, int]:
-    """Read the lines from text[at] on, up to one that is not usual.
+    """Read lines from text[at] on, up to the first one that is unusual.
 
-    text: (n,) uint8, which ends with a line end, so that no loop within a line looks for its end.
-    entries: how many there are so far; the next one is written behind them.
-    indexed: whether lines begin with a row and a column. numbers: how many follow.
-    whole: whether they are integers. signed: whether they may be negative.
-    above: entries have column - row < above.
-    to_...: where entries are written, with indices from 0; to_reals: (m, 1 or 2).
+    text: (n,) uint8. It ends with a newline, so loops within a line need no check of the length.
+    entries: the number of entries read before; the next one is written at this index.
+    indexed: whether lines begin with a row and a column. numbers: how many numbers follow.
+    whole: whether the numbers are integers. signed: whether they may be negative.
+    above: all entries must have column - row < above.
+    to_rows, ...: the arrays to write to; indices count from 0. to_reals: (m, 1 or 2).
 
-    Returns where it stopped (n: nowhere), how many lines came before, and `entries`.
+    Returns the position of the line that it stopped at (n if it read all), the number of lines
+    read, and the new `entries`.
     """
     lines = 0
     while at < len(text):

@@ -1,4 +1,4 @@
-"""Matrices in files: Matrix Market, and what scipy.sparse.save_npz writes."""
+"""Read matrices from Matrix Market files and from the .npz files of scipy.sparse.save_npz."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SAVED = "a matrix of scipy.sparse.save_npz"
 
 
 def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = False) -> Any:
-    """The csr_array in a file: a matrix of SciPy's where it ends in .npz, else Matrix Market.
+    """Read the matrix in a file, as csr_array. A name that ends in .npz is SciPy's format, any other Matrix Market.
 
-    dtype: of the values; default as they are in the file.
-    real_part: of complex values, take the real part.
+    dtype: of the values. Default: as in the file.
+    real_part: take the real part of complex values.
 
-    Raises InputError, in one line that names the file, for what cannot be read, and for values
-    that `dtype` cannot hold.
+    Raises InputError, in one line that names the file, if it cannot be read or `dtype` cannot
+    hold a value.
     """
     name = os.fspath(path)
     if not name.endswith(".npz"):
@@ -37,19 +37,19 @@ def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = F
 
 
 def from_npz(file: Any, name: str) -> Any:
-    """The csr_array that save_npz wrote to a path or an open file; `name` is for messages. Raises InputError."""
+    """Read what save_npz wrote to a path or an open file, as csr_array. name: for messages. Raises InputError."""
     if not zipfile.is_zipfile(file):
         raise InputError(name, expected=SAVED, given="no .npz archive")
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return saved_matrix(dict(arrays))
-    except Exception as error:  # of zipfile, of NumPy, of what is saved
+    except Exception as error:  # zipfile, NumPy and `saved_matrix` raise errors of many classes
         given = one_line(str(error)) or type(error).__name__
         raise InputError(name, expected=SAVED, given=given) from None
 
 
 def to_npz(matrix: Any, compressed: bool = False) -> bytes:
-    """A csr_array as scipy.sparse.save_npz writes it."""
+    """Return the bytes that scipy.sparse.save_npz writes for a csr_array."""
     import scipy.sparse
 
     out = io.BytesIO()

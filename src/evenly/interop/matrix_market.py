@@ -1,7 +1,7 @@
-"""Matrix Market files, plain or compressed, as SciPy matrices, with answers for bad ones.
+"""Read Matrix Market files, plain or compressed, as SciPy matrices, and say what is wrong with bad ones.
 
-The reading is not scipy.io's: where a line is not what that expects, it reads another number, or
-ends the process.
+This does not use scipy.io's reader: at a malformed line that one may return a wrong number, or
+crash the process.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .market_lines import EXPECTED, Header, Unfit, read_header
 
 
 def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = False) -> Any:
-    """The matrix in a file, plain, .gz or .bz2, as scipy.sparse.csr_array.
+    """Read the matrix in a file (plain, .gz or .bz2), as scipy.sparse.csr_array.
 
-    Symmetric, skew-symmetric and Hermitian files are expanded, patterns get ones, dense
-    ("array") files keep their nonzeros, duplicate entries are summed.
+    Symmetric, skew-symmetric and Hermitian matrices are expanded. The entries of a pattern are
+    ones. Zeros of a dense ("array") file are left out. Duplicate entries are summed.
 
-    dtype: of the values; default float64 for real and pattern files, int64 (uint64) for
+    dtype: of the values. Default: float64 for real and pattern files, int64 (uint64) for
       integer (unsigned-integer) files, complex128 for complex files.
-    real_part: of a complex file, take the real part.
+    real_part: take the real part of a complex file.
 
-    Raises InputError, in one line that names the file, the line in it, what was expected and
-    what stands there, for what is missing, empty, truncated, malformed or no Matrix Market file,
-    and for values that `dtype` cannot hold.
+    Raises InputError if the file is missing, empty, truncated, malformed or not a Matrix Market
+    file, or if `dtype` cannot hold a value. The message is one line: the file, the line in it,
+    what was expected and what was found.
     """
     name = os.fspath(path)
     check_file(Path(name), name)
@@ -50,7 +50,7 @@ def read(path: str | os.PathLike[str], dtype: Any = None, *, real_part: bool = F
 
 
 def read_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Rows and columns of the matrix in a file, of which only the first lines are read. Raises InputError."""
+    """Read (rows, columns) of the matrix in a file, from its header alone. Raises InputError."""
     name = os.fspath(path)
     check_file(Path(name), name)
     with _answers(name), _opened(name) as file:
@@ -59,7 +59,7 @@ def read_shape(path: str | os.PathLike[str]) -> tuple[int, int]:
 
 
 def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
-    """Raise InputError for what is no file, empty, or cannot be read."""
+    """Raise InputError if `path` is not a file, is empty, or cannot be read."""
     try:
         if path.is_dir():
             raise InputError(name, expected=expected, given="a directory")
@@ -77,7 +77,7 @@ def check_file(path: Path, name: str, expected: str = EXPECTED) -> None:
 
 
 def check_memory(name: str, rows: int, columns: int, needed: int) -> None:
-    """Raise InputError where the `needed` bytes for a matrix's vectors are more than there is free memory."""
+    """Raise InputError if the vectors of a matrix need more bytes (`needed`) than there is free memory."""
     free = free_memory()
     if free is not None and needed > free:
         given = f"{rows:,} x {columns:,}, whose vectors take {needed / 2**30:,.0f} GiB"
@@ -86,7 +86,7 @@ def check_memory(name: str, rows: int, columns: int, needed: int) -> None:
 
 
 def free_memory() -> int | None:
-    """Bytes that programs may still take, all that there are where the system does not say which, or None."""
+    """Return the free memory in bytes, else the total memory if the system does not tell, else None."""
     try:
         found = re.search(
             r"^MemAvailable: *(\d+) kB$", Path("/proc/meminfo").read_text(), re.MULTILINE
@@ -99,9 +99,9 @@ def free_memory() -> int | None:
 
 
 def in_type(matrix: Any, dtype: Any, name: str, called: str = "") -> Any:
-    """A matrix with values of `dtype` (None: as they are). Raises InputError for those that it cannot hold.
+    """Convert the values of a matrix to `dtype` (None: leave them). Raises InputError if it cannot hold one.
 
-    called: the type that the user asked for, if it is another one.
+    called: the name for messages, if the user asked for another type than `dtype`.
     """
     if dtype is None or matrix.dtype == (dtype := np.dtype(dtype)):
         return matrix
@@ -117,7 +117,7 @@ def in_type(matrix: Any, dtype: Any, name: str, called: str = "") -> Any:
 
 
 def check_kept(values: Any, made: Any, dtype: str, name: str) -> None:
-    """Raise InputError where `made`, which are `values` in another type, are not what they were, but for rounding."""
+    """Raise InputError if the conversion of `values` to `made` lost more than rounding: a value out of range."""
     if made.dtype.kind in "iu":
         lost = made != values
     elif made.dtype.kind == "c":
@@ -130,7 +130,7 @@ def check_kept(values: Any, made: Any, dtype: str, name: str) -> None:
 
 
 def sums_overflow(coo: Any) -> bool:
-    """Whether the sum of the entries of any place, of 64 bits each, has more bits than its type."""
+    """Whether the sum of duplicate 64-bit integers overflows for any position of the matrix."""
     half, mask = 32, (1 << 32) - 1  # sums of halves fit into 64 bits
     parts = (coo.data >> half, coo.data & mask)
     high, low = (
@@ -153,7 +153,7 @@ def _opened(name: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _answers(name: str) -> Iterator[None]:
-    """Turns what is found in a file, and what gzip, bz2 and the system raise, into an InputError about it."""
+    """Turn Unfit, and the errors of gzip, bz2 and the system, into an InputError about the file."""
     try:
         yield
     except Unfit as error:
@@ -174,7 +174,7 @@ def _answers(name: str) -> Iterator[None]:
 
 
 def _placed(header: Header, listed: Entries) -> Entries:
-    """Of an "array" file the numbers that are not zero, with their places; of others what is listed."""
+    """Give the nonzeros of an "array" file their rows and columns. Leave other files as they are."""
     if header.indexed:
         return listed
     kept = np.flatnonzero(listed.values)
@@ -187,7 +187,7 @@ def _placed(header: Header, listed: Entries) -> Entries:
 
 
 def _expanded(header: Header, listed: Entries) -> Entries:
-    """With the other triangle."""
+    """Add the other triangle of a symmetric, skew-symmetric or Hermitian matrix."""
     if header.symmetry == "general":
         return listed
     rows, columns, values = listed
@@ -205,7 +205,7 @@ def _expanded(header: Header, listed: Entries) -> Entries:
 
 
 def _check_diagonal(header: Header, listed: Entries) -> None:
-    """Raise Unfit for a Hermitian file with complex numbers on its diagonal."""
+    """Raise Unfit if the diagonal of a Hermitian matrix is not real."""
     if header.symmetry != "hermitian":
         return
     (wrong,) = np.nonzero((listed.rows == listed.columns) & (listed.values.imag != 0))
@@ -216,7 +216,7 @@ def _check_diagonal(header: Header, listed: Entries) -> None:
 
 
 def _summed(name: str, shape: tuple[int, int], entries: Entries) -> Any:
-    """The csr_array, in which entries of one place are one. Raises InputError for integers that overflow."""
+    """Make the csr_array, with duplicates summed. Raises InputError if a sum of integers overflows."""
     import scipy.sparse
 
     coo = scipy.sparse.coo_array((entries.values, (entries.rows, entries.columns)), shape=shape)

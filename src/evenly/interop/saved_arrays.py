@@ -1,7 +1,7 @@
-"""What scipy.sparse.save_npz writes, checked by NumPy before SciPy's native code converts it.
+"""Check the arrays that scipy.sparse.save_npz wrote, before SciPy converts them.
 
-That code trusts offsets and indices: one that leads out of a matrix ends the process, there or
-in a kernel.
+SciPy's native code trusts offsets and indices. One that is out of bounds crashes the process,
+there or later in a kernel.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ MOST = 1 << 62  # rows or columns
 
 
 def saved_matrix(arrays: Arrays) -> Any:
-    """The csr_array in the arrays of a file. Raises ValueError, which says what is wrong with them."""
+    """Make a csr_array of the arrays of a file. Raises ValueError, which says what is wrong with them."""
     format, shape = _format(arrays), _shape(arrays)
     demand((free_memory() or MOST) > 16 * shape[0], f"{shape[0]:,} rows, more than fit into memory")
     return _summed(MADE[format](arrays, shape))
 
 
 def _summed(made: Any) -> Any:
-    """A matrix as csr_array, in which entries of one place are one: of integers, in 64 bits."""
+    """Convert to csr_array, with duplicates summed, integers in 64 bits."""
     import scipy.sparse
 
     if made.format in ("csr", "csc"):
@@ -64,7 +64,10 @@ def _shape(arrays: Arrays) -> tuple[int, int]:
 
 
 def _compressed(arrays: Arrays, data: Any, across: tuple[int, int]) -> Any:
-    """(data, indices, indptr) of (rows, columns) or the other way about. Of BSR, these are of blocks."""
+    """Return the checked (data, indices, indptr) of CSR, CSC or BSR.
+
+    across: the lengths of the compressed and the other axis; for BSR, in blocks.
+    """
     indices, offsets = _integers(arrays, "indices"), _integers(arrays, "indptr")
     rows, columns = across
     demand(len(offsets) == rows + 1, f"{len(offsets):,} offsets for {rows:,} of them + 1")
@@ -112,7 +115,7 @@ def _coo(arrays: Arrays, shape: tuple[int, int]) -> Any:
 
 
 def _dia(arrays: Arrays, shape: tuple[int, int]) -> Any:
-    """Value (diagonal, column) stands in the row column - offset, where that is one."""
+    """Convert diagonals to COO. values[d, column] belongs to row column - offsets[d], if there is such a row."""
     import scipy.sparse
 
     values, offsets = _values(arrays, 2), _integers(arrays, "offsets")

@@ -1,6 +1,6 @@
-"""Sparse matrices of SciPy, CuPy and PyTorch as one neutral record, without copying.
+"""Read the arrays of sparse matrices of SciPy, CuPy and PyTorch, without copying (`parts`).
 
-None of these libraries is imported here: a matrix that comes from one has imported it.
+None of these libraries is imported here: whoever passes a matrix of one has imported it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop.arrays import has_no_gradient
 
-# What the arrays of a format are called here, in SciPy's order.
+# evenly's names for the arrays of each format, in SciPy's order.
 ARRAYS = {
     "csr": ("values", "indices", "offsets"),
     "csc": ("values", "indices", "offsets"),
@@ -27,11 +27,11 @@ ARRAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A sparse matrix taken apart. The arrays are the owner's own, not copies.
+    """The arrays of a sparse matrix. They are the matrix's own, not copies.
 
-    format: csr, csc, coo, bsr or dia; shape: (rows, columns);
-    arrays: by the names of `ARRAYS` (values of bsr: (blocks, R, C); of dia:
-    (diagonals, width), where values[d, j] stands in column j).
+    format: csr, csc, coo, bsr or dia. shape: (rows, columns).
+    arrays: by the names in `ARRAYS`. The values of bsr are (blocks, R, C), those of dia
+    (diagonals, width), where values[d, j] belongs to column j.
     """
 
     format: str
@@ -40,7 +40,7 @@ class Parts:
 
 
 def library(obj: object) -> str | None:
-    """Whose sparse matrix it is: "scipy", "cupy", "torch" or None."""
+    """Return the library of a sparse matrix: "scipy", "cupy" or "torch". None for anything else."""
     for cls in type(obj).__mro__:
         module = cls.__module__
         if module.startswith("scipy.sparse"):
@@ -52,11 +52,11 @@ def library(obj: object) -> str | None:
     return None
 
 
-_COMPRESSED: dict[type, bool] = {}  # the answers so far
+_COMPRESSED: dict[type, bool] = {}  # a cache by class
 
 
 def is_compressed(obj: Any) -> bool:
-    """Whether it is a CSR matrix of SciPy or CuPy: three plain arrays, `data`, `indices` and `indptr`."""
+    """Whether `obj` is a CSR matrix of SciPy or CuPy, with the arrays `data`, `indices` and `indptr`."""
     cls = type(obj)
     found = _COMPRESSED.get(cls)
     if found is None:
@@ -66,15 +66,15 @@ def is_compressed(obj: Any) -> bool:
 
 
 def is_sparse(obj: object) -> bool:
-    """Whether `parts` takes it."""
+    """Whether `obj` is a sparse matrix of SciPy, CuPy or PyTorch."""
     return library(obj) is not None
 
 
 def parts(obj: Any, name: str = "A", format: str | None = None) -> Parts:
-    """Take a sparse matrix apart, converted by its own library if `format` asks for another.
+    """Return the arrays of a sparse matrix. Its own library converts it first if `format` is another.
 
-    Formats other than those of `ARRAYS` (lil, dok) become CSR.
-    Raises InputError for what is no sparse matrix, or has not two axes.
+    SciPy's lil becomes CSR, its dok COO.
+    Raises InputError if `obj` is not a sparse matrix, or does not have two axes.
     """
     whose = library(obj)
     if whose is None:
@@ -90,14 +90,14 @@ def parts(obj: Any, name: str = "A", format: str | None = None) -> Parts:
 
 
 def format_of(obj: Any) -> str:
-    """The format of a sparse matrix, as SciPy calls it."""
+    """Return SciPy's name for the format of a sparse matrix: "csr", "coo", ..."""
     if library(obj) == "torch":
         return str(obj.layout).removeprefix("torch.sparse_")
     return str(obj.format)
 
 
 def known_format(obj: Any, name: str = "A") -> Any:
-    """The matrix in a format of `ARRAYS`: SciPy's lil becomes CSR, its dok COO."""
+    """Convert a matrix to a format of `ARRAYS`, if it has another: SciPy's lil becomes CSR, its dok COO."""
     if library(obj) == "torch" or obj.format in ARRAYS:
         return obj
     if obj.format == "lil":
@@ -107,9 +107,9 @@ def known_format(obj: Any, name: str = "A") -> Any:
 
 
 def _check_lists(obj: Any, name: str) -> None:
-    """InputError for a lil whose lists are not as many as its rows, or in pairs of one length.
+    """Raise InputError unless a lil matrix has two lists of equal length for each row.
 
-    SciPy's conversion writes beyond its arrays where they are not.
+    SciPy's conversion would write beyond its arrays otherwise.
     """
     count = obj.shape[0]
     for part in ("rows", "data"):
@@ -131,7 +131,7 @@ def _check_lists(obj: Any, name: str) -> None:
 
 
 def by_library(convert: Callable[[], Any], obj: Any, format: str, name: str) -> Any:
-    """A conversion by the library of `obj`, whose complaints are about the matrix."""
+    """Run a conversion by the library of `obj`, and turn its errors into an InputError about the matrix."""
     try:
         return convert()
     except (ValueError, TypeError, IndexError, OverflowError, RuntimeError, MemoryError) as error:
@@ -175,7 +175,7 @@ def _torch(obj: Any, name: str, format: str | None) -> Parts:
         found = format
     shape = (int(obj.shape[0]), int(obj.shape[1]))
     if found == "coo":
-        # The raw parts: duplicates are legal here, so coalescing is not needed.
+        # These need no coalesced tensor: duplicates are allowed in COO.
         both = obj._indices()
         if len(both) != 2:
             given = f"{len(both)} sparse axes, the others dense"

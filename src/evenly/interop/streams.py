@@ -1,4 +1,4 @@
-"""Streams of CUDA: the caller's current one (CuPy's, PyTorch's, or the default one), and one that is given."""
+"""The handles of CUDA streams: of one that a user passes, and of the current one of CuPy, PyTorch or CUDA."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from evenly.interop.arrays import kind
 
 
 def handle_of(stream: Any) -> int:
-    """The handle of a stream that a user gives: an integer, or an object of cuda.core, CuPy, PyTorch or Numba.
+    """Return the handle of a stream. It may be an integer, or an object of cuda.core, CuPy, PyTorch or Numba.
 
-    Raises InputError for something else.
+    Raises InputError for anything else.
     """
     if isinstance(stream, int) and not isinstance(stream, bool):
         return stream
-    if hasattr(stream, "__cuda_stream__"):  # the protocol of cuda.core, once an attribute
+    if hasattr(stream, "__cuda_stream__"):  # cuda.core's; once an attribute
         found = stream.__cuda_stream__
         return int((found() if callable(found) else found)[1])
     for name in "ptr", "cuda_stream", "handle":  # CuPy's, PyTorch's, Numba's
@@ -32,19 +32,16 @@ def handle_of(stream: Any) -> int:
 
 
 def current(arrays: list[Any], device_id: int) -> int:
-    """The handle of the stream that the owner of these arrays works on now, as an integer.
+    """Return the handle of the current stream of the library that owns these arrays.
 
-    The first array that comes from CuPy or PyTorch decides; where none does, CuPy's stream if it
-    is imported; else the default stream.
+    The first array of CuPy or PyTorch decides. If there is none, it is CuPy's current stream if
+    CuPy is imported, else the default stream (0).
     """
     return reader(arrays, device_id)()
 
 
 def reader(arrays: list[Any], device_id: int) -> Callable[[], int]:
-    """A function that tells `current(arrays, device_id)`, made for being called often.
-
-    It keeps none of the arrays.
-    """
+    """Return a fast function that returns `current(arrays, device_id)`. It keeps no reference to the arrays."""
     for array in arrays:
         name = kind(array)
         if name in _READERS:
@@ -62,7 +59,7 @@ def _cupy(device_id: int) -> Callable[[], int]:
 def _torch(device_id: int) -> Callable[[], int]:
     import torch
 
-    get = torch._C._cuda_getCurrentRawStream  # what its own compiler's launchers ask
+    get = torch._C._cuda_getCurrentRawStream  # what PyTorch's compiled code calls
     return lambda: int(get(device_id))
 
 

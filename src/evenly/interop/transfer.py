@@ -1,4 +1,4 @@
-"""Arrays between CPU and GPU memory, whoever's they are."""
+"""Copy arrays of any library between CPU and GPU memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evenly.language.types import BFLOAT16, from_dtype
 
 
 def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
-    """Any array as a NumPy array: the same memory on the CPU, a copy from a GPU."""
+    """Return any array as a NumPy array: over the same memory if it is on the CPU, else a copy."""
     whose = arrays.kind(array)
     if whose == "cupy":
         host: np.ndarray[Any, Any] = array.get()
@@ -27,7 +27,7 @@ def to_numpy(array: Any, name: str = "array") -> np.ndarray[Any, Any]:
 
 
 def to_cuda(array: Any, name: str = "array") -> Any:
-    """Any array on the GPU: itself if it is there, else a copy (CuPy's where there is CuPy)."""
+    """Return any array on the GPU: itself if it is there, else a copy (a CuPy array if CuPy is installed)."""
     found = arrays.view(array, name)
     if found.device == "cuda":
         return array
@@ -47,7 +47,7 @@ def to_place(array: Any, place: str, name: str = "array") -> Any:
 
 
 def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
-    """An array of NumPy's where the array `like` is, and of its kind; itself on the CPU."""
+    """Return the NumPy array `host` on the device and of the library of `like`; itself if that is the CPU."""
     found, whose = arrays.view(like, "array"), arrays.kind(like)
     if found.device == "cpu":
         return host

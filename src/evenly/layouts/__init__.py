@@ -1,6 +1,6 @@
-"""What the work is: layouts, one file each, and the contract that they keep.
+"""Layouts say what the work is: which atoms each tile has. One file for each, and the contract in contract.py.
 
-To add a layout is to add one file and one line to TABLE.
+To add a layout, add one file and one line to TABLE.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One layout, as `evenly layouts` lists it. of_matrix: `convert` can make it."""
+    """One layout, as `evenly layouts` lists it. of_matrix: whether `convert` can make it of a matrix."""
 
     cls: type
     constructor: Callable[..., Any]
@@ -92,9 +92,10 @@ TABLE: dict[str, Entry] = {
 
 
 def convert(matrix: Any, layout_name: str, **options: Any) -> Any:
-    """The sparse matrix `matrix` as the layout of that name ("csr", "ell", ...).
+    """Convert a sparse matrix to the layout with this name ("csr", "ell", ...).
 
-    options: those of its constructor (validate=, block=, max_bytes=, ...).
+    options: those of the layout's constructor (validate=, block=, max_bytes=, ...).
+
     Raises InputError for unknown names and options, naming the nearest known one.
     """
     known = {name: entry for name, entry in TABLE.items() if entry.of_matrix}

@@ -1,4 +1,4 @@
-"""What the constructors of layouts share: taking matrices apart, checks in O(1)."""
+"""Functions that the constructors of layouts share: read the arrays of a matrix, and check them in O(1)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from evenly.layouts.contract import is_layout
 from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.fields import as_field
 
-MOST = 2**63 - 1  # of rows or columns: numbers of 64 bits
+MOST = 2**63 - 1  # rows or columns, since counts have 64 bits
 
 
 def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
-    """A sparse matrix, or a tuple of raw arrays in SciPy's order, as checked `Parts`.
+    """Return the checked arrays of a sparse matrix, or of a tuple of raw arrays in SciPy's order.
 
-    Every array is checked for its element type, contiguity, axes and device, and
-    comes back as a layout keeps it; nothing is copied unless a conversion is.
-    The shape of a raw tuple may lack (None): then it is None here too.
+    Every array is checked for its dtype, contiguity, axes and device, and converted to what a
+    layout holds (`as_field`). Nothing is copied unless the matrix has another format.
+    The shape of raw arrays may be missing (None): then it is None in the result.
     """
     names = sparse.ARRAYS[format]
     if sparse.is_sparse(matrix):
@@ -55,7 +55,7 @@ def take_apart(matrix: Any, format: str, shape: Any, name: str) -> sparse.Parts:
 
 
 def _sound_source(matrix: Any, format: str, name: str) -> Any:
-    """The matrix, checked entry by entry where its library is to convert it, which may crash on what is not sound."""
+    """Check a matrix entry by entry if its library has to convert it, since a malformed one may crash the library."""
     own = sparse.format_of(matrix)
     if own == format or own not in sparse.ARRAYS:
         return matrix
@@ -87,7 +87,7 @@ def convert(matrix: Any, layout_name: str, **options: Any) -> Any:
 
 
 def _as_checked(matrix: Any, made: Any, own: str) -> Any:
-    """The matrix with the arrays of its layout where they differ: cut to what is used, diagonals at the edge."""
+    """Return the matrix with the arrays of its layout if they differ (no spare capacity, diagonals moved)."""
     if sparse.library(matrix) == "torch" or own == "coo":
         return matrix
     if own == "dia":
@@ -104,14 +104,14 @@ def _as_checked(matrix: Any, made: Any, own: str) -> Any:
 
 
 def refused(matrix: Any, format: str, name: str) -> InputError:
-    """The error for what is neither a sparse matrix nor a tuple of raw arrays."""
+    """Make the error for an argument that is neither a sparse matrix nor a tuple of raw arrays."""
     names = ", ".join(sparse.ARRAYS.get(format, ("values", "indices")))
     hint, given = "", type(matrix).__name__
     if isinstance(matrix, (tuple, list)):
         given = f"a {given} of {len(matrix)}"
     elif arrays.kind(matrix) is not None:
         hint = "scipy.sparse.csr_array(dense) makes one of a dense array"
-    elif hasattr(matrix, "to_numpy"):  # pandas and its like
+    elif hasattr(matrix, "to_numpy"):  # such as a pandas object
         hint = f"scipy.sparse.csr_array({name}.to_numpy()) makes one"
     elif is_layout(matrix):
         hint = "build it from the matrix, not from another layout"
@@ -123,7 +123,7 @@ def refused(matrix: Any, format: str, name: str) -> InputError:
 
 
 def dimensions(shape: Any, name: str) -> tuple[int, int]:
-    """`shape` as (rows, columns), checked."""
+    """Check `shape` and return it as (rows, columns)."""
     try:
         rows, columns = (operator.index(n) for n in shape)
     except (TypeError, ValueError):
@@ -136,7 +136,7 @@ def dimensions(shape: Any, name: str) -> tuple[int, int]:
 
 
 def same_device(fields: dict[str, Any], name: str) -> None:
-    """All arrays lie on one device."""
+    """Raise InputError unless all arrays are on one device."""
     first = None
     for part, array in fields.items():
         if type(array) is np.ndarray:
@@ -152,7 +152,7 @@ def same_device(fields: dict[str, Any], name: str) -> None:
 
 
 def same_length(fields: dict[str, Any], left: str, right: str, name: str) -> None:
-    """Two arrays have equally many entries."""
+    """Raise InputError unless two arrays have the same length."""
     if len(fields[left]) != len(fields[right]):
         raise InputError(
             f"{name}.{right}",
@@ -162,11 +162,11 @@ def same_length(fields: dict[str, Any], left: str, right: str, name: str) -> Non
 
 
 def compressed(found: sparse.Parts, name: str, axis: int) -> dict[str, Any]:
-    """The arrays of CSR (axis 0), CSC (axis 1) or BSR parts, their lengths checked.
+    """Check the lengths of the arrays of CSR (axis 0), CSC (axis 1) or BSR, and return the arrays.
 
-    In CPU memory the first and last offsets are read, and entries after the last
-    offset (SciPy's spare capacity) are cut off by a view. In GPU memory nothing
-    is read, and the lengths are taken at their word: validate=True reads.
+    In CPU memory, the first and last offsets are read, and entries after the last offset
+    (SciPy's spare capacity) are cut off with a view. In GPU memory nothing is read here:
+    `validate=True` checks the offsets.
     """
     made = dict(found.arrays)
     offsets = made["offsets"]
@@ -196,7 +196,7 @@ def compressed(found: sparse.Parts, name: str, axis: int) -> dict[str, Any]:
 
 
 def inferred(indices: Any, name: str) -> int:
-    """One more than the largest index: the length of an axis that was not given."""
+    """Infer the length of an axis from its indices: one more than the largest. Raises InputError on a GPU."""
     if type(indices) is not np.ndarray:
         hint = "finding it out would read GPU memory"
         raise InputError(f"{name}.shape", expected="shape=(rows, columns)", hint=hint)
@@ -204,9 +204,9 @@ def inferred(indices: Any, name: str) -> int:
 
 
 def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, Device]:
-    """A sparse matrix as scipy's csr_array, and the device that it came from.
+    """Return a sparse matrix as SciPy's csr_array, and the device that it came from.
 
-    For the layouts whose arrays have to be computed: from a GPU it is copied.
+    It is for layouts whose arrays must be computed on the host. A matrix on a GPU is copied.
     """
     import scipy.sparse
 
@@ -222,10 +222,10 @@ def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, Device]:
 def affordable(
     needed: int, source: Any, max_bytes: int | None, name: str, what: str, why: str
 ) -> None:
-    """InputError unless `needed` bytes are within `max_bytes`.
+    """Raise InputError if `needed` is more than `max_bytes`.
 
-    Default: 1 GiB, or four times what the matrix takes as CSR if that is more, so
-    that neither a small matrix nor a well-suited large one is refused.
+    Default: 1 GiB, or four times the size of the matrix as CSR if that is more. So neither a small
+    matrix nor a large one that suits the layout is refused.
     """
     usual = source.data.nbytes + source.indices.nbytes + source.indptr.nbytes
     allowed = max(2**30, 4 * usual) if max_bytes is None else max_bytes
@@ -239,7 +239,7 @@ def affordable(
 
 
 def check_options(constructor: Any, options: dict[str, Any], what: str) -> None:
-    """Every keyword in `options` is one that `constructor` takes; InputError names others."""
+    """Raise InputError for a keyword in `options` that `constructor` does not take."""
     known = [
         p.name
         for p in inspect.signature(constructor).parameters.values()
@@ -251,5 +251,5 @@ def check_options(constructor: Any, options: dict[str, Any], what: str) -> None:
 
 
 def gibibytes(count: int) -> str:
-    """A number of bytes as a person reads it: '1.5 GiB (1,610,612,736 bytes)'."""
+    """Format a number of bytes: '1.5 GiB (1,610,612,736 bytes)'."""
     return f"{count / 2**30:.1f} GiB ({count:,} bytes)"

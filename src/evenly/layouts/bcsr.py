@@ -1,7 +1,7 @@
 """BCSR: CSR of dense R x C blocks. A tile is a scalar row, an atom is a cell of a block.
 
-When: finite elements and other matrices made of small dense blocks; one column
-index serves R * C values. Zeros stored in blocks are atoms like others. Source:
+Use it for matrices of small dense blocks, such as those of finite elements: one column
+index serves R * C values. Zeros that are stored in a block are atoms, too. Source:
 the layout of scipy.sparse.bsr_array; Im and Yelick, "Optimizing Sparse Matrix
 Computations for Register Reuse in SPARSITY" (ICCS 2001).
 """
@@ -33,10 +33,10 @@ from evenly.layouts.search import Searched
 class Bcsr(Searched):
     """A matrix of `num_rows` scalar rows in blocks of R rows and C columns.
 
-    The blocks of block row b are offsets[b] .. offsets[b+1]-1, so the atoms of its
-    R scalar rows are consecutive: row r begins at
-    R * C * offsets[b] + (r % R) * n * C, for b = r // R and n blocks in it. Cell
-    (i, j) of block q stands at values[(q * R + i) * C + j].
+    Block row b has the blocks offsets[b] .. offsets[b+1]-1. Scalar row r is in block row
+    b = r // R. If b has n blocks, the row's atoms begin at position
+    R * C * offsets[b] + (r % R) * n * C. Cell (i, j) of block q is
+    values[(q * R + i) * C + j].
     """
 
     offsets: Array[Index]  # (block rows + 1,), non-decreasing, offsets[0] == 0
@@ -88,13 +88,13 @@ class Bcsr(Searched):
         ]
 
     def validate(self, name: str = "A") -> None:
-        """The offsets are sound and every block column lies in the matrix, entry by entry."""
+        """Check every offset and every block column. Raises InputError for the first that is wrong."""
         check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
         bound = -(-self.num_columns // self.block_columns)
         check_range(self.indices, bound, f"{name}.indices", "block column indices")
 
     def slice(self, tiles: Any) -> Any:
-        """The consecutive rows `tiles`, from a multiple of R, as a matrix of their own."""
+        """Return the consecutive rows `tiles` as a matrix. The first must be a multiple of R."""
         start, stop = bounds(tiles, self.num_tiles)
         if start % self.block_rows:
             expected = f"a start that is a multiple of {self.block_rows}, the rows of a block"
@@ -108,14 +108,14 @@ class Bcsr(Searched):
         return _made(parts, self.block_rows, self.block_columns, shape)
 
     def blocks(self) -> Blocks:
-        """The view whose tiles are block rows and whose atoms are blocks."""
+        """Return a view whose tiles are block rows and whose atoms are blocks."""
         parts = (self.offsets, self.indices, self.values)
         return Blocks(*parts, self.block_rows, self.block_columns, self.num_columns)
 
 
 @layout
 class PaddedBcsr(Bcsr):
-    """A :class:`Bcsr` whose last block column reaches beyond the matrix; that is masked."""
+    """A :class:`Bcsr` whose last block column reaches beyond the matrix. Cells out there are masked."""
 
     def valid(self, tile, position):
         return self.column(tile, position) < self.num_columns
@@ -131,19 +131,19 @@ def bcsr(
     validate: bool = False,
     name: str = "A",
 ) -> Bcsr:
-    """A :class:`Bcsr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
+    """Make a :class:`Bcsr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
 
-    matrix: scipy.sparse.bsr_array, CuPy's or torch.sparse_bsr (not copied); another
-      sparse matrix, whose duplicates are summed and whose edges are padded; or a
-      tuple in SciPy's order, of values (blocks, R, C), indices and offsets.
-    shape: (rows, columns) of raw arrays; it may be left out.
-    block: (R, C) of the blocks to build. Default: the largest of 8, 6, 4, 3 and 2
-      squared that is at least half full, else 2 x 2.
-    max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
-      the matrix takes as CSR if that is more.
+    matrix: scipy.sparse.bsr_array, CuPy's bsr or torch.sparse_bsr (not copied); another sparse
+      matrix, whose duplicates are summed and whose edges are padded; or a tuple in SciPy's
+      order of values (blocks, R, C), indices (blocks,) and offsets (block rows + 1,).
+    shape: (rows, columns) of raw arrays. Optional.
+    block: (R, C), the size of the blocks to build. Default: the largest of 8 x 8, 6 x 6, 4 x 4,
+      3 x 3 and 2 x 2 whose blocks are at least half full, else 2 x 2.
+    max_bytes: the most memory for blocks to build. Default: 1 GiB, or four times the size of
+      the matrix as CSR if that is more.
     check, validate: as for `ev.csr`.
 
-    Raises InputError, with the bytes that would be needed where they are too many.
+    Raises InputError for malformed arrays, and if the blocks take more than `max_bytes`.
     """
     if isinstance(matrix, Bcsr):
         return finished(matrix, name, False, validate)
@@ -171,11 +171,11 @@ def bcsr(
 
 
 def _made(parts: Any, height: int, width: int, shape: tuple[int, int]) -> Bcsr:
-    """The class that fits: masks cost time, so only where columns overhang."""
+    """Make a PaddedBcsr if the last block column overhangs, else a Bcsr, since masks cost time."""
     offsets, indices, values = parts
     atoms = len(values)
     missing = (len(offsets) - 1) * height - shape[0]
-    if missing:  # the rows that are not there have the last positions
+    if missing:  # rows beyond the matrix have the last positions
         last = int(offsets[-1] - offsets[-2])
         atoms -= missing * last * width
     cls: type[Bcsr] = PaddedBcsr if shape[1] % width else Bcsr
@@ -194,7 +194,7 @@ def _converted(matrix: Any, shape: Any, block: Any, max_bytes: int | None, name:
     given = None if block is None else _checked_block(block)
     source, device = host_csr(matrix, shape, name)
     rows, columns = source.shape
-    # SciPy's conversion takes an offset a padded row and an address a column of blocks.
+    # SciPy's conversion allocates an offset for each padded row and an address for each block column.
     height, width = given or (2, 2)
     beside = 8 * (-(-rows // height) * height - (-columns // width))
     why = f"{rows:,} rows and {columns:,} columns in blocks of {height} x {width}"
@@ -231,7 +231,7 @@ def _best_block(source: Any) -> tuple[int, int]:
 
 
 def _count_blocks(source: Any, height: int, width: int) -> int:
-    """How many R x C blocks hold a nonzero."""
+    """Count the R x C blocks that have a nonzero."""
     rows, columns = source.shape
     if source.nnz == 0:
         return 0

@@ -1,7 +1,7 @@
 """The blocks of BCSR as atoms: a tile is a block row, an atom is a whole block.
 
-When: a kernel computes on small dense blocks (a block's product, its inverse).
-Made by `Bcsr.blocks()`.
+Use it for kernels that compute with whole dense blocks (their products, their inverses).
+`Bcsr.blocks()` makes it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from evenly.layouts.contract import Array, Index, Static, layout
 class Blocks(Compressed):
     """The blocks of a `Bcsr`: a tile is a block row, an atom is a block.
 
-    Kernels take cell (i, j) of block k with value(k, i, j), and its columns
+    In a kernel, value(k, i, j) is cell (i, j) of block k, and its column is
     column(k) * block_columns + j.
     """
 

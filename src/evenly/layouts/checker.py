@@ -1,8 +1,7 @@
-"""The one shared checker of the layout contract (see contract.py).
+"""Check that a layout keeps the contract (see contract.py). All layouts share this checker.
 
-It runs the layout's own methods, on whole arrays of tiles and atoms where they
-allow it and one by one where they do not, and names the first entry that breaks
-an invariant.
+It calls the layout's own methods, with whole arrays of tiles and atoms if they accept
+arrays, else one by one. It reports the first entry that breaks an invariant.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ from evenly.layouts.moving import device_of
 
 T = TypeVar("T")
 
-LIMIT = 100_000  # calls of a method that cannot take whole arrays; beyond: a sample
+LIMIT = 100_000  # calls of a method that does not accept arrays; beyond it, a sample is checked
 
 
 def check(layout: Any, name: str = "A", limit: int = LIMIT) -> None:
-    """Raise InputError, naming the first entry that is wrong, unless `layout` is sound.
+    """Raise InputError, naming the first wrong entry, if `layout` breaks the contract.
 
-    First the layout's own `validate(name)`, where it has one, then the contract:
-    the invariants of positions, distinct ids of tiles and of valid atoms, and
-    `row` and `column` within the shape. Layouts on a GPU are copied to the CPU.
+    This calls the layout's own `validate(name)`, if it has one. Then it checks the invariants of
+    positions, that ids of tiles and of valid atoms are distinct, and that `row` and `column`
+    lie within the shape. A layout on a GPU is copied to the CPU.
     """
     if not is_layout(layout):
         raise InputError(name, expected="a layout", given=type(layout).__name__)
@@ -106,7 +105,7 @@ def _check_tile_of(layout: LayoutInstance, name: str, begins: Any, ends: Any, li
     atoms = atoms[sampled]
     inside = (tiles >= 0) & (tiles < layout.num_tiles)
     wanted = np.searchsorted(ends, atoms, side="right")
-    if len(begins) != layout.num_tiles:  # tiles were sampled: ask the layout itself
+    if len(begins) != layout.num_tiles:  # tiles were sampled, so not all ends are known
         wanted = np.where(inside, tiles, wanted)
         for at in np.flatnonzero(inside):
             if not layout.begin(tiles[at]) <= atoms[at] < layout.end(tiles[at]):
@@ -119,7 +118,7 @@ def _check_tile_of(layout: LayoutInstance, name: str, begins: Any, ends: Any, li
 def _check_ids(layout: LayoutInstance, name: str, begins: Any, ends: Any, limit: int) -> None:
     cls: Any = type(layout)
     if len(begins) != layout.num_tiles:
-        return  # a sample of tiles says nothing about what is distinct
+        return  # a sample cannot show that all ids are distinct
     owners = np.repeat(np.arange(len(begins)), ends - begins)
     positions = np.arange(len(owners))
     if masks(layout):
@@ -161,14 +160,14 @@ def _check_distinct(ids: Any, name: str, positions: Any) -> None:
 def _each(
     layout: LayoutInstance, name: str, method: str, limit: int, *given: Any
 ) -> tuple[Any, Any]:
-    """`method` for each entry of the arrays `given`: (the entries used, the results)."""
+    """Call `method` for each entry of the arrays `given`. Returns the entries used and the results."""
     call = getattr(layout, method)
     length = len(given[0])
     everything = np.arange(length)
-    if length > 1:  # a single entry would let `and`, `if` and the like pass by luck
+    if length > 1:  # with a single entry, `and` and `if` would work by luck
         try:
             return everything, _rows(call(*given), length)
-        except Exception:  # not made for arrays, or wrong for one of them: find out which
+        except Exception:  # it does not accept arrays, or one entry is wrong: call it one by one
             pass
     if length > limit:
         everything = np.unique(np.linspace(0, length - 1, limit).astype(np.int64))
@@ -186,6 +185,6 @@ def _each(
 
 
 def _rows(result: Any, length: int) -> Any:
-    if isinstance(result, tuple):  # an id of several integers: one row an entry
+    if isinstance(result, tuple):  # an id of several integers: a row for each entry
         return np.stack([np.broadcast_to(part, length) for part in result], axis=1)
     return np.broadcast_to(result, (length,))

@@ -1,4 +1,4 @@
-"""Tiles told by offsets: what CSR, CSC and lists have in common."""
+"""The base class of layouts with offsets: CSR, CSC and ragged lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evenly.layouts.search import Searched
 class Compressed(Searched):
     """A base class for layouts with a field `offsets`, (num_tiles + 1,), non-decreasing from 0.
 
-    Tile t holds the atoms offsets[t] .. offsets[t+1]-1.
+    Tile t has the atoms offsets[t] .. offsets[t+1]-1.
     """
 
     if TYPE_CHECKING:

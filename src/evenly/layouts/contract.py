@@ -1,10 +1,10 @@
 """The layout contract: which atoms does a tile have?
 
-A layout is a small frozen class, made by the decorator :func:`layout`, of
-annotated fields and of methods in a small subset of Python that every target
-understands and that also runs as plain Python on the real arrays.
+A layout is a small frozen class of annotated fields and methods, made by the decorator
+:func:`layout`. Every target compiles the methods, which are written in a small subset of
+Python. The host runs them as plain Python.
 
-Fields (a layout's state; every other annotation is refused)
+Fields (any other annotation raises InputError)
 
     Array[Index]    an array of int32 or int64 (offsets, indices, ids)
     Array           an array of any element type (values)
@@ -12,11 +12,11 @@ Fields (a layout's state; every other annotation is refused)
     Static          an integer known when the kernel is compiled (a block size)
     Layout          another layout (or a layout class by name)
 
-Positions (what schedules see)
+Positions (schedules see these)
 
     num_tiles, num_atoms      properties, or `int` fields
     begin(tile), end(tile)    the atoms of a tile are begin(tile) .. end(tile)-1
-    tile_of(atom)             optional: the tile that holds the atom
+    tile_of(atom)             optional: the tile that has the atom
 
   Invariants, for n = num_tiles: begin(0) == 0; begin(t + 1) == end(t);
   end(t) >= begin(t); end(n - 1) == num_atoms; num_atoms == 0 where n == 0;
@@ -24,47 +24,47 @@ Positions (what schedules see)
   says so with the class attribute `tile_of_cost = "search"`: the base class
   `Searched` (search.py) gives both.
 
-Ids (what kernels see; defaults: the position itself)
+Ids (kernels see these; the default is the position itself)
 
     tile_id(tile)             an integer, or a tuple of integers
     atom_id(tile, position)   likewise; `position` lies in begin(tile) .. end(tile)-1
-    valid(tile, position)     False for padding, which is never evaluated or visited
+    valid(tile, position)     False for padding: kernels never visit such atoms
 
   Ids of tiles are distinct, ids of valid atoms are distinct. `valid_of = "base"`
-  (class attribute): this layout's `valid` masks what that field masks, no more.
+  (class attribute): this layout masks atoms only where that field does.
 
-Accessors (what kernels call): any other public method,
+Accessors (kernels call these): any other public method,
 
     column(self, k)           of an atom id
     column(self, tile, k)     of a tile id and an atom id: the first parameter is
                               named exactly `tile`, and kernels write `A.column(k)`
     size(self, tile)          of a tile id alone
 
-  With the class attribute `delegate = "base"`, what is not found on a layout is
-  looked up on that field, with the ids that this layout gave. If it also names
-  a method `delegate_tile = "_owner"`, the delegated accessors that need a tile
-  get `_owner(position)`, else the enclosing tile's id. (Names with a leading
-  underscore are no accessors: helpers of the other methods.)
+  With the class attribute `delegate = "base"`, an accessor that the layout does not
+  have is looked up on that field, and called with this layout's ids. A delegated
+  accessor that needs a tile gets the enclosing tile's id, or `_owner(position)` if
+  the class attribute `delegate_tile = "_owner"` names that method. Methods with a
+  leading underscore are helpers, not accessors.
 
-  `id_bounds = {"column": "num_columns"}` (class attribute): what the accessor gives
-  stays below that attribute, so arrays that kernels index by it are checked to be
-  long enough before a launch.
+  `id_bounds = {"column": "num_columns"}` (class attribute): results of the accessor
+  are below that attribute. Before a launch, arrays that kernels index with it are
+  checked to be long enough.
 
-Kernel-language methods are one `return expression`, else simple statements (if,
-while, for over range; no recursion), of `self.<field>[...]`, `self.<field,
-property or method>`, `len(self.<field>)`, integer arithmetic (`//` and `%` are
-Python's), comparisons and `a if c else b`. Host methods (`HOST_METHODS`, and
-whatever takes no tile or atom) are ordinary Python and never called by kernels.
+Methods for kernels consist of one `return expression`, or of simple statements (if,
+while, for over range; no recursion). Expressions are `self.<field>[...]`,
+`self.<field, property or method>`, `len(self.<field>)`, integer arithmetic (`//` and
+`%` as in Python), comparisons and `a if c else b`. Host methods (`HOST_METHODS`, and
+all methods without a tile or atom) are ordinary Python; kernels never call them.
 
-On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for
-layouts whose counts are device values (default: the counts); `shape` (rows,
-columns) where there is a field `num_columns`; `to(device)`; `slice(tiles)`.
-`row_kernels = "why not"` (class attribute) refuses kernels on whole tiles.
+On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for layouts
+whose counts are in GPU memory (default: the counts); `shape` (rows, columns) if
+there is a field `num_columns`; `to(device)`; `slice(tiles)`.
+`row_kernels = "reason"` (class attribute) refuses kernels on whole tiles.
 
-The contract is checked by :func:`evenly.layouts.checker.check`, for all layouts.
+:func:`evenly.layouts.checker.check` checks the contract for all layouts.
 
 Source: the tile set of Osama, Porumbescu, Owens, "A Programming Model for GPU
-Load Balancing" (PPoPP 2023), with positions told apart from ids.
+Load Balancing" (PPoPP 2023). Ids that differ from positions are an addition.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ __all__ = [
 
 T = TypeVar("T")
 
-# What kernels say of any layout: `A.tiles()`, `A.atoms(tile)`. No field may be called so.
+# Kernels call `A.tiles()` and `A.atoms(tile)` on every layout, so no field may have these names.
 LOOPS = frozenset({"tiles", "atoms"})
 
 
@@ -102,13 +102,13 @@ LOOPS = frozenset({"tiles", "atoms"})
 def layout(cls: type[T]) -> type[T]:
     """Make a layout of an annotated class (see the top of this file).
 
-    The result is a frozen data class, compared by identity, with the contract's
-    optional parts filled in and
+    The result is a frozen data class, compared by identity. It has defaults for the
+    optional parts of the contract, and
 
-        __fields__           dict, name -> FieldSpec, in order of declaration
-        __default_methods__  frozenset: the contract's methods that it left alone
+        __fields__           dict of name and FieldSpec, in order of declaration
+        __default_methods__  frozenset of the contract's methods that it does not define
 
-    Raises InputError, naming class and member, where the contract is broken.
+    Raises InputError, naming the class and the member, if the class breaks the contract.
     """
     if not isinstance(cls, type):
         raise InputError("ev.layout", expected="a class", given=type(cls).__name__)
@@ -151,7 +151,7 @@ def layout(cls: type[T]) -> type[T]:
 
 
 def leaves(cls: type, name: str) -> bool:
-    """Whether a class of layouts leaves a method of the contract as it is: now, after what was put into it."""
+    """Whether a layout class has, at this moment, the default of a method of the contract."""
     return is_default(name, getattr(cls, name, None))
 
 
@@ -177,7 +177,7 @@ def _require(cls: type, fields: dict[str, FieldSpec]) -> None:
     for name in ("num_tiles", "num_atoms", "max_tiles", "max_atoms"):
         member = getattr(cls, name, None)
         if member is None and name.startswith("max_"):
-            continue  # bounds follow from the counts
+            continue  # the default bounds are the counts
         if name in fields and fields[name].kind == "int":
             continue
         if not isinstance(member, property):

@@ -1,6 +1,6 @@
 """COO: coordinates. A tile is a nonzero, and so is its one atom.
 
-When: the matrix is being assembled, or has far fewer nonzeros than rows.
+Use it while a matrix is being assembled, or if it has far fewer nonzeros than rows.
 Source: the layout of scipy.sparse.coo_array.
 """
 
@@ -17,7 +17,7 @@ from evenly.layouts.moving import bounds
 
 @layout
 class Coo(LayoutInstance):
-    """A sparse matrix as a list of (row, column, value), in any order, duplicates legal."""
+    """A sparse matrix as a list of (row, column, value), in any order. Duplicates are allowed."""
 
     rows: Array[Index]  # (num_atoms,)
     columns: Array[Index]  # (num_atoms,)
@@ -58,12 +58,12 @@ class Coo(LayoutInstance):
         return self.values[k]
 
     def validate(self, name: str = "A") -> None:
-        """Every row and column lies in the matrix, entry by entry."""
+        """Check every row and column index. Raises InputError for the first that is wrong."""
         check_range(self.rows, self.num_rows, f"{name}.rows", "row indices")
         check_range(self.columns, self.num_columns, f"{name}.columns", "column indices")
 
     def slice(self, tiles: Any) -> Coo:
-        """The consecutive nonzeros `tiles` (a slice or a range), in the same shape."""
+        """Return the consecutive nonzeros `tiles` (a slice or a range), as a matrix of the same shape."""
         start, stop = bounds(tiles, self.num_tiles)
         rows, columns = self.rows[start:stop], self.columns[start:stop]
         return Coo(rows, columns, self.values[start:stop], self.num_rows, self.num_columns)
@@ -77,10 +77,11 @@ def coo(
     validate: bool = False,
     name: str = "A",
 ) -> Coo:
-    """A :class:`Coo` of a sparse matrix, or of the raw arrays (values, rows, columns).
+    """Make a :class:`Coo` of a sparse matrix, or of the raw arrays (values, rows, columns), each (nonzeros,).
 
-    matrix, shape, check, validate: as for `ev.csr`; what is not COO is converted by its
-    own library. Raises InputError.
+    matrix, shape, check, validate: as for `ev.csr`. Its own library converts a matrix that is not COO.
+
+    Raises InputError for malformed arrays.
     """
     if isinstance(matrix, Coo):
         return finished(matrix, name, False, validate)

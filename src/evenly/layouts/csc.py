@@ -1,6 +1,6 @@
 """CSC: compressed sparse columns. A tile is a column, an atom is a nonzero.
 
-When: the work goes by column (column norms, a scatter into rows with atomics).
+Use it for work on columns (column norms, a scatter into rows with atomics).
 Source: the layout of scipy.sparse.csc_array; CSR of the transpose.
 """
 
@@ -18,9 +18,9 @@ from evenly.layouts.moving import bounds
 
 @layout
 class Csc(Compressed):
-    """A sparse matrix of `num_tiles` columns; column t holds atoms offsets[t] .. offsets[t+1]-1.
+    """A sparse matrix of `num_tiles` columns. Column t has the atoms offsets[t] .. offsets[t+1]-1.
 
-    Unsorted and duplicate rows within a column are legal.
+    The rows of a column may be unsorted and may repeat.
     """
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
@@ -48,12 +48,12 @@ class Csc(Compressed):
         return self.values[k]
 
     def validate(self, name: str = "A") -> None:
-        """The offsets are sound and every row lies in the matrix, entry by entry."""
+        """Check every offset and every row index. Raises InputError for the first that is wrong."""
         check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
         check_range(self.indices, self.num_rows, f"{name}.indices", "row indices")
 
     def slice(self, tiles: Any) -> Csc:
-        """The consecutive columns `tiles` (a slice or a range) as a matrix of their own."""
+        """Return the consecutive columns `tiles` (a slice or a range) as a matrix."""
         start, stop = bounds(tiles, self.num_tiles)
         first, last = int(self.offsets[start]), int(self.offsets[stop])
         return Csc(
@@ -72,10 +72,11 @@ def csc(
     validate: bool = False,
     name: str = "A",
 ) -> Csc:
-    """A :class:`Csc` of a sparse matrix, or of the raw arrays (values, indices, offsets).
+    """Make a :class:`Csc` of a sparse matrix, or of the raw arrays (values, indices, offsets).
 
-    matrix, shape, check, validate: as for `ev.csr`; what is not CSC is converted by its
-    own library. Raises InputError.
+    matrix, shape, check, validate: as for `ev.csr`. Its own library converts a matrix that is not CSC.
+
+    Raises InputError for malformed arrays.
     """
     if isinstance(matrix, Csc):
         return finished(matrix, name, False, validate)

@@ -1,7 +1,7 @@
 """CSR: compressed sparse rows. A tile is a row, an atom is a nonzero.
 
-When: the default; any matrix. Source: Tinney and Walker (1967); the layout of
-scipy.sparse.csr_array, cuSPARSE and torch.sparse_csr.
+Use it for any matrix; it is the default. Source: Tinney and Walker (1967); the layout
+of scipy.sparse.csr_array, cuSPARSE and torch.sparse_csr.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from evenly.layouts.moving import bounds
 
 @layout
 class Csr(Compressed):
-    """A sparse matrix of `num_tiles` rows; row t holds atoms offsets[t] .. offsets[t+1]-1.
+    """A sparse matrix of `num_tiles` rows. Row t has the atoms offsets[t] .. offsets[t+1]-1.
 
-    Unsorted and duplicate columns within a row are legal.
+    The columns of a row may be unsorted and may repeat.
     """
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
@@ -44,12 +44,12 @@ class Csr(Compressed):
         return self.values[k]
 
     def validate(self, name: str = "A") -> None:
-        """The offsets are sound and every column lies in the matrix, entry by entry."""
+        """Check every offset and every column index. Raises InputError for the first that is wrong."""
         check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
         check_range(self.indices, self.num_columns, f"{name}.indices", "column indices")
 
     def slice(self, tiles: Any) -> Csr:
-        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        """Return the consecutive rows `tiles` (a slice or a range) as a matrix."""
         start, stop = bounds(tiles, self.num_tiles)
         first, last = int(self.offsets[start]), int(self.offsets[stop])
         return Csr(
@@ -68,18 +68,18 @@ def csr(
     validate: bool = False,
     name: str = "A",
 ) -> Csr:
-    """A :class:`Csr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
+    """Make a :class:`Csr` of a sparse matrix, or of the raw arrays (values, indices, offsets).
 
-    matrix: scipy.sparse, cupyx.scipy.sparse or a torch.sparse tensor (what is not
-      CSR is converted by its own library), or a tuple in SciPy's order of three
-      arrays of one axis on one device; values of any type of the language (see
-      docs/language.md); indices and offsets int32 or int64 in any mix. Nothing is copied.
-    shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
-    check: look at every offset and index, once, and name the first that is wrong (on a GPU
-      by a small kernel, which is waited for). False: they are taken at their word.
-    validate: check the whole contract of layouts, too (from a GPU by a copy).
+    matrix: a sparse matrix of SciPy, CuPy or PyTorch, or a tuple of arrays on one device, in
+      SciPy's order: values (nonzeros,), indices (nonzeros,), offsets (rows + 1,). Values may have
+      any dtype of the language (docs/language.md); indices and offsets are int32 or int64. Its own
+      library converts a matrix that is not CSR. Nothing else is copied.
+    shape: (rows, columns) of raw arrays. Optional for arrays in CPU memory.
+    check: check every offset and index, once, and report the first that is wrong. On a GPU, a
+      small kernel checks them, and the call waits for it. False: do not check.
+    validate: also check the whole contract of layouts. From a GPU, the arrays are copied for it.
 
-    Raises InputError.
+    Raises InputError for malformed arrays.
     """
     if isinstance(matrix, Csr):
         return finished(matrix, name, False, validate)

@@ -1,4 +1,4 @@
-"""The optional members of a layout, for layouts that do not define them (see contract.py)."""
+"""Defaults for the optional members of a layout (see contract.py)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from evenly.layouts.moving import move
 
 
 class OnHost:
-    """What a layout has on the host, where it does not define that."""
+    """Defaults for the host methods of a layout."""
 
     def to(self, device: Device) -> Self:
-        """This layout with its arrays on `device`, "cpu" or "cuda"."""
+        """Return this layout with its arrays on `device`: "cpu" or "cuda"."""
         layout: Any = self
         moved: Self = move(layout, device)
         return moved
 
     def slice(self: Any, tiles: Any) -> Any:
-        """The consecutive tiles `tiles` (a slice or a range) as a layout of their own."""
+        """Return the consecutive tiles `tiles` (a slice or a range) as a layout."""
         return cut(self, tiles)
 
     def __repr__(self: Any) -> str:
@@ -68,7 +68,7 @@ def cut(layout: LayoutInstance, tiles: Any) -> Any:
 
 
 def install(cls: Any, fields: dict[str, FieldSpec]) -> None:
-    """Give the class what it does not define itself, and the check of its fields."""
+    """Add the defaults that the class does not define, and the check of its fields."""
     inherited = {name for base in cls.__mro__[:-1] for name in vars(base)}
     for name, member in {**vars(Defaults), **vars(OnHost)}.items():
         installable = inspect.isfunction(member) or isinstance(member, property)

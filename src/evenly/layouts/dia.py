@@ -1,8 +1,8 @@
 """DIA: a matrix of few diagonals. A tile is a row, an atom is a cell of a diagonal.
 
-When: banded matrices and stencils; no column index is read. Cells outside of the
-matrix are masked; zeros stored within it are cells like others. Source: the
-layout of scipy.sparse.dia_array; Bell and Garland (SC 2009).
+Use it for banded matrices and stencils: kernels read no column indices. Cells outside of
+the matrix are masked. Zeros that are stored within it are atoms, too. Source: the layout
+of scipy.sparse.dia_array; Bell and Garland (SC 2009).
 """
 
 from __future__ import annotations
@@ -28,18 +28,17 @@ from evenly.layouts.moving import bounds, move
 
 @layout
 class Dia(LayoutInstance):
-    """A sparse matrix of `num_rows` rows; row t holds one atom for each diagonal.
+    """A sparse matrix of `num_rows` rows. Each row has one atom for each of the D diagonals.
 
-    Diagonal d holds the cells of column - row == diagonals[d]; its cell of column
-    j stands at values[d * pitch + j], as in SciPy. Position t * D + d, for D
-    diagonals, is the cell of row t.
+    Diagonal d has the cells with column - row == diagonals[d]. Its cell in column j is
+    values[d * pitch + j], as in SciPy. Position t * D + d is the cell of row t on diagonal d.
     """
 
     diagonals: Array[Index]  # (D,)
     values: Array  # (D * pitch,)
     num_rows: int
     num_columns: int
-    pitch: int  # cells stored a diagonal
+    pitch: int  # cells stored for each diagonal
 
     id_bounds = {"column": "num_columns"}
 
@@ -81,9 +80,9 @@ class Dia(LayoutInstance):
         ]
 
     def slice(self, tiles: Any) -> Dia:
-        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        """Return the consecutive rows `tiles` (a slice or a range) as a matrix."""
         start, stop = bounds(tiles, self.num_tiles)
-        # Row 0 is now row `start`: the diagonals move, the cells stay.
+        # Row `start` becomes row 0, so the diagonals' numbers change; the cells stay.
         return Dia(self.diagonals + start, self.values, stop - start, self.num_columns, self.pitch)
 
 
@@ -96,17 +95,17 @@ def dia(
     validate: bool = False,
     name: str = "A",
 ) -> Dia:
-    """A :class:`Dia` of a sparse matrix, or of the raw arrays (values, diagonals).
+    """Make a :class:`Dia` of a sparse matrix, or of the raw arrays (values, diagonals).
 
-    matrix: scipy.sparse.dia_array or CuPy's (not copied); another sparse matrix,
-      whose duplicates are summed; or a tuple of values (D, pitch) and diagonals
-      (D,), with `shape`.
-    max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
-      the matrix takes as CSR if that is more.
-    check: diagonals that lie outside of the matrix, which have no cells, are moved to its edge.
+    matrix: scipy.sparse.dia_array or CuPy's dia (not copied); another sparse matrix, whose
+      duplicates are summed; or a tuple of values (D, pitch) and diagonals (D,).
+    shape: (rows, columns). Raw arrays need it.
+    max_bytes: the most memory for diagonals to build. Default: 1 GiB, or four times the size of
+      the matrix as CSR if that is more.
+    check: move diagonals that lie outside of the matrix, and so have no cells, to its edge.
     validate: as for `ev.csr`.
 
-    Raises InputError, with the bytes that would be needed where they are too many.
+    Raises InputError for malformed arrays, and if the diagonals take more than `max_bytes`.
     """
     if isinstance(matrix, Dia):
         return finished(matrix, name, False, validate)
@@ -130,7 +129,7 @@ def dia(
 
 
 def _within(diagonals: Any, shape: tuple[int, int]) -> Any:
-    """The diagonals, those outside of the matrix just outside: farther away, sums with them would overflow."""
+    """Move diagonals outside of the matrix to just outside. Sums with those farther away could overflow."""
     given = to_numpy(diagonals)
     whole = np.iinfo(given.dtype)
     clipped = np.clip(given, max(-shape[0], whole.min), min(shape[1], whole.max))
@@ -145,7 +144,7 @@ def _converted(matrix: Any, shape: Any, max_bytes: int | None, name: str) -> Dia
     count = f"{len(diagonals):,} diagonals of {columns:,} cells"
     cells = len(diagonals) * columns
     affordable(cells * source.data.itemsize, source, max_bytes, name, "DIA", count)
-    short = from_dtype(source.data.dtype) is BFLOAT16  # which NumPy cannot add
+    short = from_dtype(source.data.dtype) is BFLOAT16  # NumPy cannot add bfloat16
     given = widened(source.data) if short else source.data
     values = np.zeros(cells, given.dtype)
     np.add.at(values, which.reshape(-1) * columns + source.indices, given)

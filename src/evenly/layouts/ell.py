@@ -1,7 +1,7 @@
 """ELL (ELLPACK): rows padded to one width. A tile is a row, an atom is a slot of it.
 
-When: rows of nearly equal length; no offsets are read. Slots of column -1 are
-padding, which is masked. Source: Grimes, Kincaid, Young, "ITPACK 2.0" (1979);
+Use it for rows of nearly equal length: kernels read no offsets. Slots with column -1 are
+padding and masked. Source: Grimes, Kincaid, Young, "ITPACK 2.0" (1979);
 Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
 Throughput-Oriented Processors" (SC 2009).
 """
@@ -31,9 +31,9 @@ from evenly.layouts.moving import bounds, move
 
 @layout
 class Ell(LayoutInstance):
-    """A sparse matrix of `num_rows` rows of `width` slots; row t holds atoms t*width .. .
+    """A sparse matrix of `num_rows` rows, each with `width` slots.
 
-    Row-major: slot j of row t stands at t * width + j.
+    The arrays are row-major: slot j of row t is at t * width + j.
     """
 
     indices: Array[Index]  # (num_rows * width,), the column of each slot; -1: padding
@@ -74,11 +74,11 @@ class Ell(LayoutInstance):
         return self.values[k]
 
     def validate(self, name: str = "A") -> None:
-        """Every column lies in the matrix or is -1, entry by entry."""
+        """Check that every column is in the matrix, or -1. Raises InputError for the first that is not."""
         check_range(self.indices, self.num_columns, f"{name}.indices", "column indices", -1)
 
     def slice(self, tiles: Any) -> Ell:
-        """The consecutive rows `tiles` (a slice or a range) as a matrix of their own."""
+        """Return the consecutive rows `tiles` (a slice or a range) as a matrix."""
         start, stop = bounds(tiles, self.num_tiles)
         first, last = start * self.width, stop * self.width
         indices, values = self.indices[first:last], self.values[first:last]
@@ -94,16 +94,16 @@ def ell(
     validate: bool = False,
     name: str = "A",
 ) -> Ell:
-    """An :class:`Ell` of a sparse matrix, or of the raw arrays (values, indices).
+    """Make an :class:`Ell` of a sparse matrix, or of the raw arrays (values, indices).
 
-    matrix: as for `ev.csr`, padded to its longest row; or a tuple of two arrays
-      of shape (rows, width), C order, with column -1 in unused slots (not copied).
-    shape: (rows, columns) of raw arrays; in CPU memory it may be left out.
-    max_bytes: refuse to build more than this. Default: 1 GiB, or four times what
-      the matrix takes as CSR if that is more.
+    matrix: as for `ev.csr`, padded to its longest row; or a tuple of values and indices, both
+      (rows, width) in C order, with column -1 in unused slots (not copied).
+    shape: (rows, columns) of raw arrays. Optional for arrays in CPU memory.
+    max_bytes: the most memory for arrays to build. Default: 1 GiB, or four times the size of
+      the matrix as CSR if that is more.
     check, validate: as for `ev.csr`.
 
-    Raises InputError, with the bytes that would be needed where they are too many.
+    Raises InputError for malformed arrays, and if the arrays take more than `max_bytes`.
     """
     if isinstance(matrix, Ell):
         return finished(matrix, name, False, validate)
@@ -118,7 +118,7 @@ def ell(
     affordable(rows * width * each, source, max_bytes, name, "ELL", longest)
     indices = np.full(rows * width, -1, source.indices.dtype)
     values = np.zeros(rows * width, source.data.dtype)
-    # the slot of each nonzero: its own position, shifted by its row's padding
+    # the slot of each nonzero: its position plus the padding of the rows before it
     starts = np.arange(rows, dtype=np.int64) * width - source.indptr[:-1]
     slots = np.repeat(starts, lengths) + np.arange(source.nnz)
     indices[slots] = source.indices

@@ -1,6 +1,6 @@
-"""The entries of offsets and indices: the first one that is wrong, where the array lies.
+"""Check the entries of offsets and indices, and find the first one that is wrong.
 
-In host memory NumPy reduces them; on a GPU a small kernel does, and 8 bytes are read back.
+In CPU memory NumPy checks them. On a GPU a small kernel does, and 8 bytes are read back.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from evenly.errors import InputError, UnavailableError
 from evenly.hooks import hook
 from evenly.interop import arrays
 
-CHUNK = 1 << 16  # entries compared at once: what is compared stays in a cache
+CHUNK = 1 << 16  # entries compared at once: they fit into the processor's cache
 
 Look = Callable[..., int | None]
 
 
 def check_offsets(offsets: Any, name: str, last: int | None = None) -> None:
-    """Offsets start at 0, do not decrease and end at `last`; InputError names the entry."""
+    """Raise InputError, naming the entry, unless offsets start at 0, never decrease, and end at `last`."""
     if len(offsets) == 0:
         raise InputError(name, expected="at least one offset", given="none")
     at = _anywhere(_first_unsound, unsound_on_gpu, offsets, last)
     if at is None:
         return
     if last is not None and at and entry(offsets, at - 1) > last >= entry(offsets, at):
-        at -= 1  # the one that leads beyond the end, not the right one after it
+        at -= 1  # blame the entry that exceeds the end, not the correct one after it
         expected = f"offsets of at most {last}"
         raise InputError(name, expected=expected, given=f"offsets[{at}]={entry(offsets, at)}")
     given = f"offsets[{at}]={entry(offsets, at)}"
@@ -40,7 +40,7 @@ def check_offsets(offsets: Any, name: str, last: int | None = None) -> None:
 
 
 def check_range(indices: Any, bound: Any, name: str, what: str, lowest: int = 0) -> None:
-    """Every index lies in lowest .. bound-1; InputError names the first that does not."""
+    """Raise InputError, naming the first, if an index does not lie in lowest .. bound-1."""
     bound = int(bound)
     if len(indices) == 0:
         return
@@ -53,7 +53,7 @@ def check_range(indices: Any, bound: Any, name: str, what: str, lowest: int = 0)
 
 
 def check_distinct(indices: Any, name: str, what: str) -> None:
-    """No index comes twice (host memory only); InputError names the first that does."""
+    """Raise InputError, naming the first, if an index occurs twice. For arrays in CPU memory only."""
     if type(indices) is not np.ndarray or bool((indices[1:] > indices[:-1]).all()):
         return
     order = np.argsort(indices, kind="stable")
@@ -68,15 +68,15 @@ def check_distinct(indices: Any, name: str, what: str) -> None:
 
 
 def entry(array: Any, at: int) -> int:
-    """One entry of an array of integers, wherever it lies."""
+    """Read one entry of an array of integers, on any device."""
     from evenly.interop.transfer import to_numpy
 
-    whole = type(array) is np.ndarray or arrays.kind(array) == "device"  # which has no slices
+    whole = type(array) is np.ndarray or arrays.kind(array) == "device"  # DeviceArray has no slices
     return int(to_numpy(array)[at] if whole else to_numpy(array[at : at + 1])[0])
 
 
 def _anywhere(here: Look, on_gpu: Look, array: Any, *bounds: Any) -> int | None:
-    """What a look finds, beside the array; by a copy where no kernel can run on its GPU."""
+    """Run the check on the array's device, or on a copy in CPU memory if no kernel can run on its GPU."""
     if type(array) is not np.ndarray:
         from evenly.interop.transfer import to_numpy
 
@@ -89,20 +89,20 @@ def _anywhere(here: Look, on_gpu: Look, array: Any, *bounds: Any) -> int | None:
 
 @hook
 def outside_on_gpu(indices: Any, lowest: int, bound: int) -> int | None:
-    """`_first_outside` of an array on a GPU."""
+    """`_first_outside` for an array on a GPU."""
     raise NotImplementedError
 
 
 @hook
 def unsound_on_gpu(offsets: Any, last: int | None) -> int | None:
-    """`_first_unsound` of an array on a GPU."""
+    """`_first_unsound` for an array on a GPU."""
     raise NotImplementedError
 
 
 def _first_outside(indices: Any, lowest: int, bound: int) -> int | None:
-    """Where an index below `lowest` or not below `bound` stands first."""
+    """Return the position of the first index that is not in lowest .. bound-1, or None."""
     if lowest == 0 and indices.dtype.kind == "i":
-        # As a number without a sign a negative one is large: one pass tells both.
+        # As an unsigned number, a negative index is large, so one comparison checks both bounds.
         limit = min(bound, int(np.iinfo(indices.dtype).max) + 1)
         if int(indices.view(f"u{indices.itemsize}").max()) < limit:
             return None
@@ -112,7 +112,7 @@ def _first_outside(indices: Any, lowest: int, bound: int) -> int | None:
 
 
 def _first_unsound(offsets: Any, last: int | None) -> int | None:
-    """Where an offset stands first that is not 0 at the start, falls, or is not `last` at the end."""
+    """Return the position of the first offset that breaks a rule of `check_offsets`, or None."""
     if offsets[0] != 0:
         return 0
     for start in range(0, len(offsets) - 1, CHUNK):

@@ -1,7 +1,7 @@
-"""Layouts with offsets whose tiles all have equally many atoms: where a tile begins follows from its number.
+"""CSR, CSC and ragged lists whose tiles all have the same number of atoms, so that kernels need not read offsets.
 
-When: never by hand; plans under `auto` take them in the place of what they were given (choosing/equal.py). Rows of
-equal length are those of graphs of k nearest neighbours, of sampled neighbourhoods and of many meshes.
+Do not use them by hand: plans under `auto` replace their layout by one of these where they can (choosing/equal.py).
+Graphs of k nearest neighbours, sampled neighbourhoods and many meshes have rows of equal length.
 Source: ELLPACK without its padding (Kincaid, Respess, Young and Grimes, ITPACK 2C, 1982).
 """
 
@@ -16,7 +16,7 @@ from .ragged import Ragged
 
 
 class EqualTiles:
-    """A base class, to stand before a layout with offsets. Field `size`: the atoms of each tile, at least 1."""
+    """A mixin for a layout with offsets, named before it. Field `size`: the atoms of each tile, at least 1."""
 
     tile_of_cost = "division"
 
@@ -35,21 +35,21 @@ class EqualTiles:
 
 @layout
 class EqualCsr(EqualTiles, Csr):
-    """Row t holds atoms t * size .. (t + 1) * size - 1."""
+    """CSR with rows of equal length. Row t has the atoms t * size .. (t + 1) * size - 1."""
 
     size: int
 
 
 @layout
 class EqualCsc(EqualTiles, Csc):
-    """Column t holds atoms t * size .. (t + 1) * size - 1."""
+    """CSC with columns of equal length. Column t has the atoms t * size .. (t + 1) * size - 1."""
 
     size: int
 
 
 @layout
 class EqualRagged(EqualTiles, Ragged):
-    """List t holds atoms t * size .. (t + 1) * size - 1."""
+    """Lists of equal length. List t has the atoms t * size .. (t + 1) * size - 1."""
 
     size: int
 
@@ -58,6 +58,6 @@ EQUAL: dict[type, Any] = {Csr: EqualCsr, Csc: EqualCsc, Ragged: EqualRagged}
 
 
 def equal(layout: LayoutInstance, size: int) -> Any:
-    """The layout on the same arrays, whose tiles have `size` atoms each; its class is one of those in EQUAL."""
+    """Return a layout over the same arrays, with `size` atoms in each tile. EQUAL must have the class of `layout`."""
     fields = {name: getattr(layout, name) for name in type(layout).__fields__}
     return EQUAL[type(layout)](**fields, size=size)

@@ -1,4 +1,4 @@
-"""The fields of a layout: how they are annotated, and what may stand in them."""
+"""The fields of a layout: their annotations, and the values that they may have."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from evenly.layouts.defaults import LayoutInstance
 
-    # To a type checker a field is anything: NumPy's arrays have no common type
-    # with CuPy's and PyTorch's.
+    # A type checker takes a field for Any, since the arrays of NumPy, CuPy and PyTorch
+    # have no common type.
     Element = TypeVarWithDefault("Element", default=Any)
     Index = Any
     Array: TypeAlias = Any | Element
@@ -38,7 +38,7 @@ else:
         """The element type of an array of indices or offsets: int32 or int64."""
 
     class Array(Generic[T]):
-        """A field that is an array: NumPy, CuPy, PyTorch or an `ev.DeviceArray`."""
+        """A field that is an array of NumPy, CuPy or PyTorch, or an `ev.DeviceArray`."""
 
     class Static:
         """A field that is an integer known when the kernel is compiled."""
@@ -64,10 +64,10 @@ def is_layout(obj: object) -> TypeGuard[LayoutInstance]:
 
 
 def kind_of(cls: type, name: str, annotation: Any) -> FieldKind:
-    """The kind of field that an annotation asks for; InputError for any other."""
+    """Return the kind of field of an annotation. Raises InputError for an unknown one."""
     if isinstance(annotation, str):
         annotation = _evaluated(cls, annotation)
-    if isinstance(annotation, str):  # a name that is local to a function: by its text
+    if isinstance(annotation, str):  # a name that is local to a function
         text = annotation.replace("ev.", "").replace("evenly.", "").replace(" ", "")
         by_text: dict[str, Any] = {"Array": Array, "int": int}
         by_text["Array[Index]"] = Array[Index]  # type: ignore[misc]
@@ -94,12 +94,12 @@ def _evaluated(cls: type, annotation: str) -> Any:
     names = dict(vars(sys.modules[cls.__module__])) if cls.__module__ in sys.modules else {}
     try:
         return eval(annotation, names, dict(vars(cls)))
-    except Exception:  # whatever a stranger's annotation raises, its text may still do
+    except Exception:  # evaluating the annotation failed; its text may still be known
         return annotation
 
 
 def check_fields(self: Any) -> None:
-    """Each field holds what its annotation says: O(1), on any device."""
+    """Raise InputError if a field does not match its annotation. O(1), on any device."""
     for spec in type(self).__fields__.values():
         given = getattr(self, spec.name)
         where = f"{type(self).__name__}.{spec.name}"
@@ -120,10 +120,10 @@ def check_fields(self: Any) -> None:
 
 
 def as_field(obj: Any, name: str, *, index: bool) -> Any:
-    """`obj` as a layout keeps it: checked in O(1), never copied.
+    """Check an array in O(1) and return it as a layout holds it, without a copy.
 
-    CPU memory comes back as a NumPy array, GPU memory as CuPy's, PyTorch's or an
-    `ev.DeviceArray`. index: only int32 and int64 are admitted.
+    In CPU memory it becomes a NumPy array. In GPU memory it is an array of CuPy or PyTorch,
+    or an `ev.DeviceArray`. index: whether only int32 and int64 are allowed.
     """
     if type(obj) is not np.ndarray:
         whose = arrays.kind(obj)
@@ -131,7 +131,7 @@ def as_field(obj: Any, name: str, *, index: bool) -> Any:
             theirs = isinstance(obj, np.ndarray) or hasattr(obj, "to_numpy")  # masked, pandas
             parts = "dtype", "shape", "__getitem__", "__len__"
             if not theirs and all(hasattr(obj, part) for part in parts):
-                return obj  # stands in for an array: a tracer's or a checker's
+                return obj  # a stand-in for an array, of a tracer or checker
             raise arrays.not_an_array(obj, name)
         found = arrays.view(obj, name)
         if found.device == "cpu":
@@ -161,7 +161,7 @@ def _bad_field_type(name: str, dtype: np.dtype[Any], index: bool) -> InputError:
 
 
 def value_types(layout: LayoutInstance) -> Iterator[np.dtype[Any]]:
-    """Of a layout's arrays of values, and of those of the layouts inside."""
+    """Yield the dtypes of a layout's arrays that are not indices, and of those of the layouts in its fields."""
     for field in type(layout).__fields__.values():
         value = getattr(layout, field.name)
         if field.kind == "layout":

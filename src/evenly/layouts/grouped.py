@@ -1,4 +1,4 @@
-"""Nonzeros in any order, seen row by row, without a copy of their values."""
+"""Group the nonzeros of CSC or COO by row, without copying their values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from evenly.layouts.moving import device_of
 
 @layout
 class Grouped(Compressed):
-    """The nonzeros of another layout grouped by row, those of a row in the order they had.
+    """The nonzeros of another layout, grouped by row. Within a row, they keep their order.
 
-    Atom k is nonzero order[k]; the values are the other layout's own, read in place.
+    Atom k is nonzero order[k]. The values are the other layout's own array.
     """
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
@@ -44,15 +44,15 @@ class Grouped(Compressed):
 
 
 def can_be_grouped(A: object) -> TypeGuard[Csc | Coo]:
-    """Whether it is a layout of a matrix whose tiles are no rows, and `by_row` takes it."""
+    """Whether `by_row` accepts `A`: a layout of a matrix whose tiles are not rows."""
     return isinstance(A, Csc | Coo)
 
 
 def tiles_are_rows(A: LayoutInstance) -> bool:
-    """Whether a tile of the layout is a row: its `row(k)` asks for the tile, or there is none."""
+    """Whether the tiles of a layout are rows: its accessor `row` needs the tile, or it has none."""
     cls: Any = type(A)
     if getattr(cls, "delegate_tile", None) is not None:
-        return False  # it has the rows of another layout, whose tiles are others
+        return False  # its rows are those of another layout, with other tiles
     found = accessors(cls).get("row")
     if found is None and getattr(cls, "delegate", None):
         return tiles_are_rows(getattr(A, cls.delegate))
@@ -60,7 +60,7 @@ def tiles_are_rows(A: LayoutInstance) -> bool:
 
 
 def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
-    """`A` grouped by row, on its own device: a counting sort on the host, linear in its nonzeros.
+    """Group `A` by row, with a counting sort on the host, linear in the nonzeros. The result is on the device of `A`.
 
     Raises InputError for row indices outside of the matrix.
     """
@@ -73,7 +73,7 @@ def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
     check_range(rows, A.num_rows, f"{name}.rows", "row indices")
     try:
         offsets, order = _stable_order(rows, int(A.num_rows))
-    except (ValueError, MemoryError):  # of offsets that are more than there can be
+    except (ValueError, MemoryError):  # offsets for that many rows do not fit into memory
         expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
         raise InputError(name, expected=expected, given=given) from None
     structure = (offsets, order, columns[order])
@@ -83,10 +83,10 @@ def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
 
 
 def _stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
-    """Offsets (count + 1,) and the order (n,) in which `rows` do not fall, ties as they were.
+    """Sort `rows` (n,) stably. Returns the offsets (count + 1,) of each row's entries, and the order (n,).
 
-    SciPy's conversion from CSC to CSR is a stable counting sort: of a matrix with one
-    entry a column, the rows of those entries, the columns come back in that order.
+    SciPy's conversion from CSC to CSR is a stable counting sort. Here it converts a matrix
+    with one entry in each column; the column indices of the result are the order.
     """
     from scipy.sparse import csc_array
 

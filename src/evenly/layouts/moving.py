@@ -19,7 +19,7 @@ L = TypeVar("L", bound="LayoutInstance")
 
 
 def device_of(layout: LayoutInstance) -> Device:
-    """Where a layout's arrays lie: "cpu" or "cuda" (a layout without arrays: "cpu")."""
+    """Return the device of a layout's arrays: "cpu" or "cuda". A layout without arrays is on "cpu"."""
     for spec in type(layout).__fields__.values():
         value = getattr(layout, spec.name)
         if spec.kind == "layout":
@@ -30,7 +30,7 @@ def device_of(layout: LayoutInstance) -> Device:
 
 
 def move(layout: L, device: Device) -> L:
-    """`layout` with its arrays on `device` ("cpu" or "cuda"); itself if they are there."""
+    """Return `layout` with its arrays on `device`, "cpu" or "cuda"; itself if they are there already."""
     if device not in ("cpu", "cuda"):
         hint = "NVIDIA GPUs are 'cuda'"
         raise InputError("device", expected="'cpu' or 'cuda'", given=repr(device), hint=hint)
@@ -49,7 +49,7 @@ def move(layout: L, device: Device) -> L:
 
 
 def bounds(tiles: Any, count: int) -> tuple[int, int]:
-    """A slice or range of step 1, within 0 .. count, as (start, stop)."""
+    """Return (start, stop) of a slice or range. Raises InputError if its step is not 1, or it exceeds 0 .. count."""
     if isinstance(tiles, slice):
         if tiles.step in (None, 1):
             start, stop, _ = tiles.indices(int(count))

@@ -1,4 +1,4 @@
-"""Any layout by its positions: for kernels that ask where things stand, not what they mean."""
+"""View any layout by its positions, for kernels that compute on positions and not on ids."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from evenly.layouts.contract import Layout, LayoutInstance, layout
 
 @layout
 class Positions(LayoutInstance):
-    """A layout whose ids are its positions: what is counted is where things stand."""
+    """The tiles and atoms of another layout, with their positions as ids."""
 
     base: Layout
 

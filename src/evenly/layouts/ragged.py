@@ -1,7 +1,7 @@
 """Ragged: lists of unequal length, as offsets alone. A tile is a list, an atom an element.
 
-When: the data of the elements are arrays that the kernel takes itself (segments,
-strings, jagged batches). Source: the segments of moderngpu and CUB.
+Use it if the kernel takes the elements as arguments of their own (segments, strings,
+jagged batches). Source: the segments of moderngpu and CUB.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from evenly.layouts.moving import bounds
 
 @layout
 class Ragged(Compressed):
-    """`num_tiles` lists; list t holds the atoms offsets[t] .. offsets[t+1]-1."""
+    """`num_tiles` lists. List t has the atoms offsets[t] .. offsets[t+1]-1."""
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
     num_atoms: int
 
     def validate(self, name: str = "A") -> None:
-        """The offsets are sound, entry by entry."""
+        """Check every offset. Raises InputError for the first that is wrong."""
         check_offsets(self.offsets, f"{name}.offsets", self.num_atoms)
 
     def slice(self, tiles: Any) -> Ragged:
-        """The consecutive lists `tiles` (a slice or a range), their atoms counted from 0."""
+        """Return the consecutive lists `tiles` (a slice or a range). Their atoms are counted from 0."""
         start, stop = bounds(tiles, self.num_tiles)
         count = int(self.offsets[stop] - self.offsets[start])
         return Ragged(self.offsets[start : stop + 1] - self.offsets[start], count)
@@ -46,13 +46,13 @@ def ragged(
     validate: bool = False,
     name: str = "A",
 ) -> Ragged:
-    """A :class:`Ragged` of offsets (num_tiles + 1,), int32 or int64, not copied.
+    """Make a :class:`Ragged` of offsets (num_tiles + 1,), int32 or int64. They are not copied.
 
-    num_atoms: the last offset. Left out it is read, which waits for the GPU if
-      the offsets lie there.
+    num_atoms: the last offset. Default: it is read, which waits for the GPU if the offsets
+      are there.
     check, validate: as for `ev.csr`.
 
-    Raises InputError.
+    Raises InputError for malformed offsets.
     """
     if isinstance(offsets, Ragged):
         return finished(offsets, name, False, validate)

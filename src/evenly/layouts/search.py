@@ -1,4 +1,4 @@
-"""`tile_of` for layouts that know nothing cheaper: a binary search over the tiles' ends."""
+"""`tile_of` by binary search over the ends of the tiles, for layouts that have no faster way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from evenly.layouts.defaults import LayoutInstance
 
 
 class Searched(LayoutInstance):
-    """A base class for layouts, their own or a user's, whose `tile_of` searches.
+    """A base class for layouts, evenly's or a user's, whose `tile_of` is a binary search.
 
-    Empty tiles hold no atom, so the first tile that ends after an atom holds it.
+    The first tile that ends after an atom has it.
     """
 
     tile_of_cost = "search"

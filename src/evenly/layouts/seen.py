@@ -1,6 +1,6 @@
-"""Bare CSR matrices whose entries have been looked at: each once, for as long as its arrays live.
+"""Remember which CSR matrices have been checked, so that calls check the entries of each only once.
 
-What is changed in place is not looked at again by calls; a plan and a constructor look anew.
+A call does not notice later changes in place. A plan and `ev.csr` always check.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from evenly.layouts.csr import Csr, csr
 
 _seen: dict[
     Any, tuple[weakref.ref[Any], ...]
-] = {}  # by addresses of objects that live, and a shape
+] = {}  # key: the addresses of living arrays, and a shape
 
 
 def as_csr(matrix: Any, name: str, anew: bool = False) -> Csr:
-    """A bare CSR matrix as a layout; its entries are checked unless they have been. anew: whether or not."""
+    """Return a CSR matrix as a layout. Its entries are checked unless they have been. anew: check them in any case."""
     objects, key = _structure(matrix)
     known = () if anew else _seen.get(key, ())
     if known and all(known_one() is one for known_one, one in zip(known, objects, strict=True)):
@@ -29,12 +29,12 @@ def as_csr(matrix: Any, name: str, anew: bool = False) -> Csr:
 
 
 def _structure(matrix: Any) -> tuple[tuple[Any, ...], Any]:
-    """The objects that hold its structure, and what they are looked up by."""
+    """Return the objects that hold the structure of a matrix, and the key to look them up."""
     bare = sparse.is_compressed(matrix)
     objects = (matrix.indptr, matrix.indices) if bare else (matrix,)
     return objects, (*map(id, objects), *matrix.shape)
 
 
 def _remember(objects: tuple[Any, ...], key: Any) -> None:
-    with contextlib.suppress(TypeError):  # what cannot be referred to weakly is looked at each time
+    with contextlib.suppress(TypeError):  # without weak references it is checked at each call
         _seen[key] = tuple(weakref.ref(one, lambda _: _seen.pop(key, None)) for one in objects)

@@ -1,8 +1,8 @@
 """subset: some tiles of a layout, in any order, without a copy (a frontier, a cut).
 
-When: only some rows or vertices have work. `tiles()` gives the base's tile ids
-and `atoms(v)` the base's atom ids, so the kernel does not change. Source: the
-frontier as a tile set, Osama et al. (PPoPP 2023), Listing 5; Gunrock.
+Use it if only some rows or vertices have work. `tiles()` yields the base's tile ids and
+`atoms(v)` the base's atom ids, so the same kernel runs over both. Source: the frontier
+as a tile set, Osama et al. (PPoPP 2023), Listing 5; Gunrock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evenly.layouts.search import Searched
 
 @layout
 class Subset(Searched):
-    """Tile t is tile selected[t] of `base`; its atoms have positions offsets[t] .. ."""
+    """Some tiles of `base`. Tile t is tile selected[t] of the base, and begins at position offsets[t]."""
 
     base: Layout
     selected: Array[Index]  # (max_tiles,), distinct tile positions of the base
@@ -47,7 +47,7 @@ class Subset(Searched):
 
     @property
     def max_atoms(self) -> int:
-        """The count itself in CPU memory; on a GPU, the base's (tiles are distinct)."""
+        """The number of atoms; on a GPU, a bound of it: the base's number of atoms, since tiles are distinct."""
         if type(self.offsets) is np.ndarray:
             return int(self.num_atoms)
         return int(self.base.max_atoms)
@@ -71,7 +71,7 @@ class Subset(Searched):
         return self.base.valid(self.selected[tile], self._base_position(tile, position))
 
     def validate(self, name: str = "A") -> None:
-        """The tiles are tiles of the base, and the offsets are sound, entry by entry."""
+        """Check every selected tile and every offset. Raises InputError for the first that is wrong."""
         count = int(self.num_tiles)
         check_range(self.selected[:count], self.base.num_tiles, f"{name}.tiles", "tiles")
         check_offsets(self.offsets[: count + 1], f"{name}.offsets")
@@ -79,7 +79,7 @@ class Subset(Searched):
 
 @layout
 class CountedSubset(Subset):
-    """A :class:`Subset` whose number of tiles lies in memory (a frontier on the GPU).
+    """A :class:`Subset` whose number of tiles is read from an array (a frontier on the GPU).
 
     Only the first count[0] entries of `selected` are tiles.
     """
@@ -100,17 +100,18 @@ def subset(
     validate: bool = False,
     name: str = "A",
 ) -> Subset:
-    """The tiles `tiles` of the layout `base`, in that order.
+    """Make a layout of some tiles of the layout `base`, in the given order.
 
     tiles: distinct tile positions of the base, (n,), int32 or int64, on its device.
-    count: an array (1,) of an integer in 0..n, beside them: how many of `tiles`
-      are meant. The host never reads it.
-    check: in CPU memory, look that `tiles` are tiles of the base, each once. On a GPU they are
-      taken at their word: nothing of a frontier is waited for.
-    validate: check every entry wherever it lies, and the whole contract of layouts.
+    count: an array (1,) of an integer in 0 .. n, on the same device: only the first count[0]
+      of `tiles` are used. On a GPU, the host never reads it.
+    check: in CPU memory, check that `tiles` are distinct tiles of the base. On a GPU nothing
+      is checked, so that the call does not wait for it.
+    validate: check every entry on any device, and the whole contract of layouts.
 
-    The sizes of the tiles are summed up here, once; change `tiles` or `count` and
-    the subset has to be made again. Raises InputError.
+    The offsets are computed here, once. If you change `tiles` or `count`, make a new subset.
+
+    Raises InputError for malformed arrays.
     """
     if not is_layout(base):
         hint = "subset(layout, tiles): make one with ev.csr(matrix)"
@@ -147,10 +148,9 @@ def cut(layout: LayoutInstance, tiles: Any) -> Any:
 
 
 def prefix_sums(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
-    """The prefix sums (n + 1,) of the sizes of the base's `tiles` (n,), beside them.
+    """Return the prefix sums (n + 1,) of the lengths of the base's `tiles` (n,), on their device.
 
-    Tiles at and beyond count[0] count as empty. int32 where the base's atoms are
-    few enough, else int64.
+    Tiles from count[0] on count as empty. The dtype is int32 if the sums fit, else int64.
     """
     if type(tiles) is not np.ndarray:
         return sums_on_gpu(base, tiles, count)
@@ -167,7 +167,7 @@ def prefix_sums(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
 
 @hook
 def sums_on_gpu(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
-    """`prefix_sums` of tiles on a GPU, for which nothing is read back."""
+    """`prefix_sums` for tiles on a GPU. The host reads nothing back."""
     raise NotImplementedError
 
 

@@ -1,7 +1,7 @@
-"""uniform: any layout's atoms in tiles of equal size, which cross the base's tiles.
+"""uniform: the atoms of any layout, in tiles of equal size that ignore the base's tiles.
 
-When: the work is per atom (a histogram, an atomic scatter) and tiles do not
-matter; every processor then gets the same. Kernels on whole rows are refused.
+Use it if the work depends on atoms only (a histogram, an atomic scatter): every processor
+then gets the same amount. Kernels on whole rows are refused.
 Source: the even shares of Baxter's moderngpu.
 """
 
@@ -18,14 +18,14 @@ from evenly.layouts.contract import Layout, LayoutInstance, is_layout, layout, l
 
 @layout
 class Uniform(LayoutInstance):
-    """Tile t holds atoms t * size .. of `base`, whose ids are its positions.
+    """Tile t has the atoms from position t * size on of `base`, whose atom ids are its positions.
 
-    Accessors are the base's; those that need a tile get `_owner(position)`, the
-    base's own tile.
+    The accessors are the base's. One that needs a tile gets the base's own tile,
+    `_owner(position)`.
     """
 
     base: Layout
-    size: int  # atoms a tile, at least 1
+    size: int  # atoms of each tile, at least 1
 
     delegate = "base"
     delegate_tile = "_owner"
@@ -77,9 +77,11 @@ class UniformOfIds(Uniform):
 
 
 def uniform(size: Any, base: Any, *, validate: bool = False, name: str = "A") -> Uniform:
-    """The atoms of the layout `base`, `size` a tile (the last tile may hold fewer).
+    """Make a layout of the atoms of `base` with `size` atoms in each tile. The last tile may have fewer.
 
-    The base needs `tile_of` (all built-in layouts have it). Raises InputError.
+    The base needs `tile_of`; all built-in layouts have it.
+
+    Raises InputError if `size` is not an integer of at least 1, or `base` is not such a layout.
     """
     if not is_layout(base):
         hint = "uniform(size, layout): make one with ev.csr(matrix)"

@@ -1,6 +1,6 @@
-"""How long something takes, told apart from what else the machine does.
+"""Measure how long something takes, in a way that other load on the machine disturbs little.
 
-rounds   interleaved rounds within a budget, medians
-calls    a clock of the host around whole calls
-graphs   the GPU's own clock around launches, in replayed graphs (cuda.core alone)
+rounds   interleaved rounds within a time budget, medians
+calls    the host's clock around whole calls
+graphs   the GPU's clock around launches, in replayed CUDA graphs (needs only cuda.core)
 """

@@ -1,4 +1,4 @@
-"""Whether this machine has something else to do."""
+"""Tell whether other programs keep this machine busy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 
 def busy_machine() -> str:
-    """A warning where other programs keep the cores from us: each worker waits for the last."""
+    """Return a warning if other programs use the cores, else "". A call takes as long as its slowest worker."""
     if not hasattr(os, "getloadavg"):
         return ""
     load, cores = os.getloadavg()[0], os.cpu_count() or 1

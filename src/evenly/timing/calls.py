@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 from .rounds import runs_for
 
-WANTED, MOST = 2000.0, 20  # microseconds of calls that a reading takes together, calls in it
-LOOKS = 3  # calls at first: the best of them is the estimate, since the first warms up, and any may be disturbed
+WANTED, MOST = 2000.0, 20  # a reading: about so many microseconds, at most so many calls
+LOOKS = 3  # calls for the first estimate; the shortest counts, since any may be disturbed
 
 
 def nothing() -> None:
-    """What comes before calls that need nothing."""
+    """Do nothing."""
 
 
 class CallClock:
-    """The wall clock around whole calls, each one waited for.
+    """A wall clock around whole calls.
 
-    before: what each call needs to find done, outside of what is timed.
+    wait: waits until a call's work is done; this is timed. before: prepares a call; this is not timed.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class CallClock:
         self.runs = runs_for(self.estimate, WANTED, MOST)
 
     def once(self) -> float:
-        """Seconds of one call."""
+        """Time one call, in seconds."""
         self.before()
         start = time.perf_counter()
         self.call()
@@ -40,10 +40,10 @@ class CallClock:
         return time.perf_counter() - start
 
     def warm(self) -> float:
-        """Microseconds of a call that follows others."""
+        """Time a call that follows others, in microseconds."""
         self.once()
         return sum(self.once() for _ in range(self.runs)) * 1e6 / self.runs
 
     def flushed(self) -> None:
-        """Not measured: the caches of a host are not ours to empty."""
+        """Return None: a program cannot empty the caches of the host."""
         return

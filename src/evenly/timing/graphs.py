@@ -1,4 +1,4 @@
-"""The GPU's own clock around launches in replayed graphs: the time of the kernels, without Python's."""
+"""Time kernels with GPU events around replayed CUDA graphs, so that Python's own time is not counted."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Any
 
 from .rounds import runs_for
 
-WANTED, MOST = 300.0, 100  # microseconds in a graph, launches in it
-LOOKS = 2  # readings at first: the better one is the estimate, since any may be disturbed
-RESOLVED = 0.5  # microseconds that events tell apart: no difference of times is less
+WANTED, MOST = 300.0, 100  # a graph takes about so many microseconds, of at most so many runs
+LOOKS = 2  # readings for the first estimate. The shorter counts, since any may be disturbed
+RESOLVED = 0.5  # the resolution of GPU events in microseconds: no result is less
 
 Restore = Callable[[Any], object]
 
 
 class GraphClock:
-    """Launches of a plan (`plan.launches`) on the current device, over and over, on a stream of their own.
+    """A clock that repeats the launches of a plan (`plan.launches`) on the current device.
 
-    What they read must be there: the clock waits for the device before it starts. Needs cuda.core alone.
+    They run on a stream of the clock's own. It waits for the device before it starts, so that
+    what the launches read has been written. Needs only cuda.core.
 
-    restore: called with a stream or a graph's builder, gives the launches the contents that they
-      are to find, before each of them; it is measured by itself, and subtracted.
+    restore: called with a stream or a graph builder, puts back the contents that the launches
+      need to find, before each run. Its time is measured separately and subtracted.
     """
 
     def __init__(self, launches: list[Any], restore: Restore | None = None) -> None:
@@ -39,7 +40,7 @@ class GraphClock:
             self._build()
 
     def warm(self) -> float:
-        """Microseconds of all launches, following others of their kind; 0 where there are none."""
+        """Time one run of all launches that follows others, in microseconds; 0 if there are none."""
         if not self.launches:
             return 0.0
         taken = self._replay(self._both)
@@ -48,7 +49,7 @@ class GraphClock:
         return taken / self.runs
 
     def flushed(self) -> None:
-        """Not measured: nothing here empties the GPU's caches."""
+        """Return None: this clock does not empty the GPU's caches."""
         return
 
     # ---- graphs ----------------------------------------------------------------------------------
@@ -63,17 +64,17 @@ class GraphClock:
             self.core.launch(builder, item.config, item.kernel, *item.arguments)
 
     def _graph(self, work: Restore) -> Any:
-        """`runs` times the work, one after another."""
+        """Make a graph that does the work `runs` times in sequence."""
         builder = self.stream.create_graph_builder().begin_building()
         for _ in range(self.runs):
             work(builder)
         return builder.end_building().complete()
 
     def _replay(self, graph: Any) -> float:
-        """Microseconds of a graph by the GPU's clock.
+        """Time one replay of a graph, in microseconds.
 
-        It is launched twice: the first one keeps the GPU busy, and its caches warm, while the host
-        gets ahead, so that the second starts as soon as the clock does.
+        The graph is launched twice, and the second is timed. The first warms the caches and keeps
+        the GPU busy until the host has launched the second, so that it starts with the clock.
         """
         graph.launch(self.stream)
         start = self.stream.record(options=self.timed)

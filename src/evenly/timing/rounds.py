@@ -1,4 +1,4 @@
-"""Interleaved rounds: every contender once a round, so that whatever the machine does meets all alike."""
+"""Measure contenders in interleaved rounds: each runs once a round, so that other load affects all alike."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from typing import Protocol
 
 ROUNDS, FEWEST = 10, 3
-SLOW = 10.0  # times the fastest, from which on a contender is measured in the fewest rounds only
+SLOW = 10.0  # a contender that takes so many times as long as the fastest gets only FEWEST rounds
 WARM, FLUSHED = "warm", "flushed"
 
 
 class Clock(Protocol):
-    """One contender's. `estimate`: about the microseconds of one launch."""
+    """The clock of one contender. estimate: about the microseconds of one launch."""
 
     estimate: float
 
     def warm(self) -> float:
-        """Microseconds of a launch that follows others of its kind."""
+        """Time a launch that follows others of the same contender, in microseconds."""
         ...
 
     def flushed(self) -> float | None:
-        """The same with nothing of it in the L2 cache; None where that is not measured."""
+        """Time a launch whose data are not in the L2 cache, in microseconds. None: not measured."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Microseconds of a launch in each round."""
+    """The time of a launch in each round, in microseconds."""
 
     times: tuple[float, ...]
 
@@ -40,14 +40,14 @@ class Sample:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Between which of the times the median of ever more rounds would lie, with 95% (order statistics)."""
+        """The 95% confidence interval of the median, by order statistics: two of the times."""
         ordered, count = sorted(self.times), len(self.times)
         outside = max(0, math.floor(count / 2 - 0.98 * math.sqrt(count)))
         return ordered[outside], ordered[-1 - outside]
 
 
 def as_they_are(turn: int) -> None:
-    """What is done to live arrays that keep their contents."""
+    """Do nothing: the live arrays keep their contents."""
 
 
 def measure(
@@ -58,11 +58,13 @@ def measure(
     slow: float = SLOW,
     rounds: int = ROUNDS,
 ) -> dict[tuple[str, str], Sample]:
-    """By (name, "warm" or "flushed"): the samples of up to `rounds` rounds, each begun by another name.
+    """Measure all clocks in up to `rounds` rounds. Returns samples by (name, "warm" or "flushed").
 
-    rewrite: gives the live arrays other contents, before every timed run. deadline: of
-    time.monotonic(), after which no round is begun beyond the `fewest`. slow: times the fastest,
-    from which on a contender gets no more than these, either.
+    Each round begins with another clock.
+
+    rewrite: gives the live arrays other contents; called with the round before every timed run.
+    deadline: of time.monotonic(). After it, no round begins once there are `fewest`.
+    slow: a contender that takes more than so many times the fastest gets `fewest` rounds only.
     """
     names = list(clocks)
     seen: dict[tuple[str, str], list[float]] = {}
@@ -84,12 +86,12 @@ def measure(
 def best(
     clocks: Mapping[str, Clock], seen: Mapping[tuple[str, str], list[float]]
 ) -> dict[str, float]:
-    """The least that each was seen to take, its estimate included: any one reading may be disturbed."""
+    """Return the shortest time of each clock, its estimate included, since any one reading may be disturbed."""
     return {name: min([c.estimate, *seen.get((name, WARM), [])]) for name, c in clocks.items()}
 
 
 def not_slow(clocks: Mapping[str, Clock], least: Mapping[str, float], slow: float) -> list[str]:
-    """Those whose least time is not `slow` times that of the fastest with a clock of their kind."""
+    """Return the names whose `least` time is at most `slow` times the least among clocks of the same class."""
     fastest: dict[type, float] = {}
     for name, clock in clocks.items():
         kind = type(clock)
@@ -98,5 +100,5 @@ def not_slow(clocks: Mapping[str, Clock], least: Mapping[str, float], slow: floa
 
 
 def runs_for(estimate: float, wanted: float, most: int) -> int:
-    """How many launches of `estimate` microseconds make up `wanted`: 1 to `most`."""
+    """Return how many launches of `estimate` microseconds take `wanted` together: 1 to `most`."""
     return max(1, min(most, round(wanted / max(estimate, 1e-3))))

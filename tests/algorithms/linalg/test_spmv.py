@@ -71,7 +71,7 @@ def test_complex_types_are_numpys(matrix_type, vector_type):
 
 @pytest.mark.parametrize("bits16", ["float16", "bfloat16"])
 def test_16_bits_give_16_bits_and_sums_of_32(bits16):
-    """What PyTorch's users expect; another type beside it, or an `out`, keeps the sums as they are."""
+    """The result has 16 bits if both operands have, as in PyTorch. With another operand or `out`, it has the sums' type."""
     values = np.float32([256, 1, 2.0**-8])
     offsets, columns = np.int32([0, 3]), np.int32([0, 1, 2])
     A, x = (array(bits16, part) for part in (values, np.ones(3)))
@@ -246,7 +246,7 @@ def test_unknown_names(option, given, near):
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["stencil", "power law", "duplicates", "nothing (0 x 0)"])
 def test_on_a_gpu(name):
-    """`ev.DeviceArray` in, `ev.DeviceArray` (or CuPy's array) out, equal bits twice."""
+    """`ev.DeviceArray` in, `ev.DeviceArray` (or CuPy's array) out, with equal bits twice."""
     from evenly.interop.transfer import to_cuda, to_numpy
 
     matrix = matrices(np.float32)[name]
@@ -260,7 +260,7 @@ def test_on_a_gpu(name):
 
 
 def shaped(matrix, shape):
-    """A matrix that says another shape than its arrays."""
+    """Make a matrix whose shape does not match its arrays."""
     matrix._shape = shape
     return matrix
 

@@ -1,4 +1,4 @@
-"""From a kernel to an executable of target `cpu`, with a number of workers of one's choice."""
+"""Compile a kernel to an executable of target `cpu`, with a given number of workers."""
 
 from __future__ import annotations
 
@@ -41,6 +41,6 @@ def csr_of(offsets: np.ndarray, dtype: Any = np.float32, columns: int = 50, seed
 
 
 def tiles_of(A: Csr) -> Iterator[tuple[int, slice]]:
-    """Each row with the slice of its atoms."""
+    """Each row, with the range of its atoms."""
     for row in range(A.num_tiles):
         yield row, slice(int(A.offsets[row]), int(A.offsets[row + 1]))

@@ -1,4 +1,4 @@
-"""Compiled code on disk: found again by the next process, whole whoever writes it, dispensable."""
+"""Compiled code on disk: the next process finds it, it is complete whoever writes it, and it may be missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The emitted text: spelling and precedence, what is shared and prefetched; its numbers are NumPy's."""
+"""The emitted text: spelling, precedence, shared subexpressions and prefetches. Its results are NumPy's."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_repeated_parts_are_computed_once() -> None:
 
 
 def test_what_may_not_be_evaluated_is_not_moved() -> None:
-    """The element stands twice, but behind a condition each time."""
+    """The same element occurs twice, each time under a condition."""
     element = ir.Cast(ir.Element(INDICES, (P,), T.INT32), T.POS)
     guarded = ir.Select(
         ir.Compare("<", P, ir.Extent(INDICES, 0)), element, ir.Const(0, T.POS), T.POS
@@ -186,7 +186,7 @@ def test_unrolled_passes_take_every_atom_once(schedule: Any, workers: int) -> No
 
 
 def test_only_the_order_of_the_sum_is_free() -> None:
-    """What the user wrote in brackets stays there: (v + 1e8) - 1e8 is not v."""
+    """Brackets of the user stay: (v + 1e8) - 1e8 is not v."""
 
     def rounded(A, y):
         for row in A.tiles():

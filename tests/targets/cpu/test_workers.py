@@ -39,7 +39,7 @@ def expected(given: dict[str, Any]) -> np.ndarray:
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many workers each phase was run by, where Python sees it: in debug mode."""
+    """How many workers run each phase; debug mode shows it to Python."""
     seen: list[int] = []
     plain = workers.run_workers
 
@@ -71,7 +71,7 @@ def test_numbas_setting_is_honoured(counted: list[int], setting: Callable[[int],
 
 
 def test_one_native_call_does_what_its_steps_do(setting: Callable[[int], None]) -> None:
-    """To the bit, which depends on where the shares end: so it has as many workers."""
+    """Results have equal bits. They depend on the shares, so both use the same number of workers."""
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     size, seen = given["A"].num_tiles + given["A"].num_atoms, set()
@@ -86,7 +86,7 @@ def test_one_native_call_does_what_its_steps_do(setting: Callable[[int], None]) 
 
 
 def few_tiles() -> dict[str, Any]:
-    """Three tiles, which every cut into shares cuts."""
+    """Three tiles, each of which is cut by every division into shares."""
     given = large()
     A = csr_of(np.array([0, 40_000, 70_001, 90_000]))
     A.values[:] = given["A"].values
@@ -126,7 +126,7 @@ def test_lanes_count_as_work(counted: list[int]) -> None:
 
 
 def test_room_for_lanes_grows() -> None:
-    """What workers leave is asked for when it is needed; the arguments' own lengths say how much."""
+    """Workers allocate the memory for their results when needed, by the lengths of the arguments."""
 
     def products(A, X, Y):
         for row in A.tiles():
@@ -182,7 +182,7 @@ def test_much_that_workers_leave_is_not_kept() -> None:
 
 
 def test_several_python_threads_at_once() -> None:
-    """One prepared call, too: each run has memory of its own."""
+    """They may share a prepared call: each run has its own memory."""
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     results = [dict(given, y=np.zeros_like(given["y"])) for _ in range(4)]
@@ -207,7 +207,7 @@ def test_several_python_threads_at_once() -> None:
 
 
 def test_a_layer_that_takes_one_call_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The call that finds Numba's threads taken runs its workers itself, to the same bits."""
+    """A call that finds Numba's threads busy runs its workers itself, with the same bits."""
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     run(executable, given)
@@ -239,7 +239,7 @@ forks = pytest.mark.skipif(
 
 
 def from_a_child(function: Callable[..., None], *arguments: Any) -> Any:
-    """What `function` puts into a queue, in a forked process that ends well."""
+    """Return what `function` puts into a queue in a forked process, which must exit normally."""
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=function, args=(*arguments, queue))
@@ -253,7 +253,7 @@ def from_a_child(function: Callable[..., None], *arguments: Any) -> Any:
 @forks
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_process_works_alone() -> None:
-    """OpenMP ends a process that was forked after its threads were started: they are not used there."""
+    """OpenMP crashes a process that was forked after its threads started, so they are not used there."""
     given = few_tiles()
     executable = compiled(sums, given, ev.MergePath())
     run(executable, given)

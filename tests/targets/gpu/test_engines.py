@@ -178,7 +178,7 @@ SPILLS = {
 
 
 def one_string(*files: Path) -> str:
-    """What the loader hands to NVRTC: the files in a row, without the lines only files need."""
+    """The text that NVRTC gets: the files in order, without lines that only separate files need."""
     lines = (line for file in files for line in file.read_text().splitlines())
     return "\n".join(x for x in lines if not x.startswith(("#pragma once", "#include "))) + "\n"
 

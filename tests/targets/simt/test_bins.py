@@ -1,4 +1,4 @@
-"""Tiles sorted into bins: which order they have, that each is done once, and that no order of threads shows."""
+"""Tiles sorted into bins: their order, that each runs once, and that results do not depend on the order of threads."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_totals_have_equal_bits(schedule: Any) -> None:
 
 @ev.kernel
 def added(A, y):
-    """What a tile stores it has read before: nobody else may, not even to throw it away."""
+    """The tile reads what it stores, so no other thread may read or write it, not even to discard it."""
     for row in A.tiles():
         old = y[row]
         y[row] = old + sum(A.value(k) for k in A.atoms(row))

@@ -1,4 +1,4 @@
-"""What goes wrong in a user's code at run time: the error names the line of Python."""
+"""Errors of a user's code at run time name the line of Python."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def failing(kernel: Any, schedule: Any, *args: Any) -> ev.SimtError:
 
 
 def names_the_line(error: ev.SimtError, line: str) -> bool:
-    """Whether the nearest line of Python is the one with this comment, in the message too."""
+    """Whether the nearest line of Python is the one with this comment, and the message shows it."""
     return error.locations[0].text.rstrip().endswith(f"# {line}") and f"# {line}" in str(error)
 
 

@@ -33,7 +33,7 @@ CONVERGED = ("merge_path", "warp_mapped", "nonzero_split")
 
 
 def most(quantity: str, schedule: str, matrix: str) -> float | None:
-    """How far from ncu's a count may be; None where the model promises nothing."""
+    """The tolerance for a counter; None if the model promises nothing."""
     if quantity in ("load sectors", "store sectors"):
         return 0.02 if matrix == "stencil" or schedule in CONVERGED else 0.1
     if quantity.startswith(("atomic", "shared")) or quantity == "bank conflicts":

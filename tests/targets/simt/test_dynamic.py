@@ -1,4 +1,4 @@
-"""Chunks from a counter: whoever takes them, each is done once, no bit depends on it, and the counter is ready again."""
+"""Chunks from a counter: each runs once whichever warp takes it, all bits are equal, and the counter is reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tiles that read what tiles store: nobody leaves a tile while others still walk it, under any schedule."""
+"""Tiles that read what tiles store: under every schedule, no thread leaves a tile while others still walk it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs by hand in odd circumstances: memory that is shared, threads of Python, Ctrl-C, caches that cannot be."""
+"""Hand-written programs in unusual circumstances: shared memory, Python threads, Ctrl-C, caches that cannot be written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores into one place: of one constant they are admitted, of different values they are a race, at any seed."""
+"""Stores to one element: equal constants are allowed, different values are a race, at any seed."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_different_values_are_a_race_at_any_seed(schedule: Any) -> None:
 
 @pytest.mark.simt
 def test_what_one_atom_or_one_round_stores_is_in_order() -> None:
-    """The rounds of a loop follow each other, and so do the statements of an atom."""
+    """Iterations of a loop and statements of an atom are ordered."""
 
     @ev.kernel
     def rounds(A, out, last):
