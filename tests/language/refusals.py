@@ -499,6 +499,8 @@ RACES = [
     R("atoms", "«y[A.column(k)] += A.value(k)»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
     R("atoms", "c = A.column(k)\n«y[c] = y[c] + 1»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
     R("atoms", "c = A.column(k)\nold = y[c]\n«y[c] = old + 1»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("atoms", "c = A.column(k)\nold = y[c]\nnew = old + 1\n«y[c] = new»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("atoms", "c = A.column(k)\nnew = y[c]\nnew = new + 1\n«y[c] = new»", "an update of y[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(y, index, value)"),
     R("tile", "«y[z[row]] += 1»", "an update of y[...] in a loop over tiles: two tiles may meet in one element", "ev.atomic_add(y, index, value)"),
     R("tile", "«y[0] = x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
     R("tile", "«y[0] += x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),

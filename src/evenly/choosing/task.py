@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly.language import ir, walk
+from evenly.language.accesses import gathers, only_accumulates, reads_contiguously
 from evenly.language.cutting import needs_whole_tiles
-from evenly.language.gathers import gathers
-from evenly.language.side_by_side import lies_side_by_side, only_accumulates
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
 from evenly.layouts.bcsr import Bcsr
@@ -66,7 +65,7 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     types = [v.type for p in passes for a in p.accumulators for v in a.fields]
     width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
     written = {a.path for a in written_arrays(program)}
-    runs = any(only_accumulates(p) and lies_side_by_side(p, written) for p in passes)
+    runs = any(only_accumulates(p) and reads_contiguously(p, written) for p in passes)
     return Task(whole, max(widths, default=0), width, streams, kept, runs)
 
 

@@ -8,8 +8,9 @@ From a function to what targets emit:
     specs, types, lower/, verify       types known: the typed program (ir), and what it must keep
     cutting, slicing, phases, schedule_code   what is launched, one after the other, and a schedule's code for it
     names, func, intrinsics, combine   what kernels call, and how reductions combine
-    walk, gathers, renumbering         looking through a typed program;
-    side_by_side                       what passes read as their atoms lie, and what can be asked for early
+    walk, renumbering                  looking through a typed program
+    dependence                         what values depend on: verify, lower/effects and slicing ask it
+    accesses                           how passes read memory: contiguously, by gathers, what can be asked for early
     locals                             places said by the atom where they were said by locals
     diagnostics, depth                 places in the source, and refusals
 

@@ -279,7 +279,7 @@ class _TileCutter:
 
     def lanes_beforehand(self, loop: ir.For) -> ir.Expr:
         """How many lanes there are, of what the host knows. Raises LanguageError where it does not."""
-        code, _ = needed(tuple(self.past), walk_vars(loop.stop), effects=False)
+        code, _ = needed(tuple(self.past), walk.variables((loop.stop,)), effects=False)
         values: dict[ir.Var, ir.Expr] = {}
 
         def inserted(e: ir.Expr) -> ir.Expr:
@@ -306,9 +306,7 @@ class _TileCutter:
             self.pending.append(item)
             return
         self.close(_reads([item]) | later)
-        wanted = walk.variables_read(item.body) | {
-            v for a in item.accumulators for e in a.identity for v in walk_vars(e)
-        }
+        wanted = walk.variables_read(item.body) | walk.variables(walk.operands(item))
         wanted -= (
             walk.variables_set(item.body)
             | {item.atom, self.loop.tile}
@@ -403,22 +401,8 @@ class _TileCutter:
 def meet(open_: _Open, leave: ir.Block) -> bool:
     """Whether a pass stores what its tile's end reads or stores, or reads what that stores."""
     walked = (*open_.enter, open_.pass_)
-    return bool(
-        stored_arrays(walked) & (read_arrays(leave) | stored_arrays(leave))
-        or read_arrays(walked) & stored_arrays(leave)
-    )
-
-
-def stored_arrays(block: ir.Block) -> set[ir.Array]:
-    return {s.array for s in walk.statements(block) if isinstance(s, ir.Store | ir.Atomic)}
-
-
-def read_arrays(block: ir.Block) -> set[ir.Array]:
-    return {e.array for e in walk.expressions(block) if isinstance(e, ir.Element)}
-
-
-def walk_vars(e: ir.Expr) -> set[ir.Var]:
-    return {x for x in walk.subexpressions(e) if isinstance(x, ir.Var)}
+    written, later = walk.arrays_written(walked), walk.arrays_written(leave)
+    return bool(written & (walk.arrays_read(leave) | later) or walk.arrays_read(walked) & later)
 
 
 def _reads(items: list[_Item]) -> set[ir.Var]:

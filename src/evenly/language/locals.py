@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from . import ir, walk
-from .side_by_side import follows_from_atom
+from .accesses import follows_from_atom
 
 LARGEST = 32  # parts of an expression: of locals that use others twice each, what is written out would double each time
 

@@ -6,14 +6,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 from . import ir, walk
-
-
-def reads(e: ir.Expr) -> set[ir.Var]:
-    return {x for x in walk.subexpressions(e) if isinstance(x, ir.Var)}
-
-
-def _reads_of(s: ir.Stmt) -> set[ir.Var]:
-    return {v for e in walk.operands(s) for v in reads(e)}
+from .dependence import Dependence
 
 
 def needed(
@@ -60,7 +53,7 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) ->
             return None
         case ir.Break() | ir.Continue():
             live.update(leaving)
-    live.update(_reads_of(s))
+    live.update(walk.variables(walk.operands(s)))
     return s
 
 
@@ -76,7 +69,7 @@ def _keep_if(
     b, live_b = needed(otherwise, live, effects, leaving)
     if not a and not b:
         return None
-    live |= live_a | live_b | reads(s.condition)
+    live |= live_a | live_b | walk.variables((s.condition,))
     return replace(s, then=a, otherwise=b)
 
 
@@ -91,7 +84,7 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
         blocks = []
         for block in every:
             kept, start = needed(block, inner, effects, inner)
-            inner |= start | _reads_of(s)
+            inner |= start | walk.variables(walk.operands(s))
             blocks.append(kept)
         if inner == before:
             break
@@ -113,47 +106,15 @@ def has_effects(block: ir.Block) -> bool:
     return False
 
 
-def tainted(block: ir.Block, written: set[ir.Array], given: set[ir.Var]) -> set[ir.Var]:
+def tainted(block: ir.Block, written: Set[ir.Array], given: Set[ir.Var]) -> set[ir.Var]:
     """The variables whose computation must not be repeated.
 
     They depend on `given` (results of passes), on atomics, or on arrays that the program writes.
     """
-    found = set(given)
-    while True:
-        before = len(found)
-        _taint(block, written, found, False)
-        if len(found) == before:
-            return found
-
-
-def _taint(block: ir.Block, written: set[ir.Array], found: set[ir.Var], under: bool) -> None:
-    for s in block:
-        bad = under or any(_impure(e, written, found) for e in walk.operands(s))
-        if isinstance(s, ir.Atomic | ir.Pass):
-            found.update(walk.assigned(s))
-        elif isinstance(s, ir.Accumulate):
-            if bad:
-                found.update(s.accumulator.fields)
-        elif bad:
-            found.update(walk.assigned(s))
-        nested_under = bad and isinstance(s, ir.If | ir.While | ir.For)
-        for inner in walk.blocks(s):
-            if not isinstance(s, ir.Pass):
-                _taint(inner, written, found, nested_under)
-
-
-def _impure(e: ir.Expr, written: set[ir.Array], found: set[ir.Var]) -> bool:
-    return any(
-        (isinstance(x, ir.Var) and x in found) or (isinstance(x, ir.Element) and x.array in written)
-        for x in walk.subexpressions(e)
-    )
+    dependence = Dependence(block, given)
+    return dependence.following(dependence.sources, lambda e: e.array in written)
 
 
 def written_arrays(program: ir.Program) -> set[ir.Array]:
     """Every array that the program stores into, anywhere."""
-    return {
-        s.array
-        for step in program.steps
-        for s in walk.statements(step.body)
-        if isinstance(s, ir.Store | ir.Atomic)
-    }
+    return {a for step in program.steps for a in walk.arrays_written(step.body)}

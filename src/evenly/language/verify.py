@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from . import ir, walk
+from .dependence import Dependence, depend
 from .diagnostics import Location, refuse
-from .slicing import reads
 from .specs import LayoutSpec, Spec
 
 
@@ -43,35 +43,13 @@ def _stores(loop: ir.TileLoop) -> None:
 
 def _met(block: ir.Block, runs: ir.Var) -> Iterator[ir.Store]:
     """The stores into elements that do not depend on the tile (or atom) `runs`, but those of one constant an array."""
-    varying = _varying(block, {runs})
+    varying = Dependence(block, {runs}).varying()
     constants: dict[ir.Array, ir.Expr] = {}
     for s in walk.statements(block):
-        if isinstance(s, ir.Store) and not _depends(s.indices, varying):
+        if isinstance(s, ir.Store) and not depend(s.indices, varying):
             first = constants.setdefault(s.array, s.value)
             if not walk.is_constant(s.value) or repr(s.value) != repr(first):  # 0.0 is not -0.0
                 yield s
-
-
-def _varying(block: ir.Block, seeds: set[ir.Var]) -> set[ir.Var]:
-    """The variables that depend on `seeds`, on atomics or on loops."""
-    found = set(seeds)
-    while True:
-        before = len(found)
-        for s in walk.statements(block):
-            if isinstance(s, ir.Assign) and _depends((s.value,), found):
-                found.add(s.var)
-            elif isinstance(s, ir.Atomic | ir.Pass):
-                found.update(walk.assigned(s))
-            elif isinstance(s, ir.For) and _depends((s.start, s.stop), found):
-                found.add(s.var)
-            elif isinstance(s, ir.Accumulate) and _depends(s.values, found):
-                found.update(s.accumulator.fields)
-        if len(found) == before:
-            return found
-
-
-def _depends(expressions: tuple[ir.Expr, ...], varying: set[ir.Var]) -> bool:
-    return any(not reads(e).isdisjoint(varying) for e in expressions)
 
 
 # ---- tiles that read what other tiles write --------------------------------------------------------

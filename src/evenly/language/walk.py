@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from . import ir
@@ -35,6 +35,10 @@ def subexpressions(e: ir.Expr) -> Iterator[ir.Expr]:
     yield e
     for part in parts(e):
         yield from subexpressions(part)
+
+
+def variables(expressions: Iterable[ir.Expr]) -> set[ir.Var]:
+    return {x for e in expressions for x in subexpressions(e) if isinstance(x, ir.Var)}
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
@@ -115,6 +119,14 @@ def variables_read(block: ir.Block) -> set[ir.Var]:
 
 def variables_set(block: ir.Block) -> set[ir.Var]:
     return {v for s in statements(block) for v in assigned(s)}
+
+
+def arrays_read(block: ir.Block) -> set[ir.Array]:
+    return {e.array for e in expressions(block) if isinstance(e, ir.Element)}
+
+
+def arrays_written(block: ir.Block) -> set[ir.Array]:
+    return {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic)}
 
 
 def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:

@@ -163,6 +163,23 @@ def while_loops(A, y):
         y[t] = steps
 
 
+@case(A=tiles(3), x=f32(3, 8, 100), y=out("float32", [3, 8, 100]), m=out("int32", [[0, 1]] * 3))
+def an_index_that_a_loop_counts(A, x, y, m):
+    """It is another one for each tile, or lane: the loop's condition says so, and its `break`."""
+    for t in A.tiles():
+        i = 0
+        while i < t:
+            i += 1
+        y[i] = x[t]
+        for j in ev.lanes(2):
+            n = 0
+            while True:
+                if n >= j:
+                    break
+                n += 1
+            m[t, n] = n
+
+
 @case(A=tiles(3), x=f32(3, 8, 100), y=out("int32", [2, 3, 5]), z=out("int32", [7, 7, 7]))
 def break_and_continue(A, x, y, z):
     for t in A.tiles():

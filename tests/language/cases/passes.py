@@ -159,6 +159,26 @@ def an_if_whose_branch_changes_its_condition(A, x, y):
         y[row] = v
 
 
+@case(A=A3, y=out("float32", [36, 0, 16]), z=out("float32", [12, 0, 16]))
+def a_loop_left_on_what_a_pass_gave(A, y, z):
+    """What the loops count is as little known beforehand as the sum that they look at."""
+    for row in A.tiles():
+        total = sum(A.value(k) for k in A.atoms(row))
+        up = 0
+        while True:
+            if up >= total:
+                break
+            up += 1
+        left = 0
+        for i in range(8):
+            if i < 8:
+                if i < total:
+                    continue
+                left += 1
+        y[row] = sum(A.value(k) * up for k in A.atoms(row))
+        z[row] = sum(A.value(k) * left for k in A.atoms(row))
+
+
 @case(owned_only=True, A=A3, y=out("float32", [24, 0, 32]), n=out("int32", [2, 5, 3]))
 def a_while_around_passes(A, y, n):
     """Doubles until the sum is 20 or the rounds are used up."""

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from evenly.language import ir, walk
-from evenly.language.gathers import gathers
+from evenly.language.accesses import gathers
 from evenly.language.types import POS, words_of
 from evenly.targets.printing.statements import Statements, Words
 

@@ -13,10 +13,10 @@ from typing import Any
 from evenly.gpus.gpu import LARGEST
 from evenly.gpus.numbers import numbers
 from evenly.language import ir, walk
+from evenly.language.accesses import always, only_accumulates, read_at_atom
 from evenly.language.diagnostics import Location
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
-from evenly.language.side_by_side import always, only_accumulates, read_at_atom
 from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS
 from evenly.schedules.contract import ceil_div
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
-from evenly.language.side_by_side import only_accumulates, read_side_by_side
+from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.types import POS
 
 from .batches import SideBySide, Strided
@@ -166,7 +166,7 @@ class Owner(Writer):
         self.short |= self.size > WARP or widest(s) == 8
         self.heavy |= len(fields_of(s.accumulators)) * self.items > IN_FLIGHT or widest(s) > 8
         given = self, self.text.var(s.atom), self.items
-        elements = read_side_by_side(s, self.text.written) if self.run > 1 else []
+        elements = contiguous_reads(s, self.text.written) if self.run > 1 else []
         if elements:
             # Eight of each array are loaded before the first of them is used.
             self.short |= self.run == 8

@@ -1,4 +1,4 @@
-"""What passes read at each of their atoms: where it lies side by side in memory, and what can be asked for early."""
+"""How passes read memory: contiguously, by gathers, and at places that follow from the atom alone."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from . import ir, walk
+from .dependence import Dependence, depend
 from .diagnostics import Location
 
 
@@ -18,8 +19,23 @@ def only_accumulates(s: ir.Pass) -> bool:
     )
 
 
-def read_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
-    """What a pass reads at each atom, whatever its conditions, that lies beside what it reads at the next."""
+def gathers(s: ir.Pass) -> bool:
+    """Whether a pass reads where an index leads, and waits for it, not where its atoms lie."""
+    varying = Dependence(s.body, {s.atom}).varying()
+    return any(
+        _bare(index) != s.atom and depend((index,), varying)
+        for e in walk.expressions(s.body)
+        if isinstance(e, ir.Element)
+        for index in e.indices
+    )
+
+
+def _bare(e: ir.Expr) -> ir.Expr:
+    return e.operand if isinstance(e, ir.Cast) else e
+
+
+def contiguous_reads(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
+    """What a pass reads at each atom, whatever its conditions, in the element beside that of the atom before."""
     read = (e for x in s.body for operand in walk.operands(x) for e in always(operand))
     return list(dict.fromkeys(e for e in read if _at_atom(e, s) and e.array.path not in written))
 
@@ -37,10 +53,10 @@ def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, L
     return found
 
 
-def lies_side_by_side(s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    """Whether that is so of all that a pass reads at its atoms, and it reads something there."""
+def reads_contiguously(s: ir.Pass, written: Collection[ir.Path]) -> bool:
+    """Whether all that a pass reads at its atoms are contiguous reads, and there are any."""
     at_atoms = {e for e in walk.expressions(s.body) if _at_atom(e, s)}
-    return bool(at_atoms) and at_atoms == set(read_side_by_side(s, written))
+    return bool(at_atoms) and at_atoms == set(contiguous_reads(s, written))
 
 
 def _at_atom(e: ir.Expr, s: ir.Pass) -> TypeGuard[ir.Element]:

@@ -1,0 +1,99 @@
+"""What the variables of a block depend on: on which other variables, and on which elements of arrays.
+
+A variable depends on the values that it is computed from, and on the conditions under which it is: those of the ifs
+and loops around it, and of the breaks and continues of these loops. Both are edges of the program dependence graph
+(Ferrante, Ottenstein, Warren 1987). What passes and atomics give is a source of its own, as a tile or an atom is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import dataclass
+
+from . import ir, walk
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """One place where a variable gets a value: the values that this is computed from, and the conditions.
+
+    What is summed and where a loop begins count as conditions: a sum or a count is not one of those values.
+    """
+
+    var: ir.Var
+    values: tuple[ir.Expr, ...]
+    conditions: tuple[ir.Expr, ...]
+
+
+class Dependence:
+    """The dependences in a block. given: variables that are sources, whatever they are computed from: ids, say."""
+
+    def __init__(self, block: ir.Block, given: Iterable[ir.Var]) -> None:
+        results = (s for s in walk.statements(block) if isinstance(s, ir.Atomic | ir.Pass))
+        self.sources = {*given, *(v for s in results for v in walk.assigned(s))}
+        self._definitions = [d for d in _definitions(block, ()) if d.var not in self.sources]
+
+    def varying(self) -> set[ir.Var]:
+        """The variables that depend on a source: the given ones, and what passes and atomics give."""
+        return self.following(self.sources)
+
+    def following(
+        self,
+        variables: Set[ir.Var],
+        elements: Callable[[ir.Element], bool] = lambda e: False,
+        conditions: bool = True,
+    ) -> set[ir.Var]:
+        """`variables`, and those that depend on them, or on reads of `elements`.
+
+        conditions: else they depend on what they are computed from alone.
+        """
+        found = set(variables)
+        while True:
+            before = len(found)
+            for d in self._definitions:
+                read = (*d.values, *d.conditions) if conditions else d.values
+                if d.var not in found and depend(read, found, elements):
+                    found.add(d.var)
+            if len(found) == before:
+                return found
+
+
+def depend(
+    expressions: Iterable[ir.Expr],
+    variables: Set[ir.Var],
+    elements: Callable[[ir.Element], bool] = lambda e: False,
+) -> bool:
+    """Whether expressions read one of these variables or elements."""
+    return any(
+        (isinstance(x, ir.Var) and x in variables) or (isinstance(x, ir.Element) and elements(x))
+        for e in expressions
+        for x in walk.subexpressions(e)
+    )
+
+
+def _definitions(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[_Definition]:
+    for s in block:
+        inner = under
+        if isinstance(s, ir.If | ir.While | ir.For):
+            exits = () if isinstance(s, ir.If) else _exits(s.body)
+            inner = (*under, *walk.operands(s), *exits)
+        match s:
+            case ir.Assign(var=var, value=value):
+                yield _Definition(var, (value,), under)
+            case ir.Accumulate(accumulator=accumulator, values=values):
+                for var in accumulator.fields:
+                    yield _Definition(var, (), (*under, *values))
+            case ir.For(var=var):
+                yield _Definition(var, (), inner)
+        for nested in walk.blocks(s):
+            yield from _definitions(nested, inner)
+
+
+def _exits(body: ir.Block, under: tuple[ir.Expr, ...] = ()) -> Iterator[ir.Expr]:
+    """The conditions that decide whether a round of the loop with this body comes to its end."""
+    for s in body:
+        if isinstance(s, ir.Break | ir.Continue):
+            yield from under
+        elif isinstance(s, ir.If):
+            for nested in walk.blocks(s):
+                yield from _exits(nested, (*under, s.condition))
