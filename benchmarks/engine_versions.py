@@ -47,7 +47,7 @@ def compiled(job: tuple[Path, Any, str]) -> None:
     version, schedule, dtype = job
     use(version)
     kernel, given = small(("spmv", dtype))
-    compile_ahead(kernel.apart(), given, schedule)
+    compile_ahead(kernel.copy(), given, schedule)
 
 
 def matrix_of(name: str, files: str | None) -> Any:
@@ -65,7 +65,7 @@ def times(matrix: Any, versions: Sequence[Path], schedules: Sequence[Any]) -> di
     clocks = {}  # by the text of both, as `measure` wants it
     for version, schedule in itertools.product(versions, schedules):
         use(version)
-        plan = spmv_rows.apart().plan(A, x, y, schedule=schedule)
+        plan = spmv_rows.copy().plan(A, x, y, schedule=schedule)
         y.fill(np.nan)
         plan(A, x, y)
         np.testing.assert_allclose(y.get(), expected, rtol=1e-3, atol=1e-5)

@@ -170,7 +170,7 @@ def test_a_carveout_is_set_and_changes_no_bit() -> None:
     _, A, x, y = arguments(rmat(12))
     results = []
     for carveout in (-1, 0, 20, 100):
-        plan = spmv.apart().plan(A, x, y, schedule=ev.MergePath(carveout=carveout))
+        plan = spmv.copy().plan(A, x, y, schedule=ev.MergePath(carveout=carveout))
         plan(A, x, y)
         results.append(y.get())
         (main,) = plan.launches

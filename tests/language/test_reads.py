@@ -58,7 +58,7 @@ def follows(kernel: Kernel, change: Callable[[], Any]) -> bool:
     assert kernel.program(SPECS) is before
     change()
     after = kernel.program(SPECS)
-    assert repr(after) == repr(kernel.apart().program(SPECS))
+    assert repr(after) == repr(kernel.copy().program(SPECS))
     return after is not before
 
 
@@ -232,7 +232,7 @@ def test_a_function_made_anew_under_its_name() -> None:
         inner = f"def f(v):\n    return v * {number}.0\n"
         exec(inner, space)
         space["f"] = ev.func(source=inner)(space["f"])
-        assert repr(kernel.program(SPECS)) == repr(kernel.apart().program(SPECS))
+        assert repr(kernel.program(SPECS)) == repr(kernel.copy().program(SPECS))
 
 
 def test_what_is_changed_while_it_is_read_is_read_once() -> None:
@@ -375,7 +375,7 @@ class Graph:
         specs = spec_of(self.layout(np.ones(2), 2), "A"), SPECS[1]
         for _ in range(rounds):
             held = self.kernel.program(specs)
-            assert repr(held) == repr(self.kernel.apart().program(specs))
+            assert repr(held) == repr(self.kernel.copy().program(specs))
             self.mutate()
 
 

@@ -245,7 +245,7 @@ def test_parameters_of_schedules_are_compared_exactly() -> None:
 
 
 def test_few_of_many_values_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = total.apart()
+    kernel = total.copy()
     specs = kernel.plan(A, np.zeros(3), schedule="thread_mapped")._specs
     for value in range(MOST + 5):
         monkeypatch.setitem(globals(), "FACTOR", float(value))

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.runtime.call_cache import CallCache
 from evenly.runtime.kernel import Kernel
-from evenly.runtime.recent import Recent
 
 A = ev.csr((np.array([1.0, 2.0, 3.0]), np.array([0, 1, 1]), np.array([0, 1, 3])), shape=(2, 2))
 SUMS = np.array([1.0, 5.0])
@@ -41,12 +41,12 @@ def test_calls(target: str) -> None:
 
 
 def test_calls_with_defaults_are_known_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel, y = scaled.apart(), np.zeros(2)
+    kernel, y = scaled.copy(), np.zeros(2)
     plan = kernel.plan(A, y, by=1.0)
     calls = [lambda: kernel(A, y, by=1.0), lambda: plan(A, y, by=1.0)]
     for call in calls * 3:
         call()
-    monkeypatch.setattr(Recent, "remember", None)
+    monkeypatch.setattr(CallCache, "remember", None)
     for call in calls:
         y[:] = 0
         call()

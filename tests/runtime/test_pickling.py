@@ -94,8 +94,8 @@ def test_kernels_and_functions_are_themselves() -> None:
     for thing in (spmv, twice, Nested.inner):
         assert same(thing) is thing
     assert same(kernel).function is plain
-    assert same(spmv.apart()).function is spmv.function
-    for apart in (spmv.apart(), kernel.apart()):
+    assert same(spmv.copy()).function is spmv.function
+    for apart in (spmv.copy(), kernel.copy()):
         assert run_spmv(same(apart)) if apart.name == "spmv" else run(same(apart), A) == list(SUMS)
 
 

@@ -243,7 +243,7 @@ def test_which_kernels_have_to_be_restored() -> None:
 
 def test_calls_of_the_plan_may_go_on_meanwhile() -> None:
     """The measured candidates share no compiled kernel with the plan, and so no scratch memory."""
-    *_, plan = planned(kernel=spmv.apart(), schedule=ev.WarpMapped())
+    *_, plan = planned(kernel=spmv.copy(), schedule=ev.WarpMapped())
     tuned = plan.tune(candidates=[ev.NonzeroSplit(64, 3), ev.ThreadMapped()], seconds=0.02)
     made = {key[1] for key in plan.kernel._executables}
     assert made == {ev.WarpMapped(), tuned.schedule}

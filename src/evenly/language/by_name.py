@@ -24,8 +24,8 @@ def by_name(thing: Any, what: str) -> str | tuple[Any, ...]:
         return str(function.__qualname__)
     if found is function:
         return type(thing), (function, thing._source)
-    if getattr(found, "function", None) is function and hasattr(found, "apart"):
-        return type(thing).apart, (found,)
+    if getattr(found, "function", None) is function and hasattr(found, "copy"):
+        return type(thing).copy, (found,)
     if _for_cloudpickle():
         return type(thing), (function, thing.source.text)
     raise InputError(

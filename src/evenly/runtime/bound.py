@@ -18,8 +18,8 @@ from evenly.targets.contract import Executable
 from evenly.tuning.recall import recall
 from evenly.tuning.tuned import Tuning
 
+from .call_cache import CallCache
 from .plan import Compiled, Plan
-from .recent import Recent
 
 if TYPE_CHECKING:
     from .kernel import Kernel
@@ -61,13 +61,13 @@ class Bound:
         The last calls are remembered: what they launched, by the addresses and types of their
         arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
         """
-        if named or not self.again(*args):
+        if named or not self.repeat(*args):
             self.run(args, named)
 
     def run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not known again as it stands."""
         args = self.kernel.arranged(given, named)
-        if args is not given and self.again(*args):
+        if args is not given and self.repeat(*args):
             return
         plan = self._prepare(args)
         plan.check_arguments(plan._binding)
@@ -81,29 +81,31 @@ class Bound:
         plan = self._prepare(args)
         plan.prepare(plan._binding)()
 
-    def again(self, *args: Any) -> bool:
+    def repeat(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
         if self.options:
             return False
-        recent = self.kernel.recent.get((self.schedule, self.target, self.debug, *map(type, args)))
-        return recent is not None and recent.again(*args)
+        cache = self.kernel.call_caches.get(
+            (self.schedule, self.target, self.debug, *map(type, args))
+        )
+        return cache is not None and cache.repeat(*args)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device
         key = self.schedule, self.target, self.debug, *map(type, args)
-        recent = kernel.recent.get(key)
+        cache = kernel.call_caches.get(key)
         # Layouts of one class may hold arrays of another library: then what is there cannot read these.
-        if recent is None or not recent.remember(args, prepared, device, plan.reads):
-            if len(kernel.recent) >= MOST_KINDS:
-                kernel.recent.clear()
+        if cache is None or not cache.remember(args, prepared, device, plan.reads):
+            if len(kernel.call_caches) >= MOST_KINDS:
+                kernel.call_caches.clear()
             also = plan._executable.also_decides(plan._binding)
-            recent = kernel.recent[key] = Recent(args, device, also)
-            recent.remember(args, prepared, device, plan.reads)
+            cache = kernel.call_caches[key] = CallCache(args, device, also)
+            cache.remember(args, prepared, device, plan.reads)
 
     @property
     def known(self) -> Callable[..., bool]:
         """Whether a call was known again as it stands, and has been run."""
-        return self.again
+        return self.repeat
 
     def plan(self, /, *args: Any, **named: Any) -> Plan:
         """Decide and compile for these arguments."""

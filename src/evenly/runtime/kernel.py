@@ -24,9 +24,9 @@ from evenly.schedules import Schedule
 from evenly.targets.contract import Typed
 
 from .bound import Bound, ByName
+from .call_cache import CallCache
 from .parameters import Parameters
 from .plan import Compiled, Plan
-from .recent import Recent
 
 # How arrays come to a place.
 MOVES = {
@@ -56,7 +56,9 @@ class Kernel:
         self._programs = Kept()
         self._executables = Kept()
         self._lock = threading.RLock()
-        self.recent: dict[Any, Recent] = {}  # by the choices made and the arguments' Python types
+        self.call_caches: dict[
+            Any, CallCache
+        ] = {}  # by the choices made and the arguments' Python types
         self._freely = (ByName if self.signature.strict else Bound)(self)
         self._again = self._freely.known
 
@@ -96,7 +98,7 @@ class Kernel:
         """Decide and compile for these arguments; see `Plan`."""
         return self[schedule].on(target).plan(*args, **named)
 
-    def apart(self) -> Kernel:
+    def copy(self) -> Kernel:
         """The same kernel with nothing compiled: its plans share no scratch memory with this one's."""
         return Kernel(self.function, self._source)
 

@@ -14,8 +14,8 @@ from evenly.language.phases import Phases
 from evenly.language.reads import Reads
 
 from .bound_call import BoundCall
+from .call_cache import CallCache
 from .pickling import plan_parts
-from .recent import Recent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -76,18 +76,18 @@ class Plan:
         self._maker: tuple[Bound | None, bool] = None, False
 
     @functools.cached_property
-    def _recent(self) -> Recent:
+    def _call_cache(self) -> CallCache:
         """The last calls; none on targets that do not say what else decides one: they are no faster a second time."""
         if not self.remembers:
-            return Recent((), "")
+            return CallCache((), "")
         arguments = tuple(self._binding.arguments.values())
         also = self._executable.also_decides(self._binding)
-        return Recent(arguments, self._binding.device, also)
+        return CallCache(arguments, self._binding.device, also)
 
     @functools.cached_property
-    def _known(self) -> Recent:
+    def _known(self) -> CallCache:
         """Those of the last calls that may come again as they stand: see `Parameters.strict`."""
-        return Recent((), "") if self.kernel.signature.strict else self._recent
+        return CallCache((), "") if self.kernel.signature.strict else self._call_cache
 
     @property
     def remembers(self) -> bool:
@@ -138,19 +138,19 @@ class Plan:
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
         """Run on these arguments. Raises InputError where their types are not the plan's."""
-        if named or not self._known.again(*args):
+        if named or not self._known.repeat(*args):
             self._run(args, named)
 
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not known again as it stands."""
-        recent, args = self._recent, self.kernel.arranged(given, named, self._defaults)
-        if args is not given and recent.again(*args):
+        cache, args = self._call_cache, self.kernel.arranged(given, named, self._defaults)
+        if args is not given and cache.repeat(*args):
             return
         binding = self._bound(args)
         self.check_arguments(binding)
         prepared = self.prepare(binding)
         if self.remembers:
-            recent.remember(args, prepared, binding.device)
+            cache.remember(args, prepared, binding.device)
         prepared()
 
     def bind(self, /, *args: Any, stream: Any = None, **named: Any) -> BoundCall:
@@ -293,7 +293,7 @@ class Plan:
             made: Plan = kernel[schedule].on(target).plan_as_auto(*arguments)
             return made
 
-        trial = functools.partial(planned, kernel.apart())
+        trial = functools.partial(planned, kernel.copy())
         subject = Subject(program, binding, outputs, self.schedule, target, self.debug, trial)
         found, numbering = tune(subject, candidates, seconds, save, locality)
         plan = planned(kernel, found.schedule, binding.arguments.values())

@@ -19,7 +19,7 @@ def spmv_rows(A, x, y):
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
 
 
-_checked = spmv_rows.apart()  # it remembers only calls that have passed the checks of `spmv`
+_checked = spmv_rows.copy()  # it remembers only calls that have passed the checks of `spmv`
 _product = _checked["auto"]
 
 
@@ -56,7 +56,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     array([201.,  30.])
     """
     product = _product if schedule == target == "auto" else _checked[schedule].on(target)
-    if out is not None and product.again(A, x, out):
+    if out is not None and product.repeat(A, x, out):
         return out
     A = kit.as_rows(A)
     rows, columns = kit.shape(A)

@@ -49,7 +49,7 @@ _CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # of a layou
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
 
 
-class Recent:
+class CallCache:
     """What was prepared for the last few calls with arguments of these Python types, on one device.
 
     also: what else decides, asked at each call: the device's current stream, say.
@@ -63,7 +63,7 @@ class Recent:
         self.read = _reader(arguments, also)
         self._calls: list[_Call] = []
 
-    def again(self, *args: Any) -> bool:
+    def repeat(self, *args: Any) -> bool:
         """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
         signature = self.read(*args) if len(args) == self._count else None
         for call in self._calls:

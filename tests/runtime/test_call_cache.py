@@ -1,4 +1,4 @@
-"""The memory of recent calls. Any change that affects the launches must make a call prepare them again."""
+"""The cache of calls. Any change that affects the launches must make a call prepare them again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse
 
 from evenly.layouts import Csr, Ell, Uniform
-from evenly.runtime.recent import MOST, Recent
+from evenly.runtime.call_cache import MOST, CallCache
 
 
 class ndarray:  # the name is what interop goes by
@@ -56,47 +56,47 @@ def prepared() -> None:
     """Launches, with the attributes that matter here."""
 
 
-def recent(*arguments: Any, stream: Any = lambda: 7) -> Recent:
-    made = Recent(arguments, "cuda:0", (stream,))
+def cached(*arguments: Any, stream: Any = lambda: 7) -> CallCache:
+    made = CallCache(arguments, "cuda:0", (stream,))
     made.keep(made.read(*arguments), prepared, "cuda:0")
     return made
 
 
 def test_the_same_call_is_found_again() -> None:
-    held = recent(A, X, Y)
-    assert held.again(A, X, Y)
-    assert held.again(A, ndarray(1, (5,)), ndarray(2, (4,)))  # by value
+    held = cached(A, X, Y)
+    assert held.repeat(A, X, Y)
+    assert held.repeat(A, ndarray(1, (5,)), ndarray(2, (4,)))  # by value
 
 
 def test_a_layout_is_known_by_itself() -> None:
     """A layout is frozen, so its fields need not be compared. Another one counts as new, even at the same address."""
     mine = csr()
-    held = recent(mine, X, Y)
-    assert held.again(mine, X, Y)
-    assert not held.again(csr(), X, Y)
+    held = cached(mine, X, Y)
+    assert held.repeat(mine, X, Y)
+    assert not held.repeat(csr(), X, Y)
     del mine
     gc.collect()
     for _ in range(100):
-        assert not held.again(csr(), X, Y)
+        assert not held.repeat(csr(), X, Y)
 
 
 def test_a_tensor_in_a_layout_is_looked_at() -> None:
     """Its memory can be replaced."""
     indices = ndarray(1100, (9,), np.int32)
     layout = Csr(ndarray(1000, (5,), np.int32), indices, Tensor(), 5)
-    held = recent(layout, X)
-    assert held.again(layout, X)
+    held = cached(layout, X)
+    assert held.repeat(layout, X)
     layout.values.pointer = 6
-    assert not held.again(layout, X)
+    assert not held.repeat(layout, X)
 
 
 def test_layouts_of_one_class_may_hold_arrays_of_several_libraries() -> None:
     """Code for the arrays of one library is not used for those of another, and tensors are compared."""
     tensors = Csr(ndarray(1000, (5,), np.int32), ndarray(1100, (9,), np.int32), Tensor(), 5)
-    assert recent(tensors, X).read(A, X) is None
-    held = recent(A, X)
+    assert cached(tensors, X).read(A, X) is None
+    held = cached(A, X)
     assert not held.remember((tensors, X), prepared, "cuda:0")
-    assert not held.again(tensors, X)
+    assert not held.repeat(tensors, X)
 
 
 def test_layouts_of_one_class_may_be_of_several_layouts() -> None:
@@ -104,8 +104,8 @@ def test_layouts_of_one_class_may_be_of_several_layouts() -> None:
         Uniform(A, 3),
         Uniform(Ell(ndarray(1, (8,), np.int32), ndarray(2, (8,)), 4, 5, 2), 3),
     )
-    held = recent(one, X)
-    assert held.again(one, X)
+    held = cached(one, X)
+    assert held.repeat(one, X)
     assert held.read(other, X) is None
 
 
@@ -121,15 +121,15 @@ def test_layouts_of_one_class_may_be_of_several_layouts() -> None:
     ],
 )
 def test_a_call_that_differs_is_not(call: tuple[Any, ...]) -> None:
-    held = recent(A, X, Y)
-    assert not held.again(*call)
+    held = cached(A, X, Y)
+    assert not held.repeat(*call)
 
 
 def test_other_python_types_and_foreign_arrays_cannot_be_told() -> None:
-    held = recent(A, X, Y)
+    held = cached(A, X, Y)
     assert held.read(A, X, 1.0) is None
     assert held.read(A, np.ones(5), Y) is None
-    assert Recent((Foreign(),), "cpu").read(Foreign()) is None
+    assert CallCache((Foreign(),), "cpu").read(Foreign()) is None
 
 
 class Foreign:
@@ -140,11 +140,11 @@ class Foreign:
 # ---- NumPy's arrays --------------------------------------------------------------------------------
 def told_apart(change: Callable[[np.ndarray], Any]) -> bool:
     x = np.arange(6, dtype=np.float32)
-    held = Recent((x,), "cpu")
+    held = CallCache((x,), "cpu")
     held.keep(held.read(x), prepared, "cpu")
-    assert held.again(x)
+    assert held.repeat(x)
     changed = change(x)
-    return not held.again(x if changed is None else changed)
+    return not held.repeat(x if changed is None else changed)
 
 
 def test_numpys_arrays_are_told_apart() -> None:
@@ -170,11 +170,11 @@ def matrix() -> scipy.sparse.csr_array:
 
 def forgets(change: Callable[[Any], Any]) -> bool:
     S = matrix()
-    held = Recent((S,), "cpu")
+    held = CallCache((S,), "cpu")
     held.keep(held.read(S), prepared, "cpu")
-    assert held.again(S)
+    assert held.repeat(S)
     change(S)
-    return not held.again(S)
+    return not held.repeat(S)
 
 
 def test_a_matrix_of_scipy_is_known_by_its_arrays() -> None:
@@ -190,7 +190,7 @@ def test_a_matrix_of_scipy_is_known_by_its_arrays() -> None:
 
 def test_other_kinds_of_arrays_in_it_go_the_long_way() -> None:
     S = matrix()
-    held = Recent((S,), "cpu")
+    held = CallCache((S,), "cpu")
     S.data = [1.0, 2.0, 3.0]
     assert held.read(S) is None
     S.data = np.ma.masked_array(np.ones(3))
@@ -200,7 +200,7 @@ def test_other_kinds_of_arrays_in_it_go_the_long_way() -> None:
 def test_a_call_holds_the_arrays_that_it_read_and_a_remembered_one_none() -> None:
     """While native code reads these arrays, another thread may give the matrix others."""
     S = matrix()
-    held = Recent((S,), "cpu")
+    held = CallCache((S,), "cpu")
     data = weakref.ref(S.data)
     signature = held.read(S)
     held.keep(signature, prepared, "cpu")
@@ -212,31 +212,31 @@ def test_a_call_holds_the_arrays_that_it_read_and_a_remembered_one_none() -> Non
 
 def test_other_formats_go_the_long_way() -> None:
     for S in (matrix().tocoo(), matrix().tocsc(), scipy.sparse.csr_array(np.ones(3))):
-        assert Recent((S,), "cpu").read(S) is None
+        assert CallCache((S,), "cpu").read(S) is None
 
 
 def test_numbers_and_the_stream_decide() -> None:
     streams = [1]
-    held = recent(A, 2.5, stream=lambda: streams[0])
-    assert held.again(A, 2.5)
-    assert not held.again(A, 2.6)
+    held = cached(A, 2.5, stream=lambda: streams[0])
+    assert held.repeat(A, 2.5)
+    assert not held.repeat(A, 2.6)
     streams[0] = 2
-    assert not held.again(A, 2.5)
+    assert not held.repeat(A, 2.5)
 
 
 def test_another_device_is_not_remembered() -> None:
-    held = Recent((A, X), "cuda:0")
+    held = CallCache((A, X), "cuda:0")
     held.keep(held.read(A, X), prepared, "cuda:1")
-    assert not held.again(A, X)
+    assert not held.repeat(A, X)
 
 
 def test_only_the_last_calls_are_kept() -> None:
-    held = Recent((X,), "cuda:0")
+    held = CallCache((X,), "cuda:0")
     ran: list[int] = []
     for i in range(MOST + 1):
         held.keep(held.read(ndarray(i, (5,))), functools.partial(ran.append, i), "cuda:0")
-    assert not held.again(ndarray(0, (5,)))
-    assert held.again(ndarray(MOST, (5,)))
+    assert not held.repeat(ndarray(0, (5,)))
+    assert held.repeat(ndarray(MOST, (5,)))
     assert ran == [MOST]
 
 
@@ -275,34 +275,34 @@ Tensor.__module__ = "torch"
 
 
 def test_a_lazy_view_is_another_argument() -> None:
-    held = Recent((Tensor(),), "cuda:0")
+    held = CallCache((Tensor(),), "cuda:0")
     held.keep(held.read(Tensor()), prepared, "cuda:0")
-    assert held.again(Tensor())
-    assert not held.again(Tensor(conjugate=True))
-    assert not held.again(Tensor(negative=True))
+    assert held.repeat(Tensor())
+    assert not held.repeat(Tensor(conjugate=True))
+    assert not held.repeat(Tensor(negative=True))
 
 
 @pytest.mark.parametrize(
     ("number", "other"), [(1j, -1j), (1.5, 2.5), (0.0, -0.0), (0j, complex(0, -0.0))]
 )
 def test_numbers_are_told_apart(number: complex, other: complex) -> None:
-    held = Recent((number,), "cuda:0")
+    held = CallCache((number,), "cuda:0")
     held.keep(held.read(number), prepared, "cuda:0")
-    assert held.again(number)
-    assert not held.again(other)
+    assert held.repeat(number)
+    assert not held.repeat(other)
 
 
 def test_a_number_is_what_it_is_not_how_it_is_shown() -> None:
     class Rounded(float):
         __repr__ = lambda self: f"{float(self):.1f}"  # noqa: E731
 
-    held = Recent((Rounded(1.01),), "cpu")
+    held = CallCache((Rounded(1.01),), "cpu")
     held.keep(held.read(Rounded(1.01)), prepared, "cpu")
-    assert not held.again(Rounded(1.04))
+    assert not held.repeat(Rounded(1.04))
 
 
 def test_an_array_without_an_address_goes_the_long_way() -> None:
     """A sparse tensor has the same Python type as a dense one."""
-    held = Recent((Tensor(False),), "cuda:0")
+    held = CallCache((Tensor(False),), "cuda:0")
     assert held.read(Tensor(False)) is not None
     assert held.read(Tensor(True)) is None
