@@ -84,7 +84,7 @@ class Owner(Writer):
             self.line("team.sync();")
 
     def effect(self, text: str) -> None:
-        self.line(f"if ({self.leader}) {text}" if self.leads() else text)
+        super().effect(f"if ({self.leader}) {text}" if self.leads() else text)
 
     def atomic(self, s: ir.Atomic) -> None:
         if not self.leads():
