@@ -34,7 +34,7 @@ from evenly.targets.gpu.engines import engine_of
 from . import machine
 from .copies import CpuCopies
 from .division import RULES
-from .executable import Binding, CpuExecutable, Function
+from .executable import CpuExecutable, Function
 from .function import How, emit_function, module_text
 from .slots import Scratch, Slot, Slots
 from .text import Place
@@ -122,4 +122,4 @@ class CpuTarget(Target):
         )
 
 
-__all__ = ["Binding", "CpuExecutable", "CpuTarget"]
+__all__ = ["CpuExecutable", "CpuTarget"]
