@@ -20,7 +20,7 @@ from evenly.targets.contract import Executable
 from .failures import misfit
 from .run import Run
 from .slots import Address, Length, Number, Scratch, Slot
-from .text import Place
+from .text import Check
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class CpuExecutable(Executable):
     phases: Phases
     functions: tuple[Function, ...]
     slots: tuple[Slot, ...]
-    places: tuple[Place, ...]
+    checks: tuple[Check, ...]
 
     def run(self, binding: Binding, worker_count: int | None = None) -> None:
         """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest.

@@ -76,7 +76,7 @@ class Writer(Statements[Text]):
         return f"atomic_{s.op}({self.text.array(s.array)}, {self.text.index(s)}, {values})"
 
     def assertion(self, s: ir.Assert) -> str:
-        number = self.text.place("assertion", s.text, s.at)
+        number = self.text.check("assertion", s.text, s.at)
         return f"check_that({self.text.expr(s.condition)}, {number}, record)"
 
     def loop(self, s: ir.For) -> None:
@@ -89,7 +89,7 @@ class Writer(Statements[Text]):
         return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
 
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
-        if self.text.places is not None:
+        if self.text.checks is not None:
             return expressions  # each check names its own place
         assigned, rest = shared(expressions)
         for a in assigned:
@@ -128,7 +128,7 @@ class Writer(Statements[Text]):
     def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
         """The loop over a range of atoms; `once`: too seldom run to be written twice."""
         start, stop, step = atoms
-        plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.places is not None
+        plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.checks is not None
         if plain or not reduces(s) or (once and not gathers(s)):
             self._loop(s, self.range(start, stop, step))
             return

@@ -53,14 +53,14 @@ _FUNCTIONS = {
 }
 
 
-Check = Literal["index", "division", "shift", "assertion"]
+CheckKind = Literal["index", "division", "shift", "assertion"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a check stands."""
+class Check:
+    """A check of debug mode, and where it stands."""
 
-    kind: Check
+    kind: CheckKind
     name: str
     at: Location | None
 
@@ -69,7 +69,7 @@ class Place:
 class Text(Expressions):
     """Emits the expressions of one function.
 
-    `places`: the checks of debug mode, in the order of their numbers; None without checks.
+    `checks`: those of debug mode, in the order of their numbers; None without checks.
     `answers`: how a schedule's questions about its processor are answered.
     """
 
@@ -83,7 +83,7 @@ class Text(Expressions):
     )
 
     slots: Slots
-    places: list[Place] | None = None
+    checks: list[Check] | None = None
     answers: Callable[[ir.Processor], str] | None = None
     unpacked: dict[str, str] = field(default_factory=dict)  # name -> how it is read from the slots
     names: Names = field(default_factory=Names)
@@ -113,11 +113,11 @@ class Text(Expressions):
         assert self.answers is not None
         return self.answers(e), 90
 
-    def place(self, kind: Check, name: str, at: Location | None) -> int:
+    def check(self, kind: CheckKind, name: str, at: Location | None) -> int:
         """The number of a new check (from 1)."""
-        assert self.places is not None
-        self.places.append(Place(kind, name, at))
-        return len(self.places)
+        assert self.checks is not None
+        self.checks.append(Check(kind, name, at))
+        return len(self.checks)
 
     # ---- values ------------------------------------------------------------------------------
     def machine(self, t: Scalar) -> str:
@@ -144,8 +144,8 @@ class Text(Expressions):
 
     def index_on(self, e: Indexed, axis: int) -> str:
         i = e.indices[axis]
-        if self.places is not None:
-            number = self.place("index", ".".join(e.array.path), e.at)
+        if self.checks is not None:
+            number = self.check("index", ".".join(e.array.path), e.at)
             return f"check_index({self.expr(i)}, {self.extent(e.array, axis)}, {number}, record)"
         binds = 70 if axis else 80
         return self.operand(_bare(i), 0 if len(e.indices) == 1 else binds)
@@ -155,8 +155,8 @@ class Text(Expressions):
         op, t = e.op, e.type
         if t.is_integer and op in ("//", "%") and not _is_safe_divisor(e.right):
             return self.converted(*self.division(e), t)
-        if op in ("<<", ">>") and self.places is not None:
-            number = self.place("shift", op, e.at)
+        if op in ("<<", ">>") and self.checks is not None:
+            number = self.check("shift", op, e.at)
             right = f"check_shift({self.expr(e.right)}, {8 * t.dtype.itemsize}, {number}, record)"
             return self.converted(f"{self.operand(e.left, _BINDS[op])} {op} {right}", _BINDS[op], t)
         return super().binary(e)
@@ -167,8 +167,8 @@ class Text(Expressions):
 
     def division(self, e: ir.Binary) -> tuple[str, int]:
         left, right = self.operand(e.left, 80), self.operand(e.right, 81)
-        if self.places is not None:
-            right = f"check_divisor({right}, {self.place('division', e.op, e.at)}, record)"
+        if self.checks is not None:
+            right = f"check_divisor({right}, {self.check('division', e.op, e.at)}, record)"
         if e.op == "//" and e.type.name in ("int64", "int"):
             return f"floor_divide({left}, {right})", ATOM
         return f"{left} {e.op} {right}", 80
