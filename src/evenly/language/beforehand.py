@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from . import ir, walk
 from .intrinsics import BY_NAME
+from .operators import OPERATORS
 
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "//": operator.floordiv,
-    "%": operator.mod,
-}
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
+_BINARY = ("+", "-", "*", "//", "%")
 
 
 def known_beforehand(e: ir.Expr) -> bool:
@@ -73,10 +59,8 @@ def value_of(
                 return value(x)
             case ir.Unary(operand=x):
                 return -value(x)
-            case ir.Binary(op=op, left=a, right=b):
-                return _BINARY[op](value(a), value(b))
-            case ir.Compare(op=op, left=a, right=b):
-                return _COMPARE[op](value(a), value(b))
+            case ir.Binary(op=op, left=a, right=b) | ir.Compare(op=op, left=a, right=b):
+                return OPERATORS[op](value(a), value(b))
             case ir.Select(condition=c, then=a, otherwise=b):
                 return value(a if value(c) else b)
             case ir.Call(name=name, arguments=arguments):

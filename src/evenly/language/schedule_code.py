@@ -53,6 +53,14 @@ def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleC
     return ScheduleCode(tuple(setup), variables, tiles, atoms)
 
 
+def whole_tile(layout: ir.LayoutCode, step: ir.Expr) -> ir.Inline:
+    """The range of all atoms of a tile, in steps, as `ScheduleCode.atoms`."""
+    tile = ir.Var("tile", POS)
+    before, (begin,) = walk.substitute(layout.begin, (tile,))
+    after, (end,) = walk.substitute(layout.end, (tile,))
+    return ir.Inline((tile,), (*before, *after), (begin, end, step))
+
+
 def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tuple[ir.Var, ...]]:
     """The state, its numbers in variables of their own."""
     if not inspect.isfunction(reads.member_of(type(schedule), "setup")):

@@ -17,6 +17,7 @@ from evenly.language import ir
 from evenly.language import types as T
 from evenly.targets.cpu.common import shared
 from evenly.targets.cpu.slots import Slots
+from evenly.targets.cpu.statements import Writer
 from evenly.targets.cpu.text import Text
 
 I32 = ir.Var("i", T.INT32)
@@ -84,6 +85,16 @@ def test_names_of_the_target_are_kept_apart() -> None:
     assert names == ["v_worker", "v_lambda", "v_x", "v_x_1", "v__", f"v_{'x' * 48}"]
     assert t.extent(ir.Array("x", T.INT32, 1, ("x",)), 0) == "a_x_length"
     assert t.array(ir.Array("x_length", T.INT32, 1, ("x_length",))) == "a_x_length_1"
+
+
+def test_an_arguments_fields_are_not_the_engines_variables() -> None:
+    """Fields of arguments that are called like what an engine keeps its own variables by."""
+    w = Writer(Text(Slots()))
+    own = [w.local("carry"), w.scratch(0, "piece_tile"), w.shared("facts")]
+    kinds = ("engine", "carry"), ("scratch", "piece_tile"), ("shared", "facts")
+    fields = [w.text.array(ir.Array(path[1], T.INT32, 1, path)) for path in kinds]
+    assert own == ["carry", "piece_tile", "facts"]
+    assert fields == ["a_engine_carry", "a_scratch_piece_tile", "a_shared_facts"]
 
 
 # ---- common parts ------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from .. import ir
 from ..diagnostics import Location, refuse
 from ..intrinsics import BY_NAME
+from ..operators import OPERATORS
 from ..types import (
     BOOL,
     FLOAT64,
@@ -29,28 +29,6 @@ from ..types import (
 )
 
 E = TypeVar("E", bound=ir.Expr)
-
-_FOLD: dict[str, Any] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-    "<<": operator.lshift,
-    ">>": operator.rshift,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
-
 
 _LITERALS = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX}
 
@@ -199,7 +177,7 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
     if op in ("<<", ">>"):
         _count(b, WEAK_INT, at)
     try:
-        value = _FOLD[op](a.value, b.value)
+        value = OPERATORS[op](a.value, b.value)
     except ZeroDivisionError:
         refuse(at, "division by zero")
     except OverflowError:
@@ -297,7 +275,7 @@ def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
             left, right = cast(a, t), cast(b, t)
             assert isinstance(left, ir.Const) and isinstance(right, ir.Const)
             a, b = left, right
-        return ir.Const(bool(_FOLD[op](a.value, b.value)), BOOL)
+        return ir.Const(bool(OPERATORS[op](a.value, b.value)), BOOL)
     if a.type != b.type:
         if a.type.is_integer and b.type.is_integer:
             # Exact, as Python compares integers: both at the wider width. A constant takes the other's type if it fits.

@@ -1,9 +1,9 @@
 """The target `cpu`: typed phases become Python text for Numba, run by several workers.
 
     slots, text, statements     what code refers to; expressions; statements
-    layout, grid, split, share, owned, processors     the engines: who does what
+    grid, split, share, owned, processors             the engines: who does what
     vectors, common             what is written for LLVM to vectorise; what is computed once
-    function                    one function a phase
+    function, facts             one function a phase; what the host asks it
     loading                     from text to native code
     division, driver, workers   dividing the work, and several threads
     executable, run, failures   arguments; a run; its errors
@@ -34,10 +34,10 @@ from evenly.targets.gpu.engines import engine_of
 from . import machine
 from .copies import CpuCopies
 from .division import RULES
-from .executable import Binding, CpuExecutable, Function
+from .executable import CpuExecutable, Function
 from .function import How, emit_function, module_text
 from .slots import Scratch, Slot, Slots
-from .text import Place
+from .text import Check
 
 Codes = Mapping[ir.Path, ScheduleCode]
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
@@ -45,11 +45,11 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A program as text. slots: its arguments. places: its checks. rules: how to divide phases."""
+    """A program as text. slots: its arguments. rules: how to divide phases."""
 
     text: str
     slots: tuple[Slot, ...]
-    places: tuple[Place, ...]
+    checks: tuple[Check, ...]
     rules: tuple[int, ...]
 
 
@@ -76,15 +76,15 @@ class CpuTarget(Target):
         on_cpu, size = engine_of(schedule).on_cpu, getattr(schedule, "size", 1)
         how = How(on_cpu, schedule.owner, size, codes or {})
         slots = Slots()
-        places: list[Place] | None = [] if debug else None
+        checks: list[Check] | None = [] if debug else None
         functions = {
-            f"phase_{i}": emit_function(f"phase_{i}", i, phase, how, slots, places)
+            f"phase_{i}": emit_function(f"phase_{i}", i, phase, how, slots, checks)
             for i, phase in enumerate(phases.phases)
         }
         records = slots.shared("records") if debug else None
         text = module_text(f"{phases.name}, emitted by evenly", functions, records)
         rules = tuple(RULES[how.division(phase)] for phase in phases.phases)
-        return Emitted(text, tuple(slots.table), tuple(places or ()), rules)
+        return Emitted(text, tuple(slots.table), tuple(checks or ()), rules)
 
     def compile(
         self,
@@ -118,8 +118,8 @@ class CpuTarget(Target):
             once = isinstance(phases.phases[i], Once)
             functions.append(Function(_CALL(native.address), native.address, once, rule, left))
         return CpuExecutable(
-            phases.name, made.text, phases, tuple(functions), made.slots, made.places
+            phases.name, made.text, phases, tuple(functions), made.slots, made.checks
         )
 
 
-__all__ = ["Binding", "CpuExecutable", "CpuTarget"]
+__all__ = ["CpuExecutable", "CpuTarget"]

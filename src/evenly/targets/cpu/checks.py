@@ -1,6 +1,6 @@
 """What emitted code calls in debug mode: each check records what is wrong, then raises.
 
-A record is four integers: the place (1 + its number in the executable's table of places),
+A record is four integers: the check (1 + its number in the executable's table of them),
 the offending value, and its bound. The exception only ends the worker; the executable
 reads the record and raises an error that names the user's file and line.
 """

@@ -25,8 +25,8 @@ from .calls import (
     SLOTS,
 )
 from .division import RULES, SHARE
+from .facts import ATOMS, END, FACTS, LANES, SIZE, TILES
 from .kept import kept_callback, kept_function
-from .layout import ATOMS, END, FACTS, LANES, SIZE, TILES
 
 SMALL = 40_000  # with fewer tiles and atoms one worker is quicker than waking threads that sleep
 WORTH = 8192  # tiles and atoms of a worker, at least ...

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from evenly.arguments import Binding
 from evenly.errors import InputError
 from evenly.interop.arrays import address
 from evenly.language import ir
@@ -19,15 +20,7 @@ from evenly.targets.contract import Executable
 from .failures import misfit
 from .run import Run
 from .slots import Address, Length, Number, Scratch, Slot
-from .text import Place
-
-
-class Binding(Protocol):
-    """Where a run gets its arguments from."""
-
-    def array(self, path: ir.Path) -> np.ndarray: ...
-    def scalar(self, path: ir.Path) -> Any: ...
-    def extent(self, path: ir.Path, axis: int) -> int: ...
+from .text import Check
 
 
 @dataclass(frozen=True)
@@ -55,7 +48,7 @@ class CpuExecutable(Executable):
     phases: Phases
     functions: tuple[Function, ...]
     slots: tuple[Slot, ...]
-    places: tuple[Place, ...]
+    checks: tuple[Check, ...]
 
     def run(self, binding: Binding, worker_count: int | None = None) -> None:
         """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest.

@@ -7,7 +7,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.language import ir
 
-from .text import Place
+from .text import Check
 
 RECORD = 4  # integers a record: the place, the value, its bound, and one unused
 
@@ -23,18 +23,18 @@ def misfit(array: ir.Array, given: np.ndarray) -> InputError:
     )
 
 
-def failure(place: Place, value: int, bound: int) -> InputError:
+def failure(check: Check, value: int, bound: int) -> InputError:
     """The error that a check's record stands for."""
-    where = f"{place.at.file}:{place.at.line}: " if place.at is not None else ""
-    if place.kind == "index":
+    where = f"{check.at.file}:{check.at.line}: " if check.at is not None else ""
+    if check.kind == "index":
         expected = f"an index from 0 to {bound - 1}" if bound else "no index, for it is empty"
-        return InputError(f"{where}{place.name}", expected=expected, given=f"{place.name}[{value}]")
-    if place.kind == "shift":
+        return InputError(f"{where}{check.name}", expected=expected, given=f"{check.name}[{value}]")
+    if check.kind == "shift":
         return InputError(
-            f"{where}{place.name}",
+            f"{where}{check.name}",
             expected=f"a shift count from 0 to {bound - 1}",
             given=str(value),
         )
-    if place.kind == "assertion":
-        return InputError(f"{where}{place.name}", expected="it to hold", given="False")
-    return InputError(f"{where}{place.name}", expected="a divisor that is not zero", given="0")
+    if check.kind == "assertion":
+        return InputError(f"{where}{check.name}", expected="it to hold", given="False")
+    return InputError(f"{where}{check.name}", expected="a divisor that is not zero", given="0")

@@ -3,7 +3,7 @@
     phase_0(worker, workers, slots) -> int
 
 worker 0 .. workers-1 does its part of the phase. `workers` itself joins what the others
-left. Below zero the function answers questions (see `layout`).
+left. Below zero the function answers questions (see `facts`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from evenly.language import ir
 from evenly.language.phases import Once, Owned, Phase, Split
 from evenly.language.schedule_code import ScheduleCode
 
+from .facts import answers
 from .grid import Grid
 from .helpers import imported
-from .layout import Layout, answers
 from .owned import emit_owned
 from .processors import is_plain
 from .share import emit_share
 from .slots import Slots
 from .split import Pieces, emit_split
 from .statements import Writer
-from .text import Place, Text
+from .text import Check, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class How:
 
 
 def emit_function(
-    name: str, number: int, phase: Phase, how: How, slots: Slots, places: list[Place] | None
+    name: str, number: int, phase: Phase, how: How, slots: Slots, checks: list[Check] | None
 ) -> str:
     """The text of one phase's function, without its decorator."""
-    text = Text(slots, places)
+    text = Text(slots, checks)
     w = Writer(text)
     if isinstance(phase, Once):
         with w.compound("if worker == 0"):
@@ -71,20 +71,19 @@ def emit_function(
         _tile_loop(w, number, phase, how)
     w.line("return 0")
     unpacked = [f"    {n} = {source}" for n, source in text.unpacked.items()]
-    head = f"def {name}(worker, workers, slots{', record' if places is not None else ''}):"
+    head = f"def {name}(worker, workers, slots{', record' if checks is not None else ''}):"
     return "\n".join([head, *unpacked, *w.lines, ""])
 
 
 def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
-    layout = Layout(w, phase.layout)
-    answers(w, phase, layout)
+    answers(w, phase)
     grid = Grid(w, number, phase.grid)
     pieces = Pieces(w, number, phase) if isinstance(phase, Split) and phase.leave else None
     if not phase.grid and pieces is None:
-        _work(w, number, phase, layout, how)
+        _work(w, number, phase, how)
         return
     with w.compound("if worker < workers"):
-        _work(w, number, phase, layout, how)
+        _work(w, number, phase, how)
     with w.compound("else"):
         grid.join()
         if pieces is not None:
@@ -92,15 +91,15 @@ def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
         grid.store()
 
 
-def _work(w: Writer, number: int, phase: Owned | Split, layout: Layout, how: How) -> None:
+def _work(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     """What one worker does."""
     code = how.code(phase)
     if isinstance(phase, Owned):
-        emit_owned(w, number, phase, layout, code, how.owner, how.size)
+        emit_owned(w, number, phase, code, how.owner, how.size)
     elif code is not None:
-        emit_share(w, number, phase, layout, code)
+        emit_share(w, number, phase, code)
     else:
-        emit_split(w, number, phase, layout)
+        emit_split(w, number, phase)
 
 
 # ---- modules -----------------------------------------------------------------------------------

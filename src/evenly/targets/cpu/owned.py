@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from evenly.language import ir
 from evenly.language.phases import Owned
-from evenly.language.schedule_code import ScheduleCode
+from evenly.language.schedule_code import ScheduleCode, whole_tile
+from evenly.language.types import POS
 
 from .grid import Grid
-from .layout import Layout
 from .processors import answer, threads_each
 from .statements import Ranks, Writer
 
@@ -15,7 +16,6 @@ def emit_owned(
     w: Writer,
     number: int,
     phase: Owned,
-    layout: Layout,
     code: ScheduleCode | None,
     owner: str,
     size: int,
@@ -26,7 +26,7 @@ def emit_owned(
     w.block(phase.prelude)
     w.tile = phase.tile
     if code is None:
-        _consecutive(w, phase, layout)
+        _consecutive(w, phase)
     elif owner == "group":
         _by_groups(w, phase, code, threads_each(code, size), size)
     else:
@@ -34,9 +34,9 @@ def emit_owned(
     grid.keep()
 
 
-def _consecutive(w: Writer, phase: Owned, layout: Layout) -> None:
+def _consecutive(w: Writer, phase: Owned) -> None:
     """Consecutive tiles, about as much work for each worker."""
-    w.atoms = layout.atoms()
+    w.atoms = whole_tile(phase.layout, ir.Const(1, POS))
     first_tile, *_, end_whole = w.share()
     with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
         w.block(phase.body)

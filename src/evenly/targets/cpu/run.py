@@ -17,8 +17,8 @@ from evenly.language.phases import Once, Workspace
 
 from . import workers
 from .division import SHARE
+from .facts import ATOMS, FACTS, LANES, SIZE, TILES
 from .failures import RECORD, failure
-from .layout import ATOMS, FACTS, LANES, SIZE, TILES
 from .slots import Address, Length, Shared
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # what phases are called with
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
-        many = len(phases.phases) != 1 or phases.workspaces or executable.places
+        many = len(phases.phases) != 1 or phases.workspaces or executable.checks
         self.simple = not many and not executable.functions[0].once  # one native call is all
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
@@ -167,7 +167,7 @@ class Run:
     # ---- checks ----------------------------------------------------------------------------------
     def clear_records(self, count: int) -> None:
         """A record for each worker, and for joining."""
-        if self.executable.places:
+        if self.executable.checks:
             self.records = self.exchange("records", np.zeros((count + 1, RECORD), np.int64))
 
     def check(self) -> None:
@@ -176,7 +176,7 @@ class Run:
             return
         for number, value, bound, _ in self.records.tolist():
             if number:
-                raise failure(self.executable.places[number - 1], value, bound)
+                raise failure(self.executable.checks[number - 1], value, bound)
 
 
 def _sizes(function: Function, lanes: int, count: int) -> list[int]:

@@ -12,13 +12,12 @@ from evenly.language.phases import Split
 from evenly.language.schedule_code import ScheduleCode
 
 from .grid import Grid
-from .layout import Layout
 from .processors import answer, threads_each
 from .split import Pieces, lanes
 from .statements import Writer, engine_var, like
 
 
-def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: ScheduleCode) -> None:
+def emit_share(w: Writer, number: int, phase: Split, code: ScheduleCode) -> None:
     """The tiles and atoms that the schedule gives to a worker's threads."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     carry = w.local("carry")
@@ -36,7 +35,7 @@ def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: Sched
         with w.compound(f"for {member} in range({each})"):
             w.block(code.setup)
             with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
-                _piece(w, phase, layout, code, pieces, carried)
+                _piece(w, phase, code, pieces, carried)
         if phase.leave:
             with w.compound(f"if {carry} >= 0"):
                 pieces.keep("1", carry, carried)
@@ -46,7 +45,6 @@ def emit_share(w: Writer, number: int, phase: Split, layout: Layout, code: Sched
 def _piece(
     w: Writer,
     phase: Split,
-    layout: Layout,
     code: ScheduleCode,
     pieces: Pieces,
     carried: list[ir.Var],
@@ -57,7 +55,10 @@ def _piece(
     first, last, step = w.inline(code.atoms, phase.tile)
     w.line(f"{t.var(start)} = {t.expr(first)}")
     w.line(f"{t.var(stop)} = {t.expr(last)}")
-    begin, end = layout.begin("begin", phase.tile), layout.end("end", phase.tile)
+    begin, end = (
+        w.held("begin", phase.layout.begin, phase.tile),
+        w.held("end", phase.layout.end, phase.tile),
+    )
     w.block(phase.enter)
     w.identities(phase.pass_.accumulators)
     w.atom_loop(phase.pass_, (start, stop, step))

@@ -16,7 +16,6 @@ from evenly.language.phases import Split
 from evenly.language.types import POS
 
 from .grid import Grid
-from .layout import Layout
 from .statements import Writer, engine_var, like
 
 
@@ -117,21 +116,21 @@ class lanes:
             self.loop.__exit__(None, None, None)
 
 
-def emit_split(w: Writer, number: int, phase: Split, layout: Layout) -> None:
+def emit_split(w: Writer, number: int, phase: Split) -> None:
     """One worker's share of consecutive atoms."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     share = w.share()
     pieces.none()
     grid.start()
     if phase.leave:
-        _edges(w, phase, layout, pieces, share)
-        _whole_tiles(w, phase, layout, share)
+        _edges(w, phase, pieces, share)
+        _whole_tiles(w, phase, share)
     else:
-        _all_tiles(w, phase, layout, share)
+        _all_tiles(w, phase, share)
     grid.keep()
 
 
-def _edges(w: Writer, phase: Split, layout: Layout, pieces: Pieces, share: list[str]) -> None:
+def _edges(w: Writer, phase: Split, pieces: Pieces, share: list[str]) -> None:
     """The worker's pieces of tiles that it does not have whole: its head and its tail."""
     first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = share
     t = w.text
@@ -141,7 +140,10 @@ def _edges(w: Writer, phase: Split, layout: Layout, pieces: Pieces, share: list[
         head = f"{tile} < {first_whole} and {tile} < {end_whole}"
         with w.compound(f"if ({head}) if {edge} == 0 else {tile} < {end_tile}"):
             at, stop = engine_var("at"), engine_var("stop")
-            begin, end = layout.begin("begin", phase.tile), layout.end("end", phase.tile)
+            begin, end = (
+                w.held("begin", phase.layout.begin, phase.tile),
+                w.held("end", phase.layout.end, phase.tile),
+            )
             w.line(f"{t.var(at)} = max({t.var(begin)}, {first_atom})")
             w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
             with lanes(w, phase):
@@ -149,30 +151,30 @@ def _edges(w: Writer, phase: Split, layout: Layout, pieces: Pieces, share: list[
                 pieces.keep(edge, tile)
 
 
-def _whole_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> None:
+def _whole_tiles(w: Writer, phase: Split, share: list[str]) -> None:
     *_, first_whole, end_whole = share
     t = w.text
     at, tile = engine_var("at"), t.var(phase.tile)
     w.line(f"{tile} = {first_whole}")
     with w.compound(f"if {tile} < {end_whole}"):
-        begin = layout.begin("begin", phase.tile)
+        begin = w.held("begin", phase.layout.begin, phase.tile)
         w.line(f"{t.var(at)} = {t.var(begin)}")
         with w.compound(f"for {tile} in range({first_whole}, {end_whole})"):
-            stop = layout.end("stop", phase.tile)
+            stop = w.held("stop", phase.layout.end, phase.tile)
             with lanes(w, phase):
                 _atoms(w, phase, at, stop)
                 w.block(phase.leave)
             w.line(f"{t.var(at)} = {t.var(stop)}")  # a tile begins where the one before ends
 
 
-def _all_tiles(w: Writer, phase: Split, layout: Layout, share: list[str]) -> None:
+def _all_tiles(w: Writer, phase: Split, share: list[str]) -> None:
     """Effects alone: nothing is left of a tile, so that partial ones are like any other."""
     first_tile, first_atom, end_tile, end_atom, *_ = share
     t = w.text
     at, stop = engine_var("at"), engine_var("stop")
     w.line(f"{t.var(at)} = {first_atom}")
     with w.compound(f"for {t.var(phase.tile)} in range({first_tile}, {end_tile})"):
-        end = layout.end("end", phase.tile)
+        end = w.held("end", phase.layout.end, phase.tile)
         w.line(f"{t.var(stop)} = min({t.var(end)}, {end_atom})")
         with lanes(w, phase):
             _atoms(w, phase, at, stop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers
@@ -13,7 +13,6 @@ from evenly.targets.printing.statements import Statements, Words
 
 from .common import shared
 from .division import SHARE
-from .remarks import remark
 from .text import Text, memory_type
 from .unrolled import emit_unrolled
 from .vectors import LONG, reduces
@@ -30,7 +29,7 @@ class Ranks:
 class Writer(Statements[Text]):
     """Writes the statements of one function, line by line."""
 
-    words = Words(forever="while True", condition="if {c}", end="")
+    words = Words("while True", "if {c}", end="", print="print", string=repr)
 
     def __init__(self, text: Text) -> None:
         super().__init__(text)
@@ -60,7 +59,7 @@ class Writer(Statements[Text]):
 
     def local(self, wanted: str) -> str:
         """A name for a variable of the engine's."""
-        return self.text.own(("engine", wanted), wanted)
+        return self.text.names.of(wanted, wanted)
 
     # ---- statements --------------------------------------------------------------------------
     def assign(self, v: ir.Var, text: str) -> None:
@@ -68,18 +67,17 @@ class Writer(Statements[Text]):
 
     def store(self, s: ir.Store) -> None:
         t = self.text
-        *places, value = self.common(*s.indices, s.value)
-        place = f"{t.array(s.array)}[{t.index(s.array, tuple(places), s.at)}]"
+        *indices, value = self.common(*s.indices, s.value)
+        place = t.subscript(replace(s, indices=tuple(indices)))
         self.line(f"{place} = {t.stored(s.array.dtype, value)}")
 
-    def atomic(self, s: ir.Atomic) -> None:
-        t = self.text
-        values = ", ".join(t.expr(e) for e in s.operands)
-        call = f"atomic_{s.op}({t.array(s.array)}, {t.index(s.array, s.indices, s.at)}, {values})"
-        self.line(call if s.result is None else f"{t.var(s.result)} = {call}")
+    def atomic_call(self, s: ir.Atomic) -> str:
+        values = ", ".join(self.text.expr(e) for e in s.operands)
+        return f"atomic_{s.op}({self.text.array(s.array)}, {self.text.index(s)}, {values})"
 
-    def remark(self, s: ir.Print | ir.Assert) -> None:
-        self.line(remark(self.text, s))
+    def assertion(self, s: ir.Assert) -> str:
+        number = self.text.check("assertion", s.text, s.at)
+        return f"check_that({self.text.expr(s.condition)}, {number}, record)"
 
     def loop(self, s: ir.For) -> None:
         with self.compound(f"for {self.text.var(s.var)} in {self.range(s.start, s.stop, s.step)}"):
@@ -91,7 +89,7 @@ class Writer(Statements[Text]):
         return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
 
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
-        if self.text.places is not None:
+        if self.text.checks is not None:
             return expressions  # each check names its own place
         assigned, rest = shared(expressions)
         for a in assigned:
@@ -130,7 +128,7 @@ class Writer(Statements[Text]):
     def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
         """The loop over a range of atoms; `once`: too seldom run to be written twice."""
         start, stop, step = atoms
-        plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.places is not None
+        plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.checks is not None
         if plain or not reduces(s) or (once and not gathers(s)):
             self._loop(s, self.range(start, stop, step))
             return
@@ -179,7 +177,7 @@ class Writer(Statements[Text]):
         self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False
     ) -> str:
         """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
-        pointer = self.text.own(("scratch", phase, name), name)
+        pointer = self.text.names.of((phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
         words = 1 if v is None else words_of(v.type)
         slot = self.text.slots.scratch(phase, name, size * words, lanes)
@@ -188,7 +186,7 @@ class Writer(Statements[Text]):
 
     def shared(self, name: str) -> str:
         """A pointer to integers that the host and a phase exchange: `facts` or `shares`."""
-        pointer = self.text.own(("shared", name), name)
+        pointer = self.local(name)
         self.text.unpacked.setdefault(
             pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)"
         )

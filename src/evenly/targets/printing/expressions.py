@@ -12,30 +12,42 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evenly.language import ir
-from evenly.language.types import Scalar
+from evenly.language.types import Scalar, real_of
+
+from .names import Names
 
 ATOM = 100  # how tightly names, literals and calls bind
+
+Indexed = ir.Element | ir.Store | ir.Atomic
 
 
 @dataclass(frozen=True)
 class Syntax:
-    """How a language writes operators.
+    """How a language writes operators and literals.
 
     binds: how tightly each operator does, "unary", "select" and the words of logic among them. spelled: the words of
-    logic. select: a conditional expression, with the places c, a and b. logical: operands of `and` and `or` that bind
-    less have parentheses: more than the language asks for, as readers do.
+    logic and of truth. select: a conditional expression, with the places c, a and b. logical: operands of `and` and
+    `or` that bind less have parentheses: more than the language asks for, as readers do. complex: what makes a complex
+    number of its parts, with the place t. functions: by the names of types, the operators ("negate": the unary -)
+    that are calls, since the language's own operator means something else there.
     """
 
     binds: Mapping[str, int]
     spelled: Mapping[str, str]
     select: str
     logical: int
+    complex: str
+    functions: Mapping[str, Mapping[str, str]]
+
+    def function(self, op: str, t: Scalar) -> str | None:
+        return self.functions.get(t.name, {}).get(op)
 
 
 class Expressions:
-    """Prints expressions. A target says what names, constants, elements, casts and calls look like."""
+    """Prints expressions. A target says what literals, arguments, elements, casts and calls look like."""
 
     syntax: ClassVar[Syntax]
+    names: Names
 
     def expr(self, e: ir.Expr) -> str:
         return self.bound(e)[0]
@@ -72,29 +84,68 @@ class Expressions:
                 binds = self.syntax.binds["select"]
                 parts = {n: self.operand(x, binds + 1) for n, x in (("c", c), ("a", a), ("b", b))}
                 return self.syntax.select.format(**parts), binds
+            case ir.Cast(operand=x, type=t) if self.machine(x.type) == self.machine(t):
+                return self.bound(x)
+            case ir.Cast(operand=x, type=t) if t.is_bool:
+                binds = self.syntax.binds["!="]
+                return f"{self.operand(x, binds + 1)} != 0", binds
             case ir.Cast(operand=x, type=t):
-                return self.bound(x) if self.machine(x.type) == self.machine(t) else self.cast(x, t)
+                return self.cast(x, t)
             case ir.Call():
                 return self.call(e)
             case ir.Processor():
                 return self.processor(e)
         raise AssertionError(e)
 
-    # ---- what languages differ in --------------------------------------------------------------
+    def var(self, v: ir.Var) -> str:
+        return self.names.variable(v)
+
+    def constant(self, c: ir.Const) -> tuple[str, int]:
+        """A literal of exactly the constant's type."""
+        if c.type.is_bool:
+            return self.syntax.spelled[str(bool(c.value))], ATOM
+        if c.type.is_complex:
+            parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
+            return self.call_of(self.syntax.complex.format(t=self.machine(c.type)), *parts)
+        text = self.float_literal(c) if c.type.is_float else self.integer_literal(c)
+        return text, self.syntax.binds["unary"] if text[0] == "-" else ATOM
+
+    def call_of(self, function: str, *arguments: ir.Expr) -> tuple[str, int]:
+        return f"{function}({', '.join(map(self.expr, arguments))})", ATOM
+
     def unary(self, e: ir.Unary) -> tuple[str, int]:
         """- and ~ of numbers, `not` of truth values; see `converted`."""
         if e.op == "not":
             binds = self.syntax.binds["not"]
             return f"{self.syntax.spelled['not']}{self.operand(e.operand, binds)}", binds
+        function = self.syntax.function("negate", e.type)
+        if e.op == "-" and function:
+            return self.call_of(function, e.operand)
         binds = self.syntax.binds["unary"]
         return self.converted(f"{e.op}{self.operand(e.operand, binds + 1)}", binds, e.type)
 
     def binary(self, e: ir.Binary) -> tuple[str, int]:
         """Left-associative operators; see `converted`."""
+        function = self.syntax.function(e.op, e.type)
+        if function:
+            return self.call_of(function, e.left, e.right)
         binds = self.syntax.binds[e.op]
         text = f"{self.operand(e.left, binds)} {e.op} {self.operand(e.right, binds + 1)}"
         return self.converted(text, binds, e.type)
 
+    # ---- elements ------------------------------------------------------------------------------
+    def subscript(self, e: Indexed) -> str:
+        return f"{self.array(e.array)}[{self.index(e)}]"
+
+    def index(self, e: Indexed) -> str:
+        """The flat index of an element, rows after rows."""
+        flat = self.index_on(e, 0)
+        for axis in range(1, len(e.indices)):
+            rows = flat if axis == 1 else f"({flat})"
+            flat = f"{rows} * {self.extent(e.array, axis)} + {self.index_on(e, axis)}"
+        return flat
+
+    # ---- what languages differ in --------------------------------------------------------------
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
         """What an operator gave, as a value of `t` where the language makes it another type."""
         raise NotImplementedError
@@ -103,17 +154,23 @@ class Expressions:
         """The language's name of the type that computes with a scalar."""
         raise NotImplementedError
 
-    def constant(self, c: ir.Const) -> tuple[str, int]:
-        """A literal of exactly the constant's type."""
+    def float_literal(self, c: ir.Const) -> str:
         raise NotImplementedError
 
-    def var(self, v: ir.Var) -> str:
+    def integer_literal(self, c: ir.Const) -> str:
+        raise NotImplementedError
+
+    def array(self, a: ir.Array) -> str:
         raise NotImplementedError
 
     def param(self, p: ir.Param) -> str:
         raise NotImplementedError
 
     def extent(self, a: ir.Array, axis: int) -> str:
+        raise NotImplementedError
+
+    def index_on(self, e: Indexed, axis: int) -> str:
+        """An element's index on one axis, as `index` needs it."""
         raise NotImplementedError
 
     def element(self, e: ir.Element) -> tuple[str, int]:

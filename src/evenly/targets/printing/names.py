@@ -7,6 +7,7 @@ themselves nor a header or a library of theirs: so there is no list of words tha
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from evenly.language import ir
 
@@ -25,10 +26,11 @@ def joined(path: ir.Path) -> str:
     return "_".join(x for x in path if x != "$")
 
 
-class Names:
-    """The identifiers of one scope: each is handed out once."""
+class Names(dict[Any, str]):
+    """The identifiers of one scope, by what they name: each is handed out once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._taken: set[str] = set()
 
     def unique(self, wanted: str) -> str:
@@ -40,8 +42,14 @@ class Names:
         self._taken.add(name)
         return name
 
-    def variable(self, name: str) -> str:
-        return self.unique(VARIABLE + legible(name))
+    def of(self, key: object, wanted: str) -> str:
+        """The name of `key`, a new one if it has none."""
+        if key not in self:
+            self[key] = self.unique(wanted)
+        return self[key]
 
-    def argument(self, name: str) -> str:
-        return self.unique(ARGUMENT + legible(name))
+    def variable(self, v: ir.Var) -> str:
+        return self.of(v, VARIABLE + legible(v.name))
+
+    def argument(self, key: object, wanted: str) -> str:
+        return self.of(key, ARGUMENT + legible(wanted))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
@@ -19,11 +19,16 @@ T = TypeVar("T", bound=Expressions)
 
 @dataclass(frozen=True)
 class Words:
-    """How a language writes statements. condition: of a branch, with the place c. end: of a line."""
+    """How a language writes statements.
+
+    condition: of a branch, with the place c. end: of a line. print: the function that does. string: a literal of text.
+    """
 
     forever: str
     condition: str
     end: str
+    print: str
+    string: Callable[[str], str]
 
 
 class Statements(Generic[T]):
@@ -35,6 +40,8 @@ class Statements(Generic[T]):
         self.text = text
         self.lines: list[str] = []
         self.depth = 1
+        # What is accumulated comes from one atom after the other, each further on than the last.
+        self.ascends = False
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -50,6 +57,10 @@ class Statements(Generic[T]):
 
     def simple(self, text: str) -> None:
         self.line(text + self.words.end)
+
+    def effect(self, text: str) -> None:
+        """What one processor does for the tile."""
+        self.simple(text)
 
     # ---- statements --------------------------------------------------------------------------
     def block(self, block: ir.Block) -> None:
@@ -83,10 +94,20 @@ class Statements(Generic[T]):
                 self.accumulate(acc, values)
             case ir.Pass():
                 self.walk(s)
-            case ir.Print() | ir.Assert():
-                self.remark(s)
+            case ir.Print(parts=parts):
+                string, expr = self.words.string, self.text.expr
+                shown = (string(p) if isinstance(p, str) else expr(p) for p in parts)
+                self.effect(f"{self.words.print}({', '.join(shown)})")
+            case ir.Assert():
+                self.effect(self.assertion(s))
             case _:
                 raise AssertionError(s)
+
+    def atomic(self, s: ir.Atomic) -> None:
+        if s.result is None:
+            self.simple(self.atomic_call(s))
+        else:
+            self.assign(s.result, self.atomic_call(s))
 
     def inner(self, block: ir.Block) -> None:
         """A block in one that is being written."""
@@ -137,7 +158,7 @@ class Statements(Generic[T]):
         later: bool = False,
     ) -> None:
         """fields = combined(a, b), for operands that are cheap to repeat; `later`: see `combined`."""
-        body, results = combine.combined(acc, a, b, later)
+        body, results = combine.combined(acc, a, b, later or self.ascends)
         self.block(body)
         if len(results) == 1:
             self.assign(acc.fields[0], self.text.expr(results[0]))
@@ -159,7 +180,7 @@ class Statements(Generic[T]):
     def store(self, s: ir.Store) -> None:
         raise NotImplementedError
 
-    def atomic(self, s: ir.Atomic) -> None:
+    def atomic_call(self, s: ir.Atomic) -> str:
         raise NotImplementedError
 
     def loop(self, s: ir.For) -> None:
@@ -168,5 +189,5 @@ class Statements(Generic[T]):
     def walk(self, s: ir.Pass) -> None:
         raise NotImplementedError
 
-    def remark(self, s: ir.Print | ir.Assert) -> None:
+    def assertion(self, s: ir.Assert) -> str:
         raise NotImplementedError

@@ -9,8 +9,8 @@ import numpy as np
 
 from evenly.language import ir
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.types import POS, Scalar, real_of
-from evenly.targets.printing.expressions import ATOM, Expressions, Syntax
+from evenly.language.types import POS, Scalar
+from evenly.targets.printing.expressions import ATOM, Expressions, Indexed, Syntax
 from evenly.targets.printing.names import Names, joined
 
 _TYPES = {
@@ -54,12 +54,33 @@ _BINDS = {
 _CAST = _BINDS["unary"]
 
 # Integers wrap, but for positions, which do not overflow; a negative number may be shifted to the left.
-_WRAPPING = {"+": "ev::add_wrapping", "-": "ev::sub_wrapping", "*": "ev::mul_wrapping"}
+_FLOOR = {"//": "ev::floor_div", "%": "ev::floor_mod"}
+_WHOLE = {**_FLOOR, "<<": "ev::shift_left"}
+_WRAPPING = {
+    **_WHOLE,
+    "+": "ev::add_wrapping",
+    "-": "ev::sub_wrapping",
+    "*": "ev::mul_wrapping",
+    "negate": "ev::negate_wrapping",
+}
+_FUNCTIONS = {
+    "index": _WHOLE,
+    **dict.fromkeys(("int32", "int64", "int"), _WRAPPING),
+    **dict.fromkeys(("float32", "float64", "float"), _FLOOR),
+}
 
 
 def ctype(t: Scalar) -> str:
     """The C++ type that holds a scalar; `pos` is each kernel's own."""
     return _TYPES[t.name]
+
+
+def string(text: str) -> str:
+    """A literal of text, of plain characters and octal bytes."""
+    plain = (
+        chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode()
+    )
+    return f'"{"".join(plain)}"'
 
 
 class TooNarrow(Exception):
@@ -74,14 +95,11 @@ class References:
     scalars: dict[ir.Path, ir.Param] = field(default_factory=dict)
     extents: dict[tuple[ir.Path, int], ir.Array] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
-    _named: dict[tuple[ir.Path, int | None], str] = field(default_factory=dict)
 
     def name(self, path: ir.Path, axis: int | None = None) -> str:
         """What an argument, or the length of one of its axes, is called."""
-        if (path, axis) not in self._named:
-            wanted = joined(path) if axis is None else f"{joined(path)}_extent{axis}"
-            self._named[path, axis] = self.names.argument(wanted)
-        return self._named[path, axis]
+        wanted = joined(path) if axis is None else f"{joined(path)}_extent{axis}"
+        return self.names.argument((path, axis), wanted)
 
 
 @dataclass
@@ -94,15 +112,21 @@ class Text(Expressions):
     `loaded`: elements that a variable holds already. `lane`: the variable that engines hold as a position.
     """
 
-    syntax = Syntax(_BINDS, {"not": "!", "and": "&&", "or": "||"}, "{c} ? {a} : {b}", logical=46)
+    syntax = Syntax(
+        binds=_BINDS,
+        spelled={"not": "!", "and": "&&", "or": "||", "True": "true", "False": "false"},
+        select="{c} ? {a} : {b}",
+        logical=46,
+        complex="{t}",
+        functions=_FUNCTIONS,
+    )
 
     wide: bool
     written: frozenset[ir.Path]
     streaming: bool = False
     meeting: frozenset[ir.Path] = frozenset()
     references: References = field(default_factory=References)
-    names: dict[ir.Var, str] = field(default_factory=dict)
-    scope: Names = field(default_factory=Names)
+    names: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
     lane: ir.Var | None = None
 
@@ -113,12 +137,7 @@ class Text(Expressions):
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
         """A name for a variable of the emitter's own."""
-        return self.scope.unique(wanted)
-
-    def var(self, v: ir.Var) -> str:
-        if v not in self.names:
-            self.names[v] = self.scope.variable(v.name)
-        return self.names[v]
+        return self.names.unique(wanted)
 
     def on_lane(self, v: ir.Var) -> None:
         """`v` is the lane that an engine runs: a position where it indexes, else a weak integer."""
@@ -143,15 +162,6 @@ class Text(Expressions):
     def machine(self, t: Scalar) -> str:
         return ("long long" if self.wide else "int") if t is POS else ctype(t)
 
-    def constant(self, c: ir.Const) -> tuple[str, int]:
-        if c.type.is_bool:
-            return "true" if c.value else "false", ATOM
-        if c.type.is_complex:
-            parts = (ir.Const(x, real_of(c.type)) for x in (c.value.real, c.value.imag))
-            return f"{ctype(c.type)}({', '.join(self.expr(part) for part in parts)})", ATOM
-        text = self.float_literal(c) if c.type.is_float else self.integer_literal(c)
-        return text, _CAST if text[0] == "-" else ATOM
-
     def float_literal(self, c: ir.Const) -> str:
         name = ctype(c.type)
         if math.isnan(c.value):
@@ -172,65 +182,41 @@ class Text(Expressions):
     def element(self, e: ir.Element) -> tuple[str, int]:
         if e in self.loaded:
             return self.loaded[e], ATOM
-        index = self.index(e.array, e.indices)
+        index, array = self.index(e), self.array(e.array)
         if e.once and self.streaming and e.array.path not in self.written:
-            return f"{self.array(e.array)}.once({index})", ATOM
+            return f"{array}.once({index})", ATOM
         if e.array.path in self.meeting:
-            return f"ev::atomic_load(&{self.array(e.array)}[{index}])", ATOM
-        return f"{self.array(e.array)}[{index}]", ATOM
+            return f"ev::atomic_load(&{array}[{index}])", ATOM
+        return f"{array}[{index}]", ATOM
 
-    def index(self, a: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
-        """The flat index of an element, rows after rows."""
-        if len(indices) == 1:
-            return self.one_index(indices[0], 0)
-        text = f"(long long){self.one_index(indices[0], _CAST)}"
-        for axis, i in enumerate(indices[1:], 1):
-            text = f"{text} * {self.extent(a, axis)} + {self.one_index(i, 71)}"
-            if axis + 1 < len(indices):
-                text = f"({text})"
-        return text
-
-    def one_index(self, i: ir.Expr, binds: int) -> str:
-        return "lane" if i is self.lane else self.operand(i, binds)
+    def index_on(self, e: Indexed, axis: int) -> str:
+        i, binds = e.indices[axis], 71 if axis else _CAST
+        if len(e.indices) == 1:
+            binds = 0
+        text = "lane" if i is self.lane else self.operand(i, binds)
+        return f"(long long){text}" if binds == _CAST else text
 
     # ---- operations ----------------------------------------------------------------------------
-    def unary(self, e: ir.Unary) -> tuple[str, int]:
-        if e.op == "-" and e.type.is_integer and e.type is not POS:
-            return f"ev::negate_wrapping({self.expr(e.operand)})", ATOM
-        return super().unary(e)
-
     def binary(self, e: ir.Binary) -> tuple[str, int]:
-        op, a, b, t = e.op, e.left, e.right, e.type
-        power = _power_of_two(b) if t.is_integer else None
-        if op == "//" and power is not None:
-            return f"{self.operand(a, 60)} >> {power}", 60
-        if op == "%" and power is not None:
-            mask = self.expr(ir.Const(2**power - 1, t))
-            return f"{self.operand(a, 41)} & {mask}", 40
-        if op in ("//", "%"):
-            return self.function(f"ev::floor_{'div' if op == '//' else 'mod'}", a, b)
-        if op == "<<":
-            return self.function("ev::shift_left", a, b)
-        if op in _WRAPPING and t.is_integer and t is not POS:
-            return self.function(_WRAPPING[op], a, b)
+        power = _power_of_two(e.right) if e.type.is_integer else None
+        if e.op == "//" and power is not None:
+            return f"{self.operand(e.left, 60)} >> {power}", 60
+        if e.op == "%" and power is not None:
+            mask = self.expr(ir.Const(2**power - 1, e.type))
+            return f"{self.operand(e.left, 41)} & {mask}", 40
         return super().binary(e)
 
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
         return (f"(bool)({text})", _CAST) if t.is_bool else (text, binds)  # bools combine to ints
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
-        if t.is_bool:
-            return f"{self.operand(x, 46)} != 0", 45
         return f"({ctype(t)}){self.operand(x, _CAST)}", _CAST
 
     def call(self, e: ir.Call) -> tuple[str, int]:
         entry = BY_NAME[e.name]
-        text, binds = self.function(entry.cuda, *e.arguments)
+        text, binds = self.call_of(entry.cuda, *e.arguments)
         given = {"int": "long long", "bool": "bool"}.get(entry.gives)
         return (f"({given}){text}", _CAST) if given else (text, binds)
-
-    def function(self, name: str, *arguments: ir.Expr) -> tuple[str, int]:
-        return f"{name}({', '.join(map(self.expr, arguments))})", ATOM
 
 
 def _power_of_two(e: ir.Expr) -> int | None:

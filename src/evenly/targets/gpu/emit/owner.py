@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates
+from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS
 
 from .batches import SideBySide, Strided
@@ -84,7 +86,7 @@ class Owner(Writer):
             self.line("team.sync();")
 
     def effect(self, text: str) -> None:
-        self.line(f"if ({self.leader}) {text}" if self.leads() else text)
+        super().effect(f"if ({self.leader}) {text}" if self.leads() else text)
 
     def atomic(self, s: ir.Atomic) -> None:
         if not self.leads():
@@ -236,8 +238,7 @@ def widest(s: ir.Pass) -> int:
 
 def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:
     """The atoms of a tile for one of a team: from its rank on, every `width`-th."""
-    tile = ir.Var("tile", POS)
-    before, (begin,) = walk.substitute(layout.begin, (tile,))
-    after, (end,) = walk.substitute(layout.end, (tile,))
+    atoms = whole_tile(layout, width)
+    begin, *rest = atoms.results
     start = begin if size == 1 else ir.Binary("+", begin, RANK, POS)
-    return ir.Inline((tile,), (*before, *after), (start, end, width))
+    return replace(atoms, results=(start, *rest))

@@ -9,6 +9,7 @@ from evenly.language.schedule_code import ScheduleCode
 
 from .early_loads import Loads, stages
 from .expressions import Text, ctype
+from .layout_struct import position_function
 from .lines import Line, indented
 from .processor import define_processor
 from .statements import Writer, combine_body, fields_of, members, value_struct
@@ -95,15 +96,12 @@ class PhaseStruct:
         return writer
 
     def count(self, name: str, code: ir.Inline, at: Location | None) -> list[str]:
-        """begin, end, num_tiles, num_atoms."""
-        writer = self.writer(at, params=dict.fromkeys(code.params, "tile"))
-        writer.block(code.body)
-        parameter = "pos tile" if code.params else ""
-        result = writer.text.expr(code.results[0])
-        if not writer.lines:
-            return [Line(f"  EV_DEVICE pos {name}({parameter}) const {{ return {result}; }}", at)]
-        writer.line(f"return {result};")
-        return [f"  EV_DEVICE pos {name}({parameter}) const {{", *writer.lines, "  }"]
+        """begin, end, num_tiles, num_atoms: in one line where that is all."""
+        lines = position_function(self.text, name, code, at)
+        if len(lines) > 3:
+            return lines
+        head, body, _ = lines
+        return [Line(f"{head} {body.strip()} }}", at)]
 
     def enter(self) -> list[str]:
         p = self.phase

@@ -10,9 +10,8 @@ from evenly.language.diagnostics import Location
 from evenly.targets.printing.names import Names
 from evenly.targets.printing.statements import Statements, Words
 
-from .expressions import Text, ctype
+from .expressions import Text, ctype, string
 from .lines import Line
-from .remarks import remark
 from .scopes import declarations
 
 
@@ -22,7 +21,7 @@ class Writer(Statements[Text]):
     `at`: what the lines being written come from, as far as their statements do not say.
     """
 
-    words = Words(forever="while (true)", condition="if ({c})", end=";")
+    words = Words("while (true)", "if ({c})", end=";", print="ev::print_line", string=string)
 
     def __init__(self, text: Text, at: Location | None = None) -> None:
         super().__init__(text)
@@ -30,8 +29,6 @@ class Writer(Statements[Text]):
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}
         self.after: tuple[ir.Var, ...] = ()
-        # What is accumulated comes from one atom after the other, each further on than the last.
-        self.ascends = False
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -90,37 +87,23 @@ class Writer(Statements[Text]):
             self.declared.add(v)
             self.simple(f"{ctype(v.type)} {self.text.var(v)} = {text}")
 
-    def target(self, array: ir.Array, indices: tuple[ir.Expr, ...]) -> str:
-        return f"{self.text.array(array)}[{self.text.index(array, indices)}]"
-
     def store(self, s: ir.Store) -> None:
         self.line(self.store_text(s))
 
-    def effect(self, text: str) -> None:
-        """A statement that one thread makes for the tile."""
-        self.line(text)
-
     def store_text(self, s: ir.Store) -> str:
-        to, value = self.target(s.array, s.indices), self.text.expr(s.value)
+        to, value = self.text.subscript(s), self.text.expr(s.value)
         if s.array.path not in self.text.meeting:
             return f"{to} = {value};"
         atom = self.text.expr(s.atom) if s.atom else "-1"
         return f"ev::store_meeting(&{to}, ({ctype(s.array.dtype)})({value}), {atom});"
 
-    def atomic(self, s: ir.Atomic) -> None:
-        call = self.atomic_call(s)
-        if s.result is None:
-            self.simple(call)
-        else:
-            self.assign(s.result, call)
-
     def atomic_call(self, s: ir.Atomic) -> str:
         name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
         values = "".join(f", {self.text.expr(e)}" for e in s.operands)
-        return f"ev::atomic_{name}(&{self.target(s.array, s.indices)}{values})"
+        return f"ev::atomic_{name}(&{self.text.subscript(s)}{values})"
 
-    def remark(self, s: ir.Print | ir.Assert) -> None:
-        self.effect(remark(self.text, s))
+    def assertion(self, s: ir.Assert) -> str:
+        return f"if (!({self.text.expr(s.condition)})) ev::assertion_failed({string(s.text)})"
 
     def loop(self, s: ir.For) -> None:
         t = self.text
@@ -130,15 +113,6 @@ class Writer(Statements[Text]):
         start, stop, step = (t.expr(ir.Cast(e, s.var.type)) for e in (s.start, s.stop, s.step))
         with self.compound(range_head(kind, name, start, stop, step, s.step)):
             self.inner(s.body)
-
-    def combine(
-        self,
-        acc: ir.Accumulator,
-        a: tuple[ir.Expr, ...],
-        b: tuple[ir.Expr, ...],
-        later: bool = False,
-    ) -> None:
-        super().combine(acc, a, b, later or self.ascends)
 
 
 def range_head(
@@ -174,7 +148,7 @@ def fields_of(accumulators: tuple[ir.Accumulator, ...]) -> list[ir.Var]:
 def members(fields: Sequence[ir.Var]) -> dict[ir.Var, str]:
     """The members of a struct that holds these variables."""
     names = Names()
-    return {v: names.variable(v.name) for v in fields}
+    return {v: names.variable(v) for v in fields}
 
 
 def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:

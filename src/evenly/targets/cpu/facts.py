@@ -1,12 +1,11 @@
-"""What an engine asks of a layout, and what the host asks a compiled function about its layout."""
+"""What the host asks a compiled function about its layout, and the answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evenly.language import ir, walk
+from evenly.language import ir
 from evenly.language.phases import Owned, Split
-from evenly.language.types import POS
 
 from .statements import Writer, engine_var
 
@@ -16,37 +15,16 @@ FACTS, END = -1, -2
 SIZE, TILES, ATOMS, LANES = range(4)  # places in facts
 
 
-class Layout:
-    """Begin and end of tiles, written where an engine needs them."""
-
-    def __init__(self, writer: Writer, code: ir.LayoutCode) -> None:
-        self.writer = writer
-        self.code = code
-
-    def begin(self, name: str, tile: ir.Var) -> ir.Var:
-        return self.writer.held(name, self.code.begin, tile)
-
-    def end(self, name: str, tile: ir.Var) -> ir.Var:
-        return self.writer.held(name, self.code.end, tile)
-
-    def atoms(self) -> ir.Inline:
-        """The range of all atoms of a tile."""
-        tile = engine_var("tile")
-        before, begin = walk.substitute(self.code.begin, (tile,))
-        after, end = walk.substitute(self.code.end, (tile,))
-        return ir.Inline((tile,), (*before, *after), (*begin, *end, ir.Const(1, POS)))
-
-
-def answers(w: Writer, phase: Owned | Split, layout: Layout) -> None:
+def answers(w: Writer, phase: Owned | Split) -> None:
     """The function's answers to the host's questions."""
     facts = w.shared("facts")
     with w.compound("if worker < 0"):
         with w.compound(f"if worker == {END}"):
             tile = engine_var("asked")
             w.line(f"{w.text.var(tile)} = workers")
-            w.line(f"return {w.text.var(layout.end('its_end', tile))}")
-        tiles = w.text.var(w.held("tiles", layout.code.num_tiles))
-        atoms = w.text.var(w.held("atoms", layout.code.num_atoms))
+            w.line(f"return {w.text.var(w.held('its_end', phase.layout.end, tile))}")
+        tiles = w.text.var(w.held("tiles", phase.layout.num_tiles))
+        atoms = w.text.var(w.held("atoms", phase.layout.num_atoms))
         walks = isinstance(phase, Split) or phase.has_pass
         size = [
             tiles if not walks else f"({tiles} + {atoms})",
