@@ -1,6 +1,7 @@
 """The command line: `evenly demo`, `spmv`, `bench`, `tune`, `tuning`, `info`, `cache`, `schedules`, `layouts`.
 
     app          the commands and their options, as Typer sees them
+    entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
     spmv, demo, bench, tune, tuning, info, cache, listing    the commands, one file each
     bench_run    runs `evenly bench`
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line, sys.argv by default, and return its exit status."""
-    from evenly.cli.failures import guarded
+    from evenly.cli.entry import guarded
 
     return guarded(arguments)
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import signal
-import sys
-import traceback
-import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from evenly.errors import EvenlyError, InputError, InternalError, one_line
@@ -18,37 +11,6 @@ from evenly.targets.simt.report import SimtError
 # Typer's message for an option that is not an integer. It is replaced by one in our own style.
 NO_INTEGER = re.compile(r"Input should be a valid integer.*")
 RIGHT, WRONG, BAD_INPUT, OUR_MISTAKE, INTERRUPTED = 0, 1, 2, 3, 130
-
-
-def guarded(arguments: Sequence[str] | None) -> int:
-    """Run the command line and return the exit status. An error becomes one line on stderr."""
-    if arguments is None and hasattr(signal, "SIGPIPE"):
-        # `evenly layouts | head -1` ends without a message, as other programs do.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # escape what it cannot encode
-            stream.reconfigure(errors="backslashreplace")
-    try:
-        from evenly.cli.app import app
-
-        with warnings.catch_warnings():
-            warnings.showwarning = in_one_line
-            status = app(args=arguments, prog_name="evenly", standalone_mode=False)
-        sys.stdout.flush()
-        return status if isinstance(status, int) else RIGHT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:
-        line, status = said(error)
-        print(f"evenly: {line}", file=sys.stderr)
-        if status == OUR_MISTAKE and os.environ.get("EVENLY_TRACEBACK"):
-            traceback.print_exc()
-        return status
-
-
-def in_one_line(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning as one line on stderr."""
-    print(f"evenly: {one_line(str(message))}", file=sys.stderr)
 
 
 def check_range(option: str, given: int, least: int, most: int | None = None) -> None:

@@ -57,9 +57,9 @@ template <class T> EV_DEVICE complex<T> load_once(const complex<T>* p) {
 template <class T> EV_DEVICE complex<T> atomic_load(const complex<T>* p) {
   return complex<T>(atomic_load(&p->re), atomic_load(&p->im));
 }
-template <class T> EV_DEVICE void store_meeting(complex<T>* p, complex<T> z, long long who) {
-  store_meeting(&p->re, z.re, who);
-  store_meeting(&p->im, z.im, who);
+template <class T> EV_DEVICE void store_contended(complex<T>* p, complex<T> z, long long who) {
+  store_contended(&p->re, z.re, who);
+  store_contended(&p->im, z.im, who);
 }
 template <class T> EV_DEVICE void atomic_store(complex<T>* p, complex<T> z) {
   atomic_store(&p->re, z.re);

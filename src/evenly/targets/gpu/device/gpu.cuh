@@ -146,7 +146,7 @@ template <class T> EV_DEVICE T atomic_load(const T* p) { return *(const volatile
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { *(volatile T*)p = v; }
 // A store where others may store the same: different values are a race, which the CPU's `simt` finds. `who`: the atom, or
 // -1 where there is one value only.
-template <class T> EV_DEVICE void store_meeting(T* p, T v, long long who) { *(volatile T*)p = v; }
+template <class T> EV_DEVICE void store_contended(T* p, T v, long long who) { *(volatile T*)p = v; }
 EV_DEVICE int atomic_add(int* p, int v) { return atomicAdd(p, v); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {
   return (long long)atomicAdd((unsigned long long*)p, (unsigned long long)v);  // two's complement: the same bits

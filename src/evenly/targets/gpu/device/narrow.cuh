@@ -47,7 +47,7 @@ template <class F> EV_DEVICE narrow<F> atomic_load(const narrow<F>* p) {
   v.bits = atomic_load(&p->bits);
   return v;
 }
-template <class F> EV_DEVICE void store_meeting(narrow<F>* p, narrow<F> v, long long who) { store_meeting(&p->bits, v.bits, who); }
+template <class F> EV_DEVICE void store_contended(narrow<F>* p, narrow<F> v, long long who) { store_contended(&p->bits, v.bits, who); }
 template <class F> EV_DEVICE void atomic_store(narrow<F>* p, narrow<F> v) { atomic_store(&p->bits, v.bits); }
 
 }  // namespace ev

@@ -108,7 +108,7 @@ class Text(Expressions):
 
     `written`: the arrays that the program stores into, which must not be read through the
     read-only cache. `streaming`: read-once elements bypass the cache (engines that split tiles).
-    `meeting`: the arrays that are read and stored atomically (see meeting.py).
+    `contended`: the arrays that are read and stored atomically (see contended.py).
     `loaded`: elements that a variable holds already. `lane`: the variable that engines hold as a position.
     """
 
@@ -124,7 +124,7 @@ class Text(Expressions):
     wide: bool
     written: frozenset[ir.Path]
     streaming: bool = False
-    meeting: frozenset[ir.Path] = frozenset()
+    contended: frozenset[ir.Path] = frozenset()
     references: References = field(default_factory=References)
     names: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class Text(Expressions):
 
     def child(self) -> Text:
         """For another function of the same kernel: its own local names, the same references."""
-        return Text(self.wide, self.written, self.streaming, self.meeting, self.references)
+        return Text(self.wide, self.written, self.streaming, self.contended, self.references)
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
@@ -185,7 +185,7 @@ class Text(Expressions):
         index, array = self.index(e), self.array(e.array)
         if e.once and self.streaming and e.array.path not in self.written:
             return f"{array}.once({index})", ATOM
-        if e.array.path in self.meeting:
+        if e.array.path in self.contended:
             return f"ev::atomic_load(&{array}[{index}])", ATOM
         return f"{array}[{index}]", ATOM
 

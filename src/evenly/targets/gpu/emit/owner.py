@@ -12,8 +12,8 @@ from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS
 
 from .batches import SideBySide, Strided
+from .contended import reread
 from .expressions import Text
-from .meeting import reread
 from .statements import Writer, fields_of, members, range_head, value_struct
 
 # Threads of a multiprocessor. ptxas by itself keeps to 32 registers, for 2,048 of them, and loads that could be in

@@ -92,10 +92,10 @@ class Writer(Statements[Text]):
 
     def store_text(self, s: ir.Store) -> str:
         to, value = self.text.subscript(s), self.text.expr(s.value)
-        if s.array.path not in self.text.meeting:
+        if s.array.path not in self.text.contended:
             return f"{to} = {value};"
         atom = self.text.expr(s.atom) if s.atom else "-1"
-        return f"ev::store_meeting(&{to}, ({ctype(s.array.dtype)})({value}), {atom});"
+        return f"ev::store_contended(&{to}, ({ctype(s.array.dtype)})({value}), {atom});"
 
     def atomic_call(self, s: ir.Atomic) -> str:
         name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)

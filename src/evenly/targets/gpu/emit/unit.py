@@ -10,9 +10,9 @@ from evenly.language.phases import Phase
 from evenly.language.specs import LayoutSpec
 
 from .code import KernelCode
+from .contended import contended
 from .expressions import References, Text
 from .lines import origins
-from .meeting import meeting
 from .parameters import Parameter, parameters_of, view_lines
 
 
@@ -28,8 +28,8 @@ class Unit:
 
     def text(self, phase: Phase | None = None, streaming: bool = False) -> Text:
         """For a kernel of a phase; without one, for code that a single thread runs."""
-        met = meeting(phase) if phase else frozenset()
-        return Text(self.wide, self.written, streaming, met)
+        at_once = contended(phase) if phase else frozenset()
+        return Text(self.wide, self.written, streaming, at_once)
 
     @property
     def position(self) -> int:

@@ -10,7 +10,7 @@ from evenly.gpus.gpu import WARP
 from evenly.language.phases import Split
 
 from ..emit.code import PartitionCode
-from ..emit.meeting import rereads
+from ..emit.contended import rereads
 from ..emit.parameters import Parameter
 from ..engine import Counts
 from .split import SplitEngine, SplitKernels

@@ -35,7 +35,7 @@ void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) _
 // An atomic operation stands between the two; `begin` lets other threads go first.
 enum ev_atomic { ev_atomic_load, ev_atomic_store, ev_atomic_update };
 void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind);
-void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_meeting
+void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_contended
 void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after);
 
 // ---- what kernels say --------------------------------------------------------------------------------------------------

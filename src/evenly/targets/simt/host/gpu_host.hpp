@@ -200,7 +200,7 @@ EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text
 
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
-template <class T> EV_DEVICE void store_meeting(T* p, T v, long long who) {
+template <class T> EV_DEVICE void store_contended(T* p, T v, long long who) {
   ev_sim_store_begin(p, sizeof(T), sim::to_bits(v), who);
   sim::update_quietly(p, ev_atomic_store, [=](T) { return v; });
 }

@@ -66,7 +66,7 @@ private:
 
 using Touches = TouchesOf<Touch>;
 
-// Stores where others may store the same (gpu.cuh: store_meeting), by value.
+// Stores where others may store the same (gpu.cuh: store_contended), by value.
 struct Storing : Touch {
   std::int64_t who = -1;  // the atom that stores; -1: there is one value only
 };

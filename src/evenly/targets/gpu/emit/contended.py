@@ -1,4 +1,4 @@
-"""Where the processors of a phase may meet in memory, so that they have to go there atomically."""
+"""Where several processors of a phase may use one element, so that their accesses have to be atomic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from evenly.language import ir, walk
 from evenly.language.phases import Once, Owned, Phase, Split
 
 
-def meeting(phase: Phase) -> frozenset[ir.Path]:
+def contended(phase: Phase) -> frozenset[ir.Path]:
     """The arrays that atomics change, or that atoms store into where they like, or tiles one and the same.
 
     Kernels may read the first while others change them, and in the second atoms may meet that
