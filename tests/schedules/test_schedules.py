@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -280,6 +282,65 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
         @ev.schedule
         class Owner(ev.ThreadMapped):
             engine = "merge"
+
+
+def named_late(engine: object, owner: str = "thread") -> Any:
+    """A schedule whose engine is known once it is made, and not when its class is."""
+
+    @ev.schedule
+    class Late:
+        block: int = 64
+
+        def launch(self, layout):
+            return -(-layout.num_tiles // self.block), self.block
+
+        def tiles(self, layout):
+            return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+        def atoms(self, layout, tile):
+            return range(layout.begin(tile), layout.end(tile))
+
+        @property
+        def owner(self):
+            return owner
+
+        @property
+        def engine(self):
+            return engine
+
+    return Late()
+
+
+class Undecorated(ev.ThreadMapped):
+    engine = "mergepath"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (named_late("dynamical"), "Late.engine: expected one of owned, .*, got 'dynamical'"),
+        (named_late(None), "Late.engine: expected one of owned, .*, got None"),
+        (named_late(["owned"]), r"Late.engine: expected one of owned, .*, got \['owned'\]"),
+        (
+            named_late("merge"),
+            "Late.owner: expected 'share', since the engine is 'merge', got 'thre",
+        ),
+        (
+            named_late("owned", "share"),
+            "Late.owner: expected 'thread' or 'group', since the engine",
+        ),
+        (named_late("dynamic"), "Late.chunk: expected a parameter `chunk: int = ...`, since the"),
+        (Undecorated(), "Undecorated.engine: expected one of owned, .*, got 'mergepath'"),
+    ],
+)
+def test_engines_that_are_named_late_are_checked(schedule: Any, message: str) -> None:
+    A = ev.ragged(np.array([0, 2, 3]))
+    with pytest.raises(ev.InputError, match=message):
+        emitted(lengths, (A, np.zeros(2, np.int64)), schedule)
+    with pytest.raises(ev.InputError, match=message):
+        ev.verify(schedule, A)
+    with pytest.raises(ev.InputError, match=message):
+        lengths[schedule].on("python").plan(A, np.zeros(2, np.int64)).profile()
 
 
 @pytest.mark.parametrize("entry", TABLE.values(), ids=TABLE)
