@@ -391,6 +391,34 @@ def test_shares_need_to_know_how_many_items() -> None:
                 return range(0)
 
 
+# ---- schedules made of ours -------------------------------------------------------------------------
+@ev.schedule
+class FewBlocks(ev.ThreadMapped):
+    def launch(self, layout):
+        return 1, self.block
+
+
+class FewGroups(ev.WarpMapped):
+    def launch(self, layout):
+        return 1, self.block
+
+
+class OneBlock:
+    def launch(self, layout):
+        return 1, self.block
+
+
+class Mixed(OneBlock, ev.ThreadMapped):
+    pass
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", [FewBlocks(64), FewGroups(64), Mixed(64)], ids=str)
+def test_one_made_of_ours_may_launch_less(schedule: Any) -> None:
+    assert ev.ThreadMapped(64).covers and not schedule.covers
+    ev.verify(schedule, ev.ragged(layout_batteries()["power law"]), target="simt")
+
+
 # ---- tiles that engines hand out ----------------------------------------------------------------------
 @ev.schedule
 class TakesPairs:
