@@ -419,6 +419,31 @@ def test_one_made_of_ours_may_launch_less(schedule: Any) -> None:
     ev.verify(schedule, ev.ragged(layout_batteries()["power law"]), target="simt")
 
 
+@ev.schedule
+class Blocks:
+    """The least that engine "merge" asks for."""
+
+    block: int = 64
+    items: int = 3
+    owner = "share"
+    engine = "merge"
+
+    launch = ev.MergePath.launch
+    setup = ev.MergePath.setup
+    tiles = ev.MergePath.tiles
+    atoms = ev.MergePath.atoms
+
+
+@pytest.mark.parametrize("schedule", [Blocks(), Blocks(256, 3)], ids=str)
+def test_what_an_engine_does_not_ask_for_may_be_missing(schedule: Any) -> None:
+    matrix = matrices(np.float32)["power law"]
+    args = ev.csr(matrix), vector(matrix.shape[1]), vector(matrix.shape[0])
+    ours = ev.MergePath(schedule.block, schedule.items)
+    assert [k.source for k in emitted(spmv, args, schedule)] == [
+        k.source for k in emitted(spmv, args, ours)
+    ]
+
+
 # ---- tiles that engines hand out ----------------------------------------------------------------------
 @ev.schedule
 class TakesPairs:
