@@ -471,6 +471,33 @@ def test_one_of_ones_own_takes_chunks(target: str) -> None:
         ev.verify(TakesPairs(), ev.ragged(offsets), target=target)
 
 
+@ev.schedule
+class BinsForNothing(ev.Lrb):
+    def launch(self, layout):
+        return layout.num_tiles + 1, self.block
+
+
+@ev.kernel
+def most_atoms(A, sizes, most):
+    greatest = -1
+    for tile in A.tiles():
+        sizes[tile] = sum(1 for _ in A.atoms(tile))
+        greatest = max(greatest, sizes[tile])
+    most[0] = greatest
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("planned", [False, True])
+def test_blocks_that_are_launched_for_nothing_read_no_bins(planned: bool) -> None:
+    most = np.zeros(1, np.int64)
+    bound, args = (
+        most_atoms[BinsForNothing()].on("simt"),
+        (ev.ragged(np.array([0])), np.zeros(0, int), most),
+    )
+    (bound.plan(*args) if planned else bound)(*args)
+    assert most[0] == -1
+
+
 @pytest.mark.parametrize("name", layout_batteries())
 @pytest.mark.parametrize(
     "schedule", [ev.Lrb(), ev.Lrb(64, 4, 2, 16, 128), ev.Lrb(32, 2, 1, 1, 1)], ids=str
