@@ -199,6 +199,26 @@ def test_schedules_of_the_users_are_walked(name) -> None:
         assert shared.atoms[thread : thread + 3].tolist() == [size // 2, size - size // 2, 0]
 
 
+@ev.schedule
+class Backwards(ev.ThreadMapped):
+    def tiles(self, layout):
+        return range(layout.num_tiles - 1 - ev.thread_index(), -1, -ev.thread_count())
+
+
+@ev.schedule
+class InOneBlock(ev.ThreadMapped):
+    def launch(self, layout):
+        return min(layout.num_tiles, 1), self.block
+
+
+def test_those_made_of_ours_with_methods_of_their_own_are_walked() -> None:
+    sizes = np.diff(OFFSETS["power law"])
+    _, shared, _ = made(Backwards(64), OFFSETS["power law"])
+    assert shared.atoms[: len(sizes)].tolist() == sizes[::-1].tolist()
+    _, shared, _ = made(InOneBlock(64), OFFSETS["power law"])
+    assert shared.atoms.tolist() == [int(sizes[thread::64].sum()) for thread in range(64)]
+
+
 def test_too_much_to_walk_is_refused() -> None:
     with pytest.raises(
         ev.InputError,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -282,6 +284,65 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
             engine = "merge"
 
 
+def named_late(engine: object, owner: str = "thread") -> Any:
+    """A schedule whose engine is known once it is made, and not when its class is."""
+
+    @ev.schedule
+    class Late:
+        block: int = 64
+
+        def launch(self, layout):
+            return -(-layout.num_tiles // self.block), self.block
+
+        def tiles(self, layout):
+            return range(ev.thread_index(), layout.num_tiles, ev.thread_count())
+
+        def atoms(self, layout, tile):
+            return range(layout.begin(tile), layout.end(tile))
+
+        @property
+        def owner(self):
+            return owner
+
+        @property
+        def engine(self):
+            return engine
+
+    return Late()
+
+
+class Undecorated(ev.ThreadMapped):
+    engine = "mergepath"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (named_late("dynamical"), "Late.engine: expected one of owned, .*, got 'dynamical'"),
+        (named_late(None), "Late.engine: expected one of owned, .*, got None"),
+        (named_late(["owned"]), r"Late.engine: expected one of owned, .*, got \['owned'\]"),
+        (
+            named_late("merge"),
+            "Late.owner: expected 'share', since the engine is 'merge', got 'thre",
+        ),
+        (
+            named_late("owned", "share"),
+            "Late.owner: expected 'thread' or 'group', since the engine",
+        ),
+        (named_late("dynamic"), "Late.chunk: expected a parameter `chunk: int = ...`, since the"),
+        (Undecorated(), "Undecorated.engine: expected one of owned, .*, got 'mergepath'"),
+    ],
+)
+def test_engines_that_are_named_late_are_checked(schedule: Any, message: str) -> None:
+    A = ev.ragged(np.array([0, 2, 3]))
+    with pytest.raises(ev.InputError, match=message):
+        emitted(lengths, (A, np.zeros(2, np.int64)), schedule)
+    with pytest.raises(ev.InputError, match=message):
+        ev.verify(schedule, A)
+    with pytest.raises(ev.InputError, match=message):
+        lengths[schedule].on("python").plan(A, np.zeros(2, np.int64)).profile()
+
+
 @pytest.mark.parametrize("entry", TABLE.values(), ids=TABLE)
 def test_our_schedules_have_what_their_engines_ask_for(entry: Entry) -> None:
     made = entry.make()
@@ -330,6 +391,59 @@ def test_shares_need_to_know_how_many_items() -> None:
                 return range(0)
 
 
+# ---- schedules made of ours -------------------------------------------------------------------------
+@ev.schedule
+class FewBlocks(ev.ThreadMapped):
+    def launch(self, layout):
+        return 1, self.block
+
+
+class FewGroups(ev.WarpMapped):
+    def launch(self, layout):
+        return 1, self.block
+
+
+class OneBlock:
+    def launch(self, layout):
+        return 1, self.block
+
+
+class Mixed(OneBlock, ev.ThreadMapped):
+    pass
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", [FewBlocks(64), FewGroups(64), Mixed(64)], ids=str)
+def test_one_made_of_ours_may_launch_less(schedule: Any) -> None:
+    assert ev.ThreadMapped(64).covers and not schedule.covers
+    ev.verify(schedule, ev.ragged(layout_batteries()["power law"]), target="simt")
+
+
+@ev.schedule
+class Blocks:
+    """The least that engine "merge" asks for."""
+
+    block: int = 64
+    items: int = 3
+    owner = "share"
+    engine = "merge"
+
+    launch = ev.MergePath.launch
+    setup = ev.MergePath.setup
+    tiles = ev.MergePath.tiles
+    atoms = ev.MergePath.atoms
+
+
+@pytest.mark.parametrize("schedule", [Blocks(), Blocks(256, 3)], ids=str)
+def test_what_an_engine_does_not_ask_for_may_be_missing(schedule: Any) -> None:
+    matrix = matrices(np.float32)["power law"]
+    args = ev.csr(matrix), vector(matrix.shape[1]), vector(matrix.shape[0])
+    ours = ev.MergePath(schedule.block, schedule.items)
+    assert [k.source for k in emitted(spmv, args, schedule)] == [
+        k.source for k in emitted(spmv, args, ours)
+    ]
+
+
 # ---- tiles that engines hand out ----------------------------------------------------------------------
 @ev.schedule
 class TakesPairs:
@@ -355,6 +469,33 @@ class TakesPairs:
 def test_one_of_ones_own_takes_chunks(target: str) -> None:
     for offsets in layout_batteries().values():
         ev.verify(TakesPairs(), ev.ragged(offsets), target=target)
+
+
+@ev.schedule
+class BinsForNothing(ev.Lrb):
+    def launch(self, layout):
+        return layout.num_tiles + 1, self.block
+
+
+@ev.kernel
+def most_atoms(A, sizes, most):
+    greatest = -1
+    for tile in A.tiles():
+        sizes[tile] = sum(1 for _ in A.atoms(tile))
+        greatest = max(greatest, sizes[tile])
+    most[0] = greatest
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("planned", [False, True])
+def test_blocks_that_are_launched_for_nothing_read_no_bins(planned: bool) -> None:
+    most = np.zeros(1, np.int64)
+    bound, args = (
+        most_atoms[BinsForNothing()].on("simt"),
+        (ev.ragged(np.array([0])), np.zeros(0, int), most),
+    )
+    (bound.plan(*args) if planned else bound)(*args)
+    assert most[0] == -1
 
 
 @pytest.mark.parametrize("name", layout_batteries())

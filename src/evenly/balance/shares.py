@@ -4,7 +4,7 @@ All engines hand out atoms in one way: a group of lanes takes consecutive atoms 
 together, lane r every size-th of them from r on. A thread of its own is a group of one; under
 the engines that split tiles (`merge`, `nonzero`) the group is the warp, and a lane's atoms are those
 that it loads. So an array of counts says it all.
-Held against `Partition` and against plain loops in tests/tuning/test_shares.py.
+Held against `Partition` and against plain loops in tests/balance/test_shares.py.
 """
 
 from __future__ import annotations

@@ -91,6 +91,13 @@ class Schedule:
         engine = "owned"
     covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
+    def __init_subclass__(cls) -> None:
+        """What a class says it `covers` holds for its own methods, not for others in their place."""
+        super().__init_subclass__()
+        said = next(i for i, base in enumerate(cls.__mro__) if "covers" in vars(base))
+        if any(name in vars(base) for base in cls.__mro__[:said] for name in _METHODS):
+            cls.covers = False
+
     def launch(self, layout: Sizes) -> tuple[int, int]:
         """(blocks, threads a block) for a layout of these counts."""
         raise NotImplementedError

@@ -43,12 +43,10 @@ def early_loads(
     registers = schedule.items * max(
         sum(map(_registers, part)) for part in (loads, stages(loads)[0])
     )
-    held = numbers()["full"]
-    full = (
-        schedule.block * schedule.min_blocks == LARGEST.threads and registers <= held["registers"]
-    )
+    held, min_blocks = numbers()["full"], getattr(schedule, "min_blocks", 0)
+    full = schedule.block * min_blocks == LARGEST.threads and registers <= held["registers"]
     by_itself = (
-        schedule.min_blocks == 0
+        min_blocks == 0
         and not wide
         and schedule.block in FULL_BLOCKS
         and schedule.items <= held["items_by_itself"]

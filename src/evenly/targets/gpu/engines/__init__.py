@@ -26,8 +26,8 @@ ONCE = "evenly.targets.gpu.engines.once:OnceEngine"
 
 
 def engine_of(schedule: Any) -> Engine:
-    """What runs the passes of a schedule."""
-    return _engine(TABLE[schedule.engine])
+    """What runs the passes of a schedule. Raises InputError where it names none that can: engines may be named late."""
+    return _checked(schedule, type(schedule).__name__)
 
 
 def engine_for(phase: Phase, schedule: Any) -> Engine:
@@ -48,14 +48,20 @@ def _engine(place: str) -> Engine:
 
 def check(cls: Any) -> None:
     """Refuse a class of schedules whose engine there is not, or that lacks what its engine asks for."""
-    if cls.engine not in TABLE:
+    _checked(cls, cls.__name__)
+
+
+def _checked(made: Any, name: str) -> Engine:
+    """The engine of a schedule, or of a class of them, of that name."""
+    if not isinstance(made.engine, str) or made.engine not in TABLE:
         expected = f"one of {', '.join(TABLE)}"
-        raise InputError(f"{cls.__name__}.engine", expected=expected, given=repr(cls.engine))
-    engine, since = _engine(TABLE[cls.engine]), f"since the engine is {cls.engine!r}"
-    if not isinstance(cls.owner, property) and cls.owner not in engine.owners:
+        raise InputError(f"{name}.engine", expected=expected, given=repr(made.engine))
+    engine, since = _engine(TABLE[made.engine]), f"since the engine is {made.engine!r}"
+    if not isinstance(made.owner, property) and made.owner not in engine.owners:
         expected = f"{' or '.join(map(repr, engine.owners))}, {since}"
-        raise InputError(f"{cls.__name__}.owner", expected=expected, given=repr(cls.owner))
-    for name in engine.parameters:
-        if not hasattr(cls, name):
-            expected = f"a parameter `{name}: int = ...`, {since}"
-            raise InputError(f"{cls.__name__}.{name}", expected=expected, given="nothing")
+        raise InputError(f"{name}.owner", expected=expected, given=repr(made.owner))
+    for parameter in engine.parameters:
+        if not hasattr(made, parameter):
+            expected = f"a parameter `{parameter}: int = ...`, {since}"
+            raise InputError(f"{name}.{parameter}", expected=expected, given="nothing")
+    return engine

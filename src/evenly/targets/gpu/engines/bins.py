@@ -69,7 +69,8 @@ class BinsEngine(HandedOutEngine):
         lanes: int,
         gpu: Gpu,
     ) -> Sizing:
-        tiles, blocks = sizes.num_tiles, self.blocks(schedule, sizes, gpu)
+        tiles = sizes.num_tiles
+        blocks = self.blocks(schedule, sizes, gpu) if tiles else 0  # of no tiles nobody makes bins
         counting = min(ceil_div(tiles, COUNT_BLOCK * TILES_A_THREAD), MOST_BLOCKS)
         warps = counting * COUNT_BLOCK // WARP
         listed = min(tiles, sizes.num_atoms)  # tiles that have atoms, at most
