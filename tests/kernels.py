@@ -8,14 +8,18 @@ than the matrix (the zeros that some layouts fill in).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 import evenly as ev
+from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
+from evenly.layouts.grouped import tiles_are_rows
+from evenly.schedules import TABLE
 from tests.batteries import matrices, vector
 
 
@@ -204,7 +208,22 @@ CASES = {
     ),
 }
 
-ROW_LAYOUTS = ("csr", "ell", "dia", "bcsr")
+EYE = scipy.sparse.eye_array(2, format="csr")
+MATRIX_LAYOUTS = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
+FIRST = ("csr", "ell", "dia", "bcsr")
+# Those and whatever else the table has whose tiles are rows.
+ROW_LAYOUTS = (
+    *FIRST,
+    *(n for n in MATRIX_LAYOUTS if n not in FIRST and tiles_are_rows(convert(EYE, n))),
+)
+
+
+def others(known: Iterable[Any], by: Callable[[Any], Any] = type) -> dict[str, Any]:
+    """The schedules of the table, as they are by default, that `known` has none like."""
+    there = {by(schedule) for schedule in known}
+    made = {name: entry.make() for name, entry in TABLE.items()}
+    return {name: schedule for name, schedule in made.items() if by(schedule) not in there}
+
 
 # One of each engine, with its own parameters.
 ENGINES = [
@@ -217,6 +236,7 @@ ENGINES = [
     ev.MergePath(),
     ev.NonzeroSplit(),
 ]
+ENGINES += others(ENGINES, by=lambda schedule: schedule.engine).values()
 
 SCHEDULES = {
     "thread": ev.ThreadMapped(),
@@ -235,6 +255,7 @@ SCHEDULES = {
     "merge 7": ev.MergePath(block=256, items=7),
     "nonzero": ev.NonzeroSplit(block=64, items=5),
 }
+SCHEDULES |= others(SCHEDULES.values())
 
 
 _references: dict[Any, tuple[np.ndarray, ...]] = {}

@@ -109,3 +109,10 @@ def test_errors_in_the_callers_words() -> None:
         kit.renamed(y="out"),
     ):
         row_sums(MATRIX, out)
+
+
+def test_what_the_host_decides_by() -> None:
+    x = np.ones(3)
+    assert kit.to_numpy(x) is x
+    tensor = pytest.importorskip("torch").ones(3)
+    assert kit.to_numpy(tensor).tolist() == [1, 1, 1]

@@ -16,12 +16,23 @@ import numpy as np
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
+from evenly.interop.transfer import to_numpy
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts.contract import is_layout, leaves
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
 
-__all__ = ["as_rows", "check_shape", "empty", "leaves_rows", "renamed", "result_type", "shape", "zeros"]  # fmt: skip
+__all__ = [
+    "as_rows",
+    "check_shape",
+    "empty",
+    "leaves_rows",
+    "renamed",
+    "result_type",
+    "shape",
+    "to_numpy",
+    "zeros",
+]
 
 
 def as_rows(A: Any, name: str = "A") -> Any:

@@ -14,6 +14,7 @@ from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import numbers
 from evenly.schedules.contract import Sizes
 from tests.batteries import layout_batteries
+from tests.kernels import others
 
 OFFSETS = layout_batteries()
 SCHEDULES = (
@@ -23,6 +24,7 @@ SCHEDULES = (
     ev.Lrb(64, 4, 2, 16, 128), ev.DynamicChunks(3, 1, 64), ev.DynamicChunks(5, 8, 64), ev.DynamicChunks(2, 40, 128),
     ev.WorkOriented(32, 3), ev.MergePath(32, 2), ev.MergePath(96, 4), ev.NonzeroSplit(64, 1),
 )  # fmt: skip
+SCHEDULES += tuple(others(SCHEDULES).values())
 
 
 def made(schedule, offsets):

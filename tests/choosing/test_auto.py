@@ -131,7 +131,7 @@ def test_explain_refuses_what_it_does_not_know() -> None:
     with pytest.raises(ev.InputError, match="A: expected a layout or a sparse matrix, got int"):
         ev.explain(3)
     with pytest.raises(
-        ev.InputError, match="target: expected one of auto, cpu, cuda, python, simt, got 'gpu'"
+        ev.InputError, match="target: expected one of auto, cpu, cuda, .*, got 'gpu'"
     ):
         ev.explain(ev.ragged(np.array([0, 2])), target="gpu")
 

@@ -11,7 +11,7 @@ from evenly.cli import demo, problem
 from evenly.schedules import TABLE as SCHEDULES
 from evenly.timing import busy
 
-ROW = re.compile(r"│ (.{17,20}) │ (\S.{13}) │ +(\d+\.\d{4}) │ +(\d+\.\d{4}) │ +(\S+) │")
+ROW = re.compile(r"│ (.{17,20}) │ (\S.{13,}) │ +(\d+\.\d{4}) │ +(\d+\.\d{4}) │ +(\S+) │")
 
 
 def rows(ran) -> list[tuple[str, ...]]:

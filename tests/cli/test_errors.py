@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from evenly import targets
 from evenly.cli.failures import OUR_MISTAKE, said
 from evenly.errors import InternalError
+from evenly.schedules import TABLE as SCHEDULES
+from tests.kernels import MATRIX_LAYOUTS
 
 HEADER = "%%MatrixMarket matrix coordinate real general\n"
 HINT = "; hint: it begins with '%%MatrixMarket matrix coordinate real general'"
@@ -91,10 +94,10 @@ def test_a_file_that_may_not_be_read(evenly, small, tmp_path):
 
 
 OPTIONS = {
-    "--schedule merge": "--schedule: expected one of all, auto, block_mapped, dynamic_chunks, group_mapped, lrb, merge_path, nonzero_split, thread_mapped, warp_mapped, work_oriented, got 'merge'; hint: did you mean 'merge_path'?",
-    "--layout crs": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'crs'; hint: did you mean 'csr'?",
-    "--layout ragged": "--layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'ragged'",
-    "--target cdua": "--target: expected one of auto, cpu, cuda, python, simt, got 'cdua'; hint: did you mean 'cuda'?",
+    "--schedule merge": f"--schedule: expected one of {', '.join(sorted(['all', 'auto', *SCHEDULES]))}, got 'merge'; hint: did you mean 'merge_path'?",
+    "--layout crs": f"--layout: expected one of {', '.join(sorted(MATRIX_LAYOUTS))}, got 'crs'; hint: did you mean 'csr'?",
+    "--layout ragged": f"--layout: expected one of {', '.join(sorted(MATRIX_LAYOUTS))}, got 'ragged'",
+    "--target cdua": f"--target: expected one of {', '.join(sorted(['auto', *targets.TABLE]))}, got 'cdua'; hint: did you mean 'cuda'?",
     "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",
     "--repeat 0": "--repeat: expected 1 or more, got 0",
     "--repeat -3": "--repeat: expected 1 or more, got -3",

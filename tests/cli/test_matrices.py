@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evenly.schedules import TABLE as SCHEDULES
-
 QUICK = ("chesapeake", "adder_dcop_05", "arrow", "young1c")
 
 
@@ -74,10 +72,3 @@ def test_padded_layouts(evenly, matrices_dir, layout):
         else:
             assert (ran.status, ran.lines[-1]) == (0, "Errors: 0"), (name, ran.err)
     assert refused < 40
-
-
-def test_the_names_that_users_type():
-    assert list(SCHEDULES) == [
-        "thread_mapped", "group_mapped", "warp_mapped", "block_mapped", "dynamic_chunks", "lrb",
-        "work_oriented", "merge_path", "nonzero_split",
-    ]  # fmt: skip

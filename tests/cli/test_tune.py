@@ -9,6 +9,7 @@ import re
 import pytest
 
 import evenly as ev
+from evenly import targets
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +85,7 @@ def test_measured_and_not_remembered(evenly, small, winners_file) -> None:
 
 BAD = {
     "--target simt": "--target: expected one of auto, cpu, cuda, got 'simt'",
-    "--target cup": "--target: expected one of auto, cpu, cuda, python, simt, got 'cup'; hint: did you mean 'cpu'?",
+    "--target cup": f"--target: expected one of {', '.join(sorted(['auto', *targets.TABLE]))}, got 'cup'; hint: did you mean 'cpu'?",
     "--schedule merge": "schedule: expected one of ",
     "--seconds 0": "--seconds: expected 1 or more, got 0",
     "--dtype int8": "--dtype: expected one of bfloat16, complex128, complex64, float16, float32, float64, got 'int8'",

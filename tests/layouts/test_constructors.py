@@ -9,7 +9,6 @@ import scipy.sparse as sp
 from evenly.errors import InputError
 from evenly.language.types import TYPES
 from evenly.layouts import (
-    TABLE,
     bcsr,
     convert,
     coo,
@@ -25,6 +24,7 @@ from evenly.layouts.bcsr import Bcsr, PaddedBcsr
 from evenly.layouts.contract import masks
 from evenly.layouts.subset import CountedSubset
 from evenly.layouts.uniform import UniformOfIds
+from tests.kernels import MATRIX_LAYOUTS
 
 VALUES = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 INDICES = np.array([0, 2, 1, 0, 2], np.int32)
@@ -63,7 +63,7 @@ def test_raw_arrays_are_kept_and_index_types_mixed():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
-@pytest.mark.parametrize("name", [n for n, e in TABLE.items() if e.of_matrix])
+@pytest.mark.parametrize("name", MATRIX_LAYOUTS)
 def test_element_types_are_kept(dtype, name):
     assert convert(MATRIX.astype(dtype), name).values.dtype == dtype
 
@@ -335,7 +335,7 @@ def _bad(name, call, message):
         _bad(
             "layout name",
             lambda: convert(MATRIX, "crs"),
-            "layout: expected one of bcsr, coo, csc, csr, dia, ell, got 'crs'; "
+            f"layout: expected one of {', '.join(sorted(MATRIX_LAYOUTS))}, got 'crs'; "
             "hint: did you mean 'csr'?",
         ),
         _bad(

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 import evenly as ev
 from evenly.errors import InputError
 from evenly.language.types import ARRAY_TYPES
-from evenly.layouts import TABLE, check, convert
+from evenly.layouts import check, convert
 from tests.batteries import array
+from tests.kernels import MATRIX_LAYOUTS as MATRICES
 from tests.layouts.soundness import Case, dense, random_case, sound_offsets, verdict
 
-MATRICES = [name for name, entry in TABLE.items() if entry.of_matrix]
 BARE = {"csr": sp.csr_array, "csc": sp.csc_array, "coo": sp.coo_array, "bsr": sp.bsr_array, "dia": sp.dia_array}  # fmt: skip
 PARTS = {"dia": ("data", "offsets")}
 

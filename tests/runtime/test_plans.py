@@ -133,6 +133,6 @@ def test_loops_inside_while_need_whole_tiles() -> None:
         halved[schedule].on("cpu")(A, y)
         np.testing.assert_allclose(y, expected, rtol=1e-5)
     with pytest.raises(
-        ev.LanguageError, match="use a schedule that owns whole tiles: ThreadMapped, GroupMapped"
+        ev.LanguageError, match="use a schedule that owns whole tiles, as ThreadMapped, GroupMapped"
     ):
         halved[ev.MergePath()].on("cpu")(A, expected)

@@ -86,9 +86,7 @@ def spmv(
         str,
         typer.Option(metavar="NAME", help="One of `evenly schedules`; all: each in turn; auto."),
     ] = "auto",
-    layout: Annotated[
-        str, typer.Option(metavar="NAME", help="csr, csc, coo, ell, bcsr or dia.")
-    ] = "csr",
+    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
     target: Annotated[
         str,
         typer.Option(
@@ -159,9 +157,7 @@ def tune(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this schedule; may be given several times."),
     ] = None,
-    layout: Annotated[
-        str, typer.Option(metavar="NAME", help="csr, csc, coo, ell, bcsr or dia.")
-    ] = "csr",
+    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
     target: Annotated[
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",

@@ -121,7 +121,5 @@ def legend(target: Target, repeat: int) -> str:
         "largest error  of a row, |y - y64| / |A||x|; y64 is SciPy's in float64",
     ]
     if not target.gpu:
-        lines.append(
-            "schedule       the four *_mapped, dynamic_chunks and lrb do the same on a CPU"
-        )
+        lines.append("schedule       those that share no tile do the same on a CPU")
     return "\n".join(lines)

@@ -246,8 +246,7 @@ class _TileCutter:
             refuse(
                 looped.at,
                 "a loop over atoms inside a while or range loop, under a schedule that splits tiles",
-                "use a schedule that owns whole tiles: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, "
-                "DynamicChunks or Lrb",
+                "use a schedule that owns whole tiles, as ThreadMapped, GroupMapped and Lrb do",
             )
         self.past = list(self.cutter.past)
         items = _flat(self.loop.body, None, self.cutter.namer)
@@ -296,8 +295,8 @@ class _TileCutter:
                 at,
                 "the number of lanes around a loop over atoms must be known before the launch, under a schedule "
                 "that splits tiles",
-                "an argument of the kernel, or the length of an array; ThreadMapped, GroupMapped, WarpMapped, "
-                "BlockMapped, DynamicChunks and Lrb own whole tiles, and take any number",
+                "an argument of the kernel, or the length of an array; schedules that own whole tiles, as "
+                "ThreadMapped, GroupMapped and Lrb do, take any number",
             )
         return lanes
 

@@ -41,10 +41,10 @@ def covering() -> list:
                 pytest.param(
                     kernel,
                     schedule,
-                    ROW_LAYOUTS[n % 4],
+                    ROW_LAYOUTS[n % len(ROW_LAYOUTS)],
                     n // 2 % 2,
                     arch,
-                    id=f"{kernel}-{schedule}-{ROW_LAYOUTS[n % 4]}-{arch}",
+                    id=f"{kernel}-{schedule}-{ROW_LAYOUTS[n % len(ROW_LAYOUTS)]}-{arch}",
                 )
             )
     return out

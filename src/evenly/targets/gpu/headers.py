@@ -6,30 +6,32 @@ import functools
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "device"
-ORDER = (
-    "gpu.cuh",
-    "narrow.cuh",
-    "complex.cuh",
-    "group.cuh",
-    "ops.cuh",
-    "grid.cuh",
-    "carry.cuh",
-    "meet.cuh",
-    "links.cuh",
-    "rules.cuh",
-    "split.cuh",
-    "share.cuh",
-    "flatten.cuh",
-    "scan.cuh",
-    "dynamic.cuh",
-    "bins.cuh",
-)
+INCLUDE = '#include "'
+
+
+def in_order(folder: Path) -> tuple[str, ...]:
+    """The headers of a folder, each behind those that it includes."""
+    found: dict[str, None] = {}
+
+    def add(name: str) -> None:
+        if name not in found:
+            for line in (folder / name).read_text().splitlines():
+                if line.startswith(INCLUDE):
+                    add(line.split('"')[1])
+            found[name] = None
+
+    for path in sorted(folder.glob("*.cuh")):
+        add(path.name)
+    return tuple(found)
+
+
+ORDER = in_order(FOLDER)
 
 
 @functools.cache
 def text() -> str:
     """All headers in order, without the lines that join them as files."""
-    dropped = ("#pragma once", '#include "')
+    dropped = ("#pragma once", INCLUDE)
     parts = []
     for name in ORDER:
         lines = (FOLDER / name).read_text().splitlines()
