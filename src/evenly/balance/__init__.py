@@ -1,7 +1,7 @@
-"""How evenly schedules divide the work of a layout: `plan.profile()`.
+"""Count how evenly schedules divide the work of a layout, for `plan.profile()`.
 
-shares       the atoms of each group of threads, under any schedule
-profile      from shares to a Balance
+shares       counts the atoms of each group of threads, under any schedule
+profile      makes a Balance from shares
 balance      the numbers
 sketch, pictures     the numbers as text and as a figure
 """

@@ -1,9 +1,9 @@
-"""`plan.profile()`: how evenly a schedule, and others beside it, divide the work of a layout.
+"""`Balance`, the result of `plan.profile()`: how evenly a schedule, and others beside it, divide the work of a layout.
 
-Time is counted in atoms: a lane evaluates one after the other, the 32 lanes of a warp go in
-lockstep, and a block holds its threads until its last warp is done. What a launch loses then
-comes apart into three factors: lanes that wait for their warp, warps that wait for their block,
-blocks that are done before the slowest.
+Time is counted in atoms. A lane processes its atoms one after the other, the 32 lanes of a warp run in
+lockstep, and a block holds its threads until its last warp is done. The loss of a launch then has three
+factors: lanes that wait for their warp, warps that wait for their block, and blocks that are done
+before the slowest.
 
 Source: the load imbalance of Osama, Porumbescu, Owens (PPoPP 2023), section 3; the lockstep
 model of Bell and Garland (SC 2009), section 4.
@@ -27,11 +27,11 @@ Numbers = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """The threads, the warps or the blocks of a launch, those with equal work as one entry.
+    """The threads, the warps or the blocks of a launch. Processors with equal work are one entry.
 
-    time, atoms, count: (n,) int64; each of `count` processors takes `time` (atoms, one after the
-    other) for its `atoms`. Entries of blocks are single ones, in the order of the launch.
-    lanes: threads a processor.
+    time, atoms, count: (n,) int64. Each of `count` processors takes `time` (in atoms, one after the
+    other) for its `atoms`. Each block is an entry of its own, in the order of the launch.
+    lanes: the threads of a processor.
     """
 
     lanes: int
@@ -41,7 +41,7 @@ class Level:
 
     @cached_property
     def number(self) -> int:
-        """How many processors there are."""
+        """The number of processors."""
         return int(self.count.sum())
 
     @cached_property
@@ -51,7 +51,7 @@ class Level:
 
     @cached_property
     def held(self) -> int:
-        """The time of all together."""
+        """The sum of all times."""
         return int(self.time @ self.count)
 
     @property
@@ -61,16 +61,16 @@ class Level:
 
     @property
     def skew(self) -> float:
-        """The greatest time over the mean; 1 where nobody has work."""
+        """The greatest time over the mean; 1 if there is no work."""
         return self.most / self.mean if self.mean else 1.0
 
     @property
     def idle(self) -> float:
-        """Share of the lanes' time without an atom, 0 .. 1, while their processors are at work."""
+        """The share of the lanes' time without an atom, 0 .. 1, while their processors are at work."""
         return _lost(int(self.atoms @ self.count), self.held * self.lanes)
 
     def sampled(self, points: int) -> tuple[Numbers, Numbers]:
-        """(time, atoms) of the processors at `points` evenly spaced places, the longest first; (0,) where none is."""
+        """Return (time, atoms) of processors at `points` evenly spaced positions, the longest first, or (0,)."""
         if self.number == 0:
             return self.time, self.atoms
         order = np.lexsort((-self.atoms, -self.time))
@@ -81,12 +81,12 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """What one schedule makes of the layout: the levels of its launch, and what they lose.
+    """How one schedule divides the layout: the levels of its launch, and their losses.
 
-    idle: share of the threads' time without an atom while their blocks are at work; that is
-    idle_lanes and idle_warps together. idle_blocks: what blocks would lose beside it if all of them
-    ran at once (a GPU that has more of them than places starts another instead).
-    All four lie in 0 .. 1.
+    idle: the share of the threads' time without an atom while their blocks are at work, which combines
+    idle_lanes and idle_warps. idle_blocks: what blocks would lose in addition if all of them ran at
+    once (a GPU that cannot run all of them starts the next one instead).
+    All four are in 0 .. 1.
     """
 
     schedule: Schedule
@@ -96,7 +96,7 @@ class Load:
 
     @property
     def label(self) -> str:
-        """The schedule by its name, with the parameters that are not the default."""
+        """The name of the schedule, with the parameters that are not the default."""
         known = (name for name, entry in TABLE.items() if entry.make is type(self.schedule))
         name = next(known, type(self.schedule).__name__)
         return " ".join([name, *_changed(self.schedule)])
@@ -123,7 +123,7 @@ class Balance:
     """How evenly schedules divide the tiles of one layout. `str()` is a sketch for a terminal.
 
     kernel, layout: what was profiled, in words. tiles, atoms: of the layout.
-    loads: a Load a schedule, the plan's own first; `chosen` is that one.
+    loads: a Load for each schedule, the plan's own first; `chosen` is that one.
     """
 
     kernel: str
@@ -151,7 +151,7 @@ class Balance:
         save(self, path)
 
     def _repr_svg_(self) -> str | None:
-        """What a notebook shows; its text where there is no Matplotlib."""
+        """Return the picture for a notebook, which shows the text if there is no Matplotlib."""
         from .pictures import available, svg
 
         return svg(self) if available() else None
@@ -162,7 +162,7 @@ def _lost(used: int, held: int) -> float:
 
 
 def _changed(schedule: Schedule) -> Iterator[str]:
-    """The parameters that are not the default, as name=value."""
+    """Yield the parameters that are not the default, as name=value."""
     for f in dataclasses.fields(schedule):
         if getattr(schedule, f.name) != f.default:
             yield f"{f.name}={getattr(schedule, f.name)}"

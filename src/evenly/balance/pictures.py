@@ -1,4 +1,4 @@
-"""A Balance as a picture: a row a schedule, its threads, warps and blocks side by side.
+"""Draw a Balance: one row for each schedule, with its threads, warps and blocks side by side.
 
 The panels of a row share an axis of time (atoms that a thread takes one after the other). Dark is
 time at an atom, light is time without one. Needs Matplotlib.
@@ -20,15 +20,15 @@ from .balance import Balance, Level, Load, Numbers
 from .sketch import percent, times
 
 SUFFIXES = (".png", ".svg")
-POINTS = 240  # steps of a curve
+POINTS = 240  # the steps of a curve
 DPI = 160
-STEEP = 12  # longest time over that of a mean warp, from which on a row's axis is logarithmic
-# Dark and light enough to be told apart in grey, and by every eye (Okabe, Ito 2008).
+STEEP = 12  # the axis is logarithmic if the longest time is this many times a mean warp's
+# Dark and light enough to be told apart in grey, and by colour-blind readers (Okabe, Ito 2008).
 BUSY, IDLE, MEAN, TEXT, FAINT = "#0072b2", "#f6d58c", "#b3261e", "#1a1a1a", "#b8b8b8"
 
 
 def available() -> bool:
-    """Whether Matplotlib is there."""
+    """Whether Matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
@@ -39,7 +39,7 @@ def save(balance: Balance, path: Any) -> None:
 
 
 def check_path(path: Any, name: str = "path") -> None:
-    """Refuse what cannot be drawn to, before anything is computed."""
+    """Refuse a path that cannot be drawn to, before anything is computed."""
     if not isinstance(path, str | PathLike):
         raise InputError(name, expected="the path of a file", given=type(path).__name__)
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -53,14 +53,14 @@ def check_path(path: Any, name: str = "path") -> None:
 
 
 def svg(balance: Balance) -> str:
-    """The picture as SVG text."""
+    """Return the picture as SVG text."""
     out = io.StringIO()
     figure(balance).savefig(out, format="svg")
     return out.getvalue()
 
 
 def figure(balance: Balance) -> Any:
-    """The picture as a `matplotlib.figure.Figure`, which belongs to no window."""
+    """Return the picture as a `matplotlib.figure.Figure` that belongs to no window."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -92,7 +92,7 @@ def _row(axes: Any, load: Load) -> None:
 
 
 def _scale(ax: Any, load: Load) -> str:
-    """The row's axis, logarithmic where its longest would hide the rest; what to say of it."""
+    """Set the row's axis, logarithmic if its longest time would hide the rest, and return a note that says so."""
     most = load.threads.most
     if most > STEEP * max(load.warps.mean, 1):
         ax.set_yscale("symlog", linthresh=1, linscale=0.5)
@@ -112,7 +112,7 @@ def _name(ax: Any, load: Load, chosen: bool, scale: str) -> None:
 
 
 def in_launch_order(level: Level) -> tuple[Numbers, Numbers]:
-    """(greatest time, mean busy time) of blocks that follow each other, in at most POINTS pieces."""
+    """Return (greatest time, mean busy time) of successive blocks, in at most POINTS pieces."""
     pieces = min(level.number, POINTS)
     starts = np.arange(pieces) * level.number // max(pieces, 1)
     if pieces == 0:
@@ -123,7 +123,7 @@ def in_launch_order(level: Level) -> tuple[Numbers, Numbers]:
 
 
 def steps(heights: Numbers) -> tuple[Numbers, Numbers]:
-    """(heights, edges) of equally wide bars from 0 to 1, where neighbours of one height are one bar."""
+    """Return (heights, edges) of equally wide bars from 0 to 1. Neighbours of one height become one bar."""
     starts = np.flatnonzero(np.diff(heights, prepend=-1))
     edges = np.append(starts, len(heights)) / max(len(heights), 1)
     return heights[starts], edges

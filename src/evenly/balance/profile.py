@@ -1,4 +1,4 @@
-"""The numbers behind `plan.profile()`: from a layout and schedules to a Balance."""
+"""Compute a Balance from a layout and schedules, for `plan.profile()`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from evenly.schedules.contract import Sizes
 from .balance import Balance, Level, Load, Numbers
 from .shares import MOST_STEPS, Shares, shares
 
-# Instead of a default that only repeats another one: a group of 32 is a warp.
+# Replaces a default that only repeats another one: a group of 32 is a warp.
 BESIDE: dict[str, dict[str, int]] = {"group_mapped": {"size": 8}}
-COMMON = 1 << 16  # smaller amounts are counted in a table, the few greater ones by sorting
+COMMON = 1 << 16  # smaller values are counted in a table, the few greater ones by sorting
 
 
 def profile(
     kernel: str, binding: Binding, phases: Phases, schedules: list[Schedule], layout: str | None
 ) -> Balance:
-    """How `schedules` divide one of a kernel's layouts: the named one, or that of the first tile loop.
+    """Count how `schedules` divide one of a kernel's layouts: the named one, or that of the first tile loop.
 
-    Raises InputError for a name that is no layout, and where a schedule of the user's has too much to walk.
+    Raises InputError for a name that is not a layout, and if a user's schedule has too much to walk.
     """
     there = {name: value for name, value in binding.arguments.items() if is_layout(value)}
     name = layout or _first_loop(phases)
@@ -46,7 +46,7 @@ def profile(
 
 
 def _first_loop(phases: Phases) -> str:
-    """The layout of the first loop over tiles that has a pass over atoms; "" where none has."""
+    """Return the layout of the first loop over tiles that has a pass over atoms; "" if there is none."""
     for phase in phases.phases:
         if not isinstance(phase, Once) and (not isinstance(phase, Owned) or phase.has_pass):
             return phase.path[0]
@@ -54,7 +54,7 @@ def _first_loop(phases: Phases) -> str:
 
 
 def beside(chosen: Schedule, against: Any, whole_tiles: bool) -> list[Schedule]:
-    """The chosen schedule, then those of `against` (None: every built-in one), each once.
+    """Return the chosen schedule, then those of `against` (None: every built-in one), each once.
 
     whole_tiles: whether the kernel needs schedules that own whole tiles.
     Raises InputError for names that are not schedules.
@@ -68,15 +68,15 @@ def beside(chosen: Schedule, against: Any, whole_tiles: bool) -> list[Schedule]:
 
 
 def offsets_of(layout: LayoutInstance) -> Numbers:
-    """Where the tiles of a layout in CPU memory begin, and its atoms end: (tiles + 1,) int64.
+    """Return where the tiles of a layout in CPU memory begin, and where its atoms end: (tiles + 1,) int64.
 
-    Raises InputError where `begin` takes one tile at a time, and there are many.
+    Raises InputError if `begin` takes one tile at a time, and there are many.
     """
     tiles = int(layout.num_tiles)
     offsets = np.full(tiles + 1, int(layout.num_atoms), np.int64)
     try:
         offsets[:-1] = layout.begin(np.arange(tiles))
-    except (TypeError, ValueError):  # it branches, or wants a true integer
+    except (TypeError, ValueError):  # it branches, or needs an integer
         if tiles > MOST_STEPS:
             raise InputError(
                 f"{type(layout).__name__}.begin",
@@ -90,7 +90,7 @@ def offsets_of(layout: LayoutInstance) -> Numbers:
 
 # ---- from groups to threads, warps and blocks ------------------------------------------------------
 def load(schedule: Schedule, shared: Shares) -> Load:
-    """The levels of a launch whose groups of lanes have these shares."""
+    """Compute the levels of a launch whose groups of lanes have these shares."""
     sizes, count = distinct(shared.atoms)
     small = shared.size < WARP
     warps = _small_groups(shared) if small else _large_groups(shared, sizes, count)
@@ -98,7 +98,7 @@ def load(schedule: Schedule, shared: Shares) -> Load:
 
 
 def distinct(values: Numbers) -> tuple[Numbers, Numbers]:
-    """The different values, none negative, and how often each stands there."""
+    """Return the distinct values, none of them negative, and how often each occurs."""
     common = np.bincount(values[values < COMMON])
     greater, count = np.unique(values[values >= COMMON], return_counts=True)
     found = np.flatnonzero(common)
@@ -106,7 +106,7 @@ def distinct(values: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _threads(shared: Shares, sizes: Numbers, count: Numbers) -> Level:
-    """Of a group's lanes, the first `more` have one atom more than the others."""
+    """Compute the level of threads. The first `more` lanes of a group have one atom more than the others."""
     each, more = np.divmod(sizes, shared.size)
     spare = shared.blocks * shared.block - len(shared.atoms) * shared.size
     atoms = np.concatenate([each + 1, each, [0]])
@@ -115,14 +115,14 @@ def _threads(shared: Shares, sizes: Numbers, count: Numbers) -> Level:
 
 
 def _small_groups(shared: Shares) -> Level:
-    """Several groups a warp, in lockstep: the longest holds the others."""
+    """Compute the level of warps that hold several groups in lockstep: the longest group holds up the others."""
     groups = shared.atoms.reshape(-1, shared.per_block * WARP // shared.block)
     time = -(-groups.max(axis=1, initial=0) // shared.size)
     return _level(WARP, time, groups.sum(axis=1), np.ones_like(time))
 
 
 def _large_groups(shared: Shares, sizes: Numbers, count: Numbers) -> Level:
-    """Several warps a group: what each has follows from the group's atoms."""
+    """Compute the level of warps if a group has several: their atoms follow from the group's."""
     each, more = (part[:, None] for part in np.divmod(sizes, shared.size))
     first = np.arange(0, shared.size, WARP)
     lanes = np.minimum(shared.size - first, WARP)
@@ -140,6 +140,6 @@ def _blocks(shared: Shares) -> Level:
 
 
 def _level(lanes: int, time: Numbers, atoms: Numbers, count: Numbers) -> Level:
-    """Without the entries that nobody has."""
+    """Make a level without the entries that no processor has."""
     real = count > 0
     return Level(lanes, time[real], atoms[real], count[real])

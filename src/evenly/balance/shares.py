@@ -1,10 +1,10 @@
-"""How many atoms each group of threads gets, for the launch that a schedule asks for.
+"""Count the atoms of each group of threads, for the launch of a schedule.
 
 All engines hand out atoms in one way: a group of lanes takes consecutive atoms (or a tile)
-together, lane r every size-th of them from r on. A thread of its own is a group of one; under
+together, and lane r takes every size-th of them from r on. A single thread is a group of one. In
 the engines that split tiles (`merge`, `nonzero`) the group is the warp, and a lane's atoms are those
-that it loads. So an array of counts says it all.
-Held against `Partition` and against plain loops in tests/balance/test_shares.py.
+that it loads. So an array of counts is enough.
+tests/balance/test_shares.py compares it with `Partition` and with plain loops.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from evenly.targets.gpu.engines import engine_of
 
 from .balance import Numbers
 
-MOST_STEPS = 200_000  # that Python walks in a few seconds
+MOST_STEPS = 200_000  # what Python walks in a few seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Shares:
-    """Atoms of each group, in the order of the launch: (blocks * per_block,) int64.
+    """The atoms of each group, in the order of the launch: (blocks * per_block,) int64.
 
-    size: lanes a group. block: threads a block. per_block: groups a block.
+    size: lanes of a group. block: threads of a block. per_block: groups of a block.
     """
 
     atoms: Numbers
@@ -45,10 +45,10 @@ class Shares:
 
 
 def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares:
-    """The shares of `schedule` on a layout in CPU memory.
+    """Count the shares of `schedule` on a layout in CPU memory.
 
-    offsets: (tiles + 1,) int64, where its tiles begin. sizes: what `launch` sees.
-    Raises InputError for a schedule of the user's on more than MOST_STEPS tiles and threads.
+    offsets: (tiles + 1,) int64, where its tiles begin. sizes: what `launch` gets.
+    Raises InputError for a user's schedule on more than MOST_STEPS tiles and threads.
     """
     engine, block = engine_of(schedule), schedule.block
     blocks = engine.blocks(schedule, sizes, measured())
@@ -67,7 +67,7 @@ def _per_block(size: int, block: int) -> int:
 
 # ---- schedules of the user's, walked ---------------------------------------------------------------
 def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
-    """Atoms of each thread, (blocks * block,), by the schedule's own methods as plain Python."""
+    """Count the atoms of each thread, (blocks * block,), with the schedule's own methods as plain Python."""
     size = schedule.size if schedule.owner == "group" else 1
     steps = blocks * block + int(layout.num_tiles) * size
     if steps > MOST_STEPS:
@@ -90,7 +90,7 @@ def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
 
 
 def _first_thread(group: int, size: int) -> int:
-    """Where in its block a group begins: no small one straddles two warps (device/group.cuh)."""
+    """Return where in its block a group begins: a small group never straddles two warps (device/group.cuh)."""
     if size > WARP:
         return group * ceil_div(size, WARP) * WARP
     per_warp = WARP // size

@@ -1,4 +1,4 @@
-"""A Balance as text: a line a schedule, 80 columns, no colours, in any terminal or log.
+"""A Balance as text: one line for each schedule, 80 columns, no colours, for any terminal or log.
 
 The curves are sparklines (Tufte, "Beautiful Evidence", 2006) of loads in order of size.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from .balance import Balance, Level, Load
 
 WIDTH = 80
-LONGEST = 24  # of a schedule's name
+LONGEST = 24  # characters of a schedule's name
 STEPS, PLAIN_STEPS = "▁▂▃▄▅▆▇█", "_.:-=+*#"
 NUMBERS = 6, 6, 6, 6  # columns of idle, threads, warps, blocks
 
 
 def sketch(balance: Balance, plain: bool = False) -> str:
-    """The balance in lines of at most 80 columns; `plain`: in ASCII alone."""
+    """Return the balance in lines of at most 80 columns. plain: in ASCII only."""
     names = [load.label for load in balance.loads]
     wide = min(max(map(len, names)), LONGEST)
     points = (WIDTH - 2 - wide - sum(NUMBERS) - 6) // 3
@@ -64,7 +64,7 @@ def _line(load: Load, name: str, chosen: bool, wide: int, points: int, steps: st
 
 
 def curve(level: Level, points: int, steps: str) -> str:
-    """The times in order of size, the longest first and at full height, nothing as a blank."""
+    """Draw the times in order of size, the longest first and at full height, zero as a blank."""
     if level.most == 0:
         return " " * points
     time, _ = level.sampled(points)
@@ -73,14 +73,14 @@ def curve(level: Level, points: int, steps: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 1 in per cent, in four characters; never a rounded 0 or 100 that is not so."""
+    """Return a share of 1 in per cent, in four characters. 0 and 100 are only shown if they are exact."""
     if 0 < share < 0.005:
         return "<1%"
     return ">99%" if 0.995 <= share < 1 else f"{share:.0%}"
 
 
 def times(ratio: float) -> str:
-    """How many times, in five characters: 1.2x, 430x, 22kx, 7Mx."""
+    """Return a ratio in five characters: 1.2x, 430x, 22kx, 7Mx."""
     if ratio < 99.95:
         return f"{ratio:.1f}x"
     for unit in ("", "k", "M"):

@@ -1,10 +1,10 @@
-"""Which schedule suits a layout and a kernel, from what is known beforehand.
+"""Choose a schedule for a layout and a kernel, from what is known before it runs.
 
-    statistics, lengths, scatter       of the tiles, and of what they gather
-    task                               of the kernel
-    model, auto                        what each schedule costs, and the rule of `auto`
+    statistics, lengths, scatter       measure the tiles, and what they gather
+    task                               describes the kernel
+    model, auto                        predict what each schedule costs, and choose for `auto`
     equal                              tiles of equal length, whose offsets a plan does not read
-    candidates                         the schedules that are tried where something is measured
+    candidates                         the schedules that are tried by measuring
 
-Tuned numbers are data, one file an architecture (gpus/).
+Tuned numbers are data, one file for each architecture (gpus/).
 """

@@ -1,4 +1,4 @@
-"""The rule of `auto`: a schedule from the statistics of the tiles. A pure function of them."""
+"""The rule of `auto`, which chooses a schedule from the statistics of the tiles. It is a pure function of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .task import SPMV, Task, fits
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen and why; `rejected`: the other schedules, each with its reason."""
+    """What was chosen and why. rejected: the other schedules, each with the reason."""
 
     schedule: s.Schedule
     why: str
@@ -30,7 +30,7 @@ class Choice:
 
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
-    """The schedule for a layout on a target."""
+    """Choose a schedule for a layout on a target."""
     return consider(layout, target, task).schedule
 
 
@@ -42,7 +42,7 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
-    """The candidate that the model of costs holds to be the fastest (choosing/model.py)."""
+    """Choose the candidate with the least predicted time (choosing/model.py)."""
     held = numbers_for(layout)
     times = predicted(st, held, task)
     far = layout is not None and may_be_bound_by_gathers(st, held, task) and _far(layout)
@@ -60,7 +60,10 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
 
 
 def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
-    """Those of the GPU that the layout lies on; for one in host memory, or none, those of the GPU that was measured."""
+    """Return the tuned numbers of the GPU that holds the layout.
+
+    For a layout in host memory, or none, return the numbers of the GPU that was measured.
+    """
     if layout is None or device_of(layout) != "cuda":
         return numbers()
     from evenly.targets.cuda.place import gpu_of

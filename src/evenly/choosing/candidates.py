@@ -1,4 +1,4 @@
-"""The schedules that are tried where something is measured: by `plan.tune()`, and as the oracle of the bench."""
+"""The schedules that are tried by measuring: by `plan.tune()`, and by the benchmarks to find the best one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenly.errors import InputError
 from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
 
-# Parameters on a GPU, beside those that a schedule has by itself.
+# The parameters to try on a GPU, in addition to each schedule's defaults.
 GRID: tuple[s.Schedule, ...] = (
     s.ThreadMapped(128),
     s.ThreadMapped(128, items=3),
@@ -47,20 +47,20 @@ GRID: tuple[s.Schedule, ...] = (
 
 
 def candidates(target: str) -> tuple[s.Schedule, ...]:
-    """Every schedule that is tried, once each. Blocks and items are a GPU's: a CPU has no grid."""
+    """Return every schedule to try, once each. GRID is for GPUs only: a CPU has no blocks."""
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
 
 
 def can_run(schedule: s.Schedule, program: Program) -> bool:
-    """Whether a program runs under a schedule: some need one that owns whole tiles."""
+    """Whether a program runs under a schedule: some programs need one that owns whole tiles."""
     return schedule.owns_tiles or needs_whole_tiles(program) is None
 
 
 def several(given: Any) -> list[s.Schedule]:
-    """Schedules by name, class or as they are: one, or any number of them.
+    """Return schedules for one name, class or schedule, or for any number of them.
 
-    Raises InputError for what is none.
+    Raises InputError for anything else.
     """
     if given == "auto":
         expected = f"schedules to measure, or their names ({', '.join(s.TABLE)})"

@@ -1,4 +1,4 @@
-"""Tiles of equal length in a plan: where they begin is worked out, and their offsets are not read."""
+"""Tiles of equal length in a plan: their offsets are computed instead of read."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ def without_offsets(
     binding: Binding,
     compiled: Callable[[Binding], Executable],
 ) -> Executable | None:
-    """`plain` without the offsets of those of these arguments whose tiles all have equally many atoms; None: of none.
+    """Return an executable that reads no offsets of arguments whose tiles all have equally many atoms.
 
-    compiled: makes the executable for other arguments.
+    plain: the executable that reads them. compiled: compiles an executable for other arguments.
+    Returns None if there are no such arguments.
     """
     known = sizes(program, binding)
     if not known:
@@ -34,7 +35,7 @@ def without_offsets(
 
 
 def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:
-    """The atoms of each tile of such layouts, by name; of those whose offsets the kernel reads itself, none."""
+    """Return the atoms of each tile of such layouts, by name, without layouts whose offsets the kernel reads itself."""
     expressions = (e for step in program.steps for e in walk.expressions(step.body))
     read = {e.array.path for e in expressions if isinstance(e, ir.Element)}
     return {
@@ -45,25 +46,25 @@ def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:
 
 
 def has_equal_tiles(layout: LayoutInstance) -> bool:
-    """Whether it has offsets, and all of its tiles equally many atoms, and not none."""
+    """Whether the layout has offsets, and all of its tiles have the same number of atoms, at least one."""
     if type(layout) not in EQUAL:
         return False
     st = statistics(layout)
-    # The last offset on a GPU is taken at its word: a count alone would not tell.
+    # On a GPU the last offset is trusted; only the measured lengths show that all tiles are equal.
     return st.greatest > 0 and st.greatest * st.tiles == st.atoms and st.deviation == 0
 
 
 def moved(binding: Binding, known: Mapping[str, int]) -> Binding:
-    """The arguments with layouts of equal tiles in the place of these."""
+    """Return the arguments with layouts of equal tiles in place of these."""
     made = {name: equal(binding.arguments[name], size) for name, size in known.items()}
     return Binding({**binding.arguments, **made})
 
 
 class WithoutOffsets(Executable):
-    """One that reads no offsets in calls on the layouts that it knows; others are run as they are.
+    """An executable that reads no offsets in calls on the layouts that it knows. Other calls run as they are.
 
-    plain: the executable of any arguments. quick: the same of layouts of equal tiles. known: the atoms of a tile, by
-    the layouts' names.
+    plain: the executable for any arguments. quick: the executable for layouts of equal tiles. known: the number of
+    atoms of a tile, by the layouts' names.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class WithoutOffsets(Executable):
         self._layouts = {name: [binding.arguments[name]] for name in known}
 
     def knows(self, name: str, layout: LayoutInstance) -> None:
-        """This layout has the tiles of the plan's own one of that name, too."""
+        """Note that this layout has the same tiles as the plan's own layout of that name."""
         if name in self._layouts:
             self._layouts[name].append(layout)
 
@@ -116,12 +117,12 @@ class WithoutOffsets(Executable):
         return executable.counters(given, stored)
 
     def _which(self, binding: Binding) -> tuple[Executable, Binding]:
-        """What runs such a call, and its arguments there."""
+        """Return the executable for such a call, and its arguments."""
         if self._knows_all(binding):
             return self.quick, moved(binding, self.known)
         return self.plain, binding
 
     def _knows_all(self, binding: Binding) -> bool:
-        """By the objects: of others not even the same offsets tell, which somebody may have changed in place."""
+        """Whether all layouts are the known objects. Equal offsets are not enough: they may change in place."""
         given = binding.arguments
         return all(any(given[n] is one for one in ones) for n, ones in self._layouts.items())

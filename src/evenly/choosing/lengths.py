@@ -1,4 +1,4 @@
-"""The lengths of a layout's tiles, summed up where the layout lies: by NumPy, or by a small kernel on its GPU."""
+"""Sum up the lengths of a layout's tiles where the layout is: with NumPy, or with a small kernel on its GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from evenly.layouts.moving import device_of
 
 
 class Sums(NamedTuple):
-    """Of the numbers of atoms in the tiles: squares, the greatest, how many are 0; `moment`: each times its tile."""
+    """Sums over the numbers of atoms in the tiles.
+
+    squares: the sum of their squares. greatest: the largest. empty: how many are 0.
+    moment: the sum of each times the tile's position.
+    """
 
     squares: float
     greatest: int
@@ -23,7 +27,7 @@ class Sums(NamedTuple):
 
 
 def sums(layout: Any) -> Sums | None:
-    """Of all tiles; None for a layout in host memory that has no offsets to be read."""
+    """Return the sums over all tiles, or None for a layout in host memory without offsets."""
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout)
     if not has_offsets(layout):
@@ -36,7 +40,7 @@ def sums(layout: Any) -> Sums | None:
 
 
 def has_offsets(layout: Any) -> bool:
-    """Whether the layout has offsets of its own tiles, not of a base's or of whole blocks of them."""
+    """Whether the layout has offsets of its own tiles, not of a base layout's tiles or of whole blocks of them."""
     if "offsets" not in type(layout).__fields__ or getattr(layout.offsets, "ndim", 1) != 1:
         return False
     tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
@@ -45,12 +49,12 @@ def has_offsets(layout: Any) -> bool:
 
 @hook
 def measured_on_gpu(layout: LayoutInstance) -> Sums:
-    """The same of a layout on a GPU, by one small kernel."""
+    """Return the same sums for a layout on a GPU, by one small kernel."""
     raise NotImplementedError
 
 
 def an_array(layout: LayoutInstance) -> Any:
-    """Any array of the layout: what is allocated lies beside it."""
+    """Return any array of the layout, to allocate others on the same device."""
     values = [(spec.kind, getattr(layout, name)) for name, spec in type(layout).__fields__.items()]
     for kind, value in values:
         if kind == "layout":

@@ -1,8 +1,9 @@
-"""What a schedule costs: microseconds on a GPU, from the statistics of the tiles.
+"""Predict the cost of a schedule on a GPU, in microseconds, from the statistics of the tiles.
 
-Four formulas: for whole tiles that belong to groups, also by runs of atoms, for tiles and atoms divided evenly, and
-for tiles in bins. The numbers are in the data file of the architecture, fitted by benchmarks/fit_auto.py to measured
-SpMVs and to measured kernels that gather nothing. They only have to put schedules in the right order.
+There are four formulas: for groups that own whole tiles (also with runs of adjacent atoms), for tiles and atoms
+divided evenly, and for tiles in bins. Their numbers are in the data file of the architecture. benchmarks/fit_auto.py
+fitted them to measured SpMVs and to measured kernels that gather nothing. They only have to put schedules in the
+right order.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from .task import SPMV, Task, fits
 Numbers = Mapping[str, float]
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
-ITEMS = (4, 6)  # that a lane of several asks for at once
+ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
 ITEMS_ALONE = (3, 5)
-RUNS, RUN_BYTES = (4, 8), 32  # atoms side by side, and the most bytes that values have of a run
+RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 
 
 def predicted(
     st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV
 ) -> dict[s.Schedule, float]:
-    """Microseconds of each candidate, for an SpMV, or for a kernel that streams, of those that can run the task."""
+    """Predict the microseconds of each candidate that can run the task: an SpMV, or a kernel that streams."""
     costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
     regular = bool(st.spread <= numbers["regular_spread"])
     found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
     if task.runs and bound_by_bytes(st, numbers):
         least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
         found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
-    if task.kept and not regular:  # once: one-shot calls would sort each time
+    if task.kept and not regular:  # only in plans: one-shot calls would sort each time
         sorts = bins(st, numbers, task)
         found[sorts] = bins_time(st, sorts, costs["bins"])
     if not task.whole_tiles:
@@ -46,9 +47,9 @@ def predicted(
 
 
 def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers]:
-    """The tables of a kernel that streams: what is done with a value costs more, the larger it is.
+    """Return the numbers for a kernel that streams: larger values cost more.
 
-    heavier: how many times as much for each 8 bytes beyond the first, of these numbers.
+    heavier: by which factor these numbers grow for each 8 bytes of a value beyond the first.
     """
     more = max(0, task.value_bytes - 8) / 8
     return {
@@ -61,15 +62,15 @@ def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers
 
 
 def bound_by_bytes(st: Statistics, numbers: Mapping[str, Any]) -> bool:
-    """Whether runs of atoms side by side may pay: of many atoms, in tiles of about equal length."""
+    """Whether runs of adjacent atoms may pay: there are many atoms, in tiles of about equal length."""
     regular = st.spread <= numbers["regular_spread"]
     return bool(regular and st.atoms >= numbers["bound_by_bytes"])
 
 
 def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> bool:
-    """Whether it matters how far apart columns are: of many atoms, in regular tiles that are not short.
+    """Whether it matters how far apart columns are: there are many atoms, in regular tiles that are not short.
 
-    (The other tiles are divided by MergePath in any case; short ones leave a warp enough of them.)
+    (MergePath divides other tiles in any case. With short tiles, a warp gathers for enough of them at once.)
     """
     n = numbers["gathers"]
     regular = st.spread <= numbers["regular_spread"]
@@ -80,24 +81,24 @@ def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Ta
 def bound_by_gathers(
     st: Statistics, numbers: Mapping[str, Any], times: Mapping[s.Schedule, float]
 ) -> dict[s.Schedule, float]:
-    """The times where every atom waits for a sector of its own out of L2: least with most of them in flight."""
+    """Return the times if every atom waits for an L2 sector of its own: least for the schedule with most in flight."""
     n = numbers["gathers"]
     found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
     return found | {most_in_flight(numbers): st.atoms * n["in_flight"]}
 
 
 def most_in_flight(numbers: Mapping[str, Any]) -> s.NonzeroSplit:
-    """The schedule that keeps most loads in flight."""
+    """Return the schedule that keeps most loads in flight."""
     return s.NonzeroSplit(*numbers["most_in_flight"][1:])
 
 
 def can_be_in_flight(numbers: Mapping[str, Any], task: Task) -> bool:
-    """Whether values are small enough for that: in shared memory they take the place of blocks."""
+    """Whether values are small enough to keep that many in flight: large ones in shared memory allow fewer blocks."""
     return bool(task.exchanged <= numbers["most_in_flight"][0])
 
 
 def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Schedule:
-    """MergePath; by atoms where most tiles are empty, or where there are many of them, most in few tiles."""
+    """Choose MergePath, or NonzeroSplit if most tiles are empty, or if few tiles hold most of many atoms."""
     if st.empty > numbers["mostly_empty"]:
         return s.NonzeroSplit()
     if task.streams:
@@ -109,15 +110,15 @@ def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Sc
 
 
 def most_in_few(st: Statistics, numbers: Mapping[str, Any]) -> bool:
-    """Whether most of many atoms lie in few tiles: what neighbours gather lies side by side."""
-    own = st.mean * (1 + st.spread**2)  # how long the tile of an atom is, on average
+    """Whether there are many atoms, and few tiles hold most of them. Adjacent threads then gather adjacent entries."""
+    own = st.mean * (1 + st.spread**2)  # the mean, over atoms, of the length of their tile
     return bool(st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms)
 
 
 def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> bool:
-    """Whether long tiles gather from a vector so small that it stays near: narrow numbers only, or it does not.
+    """Whether long tiles gather from a vector that is small enough to stay in cache, which needs narrow values.
 
-    How long the vector is nobody knows here: about as many entries as there are tiles, in most such matrices.
+    The length of the vector is not known here. In most such matrices it has about as many entries as there are tiles.
     """
     n = numbers["near"]
     small = st.tiles <= n["tiles"] and task.width <= n["width"]
@@ -125,7 +126,7 @@ def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> boo
 
 
 def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -> s.MergePath:
-    """MergePath as the last row says that is for values so large and so much to do, and fits."""
+    """Return MergePath by the last of the rows for such large values and so many items that fits."""
     able = [
         s.MergePath(*share)
         for largest, least, *share in shares
@@ -136,7 +137,7 @@ def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -
 
 @functools.cache
 def groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
-    """Whole tiles for so many lanes each, by how many atoms each of them asks for at once."""
+    """Return schedules that give a whole tile to so many lanes, for each number of atoms that a lane loads at once."""
     if lanes == 1:
         return tuple(s.ThreadMapped(128, items=items) for items in ITEMS_ALONE)
     return tuple(s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS)
@@ -144,7 +145,10 @@ def groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
 
 @functools.cache
 def runs(width: int, least: int) -> tuple[s.GroupMapped, ...]:
-    """Whole tiles for groups of `least` lanes to a warp with runs of atoms side by side, of values of so many bytes."""
+    """Return schedules for whole tiles with runs of adjacent atoms, for groups of `least` lanes up to a warp.
+
+    width: bytes of a value.
+    """
     shapes = itertools.product((n for n in LANES if least <= n <= WARP), RUNS)
     return tuple(
         s.GroupMapped(lanes, items=run, run=run)
@@ -154,7 +158,7 @@ def runs(width: int, least: int) -> tuple[s.GroupMapped, ...]:
 
 
 def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[s.Schedule, float]:
-    """Of `groups`, and its time."""
+    """Return the fastest of `groups`, and its time."""
     times = {
         schedule: group_time(st, regular, lanes, schedule.items, n) for schedule in groups(lanes)
     }
@@ -162,12 +166,12 @@ def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[s.S
 
 
 def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers) -> float:
-    """A launch, the work of all warps, the memory that it moves, and the lane with the longest tile.
+    """Predict the sum of a launch, the work of all warps, the memory traffic, and the lane with the longest tile.
 
-    n: base, a launch; warp, one that starts, of which `hidden` costs nothing and an empty one saves the
-    share `empty`; byte, moved, and scatter, how much more where a lane's atoms lie apart, idle, where lanes ask
-    for atoms that tiles of about equal length do not have; round, a lane's next items, and step, its next atom; wide,
-    what several warps wait for each other.
+    n: base: a launch. warp: a warp that starts; `hidden` of this time costs nothing, and empty tiles save the share
+    `empty` of it. byte: a byte that is moved. scatter: how much more that costs if a lane's atoms are not adjacent.
+    idle: how much more if lanes load past the end of tiles of about equal length. round: the next `items` of a lane.
+    step: its next atom. wide: what several warps of a group wait for each other.
     """
     greatest, mean = max(st.greatest, math.ceil(st.mean)), max(st.mean, 1.0)
     at_once = lanes * items
@@ -184,11 +188,11 @@ def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers
 
 
 def run_time(st: Statistics, schedule: s.GroupMapped, n: Numbers) -> float:
-    """Of tiles of about equal length, where bytes are the bound.
+    """Predict the time for tiles of about equal length, if memory traffic limits it.
 
-    n: byte, moved, and how much more of them: idle, where lanes ask for atoms that tiles do not have, and apart, for
-    each next run of a lane, since what the warp asks for at once lies in pieces; warp, one that starts, and again, the
-    next runs of its lanes.
+    n: byte: a byte that is moved. idle: how much more that costs if lanes load past the end of tiles. apart: how much
+    more for each further run of a lane, because the loads of the warp are then in pieces. warp: a warp that starts.
+    again: the further runs of its lanes.
     """
     at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
     rounds = math.ceil(round(mean / at_once, 3))
@@ -199,7 +203,7 @@ def run_time(st: Statistics, schedule: s.GroupMapped, n: Numbers) -> float:
 
 
 def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Lrb:
-    """Lrb; where most tiles are empty the others are short, and have nothing to ask for at once."""
+    """Return Lrb. If most tiles are empty, the others are short, and lanes load one atom at a time."""
     block, lanes, thread, group = numbers["bin_sizes"]
     if st.empty > numbers["mostly_empty"]:
         return s.Lrb(block, lanes, thread, group, items=1)
@@ -209,7 +213,11 @@ def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Lrb
 
 
 def bins_time(st: Statistics, schedule: s.Lrb, n: Numbers) -> float:
-    """n: base, a launch and the bins; tile, most of them empty; atom; step, a thread's next in the longest tile."""
+    """Predict the time of Lrb.
+
+    n: base: a launch, and sorting into bins. tile: a tile; most of them are empty. atom: an atom. step: the next atom
+    of a thread in the longest tile.
+    """
     teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, WARP))
     team = next((lanes for longer, lanes in teams if st.greatest < longer), schedule.block)
     alone = n["step"] * st.greatest / team
@@ -217,5 +225,5 @@ def bins_time(st: Statistics, schedule: s.Lrb, n: Numbers) -> float:
 
 
 def split_time(st: Statistics, n: Numbers) -> float:
-    """n: base, a launch and what it takes to join tiles; item, a tile or an atom."""
+    """Predict the time of a split. n: base: a launch, and joining tiles. item: a tile or an atom."""
     return float(n["base"] + n["item"] * (st.tiles + st.atoms))

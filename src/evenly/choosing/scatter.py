@@ -1,4 +1,7 @@
-"""Whether neighbours gather from all over: what lengths do not tell, and what bounds a product on a GPU then."""
+"""Measure whether adjacent tiles gather from distant columns.
+
+Lengths do not show it, and it decides what limits a product on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,17 @@ from evenly.layouts.moving import device_of
 
 from .lengths import has_offsets
 
-EVERY = 64  # pairs of tiles that are looked at: one of so many
-APART = 64  # the share of all columns, one in so many, from which on two are far apart
+EVERY = 64  # one of so many pairs of adjacent tiles is looked at
+APART = 64  # columns are far apart if their distance is more than all columns divided by this
 
 _known: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
 
 
 def scattered(layout: LayoutInstance) -> float:
-    """Of pairs of tiles side by side, the share whose middle atoms stand in columns far apart.
+    """Return the share of pairs of adjacent tiles whose middle atoms are in columns far apart.
 
-    Of rows in random columns it is 0.97, of stencils, bands and meshes in a good order about 0, and of a layout
-    whose columns are unknown. Remembered as long as the layout lives.
+    It is 0.97 for rows in random columns, and about 0 for stencils, bands and meshes in a good order. It is 0 for a
+    layout whose columns are unknown. The result is remembered as long as the layout lives.
     """
     found = _known.get(layout)
     if found is None:
@@ -43,7 +46,7 @@ def _measured(layout: LayoutInstance) -> float:
 
 @hook
 def measured_on_gpu(layout: LayoutInstance) -> float:
-    """The same of a layout on a GPU, by one small kernel."""
+    """Return the same for a layout on a GPU, by one small kernel."""
     raise NotImplementedError
 
 

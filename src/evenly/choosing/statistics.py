@@ -1,4 +1,4 @@
-"""What is known of a layout's tiles: the numbers that a schedule is chosen by."""
+"""The statistics of a layout's tiles, from which a schedule is chosen."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .lengths import sums
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts, and of the atoms in a tile: mean, greatest, standard deviation, share of empty tiles.
+    """Counts, and for the atoms of a tile: mean, greatest, standard deviation, and the share of empty tiles.
 
-    moment: the sum of the lengths, each times its place: the same lengths in another order have another.
+    moment: the sum of each length times the tile's position. It changes if the same lengths come in another order.
     """
 
     tiles: int
@@ -40,11 +40,11 @@ _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
 
 
 def statistics(layout: Any) -> Statistics:
-    """The statistics of a layout's tiles; remembered as long as the layout lives."""
+    """Return the statistics of a layout's tiles. They are remembered as long as the layout lives."""
     base = getattr(type(layout), "delegate", None)
     own = "offsets" in type(layout).__fields__
     if base is not None and own and type(layout.offsets) is not np.ndarray:
-        # Made anew for each frontier, on the device: what is known of the whole serves, and nothing is read back.
+        # A frontier is made anew for each step, on the device. Use the base layout's statistics: nothing is read back.
         return statistics(getattr(layout, base))
     found = _known.get(layout)
     if found is None:
@@ -53,7 +53,7 @@ def statistics(layout: Any) -> Statistics:
 
 
 def forget(values: Iterable[Any]) -> None:
-    """Measure those of the layouts among these anew: their offsets may have been changed in place."""
+    """Forget the statistics of the layouts in `values`: their offsets may have been changed in place."""
     for value in values:
         if is_layout(value):
             _known.pop(value, None)

@@ -1,4 +1,4 @@
-"""What of a kernel decides which schedule suits it, whatever it computes."""
+"""`Task`: the properties of a kernel by which a schedule is chosen."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from evenly.targets.gpu.engines import engine_of
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be run.
+    """The properties of a kernel that is to be run.
 
-    whole_tiles: the kernel needs schedules that own whole tiles. value_bytes: of a tile's accumulators, at
-    most. width: bytes of the largest of the values in them. streams: atoms are read where they lie, one after the
-    other, and nothing else is done with them than to reduce them. kept: in an explicit plan, which keeps
-    what follows from a structure. runs: what atoms read lies side by side, as they do.
+    whole_tiles: whether the kernel needs schedules that own whole tiles. value_bytes: the most bytes of a tile's
+    accumulators. width: bytes of the largest value in them. streams: whether the kernel reads atoms in the order of
+    memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
+    structure. runs: whether adjacent atoms read adjacent memory.
     """
 
     whole_tiles: bool = False
@@ -37,26 +37,26 @@ class Task:
 
     @property
     def exchanged(self) -> int:
-        """Bytes of a value that MergePath's lanes exchange, or more: value_bytes come in eights.
+        """An upper bound of the bytes of a value that MergePath's lanes exchange: value_bytes are multiples of 8.
 
-        One number may be narrower. Where a kernel has no values nothing depends on this.
+        A single number may be narrower. For a kernel without values, nothing depends on this.
         """
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
 
 SPMV = Task()
-FILLED = (Bcsr, Dia, Ell)  # their atoms are not the places of their values, or do not all have one
-SHARED = 47 * 1024  # bytes that the values of a block may take of its 48 KiB
+FILLED = (Bcsr, Dia, Ell)  # their atoms are not the positions of their values, or not all have one
+SHARED = 47 * 1024  # the most bytes that the values of a block may take of its 48 KiB
 
 
 def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
-    """The task of an SpMV of this layout and a vector of its type."""
+    """Return the task of an SpMV of this layout and a vector of its type."""
     width = max([4, *(t.itemsize for t in value_types(layout))])
     return Task(width=width, kept=kept, runs=not isinstance(layout, FILLED))
 
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:
-    """The task of running a program."""
+    """Return the task of running a program."""
     loops = [step for step in program.steps if isinstance(step, ir.TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
     widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]

@@ -1,4 +1,4 @@
-"""How passes read memory: contiguously, by gathers, and at places that follow from the atom alone."""
+"""How passes read memory: contiguously, by gathers, and at places that depend on the atom alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .diagnostics import Location
 
 
 def only_accumulates(s: ir.Pass) -> bool:
-    """Whether all that a pass does is to accumulate, without loops: its atoms may be walked in any way."""
+    """Whether a pass only accumulates, without loops. Its atoms may then be walked in any order."""
     return bool(s.accumulators) and all(
         isinstance(x, ir.Assign | ir.If)
         or (isinstance(x, ir.Accumulate) and x.accumulator in s.accumulators)
@@ -20,7 +20,7 @@ def only_accumulates(s: ir.Pass) -> bool:
 
 
 def gathers(s: ir.Pass) -> bool:
-    """Whether a pass reads where an index leads, and waits for it, not where its atoms lie."""
+    """Whether a pass reads at an index other than the atom, so that the read waits for the index."""
     varying = Dependence(s.body, {s.atom}).varying()
     return any(
         _bare(index) != s.atom and depend((index,), varying)
@@ -35,15 +35,18 @@ def _bare(e: ir.Expr) -> ir.Expr:
 
 
 def contiguous_reads(s: ir.Pass, written: Collection[ir.Path]) -> list[ir.Element]:
-    """What a pass reads at each atom, whatever its conditions, in the element beside that of the atom before."""
+    """Return the reads of a pass at the atom's own index that happen for each atom, whatever the conditions.
+
+    Consecutive atoms read adjacent elements.
+    """
     read = (e for x in s.body for operand in walk.operands(x) for e in always(operand))
     return list(dict.fromkeys(e for e in read if _at_atom(e, s) and e.array.path not in written))
 
 
 def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, Location | None]:
-    """What a pass reads at each atom, whatever its conditions, at places that follow from the atom alone.
+    """Return the reads of a pass at places that depend on the atom alone, and that happen whatever the conditions.
 
-    Of elements whose place is an element too, the outer one only. With the line that first says so.
+    Of nested reads, only the outermost is returned. Each comes with the location where it is first read.
     """
     found: dict[ir.Element, Location | None] = {}
     for x in s.body:
@@ -54,7 +57,7 @@ def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, L
 
 
 def reads_contiguously(s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    """Whether all that a pass reads at its atoms are contiguous reads, and there are any."""
+    """Whether a pass has contiguous reads, and they are all that it reads at the atom's own index."""
     at_atoms = {e for e in walk.expressions(s.body) if _at_atom(e, s)}
     return bool(at_atoms) and at_atoms == set(contiguous_reads(s, written))
 
@@ -72,20 +75,20 @@ def _outermost(e: ir.Expr, s: ir.Pass, written: Collection[ir.Path]) -> Iterator
 
 
 def follows_from_atom(e: ir.Expr, s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    """Whether its value does, and that of arrays that nobody writes."""
+    """Whether the value of `e` depends only on the atom, and on arrays that the kernel does not write."""
     inside = list(walk.subexpressions(e))
     atoms = all(x is s.atom for x in inside if isinstance(x, ir.Var))
     return atoms and all(x.array.path not in written for x in inside if isinstance(x, ir.Element))
 
 
 def _evaluated(e: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The parts of `e` that are evaluated wherever it is."""
+    """Return the parts of `e` that are evaluated whenever `e` is."""
     inner = walk.parts(e)
     return inner[:1] if isinstance(e, ir.Select | ir.Logic) else inner
 
 
 def always(e: ir.Expr) -> Iterator[ir.Expr]:
-    """What is evaluated wherever `e` is."""
+    """Yield `e`, and all that is evaluated whenever `e` is."""
     yield e
     for part in _evaluated(e):
         yield from always(part)

@@ -1,4 +1,4 @@
-"""Integers that are known before the launch: what the host can make of arguments and lengths alone."""
+"""Integers that are known before the launch, because the host can compute them from arguments and lengths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BINARY = ("+", "-", "*", "//", "%")
 
 
 def known_beforehand(e: ir.Expr) -> bool:
-    """Whether `value_of` can compute an expression. It divides by literals only."""
+    """Whether `value_of` can compute an expression. It may only divide by literals."""
     return e.type.is_integer and _known(e)
 
 
@@ -45,7 +45,7 @@ def _known(e: ir.Expr) -> bool:
 def value_of(
     e: ir.Expr, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]
 ) -> int:
-    """The value of such an expression. scalar, extent: the arguments at a path, and the lengths of arrays."""
+    """Compute such an expression. scalar, extent: return the argument at a path, and the length of an array's axis."""
 
     def value(e: ir.Expr) -> Any:
         match e:

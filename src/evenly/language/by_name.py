@@ -1,7 +1,7 @@
-"""Kernels and functions pickle by name, as Python's own functions do: compiled code stays where it is.
+"""Pickle kernels and functions by name, as Python does with its own functions. Compiled code is not pickled.
 
 So workers (of multiprocessing, of joblib) find them in the same module, and compile there. cloudpickle, which joblib
-uses, sends functions that no import leads to as they are, with what they capture; and so these.
+uses, pickles functions that cannot be imported by value, with what they capture. These are pickled likewise.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from evenly.errors import InputError
 
 
 def by_name(thing: Any, what: str) -> str | tuple[Any, ...]:
-    """What `__reduce__` gives for a kernel or function. Raises InputError where its name leads elsewhere."""
+    """Return what `__reduce__` returns for a kernel or function. Raises InputError if its name means something else."""
     function = thing.function
     if function.__module__ == "__main__" and _for_cloudpickle():
         return type(thing), (function, thing.source.text)
@@ -37,7 +37,7 @@ def by_name(thing: Any, what: str) -> str | tuple[Any, ...]:
 
 
 def _for_cloudpickle() -> bool:
-    """Whether it is cloudpickle that asks: `__reduce__` is not told."""
+    """Whether cloudpickle is the caller: `__reduce__` is not told."""
     frame = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").endswith("cloudpickle.cloudpickle"):

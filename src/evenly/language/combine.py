@@ -1,4 +1,4 @@
-"""What each reduction starts from and how two partial results become one, as plain IR.
+"""How each reduction starts, and how two partial results combine, as plain IR.
 
 Engines and targets know no operator by name: they call `combined`.
 """
@@ -18,10 +18,10 @@ OPERATORS = {"sum": "+", "product": "*", "&": "&", "|": "|", "^": "^"}
 
 
 def identity(op: str, t: Scalar) -> ir.Const:
-    """What a reduction holds before its first contribution: `combine(identity, x)` is x, to the bit."""
+    """Return what a reduction holds before its first contribution. `combine(identity, x)` has the bits of x."""
     match op:
         case "sum":
-            # -0.0 + x is x for every x, also for -0.0, and compilers fold it; 0.0 + x is neither.
+            # -0.0 + x is x for every x, also for -0.0, and compilers fold it. Neither is true of 0.0 + x.
             return ir.Const(_ZERO.get(t.kind, 0), t)
         case "product":
             return ir.Const(_ONE.get(t.kind, 1), t)
@@ -57,7 +57,7 @@ def combined(
     b: tuple[ir.Expr, ...],
     later: bool = False,
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
-    """`a` and then `b` as one. The operands must be cheap to repeat: variables or constants.
+    """Combine `a` and then `b`. The operands must be cheap to repeat: variables or constants.
 
     `later`: no atom of `b` comes before one of `a`, which makes argmin and argmax cheaper.
     """
@@ -97,10 +97,10 @@ def _missing(atom: ir.Expr) -> ir.Expr:
 
 
 def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], later: bool) -> ir.Expr:
-    """Whether `b` beats `a`: NaN beats every number (as in NumPy), ties go to the lowest atom.
+    """Whether `b` beats `a`. NaN beats every number (as in NumPy), and ties go to the lowest atom.
 
-    What has no atom holds the identity, which nothing is worse than, and which beats nothing.
-    All of it is evaluated, no part decides about another: a branch in a walk over atoms keeps loads waiting.
+    A result without an atom holds the identity, which everything beats or equals, and which beats nothing.
+    All operands are evaluated, without short circuits: a branch in a walk over atoms delays loads.
     """
     beats = _beats(op, b[0], a[0])
     if later:
@@ -112,7 +112,7 @@ def _better(op: str, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], later: bool
 def _beats(op: str, x: ir.Expr, y: ir.Expr) -> ir.Expr:
     if not x.type.is_float:
         return ir.Compare(">" if op == "argmax" else "<", x, y)
-    # Where x is NaN the first does not hold; a NaN y nothing beats.
+    # If x is NaN, the first comparison is false. Nothing beats y if y is NaN.
     no_better = ir.Compare("<=" if op == "argmax" else ">=", x, y)
     return _both(ir.Unary("not", no_better, BOOL), ir.Compare("==", y, y))
 

@@ -1,7 +1,7 @@
-"""From a program to phases (see there): cut at passes, for schedules that own whole tiles or split them.
+"""Cut a program into phases (see `phases`): at passes, for schedules that own whole tiles or split them.
 
-This pass stands after lowering because it needs the finished program, and before the
-targets because all of them launch the same phases.
+This step comes after lowering, because it needs the finished program, and before the
+targets, because all of them launch the same phases.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .types import BOOL, POS
 
 
 def cut(program: ir.Program, whole: bool) -> Phases:
-    """The phases of `program` under a schedule that owns whole tiles, or splits them.
+    """Return the phases of `program` under a schedule that owns whole tiles, or splits them.
 
-    Raises LanguageError where a pass stands in a loop that only owners of whole tiles can run.
+    Raises LanguageError if a pass is in a loop that only owners of whole tiles can run.
     """
     return _Cutter(program, whole).run()
 
 
 def needs_whole_tiles(program: ir.Program) -> Location | None:
-    """Where the program has what only schedules that own whole tiles can run; None if nowhere."""
+    """Return the location of something that needs a schedule with whole tiles, or None."""
     try:
         cut(program, whole=False)
     except LanguageError as refused:
@@ -62,7 +62,7 @@ def _contains_pass(s: ir.Stmt) -> bool:
 
 
 def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
-    """A tile's body with the passes at its top level: an `if` around a pass becomes a guard of its body."""
+    """List a tile's body with all passes at the top level. An `if` around a pass becomes a guard inside it."""
     out: list[_Item] = []
     for s in block:
         if isinstance(s, ir.Pass):
@@ -70,7 +70,7 @@ def _flat(block: ir.Block, guard: ir.Var | None, namer: Namer) -> list[_Item]:
         elif isinstance(s, ir.If) and _contains_pass(s):
             out.extend(_flat_if(s, guard, namer))
         elif isinstance(s, ir.For) and s.kind == "lanes" and _contains_pass(s):
-            # The lanes are an axis of the launch, the same for all tiles: the guard stands in them.
+            # The lanes are an axis of the launch, the same for all tiles, so the guard is put inside.
             out.append(
                 _Lanes(s if guard is None else replace(s, body=(ir.If(guard, s.body, at=s.at),)))
             )
@@ -91,7 +91,7 @@ def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
             held = condition if guard is None else ir.Logic("and", guard, condition)
             result.append(ir.Assign(var, held, s.at))
             guarded.append((var, block))
-    # Both guards are computed before either branch can change what they read.
+    # Compute both guards before either branch can change what they read.
     for var, block in guarded:
         result.extend(_flat(block, var, namer))
     return result
@@ -114,7 +114,7 @@ class _Cutter:
     namer: Namer = field(default_factory=Namer)
     phases: list[Phase] = field(default_factory=list)
     workspaces: list[Workspace] = field(default_factory=list)
-    past: list[ir.Stmt] = field(default_factory=list)  # what can be computed again, at kernel level
+    past: list[ir.Stmt] = field(default_factory=list)  # kernel-level, can be computed again
     written: set[ir.Array] = field(default_factory=set)
 
     def run(self) -> Phases:
@@ -138,7 +138,10 @@ class _Cutter:
         )
 
     def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
-        """Kernel-level statements: run once if they have effects or cannot be computed again, else remembered."""
+        """Take kernel-level statements. They run once if they have effects or cannot be computed again.
+
+        Otherwise they are remembered, and computed again where they are needed.
+        """
         hard = (
             tainted((*self.past, *step.body), self.written, set())
             & walk.variables_set(step.body)
@@ -179,7 +182,7 @@ class _Cutter:
         path: ir.Path = (),
         lanes: ir.Expr | None = None,
     ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
-        """Stores that keep variables, and the loads that bring them back."""
+        """Return stores that keep variables, and the loads that restore them."""
         stores: list[ir.Stmt] = []
         loads: list[ir.Stmt] = []
         for var in variables:
@@ -196,7 +199,7 @@ class _Cutter:
     def remember_grid(
         self, accumulators: tuple[ir.Accumulator, ...], parts: list[tuple[GridResult, ...]]
     ) -> None:
-        """After a loop over tiles: its accumulators hold what the phases that contributed left."""
+        """After a loop over tiles, set its accumulators from the partial results of the phases that contributed."""
         zero = (ir.Const(0, POS),)
         for acc in accumulators:
             results = [r for part in parts for r in part if r.accumulator is acc]
@@ -260,7 +263,7 @@ class _TileCutter:
         self.cutter.remember_grid(self.loop.accumulators, self.grids)
 
     def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
-        """The independent lanes around a pass: one more axis of the launch."""
+        """Cut the independent lanes around a pass, which are one more axis of the launch."""
         outer = list(self.past)
         self.lane, self.lanes = loop.var, self.lanes_beforehand(loop)
         items = _flat(loop.body, None, self.cutter.namer)
@@ -277,7 +280,7 @@ class _TileCutter:
         self.past, self.lane, self.lanes = outer, None, None
 
     def lanes_beforehand(self, loop: ir.For) -> ir.Expr:
-        """How many lanes there are, of what the host knows. Raises LanguageError where it does not."""
+        """Return the number of lanes as an expression that the host can compute. Raises LanguageError if it cannot."""
         code, _ = needed(tuple(self.past), walk.variables((loop.stop,)), effects=False)
         values: dict[ir.Var, ir.Expr] = {}
 
@@ -317,7 +320,7 @@ class _TileCutter:
         self.open = _Open(item, enter, state)
 
     def close(self, later: set[ir.Var]) -> None:
-        """Give what is pending to the open pass as its `leave`, or to a phase of its own."""
+        """Make the pending statements the `leave` of the open pass, or a phase of their own."""
         pending, self.pending = tuple(self.pending), []
         fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
         hard = tainted((*self.past, *pending), self.cutter.written, fields | self.given)
@@ -332,7 +335,7 @@ class _TileCutter:
             grid = self.cutter.grid_results(used)
             self.emit_split(leave, grid)
         elif self.open is not None:
-            # Without a result to wait for, who leaves a tile does not know whether others still walk it.
+            # Without a result to wait for, the thread that leaves a tile does not know whether others still walk it.
             self.emit_split((), ())
             self.emit_map(leave, self.cutter.grid_results(used))
         elif body:
@@ -378,7 +381,7 @@ class _TileCutter:
         self.grids.append(grid)
 
     def emit_map(self, body: ir.Block, grid: tuple[GridResult, ...]) -> None:
-        """Effects that no pass comes before: a phase that only meets each tile once."""
+        """Emit a phase without a pass, which runs effects once for each tile."""
         if self.lane is not None:
             assert self.lanes is not None
             body = (
@@ -398,14 +401,14 @@ class _TileCutter:
 
 
 def meet(open_: _Open, leave: ir.Block) -> bool:
-    """Whether a pass stores what its tile's end reads or stores, or reads what that stores."""
+    """Whether a pass and the end of its tile conflict: one of them stores what the other reads or stores."""
     walked = (*open_.enter, open_.pass_)
     written, later = walk.arrays_written(walked), walk.arrays_written(leave)
     return bool(written & (walk.arrays_read(leave) | later) or walk.arrays_read(walked) & later)
 
 
 def _reads(items: list[_Item]) -> set[ir.Var]:
-    """The variables that these items read."""
+    """Return the variables that these items read."""
     out: set[ir.Var] = set()
     for item in items:
         block = (item.loop,) if isinstance(item, _Lanes) else (item,)

@@ -1,8 +1,9 @@
-"""What the variables of a block depend on: on which other variables, and on which elements of arrays.
+"""What the variables of a block depend on: other variables, and elements of arrays.
 
-A variable depends on the values that it is computed from, and on the conditions under which it is: those of the ifs
-and loops around it, and of the breaks and continues of these loops. Both are edges of the program dependence graph
-(Ferrante, Ottenstein, Warren 1987). What passes and atomics give is a source of its own, as a tile or an atom is.
+A variable depends on the values that it is computed from, and on the conditions under which it is computed: those
+of the ifs and loops around it, and of the breaks and continues of these loops. Both are edges of the program
+dependence graph (Ferrante, Ottenstein, Warren 1987). The results of passes and atomics are sources, like a tile
+or an atom.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from . import ir, walk
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """One place where a variable gets a value: the values that this is computed from, and the conditions.
+    """One place where a variable gets a value: the values that it is computed from, and the conditions.
 
     What is summed and where a loop begins count as conditions: a sum or a count is not one of those values.
     """
@@ -26,7 +27,7 @@ class _Definition:
 
 
 class Dependence:
-    """The dependences in a block. given: variables that are sources, whatever they are computed from: ids, say."""
+    """The dependences in a block. given: variables that are sources, whatever they are computed from, such as ids."""
 
     def __init__(self, block: ir.Block, given: Iterable[ir.Var]) -> None:
         results = (s for s in walk.statements(block) if isinstance(s, ir.Atomic | ir.Pass))
@@ -34,7 +35,7 @@ class Dependence:
         self._definitions = [d for d in _definitions(block, ()) if d.var not in self.sources]
 
     def varying(self) -> set[ir.Var]:
-        """The variables that depend on a source: the given ones, and what passes and atomics give."""
+        """Return the variables that depend on a source: on given ones, or on results of passes and atomics."""
         return self.following(self.sources)
 
     def following(
@@ -43,9 +44,9 @@ class Dependence:
         elements: Callable[[ir.Element], bool] = lambda e: False,
         conditions: bool = True,
     ) -> set[ir.Var]:
-        """`variables`, and those that depend on them, or on reads of `elements`.
+        """Return `variables`, and all that depend on them, or on reads of `elements`.
 
-        conditions: else they depend on what they are computed from alone.
+        conditions: whether conditions count; otherwise only the values that a variable is computed from do.
         """
         found = set(variables)
         while True:
@@ -90,7 +91,7 @@ def _definitions(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[_Defin
 
 
 def _exits(body: ir.Block, under: tuple[ir.Expr, ...] = ()) -> Iterator[ir.Expr]:
-    """The conditions that decide whether a round of the loop with this body comes to its end."""
+    """Yield the conditions that decide whether an iteration of the loop with this body reaches its end."""
     for s in body:
         if isinstance(s, ir.Break | ir.Continue):
             yield from under

@@ -1,6 +1,6 @@
-"""Code that is nested too deeply: every pass recurses, and Python and compilers have an end of that.
+"""Report code that is nested too deeply for a pass, for Python or for a compiler.
 
-How deep is too deep depends on the target, and on how deep the caller stands: so it is found out.
+The limit depends on the target and on the depth of the caller's stack, so it is found by trying.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .source import Source
 
 @contextlib.contextmanager
 def shallow(source: Source, what: str = "", least: int = 0) -> Iterator[None]:
-    """Refuse the deepest statement of `source` where what is done meanwhile does not get to its end.
+    """Refuse the deepest statement of `source` if the code in this context fails because of the nesting.
 
-    least: how deep that has to be; else it is somebody else's.
+    least: the depth from which `source` is held to be the cause. Below it, the error is raised as it is.
     """
     try:
         yield
     except (RecursionError, SyntaxError, MemoryError) as error:
-        # Python's parser of emitted text: "too many levels of indentation", "Parser stack overflowed".
+        # Python's parser says "too many levels of indentation" or "Parser stack overflowed" of emitted text.
         if not isinstance(error, RecursionError) and not re.search("too many|stack", str(error)):
             raise
         at, depth = deepest(source)
@@ -39,7 +39,7 @@ def _hint(at: Location) -> str:
 
 
 def deepest(source: Source) -> tuple[Location, int]:
-    """The statement in which the most nodes stand in each other, and how many. Of `a and b`, b counts as in a."""
+    """Return the statement with the deepest nesting of nodes, and its depth. In `a and b`, b counts as nested in a."""
     line, most = 1, 0
     with contextlib.suppress(RecursionError, MemoryError):
         left: list[tuple[ast.AST, int, int]] = [(ast.parse(source.text), 0, 1)]

@@ -1,4 +1,4 @@
-"""Where something stands in the user's source, and the refusals that point at it."""
+"""Locations in the user's source, and the errors that point at them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Location:
 
 
 class LanguageError(_KernelErrorBase):
-    """A kernel, layout method or schedule method that the language does not admit.
+    """A kernel, layout method or schedule method that the language does not allow.
 
     Attributes: `message`, `hint` (may be empty), `location` (file, line, column, text).
     """
@@ -40,7 +40,7 @@ class LanguageError(_KernelErrorBase):
         super().__init__(self._render())
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.location, self.hint)  # errors cross processes
+        return type(self), (self.message, self.location, self.hint)  # for other processes
 
     def _render(self) -> str:
         at = self.location
@@ -57,5 +57,5 @@ class LanguageError(_KernelErrorBase):
 
 
 def refuse(location: Location, message: str, hint: str = "") -> NoReturn:
-    """Refuse what stands at `location`."""
+    """Raise LanguageError for the code at `location`."""
     raise LanguageError(message, location, hint)

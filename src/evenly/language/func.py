@@ -14,7 +14,7 @@ from .source import Source, check_decorated, fetch
 
 
 class Func:
-    """A pure function of the kernel language. Called from plain Python it is that function."""
+    """A pure function of the kernel language. A call from plain Python calls the function itself."""
 
     def __init__(self, function: Callable[..., Any], source: str | None = None) -> None:
         functools.update_wrapper(self, function)
@@ -41,7 +41,8 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
 
     Its parameters may be numbers, tuples, arrays and layouts; it returns a number or a tuple.
     It is inlined at each call, with the types of that call. It may not store or recurse.
-    `source`: its text, for functions that were made by `exec`.
+
+    source: its text, for functions that were made by `exec`.
 
     >>> import evenly as ev
     >>> @ev.func
@@ -55,7 +56,7 @@ def func(function: Callable[..., Any] | None = None, *, source: str | None = Non
 
 
 def parsed(function: Any, source: str | None = None) -> tuple[Source, syntax.Function]:
-    """Source and tree of a function, or of a method of a layout or schedule. source: its text, where it is given."""
+    """Return source and tree of a function, or of a method of a layout or schedule. source: its text, if given."""
     return _parsed(function, reads.code_of(function), source)
 
 

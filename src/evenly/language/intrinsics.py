@@ -1,7 +1,7 @@
-"""The table of intrinsics: one entry each, with all that is known of it.
+"""The table of intrinsics: one entry for each, with everything that is specific to it.
 
-Lowering reads an entry's types, the targets read its spelling or its meaning, docs/language.md and the tests are
-made of all of it. To add a function, add an entry. Where C++ or Numba has no such function, write one: in
+Lowering reads an entry's types, and the targets read its spelling or its meaning. docs/language.md and the tests are
+generated from it. To add a function, add an entry. If C++ or Numba has no such function, write one: in
 `targets/gpu/device/ops.cuh`, or in `targets/cpu/primitives.py`. Then `python -m tests.language.intrinsics_page`
 writes its line of the documentation.
 """
@@ -25,26 +25,26 @@ _KINDS = {"float": "bif", "real": "bif", "number": "if", "integer": "i", "comple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intrinsic:
-    """One function that kernels call, on arguments of one type: the one that they share.
+    """One function that kernels call, on arguments of one common type.
 
-    name: in typed programs.
-    written: an expression that means it; the variables in it are its arguments.
-    function: the Python function that means it, where it is one.
+    name: the name in typed programs.
+    written: a Python expression that means it; its variables are the arguments.
+    function: the Python function that means it, if there is one.
     arity: how many arguments it takes.
     takes: "float" (integers and truth values become floats), "real", "number" (no truth values), "integer" or
         "complex".
     gives: "same" (the type of its arguments), "bool", "int" (a weak one), "real" (the type of a complex number's
-        parts) or "complex" (that of the complex number of such parts).
-    of_complex: the intrinsic that it is of complex numbers.
-    meaning: what it gives for NumPy's numbers of the type that it takes.
+        parts) or "complex" (the type of a complex number with such parts).
+    of_complex: the intrinsic that takes its place for complex numbers.
+    meaning: a function that computes it for NumPy's numbers of the type that it takes.
     cuda: the C++ function, overloaded on the type.
     numba: the Python function that Numba compiles; `primitives.f` and the like are functions in `targets/cpu`.
     numba_widens: the types for which Numba's function gives a wider one, so that the result is converted back.
-    literal: the last argument is a literal, which Numba's function takes as a plain number.
-    vectorises: LLVM computes it for several numbers at once.
-    on_host: `function` gives the same for Python's integers, so that the host may compute it before a launch.
-    doc: what it gives, in one line of the documentation.
-    samples: first arguments that its test takes beside those that all tests take.
+    literal: whether the last argument is a literal, which Numba's function takes as a plain number.
+    vectorises: whether LLVM computes it for several numbers at once.
+    on_host: whether `function` is right for Python's integers, so that the host may compute it before a launch.
+    doc: what it returns, in one line of the documentation.
+    samples: first arguments for its test, in addition to those of all tests.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Intrinsic:
 
     @property
     def said(self) -> str:
-        """What messages call it."""
+        """The name in messages."""
         return self.function.__name__ if self.function else self.name
 
     def accepts(self, t: Scalar) -> bool:
@@ -74,13 +74,13 @@ class Intrinsic:
         return t.kind in _KINDS[self.takes]
 
     def taken(self, t: Scalar) -> Scalar:
-        """The type in which it takes arguments whose common type is `t`, one that it accepts."""
+        """Return the type to which arguments of the common type `t` are converted. It accepts `t`."""
         if self.takes == "float":
             return t if t.is_float else WEAK_FLOAT if t.weak else FLOAT64
         return WEAK_INT if t is POS else t
 
     def given(self, t: Scalar) -> Scalar:
-        """The type of what it gives for arguments of the type `t`, one that it takes."""
+        """Return the result's type for arguments of the type `t`, one that it takes."""
         match self.gives:
             case "bool":
                 return BOOL
@@ -95,12 +95,12 @@ class Intrinsic:
 
 # ---- meanings that NumPy has no function for -------------------------------------------------------
 def _special(name: str) -> Callable[..., Any]:
-    """A function of scipy.special, which is not imported before somebody calls it."""
+    """Return a function of scipy.special, which is imported at the first call."""
     return lambda x: getattr(importlib.import_module("scipy.special"), name)(x)
 
 
 def _lgamma(x: Any) -> Any:
-    """SciPy's, which is -inf for -inf and inf for subnormal numbers."""
+    """Compute SciPy's gammaln, and correct its results for -inf (it gives -inf) and subnormal numbers (inf)."""
     size = abs(x)
     if size < np.finfo(x.dtype).tiny:
         return -np.log(size)
@@ -108,7 +108,7 @@ def _lgamma(x: Any) -> Any:
 
 
 def _minimum(x: Any, y: Any) -> Any:
-    """NumPy's, which propagates NaN, but -0.0 comes before 0.0, so that the order makes no difference."""
+    """Compute NumPy's minimum, which propagates NaN, but with -0.0 before 0.0: the order makes no difference."""
     least = np.minimum(x, y)
     return -abs(least) if least == 0 and (np.signbit(x) or np.signbit(y)) else least
 
@@ -122,7 +122,7 @@ def _maximum(x: Any, y: Any) -> Any:
 def _math(
     function: Callable[..., Any], meaning: Callable[..., Any], doc: str, **more: Any
 ) -> Intrinsic:
-    """A function of Python's `math` that C++ and Numba have under the same name."""
+    """Make the entry of a function of Python's `math` that C++ and Numba have under the same name."""
     name = function.__name__
     written = f"math.{name}(x{', y' if more.get('arity') == 2 else ''})"
     usual = {"written": written, "cuda": name, "numba": f"math.{name}"}
@@ -296,7 +296,7 @@ BY_NAME = {i.name: i for i in TABLE}
 # Python's function -> the name of the intrinsic that it means in a kernel.
 BY_FUNCTION: dict[Any, str] = {i.function: i.name for i in TABLE if i.function}
 
-# Functions that convert: what they give. Python's own int(), float() and complex() give weak numbers.
+# The result types of converting functions. Python's own int(), float() and complex() give weak numbers.
 CONVERSIONS: dict[Any, str] = {
     int: "int",
     float: "float",

@@ -1,8 +1,8 @@
 """The typed program: what a kernel means once its argument types are known.
 
-Every node of the intermediate representation is declared here. Layouts, tuples and
-function calls are gone: what is left are scalars, flat arrays and loops, so that a
-target has little to know. Nodes are frozen; `Var` is compared by identity.
+Every node of the intermediate representation is declared here. Layouts, tuples and function
+calls have been resolved: only scalars, flat arrays and loops are left, so that a target has
+little to handle. Nodes are frozen; `Var` is compared by identity.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 class Array:
     """An array argument, or an array field of a layout argument (`path` leads to it).
 
-    `ids`: its integers are ids (a layout's index array), which are weak; else they are data.
+    `ids`: whether its integers are ids (a layout's index array), which are weak; otherwise they are data.
     """
 
     name: str
@@ -39,13 +39,13 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class Const(Expr):
-    value: Any  # a bool, an int, a float or a complex, as `type` says
+    value: Any  # a bool, an int, a float or a complex, according to `type`
     type: Scalar
 
 
 @dataclass(eq=False, slots=True)
 class Var(Expr):
-    """A local variable. Assigned by statements, read where it stands as an expression."""
+    """A local variable. Statements assign it; as an expression it is read."""
 
     name: str
     type: Scalar
@@ -74,7 +74,7 @@ class Extent(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Element(Expr):
-    """A read of one element. `once`: indexed by the atom itself, so read once (streaming)."""
+    """A read of one element. `once`: whether it is indexed by the atom itself, so read once (streaming)."""
 
     array: Array
     indices: tuple[Expr, ...]
@@ -92,7 +92,7 @@ class Unary(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Binary(Expr):
-    """Both operands have the node's type (the shift count and `**` exponent aside)."""
+    """An operation whose operands have the node's type (except the shift count and the exponent of `**`)."""
 
     op: str
     left: Expr
@@ -146,7 +146,7 @@ class Call(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Processor(Expr):
-    """What a schedule asks about the processor that runs it.
+    """A property of the processor that runs a schedule.
 
     what: thread_index, thread_count, group_index, group_count, group_rank. `size`: the group's.
     """
@@ -158,7 +158,7 @@ class Processor(Expr):
 
 # ---- statements ----------------------------------------------------------------------------
 class Stmt:
-    """`at`: where the user's source has it, None where a pass made it up."""
+    """A statement. `at`: its location in the user's source, or None if a pass of the compiler made it."""
 
     __slots__ = ()
     at: Location | None
@@ -176,7 +176,10 @@ class Assign(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Store(Stmt):
-    """`atom`: the one that stores, where atoms may meet in the element and must store the same, then."""
+    """`array[indices] = value`.
+
+    `atom`: the atom that stores, if several atoms may store to the element; they must then store the same.
+    """
 
     array: Array
     indices: tuple[Expr, ...]
@@ -202,7 +205,7 @@ class Atomic(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Print(Stmt):
-    """One line of texts and numbers, on targets that can."""
+    """One line of texts and numbers, on targets that can print."""
 
     parts: tuple[str | Expr, ...]
     at: Location | None = field(default=None, compare=False)
@@ -210,7 +213,10 @@ class Print(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Assert(Stmt):
-    """`text`: the statement as the user wrote it. Targets that do not check are given none (see `remarks`)."""
+    """An assertion. `text`: the statement as the user wrote it.
+
+    It is removed for targets that do not check (see `remarks`).
+    """
 
     condition: Expr
     text: str
@@ -227,7 +233,7 @@ class If(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class While(Stmt):
-    """`before` computes what `condition` reads, each time round."""
+    """A while loop. Each iteration runs `before`, which computes what `condition` reads."""
 
     before: Block
     condition: Expr
@@ -260,7 +266,7 @@ class Continue(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """A piece of code with parameters: `results` after `body`, given values for `params`."""
+    """A piece of code with parameters: run `body` with values for `params`, then read `results`."""
 
     params: tuple[Var, ...]
     body: Block
@@ -305,13 +311,13 @@ class Pass(Stmt):
     at: Location | None = field(default=None, compare=False)
 
 
-EFFECTS = Store | Atomic | Print | Assert  # what is done once, where it stands
+EFFECTS = Store | Atomic | Print | Assert  # statements that must run exactly once, in their place
 
 
 # ---- programs --------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class LayoutCode:
-    """What an engine asks of a layout, in the language itself."""
+    """The functions of a layout that an engine needs, as IR."""
 
     name: str
     num_tiles: Inline
@@ -345,7 +351,7 @@ Step = TileLoop | Scalars
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """What indices promise: the array's axis is at least as long as the layout's `bound` (an attribute)."""
+    """A length that indices need: the array's axis is at least as long as the layout's `bound` (an attribute)."""
 
     array: Path
     axis: int
@@ -353,15 +359,19 @@ class Requirement:
     bound: str
 
 
-# Of which types a value is: of a number, of a tuple's items; None where it is something else.
+# The type of a number, the types of a tuple's items, or None for anything else.
 Types = Scalar | tuple["Types", ...] | None
-# Where paths meet: the calls that lead there, the place, and the name that gets a value there ("" for an expression).
+# The key of a value where paths meet: the calls that lead there, the place, and the name that gets the value
+# ("" for an expression).
 Meet = tuple[tuple[Place, ...], Place, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """meets: the types of values where paths meet, for the reference, which runs one path at a time."""
+    """A kernel's typed program.
+
+    meets: the types of values where paths meet, for the reference, which runs one path at a time.
+    """
 
     name: str
     steps: tuple[Step, ...]

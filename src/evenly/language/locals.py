@@ -1,4 +1,4 @@
-"""Locals of a pass that places follow from: written out where something is read there."""
+"""Replace local variables in the indices of a pass's reads by what they are computed from."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from dataclasses import replace
 from . import ir, walk
 from .accesses import follows_from_atom
 
-LARGEST = 32  # parts of an expression: of locals that use others twice each, what is written out would double each time
+# The most parts of an expression. If each local uses another one twice, the size doubles with each of them.
+LARGEST = 32
 
 
 def places_written_out(
     s: ir.Pass, written: Collection[ir.Path], kept: Collection[ir.Var]
 ) -> ir.Pass:
-    """The pass with places that follow from the atom said by the atom, not by locals, which may then be gone.
+    """Return the pass with indices that depend on the atom written in terms of the atom. Unused locals are removed.
 
-    Of locals that are set once, whatever the pass's conditions. written: arrays that the kernel stores to. kept: locals
-    that are needed after the pass.
+    This applies to locals that are set once, whatever the pass's conditions. written: arrays that the kernel stores to.
+    kept: locals that are needed after the pass.
     """
     times = Counter(v for x in walk.statements(s.body) for v in walk.assigned(x))
     meant: dict[ir.Expr, ir.Expr] = {}
@@ -47,7 +48,7 @@ def _is_short(e: ir.Expr) -> bool:
 def _without_unread(
     body: list[ir.Stmt], locals_: Collection[ir.Expr], kept: Collection[ir.Var]
 ) -> ir.Block:
-    """The statements but for those that set locals which nobody reads."""
+    """Return the statements without those that set locals which nothing reads."""
     read, left = set(kept), []
     for x in reversed(body):
         if not (isinstance(x, ir.Assign) and x.var in locals_ and x.var not in read):

@@ -1,6 +1,6 @@
 """What kernels see of a class of layouts: the names of the contract, its defaults, accessors.
 
-The contract itself stands in `layouts/contract.py`.
+The contract itself is in `layouts/contract.py`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ METHODS = {  # name -> (parameters after self, required)
     "atom_id": (("tile", "position"), False),
     "valid": (("tile", "position"), False),
 }
-# Names that are no accessors, whatever their parameters.
+# Names that are not accessors, whatever their parameters.
 HOST_METHODS = frozenset({"to", "slice", "validate", "blocks", "max_tiles", "max_atoms", "shape"})
 
 
 class Defaults:
-    """The optional members, as a layout gets them that does not define them."""
+    """The optional members, for layouts that do not define them."""
 
     def tile_id(self, tile: Any) -> Any:
         return tile
@@ -36,22 +36,22 @@ class Defaults:
 
     @property
     def max_tiles(self: Any) -> int:
-        """A bound of `num_tiles` that the host knows."""
+        """An upper bound of `num_tiles` that the host knows."""
         return int(self.num_tiles)
 
     @property
     def max_atoms(self: Any) -> int:
-        """A bound of `num_atoms` that the host knows."""
+        """An upper bound of `num_atoms` that the host knows."""
         return int(self.num_atoms)
 
 
 def is_default(name: str, member: Any) -> bool:
-    """Whether `member` is the contract's own one of that name."""
+    """Whether `member` is the contract's default of that name."""
     return member is not None and member is vars(Defaults).get(name)
 
 
 def accessor_takes(function: Callable[..., Any]) -> tuple[bool, bool]:
-    """(takes the tile, takes an atom) of an accessor, read off its parameters."""
+    """Return (takes the tile, takes an atom) for an accessor, from its parameters."""
     names = list(inspect.signature(function).parameters)[1:]
     tile = bool(names) and names[0] == "tile"
     return tile, len(names) > int(tile)
@@ -59,7 +59,7 @@ def accessor_takes(function: Callable[..., Any]) -> tuple[bool, bool]:
 
 @functools.cache
 def accessors(cls: type) -> dict[str, tuple[bool, bool]]:
-    """The accessors of a layout class: name -> (takes the tile, takes an atom)."""
+    """Return the accessors of a layout class: name -> (takes the tile, takes an atom)."""
     found = {}
     for name, function in inspect.getmembers(cls, inspect.isfunction):
         if name.startswith("_") or name in METHODS or name in HOST_METHODS:

@@ -1,7 +1,7 @@
-"""What a kernel or schedule calls by `ev.`: the functions with a meaning of their own.
+"""The functions that kernels and schedules call as `ev.NAME`.
 
 Kernels are compiled, so these bodies run only when a kernel, layout or schedule is run
-as plain Python: they are the reference for what the names mean.
+as plain Python. They are the reference for the meaning of the names.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _NO_DEFAULT: Any = object()
 
 # ---- reductions over atoms -----------------------------------------------------------------------
 def argmin(values: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
-    """The atom with the least value: `ev.argmin(A.value(k) for k in A.atoms(row), default=-1)`.
+    """Return the atom with the least value: `ev.argmin(A.value(k) for k in A.atoms(row), default=-1)`.
 
     Ties go to the lowest atom; NaN is less than every number, as in NumPy.
-    `default` is what a tile without atoms gives.
+    `default` is the result for a tile without atoms.
     """
     return _best(values, default, lambda new, old: new < old)
 
 
 def argmax(values: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
-    """The atom with the greatest value; ties, NaN and `default` as in `argmin`."""
+    """Return the atom with the greatest value; ties, NaN and `default` as in `argmin`."""
     return _best(values, default, lambda new, old: new > old)
 
 
@@ -45,7 +45,7 @@ def _best(
 
 
 def first(conditions: Generator[Any, None, None], default: Any = _NO_DEFAULT) -> Any:
-    """The lowest atom whose condition holds: `ev.first(A.value(k) > 0 for k in A.atoms(row), default=-1)`."""
+    """Return the lowest atom whose condition holds: `ev.first(A.value(k) > 0 for k in A.atoms(row), default=-1)`."""
     for atom, holds in _with_atoms(conditions):
         if holds:
             return atom
@@ -53,7 +53,7 @@ def first(conditions: Generator[Any, None, None], default: Any = _NO_DEFAULT) ->
 
 
 def _with_atoms(values: Generator[Any, None, None]) -> Iterator[tuple[Any, Any]]:
-    """Each value with the atom that it was computed for: the last one that the generator drew."""
+    """Yield each value with the atom that it was computed for, the last one that the generator took."""
     drawn = inspect.getgeneratorlocals(values) if inspect.isgenerator(values) else {}
     source: Any = drawn.get(".0")
     if not hasattr(source, "current"):
@@ -89,27 +89,27 @@ def lanes(n: int) -> range:
 
 # ---- atomics ---------------------------------------------------------------------------------------
 def atomic_add(array: Any, index: Any, value: Any) -> Any:
-    """`array[index] += value`, whoever else does it at the same time; returns the old value."""
+    """Do `array[index] += value` atomically; returns the old value."""
     return _update(array, index, lambda old: old + value)
 
 
 def atomic_min(array: Any, index: Any, value: Any) -> Any:
-    """`array[index] = min(array[index], value)` atomically (NaN propagates); returns the old value."""
+    """Do `array[index] = min(array[index], value)` atomically (NaN propagates); returns the old value."""
     return _update(array, index, lambda old: old if old != old or old <= value else value)
 
 
 def atomic_max(array: Any, index: Any, value: Any) -> Any:
-    """`array[index] = max(array[index], value)` atomically (NaN propagates); returns the old value."""
+    """Do `array[index] = max(array[index], value)` atomically (NaN propagates); returns the old value."""
     return _update(array, index, lambda old: old if old != old or old >= value else value)
 
 
 def atomic_exch(array: Any, index: Any, value: Any) -> Any:
-    """`array[index] = value` atomically; returns the old value."""
+    """Do `array[index] = value` atomically; returns the old value."""
     return _update(array, index, lambda old: value)
 
 
 def atomic_cas(array: Any, index: Any, expected: Any, value: Any) -> Any:
-    """`if array[index] == expected: array[index] = value`, atomically; returns the old value."""
+    """Do `if array[index] == expected: array[index] = value` atomically; returns the old value."""
     return _update(array, index, lambda old: value if old == expected else old)
 
 
@@ -153,12 +153,12 @@ def _here(name: str) -> _Processor:
 
 
 def thread_index() -> int:
-    """The thread that runs this, 0 .. thread_count() - 1, over the whole launch. In schedules only."""
+    """Return the index of this thread, 0 .. thread_count() - 1, in the whole launch. In schedules only."""
     return _here("thread_index").index
 
 
 def thread_count() -> int:
-    """How many threads the launch has. In schedules only."""
+    """Return how many threads the launch has. In schedules only."""
     return _here("thread_count").count
 
 
@@ -167,7 +167,7 @@ _asked: contextvars.ContextVar[set[int] | None] = contextvars.ContextVar("asked"
 
 @contextlib.contextmanager
 def groups_asked() -> Iterator[set[int]]:
-    """The sizes of the groups that methods ask for meanwhile."""
+    """Collect the sizes of the groups that methods use in this context."""
     sizes: set[int] = set()
     token = _asked.set(sizes)
     try:
@@ -177,10 +177,10 @@ def groups_asked() -> Iterator[set[int]]:
 
 
 @dataclass(frozen=True)
-class group:  # a function in all but name
+class group:  # used like a function
     """`ev.group(size)`: the group of consecutive threads that this thread is in. In schedules only.
 
-    index: which group; count: how many there are; rank: this thread's place in it; size.
+    index: which group; count: how many there are; rank: this thread's position in it; size.
     """
 
     size: int

@@ -1,4 +1,4 @@
-"""Python's own operators, by the signs that they have in programs."""
+"""Python's operators, by their signs in programs."""
 
 from __future__ import annotations
 

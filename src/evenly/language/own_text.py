@@ -1,8 +1,8 @@
-"""Whether a text is a function's own: what is found by a file's name and a line may be another program's.
+"""Check that a text belongs to a function: the file's name and line may lead to another program's text.
 
-So it is for functions that `exec` made in a program with a file of that name (of `python -c`, from 3.13 on), after a
-file was edited, and where a decorator below put another function in its place. The file is compiled again, and
-what stands at the function's line is compared with what the function runs.
+That happens for functions that `exec` made in a program with a file of that name (of `python -c`, from 3.13 on),
+after a file was edited, and if a decorator further down replaced the function. The file is compiled again, and the
+code at the function's line is compared with the code that the function runs.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _COMPARED = (
 
 
 def is_own(function: Callable[..., Any], text: str) -> bool:
-    """Whether `function` was compiled from what stands at its line of `text`, which is all of its file."""
+    """Whether `function` was compiled from the code at its line of `text`, the whole text of its file."""
     code = function.__code__
     if code.co_name == "<lambda>":
-        return True  # which no text is cut out for, and the parser refuses
+        return True  # no text is cut out for it, and the parser refuses it
     try:
         found = _compiled(text)
-    except (SyntaxError, ValueError):  # of no program, or of another one
+    except (SyntaxError, ValueError):  # not a program, or another one
         return False
     except (
         RecursionError,
         MemoryError,
-    ):  # nested too deeply: some function of the file, this one or not
+    ):  # nested too deeply: some function of the file, this one or another
         return True
     return any(
         _same(own, code) or (bare is not None and _contained(bare, code))
@@ -41,10 +41,11 @@ def is_own(function: Callable[..., Any], text: str) -> bool:
 
 @functools.lru_cache(maxsize=16)
 def _compiled(text: str) -> dict[tuple[str, int], list[tuple[CodeType, CodeType | None]]]:
-    """The code of all functions in a text, by name and line, and without their assertions where they have any.
+    """Compile a text, and return the code of all its functions, by name and line.
 
-    Each twice: how a method is called depends on whether its module imports the name before the dot, and a
-    notebook compiles each statement of a cell on its own. Assertions some tools (pytest) write anew.
+    Each comes with the same code without assertions, if it has any, because some tools (pytest) rewrite them. Each is
+    compiled in two ways: how a method is called depends on whether its module imports the name before the dot, and
+    a notebook compiles each statement of a cell on its own.
     """
     tree = ast.parse(text)
     asserting = any(isinstance(node, ast.Assert) for node in ast.walk(tree))
@@ -63,7 +64,7 @@ def _place(code: CodeType) -> tuple[str, int]:
 
 
 def _compile(part: ast.Module, level: int) -> CodeType:
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # of notebooks
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # for notebooks
     made: CodeType = compile(part, "<text>", "exec", flags, dont_inherit=True, optimize=level)
     return made
 
@@ -80,7 +81,7 @@ def _same(a: CodeType, b: CodeType) -> bool:
 
 
 def _contained(a: CodeType, b: CodeType) -> bool:
-    """Whether `b` is `a`, which was compiled without assertions, and more."""
+    """Whether `b` contains `a`, which was compiled without assertions."""
     count = a.co_argcount + a.co_kwonlyargcount
     return (
         a.co_varnames[:count] == b.co_varnames[:count]
@@ -94,7 +95,7 @@ def _plain(code: CodeType) -> list[Any]:
 
 
 def _constant(value: Any) -> Any:
-    """To be compared: 1, 1.0 and True differ."""
+    """Return a constant with its type, for comparison: 1, 1.0 and True differ."""
     if isinstance(value, CodeType):
         compared = tuple(getattr(value, name) for name in _COMPARED)
         return compared, tuple(map(_constant, value.co_consts))

@@ -1,6 +1,6 @@
-"""Python source to the surface tree. The only file that knows Python's own tree.
+"""Parse Python source to the surface tree. Only this file handles Python's own tree.
 
-What the language does not admit is refused here, where its place is known best.
+What the language does not allow is refused here, where its location is known best.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ HINTS: dict[type[ast.AST], tuple[str, str]] = {
 
 
 def parse(source: Source) -> s.Function:
-    """The surface tree of the function in `source`. Raises LanguageError."""
+    """Return the surface tree of the function in `source`. Raises LanguageError."""
     with shallow(source):
         return _parse(source)
 
@@ -88,12 +88,12 @@ def _parse(source: Source) -> s.Function:
 
 
 def place_of(source: Source, node: ast.expr | ast.stmt | ast.arg) -> Location:
-    """Where a node of Python's tree of `source.text` stands in the user's file."""
+    """Return the location in the user's file of a node of Python's tree of `source.text`."""
     line = source.first_line + node.lineno - 1
     text = source.line(line)
 
     def column(offset: int) -> int:
-        """Python counts bytes from the dedented line's start; people count characters from 1."""
+        """Convert a column: Python counts bytes from the dedented line's start, users count characters from 1."""
         before = text[source.indent :].encode()[:offset]
         return source.indent + len(before.decode(errors="replace")) + 1
 
@@ -215,7 +215,7 @@ class _Parser:
 
     def printed(self, node: ast.Call) -> s.Stmt:
         for keyword in node.keywords:
-            if keyword.arg is not None and _is_text(keyword.value):  # sep=" ", which is no number
+            if keyword.arg is not None and _is_text(keyword.value):  # sep=" ", not a number
                 refuse_keyword(keyword.arg, self.at(keyword.value))
         parts = tuple(a.value if _is_text(a) else self.expr(a) for a in node.args)  # type: ignore[attr-defined]
         rest = [a for a in node.args if not _is_text(a)]

@@ -1,10 +1,10 @@
-"""Phases: what targets launch of a program, one after the other. `cutting` makes them.
+"""Phases: the parts of a program that targets launch, one after the other. `cutting` makes them.
 
-Where a schedule owns whole tiles, a loop over tiles is one phase, passes and all. Where it
-splits tiles, each pass is a phase of its own, outlined into three pieces: `enter` (what the
-pass reads, computed afresh wherever the tile is met), the pass, and `leave` (what happens
-once, when the tile is complete). What must live from one phase to the next and cannot be
-computed again is kept in workspace arrays, one entry a tile.
+If a schedule owns whole tiles, a loop over tiles is one phase, with all its passes. If it
+splits tiles, each pass is a phase of its own, in three pieces: `enter` (what the pass reads,
+computed anew by every processor that works on the tile), the pass, and `leave` (what happens
+once, when the tile is complete). Values that a later phase needs, and that cannot be computed
+again, are stored in workspace arrays, one entry for each tile.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .diagnostics import Location
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """An array that the plan provides. `extent`: one entry a tile, a tile and lane, or one in all."""
+    """An array that the plan provides. `extent`: one entry for each tile, for each tile and lane, or one in all."""
 
     array: ir.Array
     extent: str  # tile | lane | one
@@ -27,7 +27,7 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True)
 class GridResult:
-    """Where the fields of a finished grid accumulator are put."""
+    """Where the fields of a finished grid accumulator are stored."""
 
     accumulator: ir.Accumulator
     arrays: tuple[ir.Array, ...]
@@ -35,7 +35,7 @@ class GridResult:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A loop over tiles, each run whole. `prelude` runs once a processor. No pass: atoms do not matter."""
+    """A loop over tiles, each run whole. `prelude` runs once on each processor. Without a pass, atoms do not matter."""
 
     layout: ir.LayoutCode
     path: ir.Path
@@ -52,7 +52,7 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One pass, outlined. `state`: the variables that `enter` computes and the pass reads."""
+    """One pass, in three pieces. `state`: the variables that `enter` computes and the pass reads."""
 
     layout: ir.LayoutCode
     path: ir.Path

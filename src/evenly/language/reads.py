@@ -1,10 +1,10 @@
-"""What code reads from outside: names of functions, attributes of modules, members of classes, defaults.
+"""Record the outside values that code reads: names of functions, attributes of modules, members of classes, defaults.
 
-Whatever is lowered reads by the functions below, and whoever keeps what was made of it records them (`recording`).
-It is good for as long as all that was read is as it was: `Reads.hold`. What else there is outside decides
-nothing, so nothing has to be guessed: neither which attributes may be meant, nor how deep to look.
+All code that is lowered is read by the functions below. Whoever keeps the result records the reads
+(`recording`). The result is valid for as long as everything that was read is unchanged: `Reads.hold`. Only
+recorded reads count, so there is no need to guess which attributes code may use, or how deep to look.
 
-What belongs to evenly's own modules does not change, and is not recorded.
+evenly's own modules do not change, and are not recorded.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 
 T = TypeVar("T")
 NOTHING: Any = type("Nothing", (), {"__repr__": lambda self: "nothing"})()
-MOST = 256  # values of one key that are kept
+MOST = 256  # how many values are kept for one key
 
 
 class Reads:
-    """Places outside, each with what was read there: while it is recorded, and for as long as that is kept.
+    """Outside places that were read, each with the value found there. It is kept with what was made of them.
 
-    items: mappings (of globals, modules, classes) and names in them. attributes: other objects', likewise.
+    items: names in mappings (of globals, modules, classes). attributes: those of other objects.
     """
 
     def __init__(self, known: Reads | None = None) -> None:
@@ -40,7 +40,7 @@ class Reads:
         return bool(self.items or self.attributes)
 
     def item(self, owner: Any, mapping: Mapping[str, Any], name: str) -> Any:
-        """What a mapping has there: one answer as long as this records, whoever changes it meanwhile."""
+        """Return what a mapping has under a name. While this records, the answer is the same even if that changes."""
         key = id(owner), name
         if key not in self.items:
             self.items[key] = owner, mapping, name, mapping.get(name, NOTHING)
@@ -53,12 +53,12 @@ class Reads:
         return self.attributes[key][-1]
 
     def known(self, owner: Any, name: str, otherwise: Any) -> Any:
-        """What an attribute was read as, if it was: else `otherwise`, and nothing is recorded."""
+        """Return the value of an attribute if it has been read, else `otherwise`. Nothing is recorded."""
         found = self.attributes.get((id(owner), name))
         return otherwise if found is None else found[-1]
 
     def hold(self) -> bool:
-        """Whether everything is as it was read."""
+        """Whether everything still has the value that was read."""
         for _, mapping, name, value in self.items.values():
             now = mapping.get(name, NOTHING)
             if now is not value and not alike(now, value):
@@ -73,7 +73,7 @@ class Reads:
 def alike(a: Any, b: Any) -> bool:
     """Whether two objects are the same to compiled code: numbers of one type that no operation tells apart.
 
-    1, 1.0 and True differ, and so do 0.0 and -0.0; NaN is NaN. Other things are themselves only.
+    1, 1.0 and True differ, and so do 0.0 and -0.0; NaN is NaN. Other objects are compared by identity.
     """
     if a is b:
         return True
@@ -83,9 +83,9 @@ def alike(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(alike, a, b))
     if isinstance(a, np.generic):
         return bool(a.dtype == b.dtype and a.tobytes() == b.tobytes())
-    # A class of its own may be equal to anything, and be shown in any way.
+    # Do not use `==` or `str`, which a subclass may override.
     if isinstance(a, int):
-        return int.__eq__(a, b)  # Python does not write thousands of digits
+        return int.__eq__(a, b)  # Python refuses to write integers of thousands of digits
     for number in (float, complex):
         if isinstance(a, number):
             return number.__repr__(a) == number.__repr__(b)
@@ -97,7 +97,7 @@ _recorded: contextvars.ContextVar[Reads] = contextvars.ContextVar("reads")
 
 @contextlib.contextmanager
 def recording(reads: Reads) -> Iterator[None]:
-    """Note in `reads` what is read meanwhile. What it has already is not looked up again."""
+    """Record reads in this context. What `reads` has already is not looked up again."""
     token = _recorded.set(reads)
     try:
         yield
@@ -106,26 +106,26 @@ def recording(reads: Reads) -> Iterator[None]:
 
 
 def is_ours(owner: Any) -> bool:
-    """Whether a function, class or module is of evenly's own."""
+    """Whether a function, class or module is part of evenly."""
     module = owner.__name__ if isinstance(owner, ModuleType) else getattr(owner, "__module__", "")
     return str(module).partition(".")[0] == "evenly"
 
 
 def _reads(owner: Any) -> Reads:
-    """Where it is noted what is read of this owner, a function, class or module."""
+    """Return where reads of this owner are recorded, a function, class or module."""
     noted = None if is_ours(owner) else _recorded.get(None)
     return Reads() if noted is None else noted
 
 
 # ---- reading ---------------------------------------------------------------------------------------
 def code_of(function: Callable[..., Any]) -> CodeType:
-    """What a function runs: it may be given another function's, as notebooks do that load modules anew."""
+    """Return a function's code. It may be replaced, for example by notebooks that reload modules."""
     found: CodeType = _reads(function).attribute(function, "__code__")
     return found
 
 
 def name_of(function: Callable[..., Any], name: str) -> Any:
-    """What a name from outside is to a function: NOTHING where it is not defined (yet)."""
+    """Return what a global name means in a function, or NOTHING if it is not defined (yet)."""
     reads = _reads(function)
     code = reads.known(function, "__code__", function.__code__)
     if name in code.co_freevars:
@@ -139,13 +139,13 @@ def name_of(function: Callable[..., Any], name: str) -> Any:
 
 
 def attribute_of(module: ModuleType, name: str) -> Any:
-    """An attribute of a module, NOTHING where it has none."""
+    """Return an attribute of a module, or NOTHING if there is none."""
     found = _reads(module).item(module, vars(module), name)
     return found if found is not NOTHING else _reads(module).attribute(module, name)
 
 
 def member_of(cls: type, name: str) -> Any:
-    """A member of a class as it is written there (a function, a property); None where there is none."""
+    """Return a member of a class as it is defined (a function, a property), or None."""
     reads = _reads(cls)
     for base in cls.__mro__:
         found = reads.item(base, vars(base), name)
@@ -155,13 +155,13 @@ def member_of(cls: type, name: str) -> Any:
 
 
 def value_of(schedule: Any, name: str) -> Any:
-    """A parameter of a schedule, or what else it has of that name, as its methods see it."""
+    """Return a parameter of a schedule, or another attribute, as its methods see it."""
     found = _reads(type(schedule)).attribute(schedule, name)
     return None if found is NOTHING else found
 
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The defaults of a function's parameters, as they are: Python keeps them where the function was made."""
+    """Return the current defaults of a function's parameters."""
     reads = _reads(function)
     code = reads.known(function, "__code__", function.__code__)
     given = reads.attribute(function, "__defaults__") or ()
@@ -187,10 +187,10 @@ def _attribute(owner: Any, name: str) -> Any:
 
 # ---- keeping ---------------------------------------------------------------------------------------
 class Kept(dict[Any, list[tuple[Any, Reads]]]):
-    """What was made for keys, each time with what was read for it: the last few of each key."""
+    """A cache of results. Each is stored with the values that were read for it; each key has the last few."""
 
     def found(self, key: Any, make: Callable[[], T], known: Reads | None = None) -> tuple[T, Reads]:
-        """What was made for this key, and good now; else it is made. known: what has been read for it before."""
+        """Return a valid result for this key, or make one. known: what has been read for it before."""
         made = self.setdefault(key, [])
         for thing, reads in made:
             if reads.hold():
@@ -204,7 +204,7 @@ class Kept(dict[Any, list[tuple[Any, Reads]]]):
 
 
 def kept(function: Callable[..., T]) -> Callable[..., T]:
-    """`functools.cache` for what reads from outside."""
+    """Cache a function that reads outside values, as `functools.cache` does for other functions."""
     made = Kept()
 
     @functools.wraps(function)

@@ -1,7 +1,7 @@
-"""What a kernel says while it runs: lines that it prints, and assertions. Which targets take them.
+"""Prints and assertions in kernels, and which targets run them.
 
-Stands between lowering and cutting, so that a target that checks nothing cuts, and
-compiles, a program without assertions.
+This step is between lowering and cutting, so that a target that does not check cuts and
+compiles a program without assertions.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ def refuse_keyword(name: str, at: Location) -> NoReturn:
 
 
 def quiet(program: ir.Program, target: str, hears: bool) -> ir.Program:
-    """The program without assertions, for a target that checks nothing. Raises LanguageError where it prints.
+    """Return the program without assertions, for a target that does not check. Raises LanguageError if it prints.
 
-    hears: whether it would with debug=True.
+    hears: whether the target would run them with debug=True.
     """
     for step in program.steps:
         for s in walk.statements(step.body):

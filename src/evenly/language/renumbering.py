@@ -1,4 +1,4 @@
-"""Ids that a kernel only gathers by: they may be numbered anew, if what is gathered is put in their order."""
+"""Find ids that a kernel uses for gathers only. They may be renumbered if the gathered vectors are reordered."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .types import POS, WEAK_INT, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Gathers:
-    """Ids that say where vectors are read, and nothing else.
+    """Ids that are used as indices of vectors, and for nothing else.
 
-    ids: the array that holds them, of a layout. layout, bound: they are less than this number of that
-    layout. vectors: the arguments that are read there, and nowhere else.
+    ids: the array of a layout that holds them. layout, bound: they are less than this attribute of that
+    layout. vectors: the arguments that are read at the ids, and nowhere else.
     """
 
     ids: ir.Path
@@ -25,7 +25,7 @@ class Gathers:
 
 
 def gathers_by_ids(program: ir.Program, written: Collection[str]) -> Gathers | None:
-    """The first such ids of a program that writes the arguments `written`; None where there are none."""
+    """Return the first such ids of a program that writes the arguments `written`, or None."""
     elements = [e for e in _expressions(program) if isinstance(e, ir.Element)]
     for path in dict.fromkeys(e.array.path for e in elements if len(e.array.path) > 1):
         found = _gathers(path, program, elements)
@@ -40,7 +40,7 @@ def _gathers(ids: ir.Path, program: ir.Program, elements: list[ir.Element]) -> G
     vectors = tuple(dict.fromkeys(e.array.path for e in reads))
     uses = sum(_stands(e, ids, names) for e in _expressions(program))
     if uses != len(reads) + len(names):
-        return None  # ids are used otherwise, too
+        return None  # the ids have other uses
     everywhere = [e for e in elements if e.array.path in vectors]
     if len(everywhere) != len(reads) or any(e.array.ndim > 1 for e in reads):
         return None
@@ -52,7 +52,7 @@ def _gathers(ids: ir.Path, program: ir.Program, elements: list[ir.Element]) -> G
 
 
 def _names(ids: ir.Path, program: ir.Program) -> frozenset[ir.Var]:
-    """The variables that hold an id, and nothing else at any time."""
+    """Return the variables that only ever hold an id."""
     statements = [s for b in _bodies(program) for s in walk.statements(b)]
     sets = Counter(v for s in statements for v in walk.assigned(s))
     holds = {s.var for s in statements if isinstance(s, ir.Assign) and _is_id(s.value, ids)}
@@ -60,7 +60,7 @@ def _names(ids: ir.Path, program: ir.Program) -> frozenset[ir.Var]:
 
 
 def _is_id(e: ir.Expr, ids: ir.Path, names: frozenset[ir.Var] = frozenset()) -> bool:
-    """Whether it is an id, as an integer that loses nothing of it."""
+    """Whether it is an id, as an integer that can hold it."""
     while isinstance(e, ir.Cast) and e.type.is_integer and _holds(e.type, e.operand.type):
         e = e.operand
     return _stands(e, ids, names)

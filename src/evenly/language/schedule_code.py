@@ -1,4 +1,4 @@
-"""A schedule's methods as typed code, for one layout: what engines place around a phase."""
+"""A schedule's methods as typed code for one layout, which engines place around a phase."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ScheduleCode:
 
     @property
     def groups(self) -> set[int]:
-        """The sizes of the groups that it asks for; 1: threads."""
+        """Return the sizes of the groups that the code uses; 1 for threads."""
         return {e.size for e in self.expressions() if isinstance(e, ir.Processor)}
 
     def expressions(self) -> list[ir.Expr]:
@@ -54,7 +54,7 @@ def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleC
 
 
 def whole_tile(layout: ir.LayoutCode, step: ir.Expr) -> ir.Inline:
-    """The range of all atoms of a tile, in steps, as `ScheduleCode.atoms`."""
+    """Return the range of all atoms of a tile, in steps, in the form of `ScheduleCode.atoms`."""
     tile = ir.Var("tile", POS)
     before, (begin,) = walk.substitute(layout.begin, (tile,))
     after, (end,) = walk.substitute(layout.end, (tile,))
@@ -62,7 +62,7 @@ def whole_tile(layout: ir.LayoutCode, step: ir.Expr) -> ir.Inline:
 
 
 def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tuple[ir.Var, ...]]:
-    """The state, its numbers in variables of their own."""
+    """Return the state, and the variables that hold its numbers."""
     if not inspect.isfunction(reads.member_of(type(schedule), "setup")):
         return layout, ()
     state = call_schedule(cx, schedule, "setup", (layout,))

@@ -12,11 +12,11 @@ from .dependence import Dependence
 def needed(
     block: ir.Block, live: set[ir.Var], effects: bool, leaving: Set[ir.Var] = frozenset()
 ) -> tuple[ir.Block, set[ir.Var]]:
-    """The statements that compute `live` at the end of `block` (and its effects, if asked for).
+    """Return the statements that compute `live` at the end of `block` (and its effects, if `effects`).
 
-    leaving: what a `break` or `continue` in it must bring along: they go past the block's end.
-    Also returns the variables that must be given at its start. Passes are left out: what they
-    compute is handed over through the workspace.
+    leaving: variables that are needed at a `break` or `continue` in it, which leave the block early.
+    Also returns the variables that must be given at its start. Passes are left out: the workspace
+    holds their results.
     """
     kept: list[ir.Stmt] = []
     live = set(live)
@@ -28,7 +28,7 @@ def needed(
 
 
 def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) -> ir.Stmt | None:
-    """`s` if it is needed, with `live` moved to before it."""
+    """Return `s` if it is needed, and change `live` to what is live before it."""
     match s:
         case ir.Assign(var=var):
             if var not in live:
@@ -79,7 +79,7 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
     if not touches and not (effects and any(has_effects(block) for block in every)):
         return None
     inner = set(live)
-    while True:  # what one round needs, the round before it must compute
+    while True:  # what one iteration needs, the one before it must compute
         before = set(inner)
         blocks = []
         for block in every:
@@ -107,7 +107,7 @@ def has_effects(block: ir.Block) -> bool:
 
 
 def tainted(block: ir.Block, written: Set[ir.Array], given: Set[ir.Var]) -> set[ir.Var]:
-    """The variables whose computation must not be repeated.
+    """Return the variables whose computation must not be repeated.
 
     They depend on `given` (results of passes), on atomics, or on arrays that the program writes.
     """
@@ -116,5 +116,5 @@ def tainted(block: ir.Block, written: Set[ir.Array], given: Set[ir.Var]) -> set[
 
 
 def written_arrays(program: ir.Program) -> set[ir.Array]:
-    """Every array that the program stores into, anywhere."""
+    """Return every array that the program stores into, anywhere."""
     return {a for step in program.steps for a in walk.arrays_written(step.body)}

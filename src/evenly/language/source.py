@@ -1,4 +1,4 @@
-"""From a Python function to its source text, its place in a file and what it captures."""
+"""Fetch a Python function's source text, its place in a file and what it captures."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .own_text import is_own
 
 @dataclass(frozen=True)
 class Source:
-    """A function's text, dedented, and where it stood.
+    """A function's text, dedented, and its place in the file.
 
-    `indent` columns were removed and `first_line` is the file's line of the first line,
-    so that refusals can point at the user's own file.
+    `indent` columns were removed and `first_line` is the file's line of the first line, so that
+    errors can point at the user's own file.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Source:
     defaults: Callable[[], dict[str, Any]] = field(repr=False, default=dict)
 
     def line(self, number: int) -> str:
-        """The file's line `number` (counted from 1 at the top of the file)."""
+        """Return the file's line `number` (counted from 1 at the top of the file)."""
         lines = self.text.splitlines()
         index = number - self.first_line
         body = lines[index] if 0 <= index < len(lines) else ""
@@ -45,7 +45,7 @@ class Source:
 
 
 def check_decorated(decorator: str, function: object, source: object) -> None:
-    """Refuse what is no function of Python's (another library's is compiled already), and a source that is no text."""
+    """Refuse an object that is not a Python function (perhaps another library's), and a source that is no text."""
     if function is not None and not inspect.isfunction(function):
         raise InputError(decorator, expected="a function", given=type(function).__name__)
     if source is not None and not isinstance(source, str):
@@ -57,9 +57,9 @@ def check_decorated(decorator: str, function: object, source: object) -> None:
 
 
 def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
-    """The source of `function`; `source` replaces it where Python keeps none (`exec`).
+    """Return the source of `function`. `source` replaces it if Python keeps none (`exec`).
 
-    Raises InputError where there is no source to be had.
+    Raises InputError if there is no source.
     """
     name = getattr(function, "__qualname__", repr(function))
     code = getattr(function, "__code__", None)
@@ -72,7 +72,7 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
         try:
             lines, first = inspect.getsourcelines(
                 code
-            )  # of a function, its `__wrapped__` would be read
+            )  # for a function, inspect would read its `__wrapped__`
             whole = "".join(inspect.findsource(code)[0])
         except (OSError, TypeError):
             raise InputError(
@@ -97,7 +97,7 @@ def fetch(function: Callable[..., Any], source: str | None = None) -> Source:
 
 
 def tree_of(source: Source) -> ast.Module:
-    """Python's tree of a function's text. A private name of a class, `__x`, is `_Class__x`, as Python has it there."""
+    """Return Python's tree of a function's text. Private names of a class, `__x`, become `_Class__x`, as in Python."""
     tree = ast.parse(source.text)
     prefix = f"_{_class_around(source.name).lstrip('_')}"
     if prefix != "_":
@@ -115,7 +115,7 @@ _NAMED: dict[type[ast.AST], tuple[str, ...]] = {
 
 
 def _class_around(qualified: str) -> str:
-    """The innermost class that a function of this `__qualname__` stands in, or ""."""
+    """Return the innermost class around a function of this `__qualname__`, or ""."""
     outer = qualified.split(".")[:-1]
     while outer and outer[-1] == "<locals>":
         del outer[-2:]
@@ -123,7 +123,7 @@ def _class_around(qualified: str) -> str:
 
 
 class Captured(Mapping[str, Any]):
-    """The names that a function sees from outside, as they are at the moment: builtins, globals, closure cells."""
+    """The outside names that a function sees, with their present values: builtins, globals, closure cells."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -148,7 +148,7 @@ class Captured(Mapping[str, Any]):
 def _is_filled(cell: CellType) -> bool:
     try:
         cell.cell_contents  # noqa: B018
-    except ValueError:  # its function has not come to the assignment yet
+    except ValueError:  # its function has not reached the assignment yet
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""What is known of a kernel's arguments when it is specialised: their types, not their values.
+"""The types of a kernel's arguments, for which it is compiled. They do not depend on values.
 
 Specs are hashable: a kernel is compiled once for each tuple of them.
 """
@@ -12,7 +12,7 @@ from .types import Scalar
 
 @dataclass(frozen=True, slots=True)
 class ArraySpec:
-    """`ids`: its integers are ids (a layout's index array), which are weak; else they are data."""
+    """An array. `ids`: whether its integers are ids (a layout's index array), which are weak, or else data."""
 
     dtype: Scalar
     ndim: int
@@ -21,7 +21,7 @@ class ArraySpec:
 
 @dataclass(frozen=True, slots=True)
 class ScalarSpec:
-    """A number given at the call; Python's own int and float are weak."""
+    """A number that is given at the call; Python's own int and float are weak."""
 
     type: Scalar
 

@@ -1,7 +1,7 @@
 """The surface tree: what a kernel says, before anything is known about its types.
 
-A small image of Python's own tree: only what the language admits, every node with its
-place in the user's file. `parse` makes it, `lower` consumes it.
+It is a small version of Python's own tree: it has only what the language allows, and every node
+has its place in the user's file. `parse` makes it, and `lower` reads it.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Evaluate(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Print(Stmt):
-    """`print(...)` alone on a line, of texts and expressions, if `call` is Python's print."""
+    """`print(...)` alone on a line, with texts and expressions, if `call` is Python's print."""
 
     call: Call
     parts: tuple[str | Expr, ...]
@@ -137,7 +137,7 @@ class Print(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Assert(Stmt):
-    """`text`: the statement as it is written."""
+    """An assertion. `text`: the statement as it is written."""
 
     condition: Expr
     text: str
@@ -145,7 +145,7 @@ class Assert(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class If(Stmt):
-    """`last`: what stood after it in its block stands in its branches."""
+    """An if statement. `last`: whether the statements after it in its block have been moved into its branches."""
 
     condition: Expr
     then: tuple[Stmt, ...]
@@ -185,14 +185,14 @@ class Return(Stmt):
 class Function(Node):
     name: str
     parameters: tuple[str, ...]
-    only_by_place: int  # how many of them stand before a /
+    only_by_place: int  # how many of them are before a /
     by_place: int  # and before a *
-    defaults: dict[str, Location]  # where they stand; what they are, the function knows
+    defaults: dict[str, Location]  # where they are; the function has their values
     body: tuple[Stmt, ...]
 
 
 def assigned(body: tuple[Stmt, ...]) -> dict[str, Location]:
-    """The names that a block assigns, with the place of the first assignment."""
+    """Return the names that a block assigns, with the place of the first assignment."""
     found: dict[str, Location] = {}
     for statement in body:
         for target in _targets(statement):
@@ -205,7 +205,7 @@ def assigned(body: tuple[Stmt, ...]) -> dict[str, Location]:
 
 
 def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
-    """The same block with each `continue` of its own level turned into an if around the rest."""
+    """Return the block with each `continue` of its own level turned into an if around the rest."""
     out: list[Stmt] = []
     for i, statement in enumerate(body):
         if isinstance(statement, Continue):
@@ -246,7 +246,7 @@ def _targets(statement: Stmt) -> tuple[Expr, ...]:
 
 
 def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
-    """The blocks nested directly in a statement."""
+    """Return the blocks nested directly in a statement."""
     if isinstance(statement, If):
         return (statement.then, statement.otherwise)
     if isinstance(statement, While | For):
@@ -255,7 +255,7 @@ def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
 
 
 def expressions(statement: Stmt) -> tuple[Expr, ...]:
-    """The expressions that stand directly in a statement, targets that read included."""
+    """Return the expressions directly in a statement, including targets that it reads."""
     match statement:
         case Assign(targets=targets, value=value):
             return (*(t for t in targets if not isinstance(t, Name | TupleOf)), value)
@@ -300,7 +300,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def reads(expr: Expr, name: str) -> Expr | None:
-    """The first place in `expr` that reads `name`, or None."""
+    """Return the first place in `expr` that reads `name`, or None."""
     if isinstance(expr, Name):
         return expr if expr.name == name else None
     if isinstance(expr, Generator) and any(n.name == name for n in target_names(expr.target)):

@@ -4,9 +4,9 @@ The rules are NumPy's (NEP 50): literals, tile and atom ids, range variables and
 lengths are *weak*: next to a typed value they take its type. Typed values combine as
 `numpy.result_type` says, so `int32 + float32` is `float64`, as it is in NumPy.
 
-Elements of float16 and bfloat16 are held in 16 bits and computed with in 32: one that is
-read is a float32 at once, and a number that is stored is rounded to the nearest, of two
-equally near ones to the even. So the two are types of arrays, never of values.
+Elements of float16 and bfloat16 are stored in 16 bits and computed with in 32. An element
+that is read becomes a float32 at once. A number that is stored is rounded to nearest, ties
+to even. So these two are types of arrays, never of values.
 
 `POS` is the type of a position or id as the engines hold it: a weak integer whose
 machine width (32 or 64 bits) is chosen for the whole program from the sizes at hand.
@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A scalar type: its name, its kind, by NumPy's letter, and whether it is weak."""
+    """A scalar type: its name, its kind (NumPy's letter), and whether it is weak."""
 
     name: str
     kind: Literal["b", "i", "f", "c"]
@@ -36,7 +36,7 @@ class Scalar:
 
     @property
     def spoken(self) -> str:
-        """With its article, as a sentence has it: "an int32". Weak ones have Python's names."""
+        """The name with its article, for sentences: "an int32". Weak types have Python's names."""
         name = "int" if self.name == "index" else self.name
         return f"{'an' if name[0] == 'i' else 'a'} {name}"
 
@@ -82,8 +82,8 @@ WEAK_FLOAT = Scalar("float", "f", weak=True)
 WEAK_COMPLEX = Scalar("complex", "c", weak=True)
 POS = Scalar("index", "i", weak=True)
 
-# NumPy has no bfloat16. Where ml_dtypes gives it one, that is known by its name; where
-# nobody does, arrays of it have this dtype.
+# NumPy has no bfloat16. The dtype of ml_dtypes is recognised by its name. Without ml_dtypes,
+# arrays of bfloat16 have this dtype.
 _BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 _HELD_AS: dict[str, Any] = {
     "int": "int64", "float": "float64", "complex": "complex128", "index": "int64",
@@ -97,57 +97,57 @@ _READ_AS = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
 _REAL = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT}
 _COMPLEX = {part: whole for whole, part in _REAL.items()}
 _WEAK_BY_KIND = {"i": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
-_LIKE: dict[str, Any] = {"i": 1, "f": 1.0, "c": 1j}  # Python's own number of a kind
+_LIKE: dict[str, Any] = {"i": 1, "f": 1.0, "c": 1j}  # a number of each of Python's own types
 
 
 def name_of(dtype: npt.DTypeLike) -> str:
-    """The name of an array's element type, as the language and PyTorch have it."""
+    """Return the name of an array's element type, which is the language's and PyTorch's, too."""
     return _name_of(np.dtype(dtype))
 
 
-@functools.lru_cache(maxsize=256)  # NumPy puts a name together each time
+@functools.lru_cache(maxsize=256)  # NumPy composes the name at each call
 def _name_of(dtype: np.dtype[Any]) -> str:
     return "bfloat16" if dtype == _BFLOAT16 else dtype.name
 
 
 def from_dtype(dtype: npt.DTypeLike) -> Scalar | None:
-    """The type of the elements of a NumPy dtype; None where the language has no such type."""
+    """Return the type of the elements of a NumPy dtype, or None if the language has no such type."""
     return ARRAY_TYPES.get(name_of(dtype))
 
 
 def read_as(t: Scalar) -> Scalar:
-    """The type of an element that is read: of 16 bits, float32."""
+    """Return the type of an element that is read: float32 for types of 16 bits."""
     return _READ_AS.get(t, t)
 
 
 def real_of(t: Scalar) -> Scalar:
-    """The type of the parts of a complex number; `t` itself of others."""
+    """Return the type of the parts of a complex number; `t` itself for others."""
     return _REAL.get(t, t)
 
 
 def complex_of(t: Scalar) -> Scalar:
-    """The type of a complex number whose parts are of the type `t`."""
+    """Return the type of a complex number whose parts are of the type `t`."""
     return _COMPLEX[t]
 
 
 def strong(t: Scalar) -> Scalar:
-    """The type in which a weak value is held when nothing typed stands next to it."""
+    """Return the type in which a weak value is held if no typed value is next to it."""
     return DATA_TYPES[t.dtype.name] if t.weak else t
 
 
 def words_of(t: Scalar) -> int:
-    """How many words of 64 bits hold a value."""
+    """Return how many words of 64 bits hold a value."""
     return -(-t.dtype.itemsize // 8)
 
 
 def struct_words(fields: Iterable[Scalar]) -> int:
-    """How many words of 64 bits a struct of such fields takes at most: as many a field as the widest has."""
+    """Return an upper bound of the 64-bit words of a struct of such fields: for each as many as the widest has."""
     each = [words_of(t) for t in fields]
     return len(each) * max(each, default=1)
 
 
 def promote(a: Scalar, b: Scalar) -> Scalar:
-    """The type of `a op b` for +, -, *, //, % and of values that meet in one variable."""
+    """Return the type of `a op b` for +, -, *, //, %, and of values that meet in one variable."""
     if a == b:
         return a
     if a.weak and b.weak:
@@ -159,7 +159,7 @@ def promote(a: Scalar, b: Scalar) -> Scalar:
 
 
 def quotient(a: Scalar, b: Scalar) -> Scalar:
-    """The type of the true division `a / b`: integers give floats."""
+    """Return the type of the true division `a / b`: integers give floats."""
     t = promote(a, b)
     if t.is_inexact:
         return t

@@ -1,6 +1,6 @@
-"""What a well-typed program must still keep: rules on races that no schedule could hide.
+"""Rules on races that a well-typed program must also keep, under every schedule.
 
-Stands after lowering, since it reads indices; before phases, since it speaks of whole tiles.
+This step is after lowering, since it reads indices, and before phases, since it is about whole tiles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .specs import LayoutSpec, Spec
 
 
 def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
-    """Raises LanguageError where tiles or atoms would not be independent."""
+    """Raise LanguageError if tiles or atoms are not independent."""
     layouts = [s for s in specs if isinstance(s, LayoutSpec)]
     for step in program.steps:
         if isinstance(step, ir.TileLoop):
@@ -23,7 +23,7 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
             _row_kernels(step, layouts)
 
 
-# ---- stores that many would make -----------------------------------------------------------------
+# ---- stores of several tiles or atoms into one element -------------------------------------------
 def _stores(loop: ir.TileLoop) -> None:
     for s in _met(loop.body, loop.tile):
         _refuse(
@@ -42,7 +42,10 @@ def _stores(loop: ir.TileLoop) -> None:
 
 
 def _met(block: ir.Block, runs: ir.Var) -> Iterator[ir.Store]:
-    """The stores into elements that do not depend on the tile (or atom) `runs`, but those of one constant an array."""
+    """Yield the stores into elements that do not depend on the tile (or atom) `runs`.
+
+    Stores of one constant into an array are left out.
+    """
     varying = Dependence(block, {runs}).varying()
     constants: dict[ir.Array, ir.Expr] = {}
     for s in walk.statements(block):
@@ -54,7 +57,7 @@ def _met(block: ir.Block, runs: ir.Var) -> Iterator[ir.Store]:
 
 # ---- tiles that read what other tiles write --------------------------------------------------------
 def _dependences(loop: ir.TileLoop) -> None:
-    """An array stored in a loop over tiles may be read there only where it was stored: at the tile's own place."""
+    """Check arrays that a loop over tiles stores: a tile may only read them at its own place, where it stores."""
     meaning = _definitions(loop.body)
     stored: dict[ir.Array, list[ir.Store]] = {}
     for s in walk.statements(loop.body):
@@ -75,7 +78,7 @@ def _dependences(loop: ir.TileLoop) -> None:
 
 
 def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
-    """What each variable that is assigned once stands for. The atoms of all passes are one and the same."""
+    """Return what each variable that is assigned once stands for. The atoms of all passes become one variable."""
     table: dict[ir.Var, ir.Expr] = {}
     again: set[ir.Var] = set()
     any_atom: ir.Var | None = None
@@ -97,7 +100,7 @@ def _same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], meaning: dict[ir.Var, 
 
 
 def _meant(e: ir.Expr, meaning: dict[ir.Var, ir.Expr]) -> ir.Expr:
-    """`e` with its variables replaced by what they stand for, and without conversions."""
+    """Return `e` with its variables replaced by what they stand for, and without conversions."""
 
     def replace(x: ir.Expr) -> ir.Expr | None:
         if isinstance(x, ir.Cast):
@@ -107,7 +110,7 @@ def _meant(e: ir.Expr, meaning: dict[ir.Var, ir.Expr]) -> ir.Expr:
     return walk.map_expr(e, replace)
 
 
-# ---- layouts whose tiles mean nothing ----------------------------------------------------------------
+# ---- layouts whose tiles have no meaning ----------------------------------------------------------------
 def _row_kernels(loop: ir.TileLoop, layouts: list[LayoutSpec]) -> None:
     spec = next((s for s in layouts if s.cls.__name__ == loop.layout.name), None)
     message = getattr(spec.cls, "row_kernels", None) if spec else None

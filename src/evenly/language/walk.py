@@ -1,4 +1,4 @@
-"""Walking and rewriting the typed program: the few generic traversals that passes share."""
+"""Traverse and rewrite the typed program: the few generic traversals that passes share."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from . import ir
 
 
 def is_constant(e: ir.Expr) -> bool:
-    """Whether it has one value in a launch: it is made of literals and arguments alone."""
+    """Whether it has one value in a launch, because it consists of literals and arguments only."""
     kinds = ir.Var | ir.Element | ir.Processor
     return not any(isinstance(x, kinds) for x in subexpressions(e))
 
 
 def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The operands of an expression."""
+    """Return the operands of an expression."""
     match e:
         case ir.Element(indices=indices):
             return indices
@@ -31,7 +31,7 @@ def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def subexpressions(e: ir.Expr) -> Iterator[ir.Expr]:
-    """`e` and everything in it."""
+    """Yield `e` and everything in it."""
     yield e
     for part in parts(e):
         yield from subexpressions(part)
@@ -42,7 +42,7 @@ def variables(expressions: Iterable[ir.Expr]) -> set[ir.Var]:
 
 
 def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
-    """The expressions that a statement itself evaluates (not those of nested blocks)."""
+    """Return the expressions that a statement itself evaluates (not those of nested blocks)."""
     match s:
         case ir.Assign(value=value):
             return (value,)
@@ -75,7 +75,7 @@ def blocks(s: ir.Stmt) -> tuple[ir.Block, ...]:
 
 
 def statements(block: ir.Block) -> Iterator[ir.Stmt]:
-    """Every statement of a block, nested ones too, in order."""
+    """Yield every statement of a block, nested ones too, in order."""
     for s in block:
         yield s
         for inner in blocks(s):
@@ -83,7 +83,7 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
 
 
 def expressions(block: ir.Block) -> Iterator[ir.Expr]:
-    """Every expression of a block, with all its parts."""
+    """Yield every expression of a block, with all its parts."""
     for s in statements(block):
         for e in operands(s):
             yield from subexpressions(e)
@@ -100,7 +100,7 @@ def inline_expressions(code: ir.Inline) -> Iterator[ir.Expr]:
 
 
 def assigned(s: ir.Stmt) -> tuple[ir.Var, ...]:
-    """The variables that a statement itself sets (not those of nested blocks)."""
+    """Return the variables that a statement itself sets (not those of nested blocks)."""
     match s:
         case ir.Assign(var=v):
             return (v,)
@@ -130,7 +130,7 @@ def arrays_written(block: ir.Block) -> set[ir.Array]:
 
 
 def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
-    """Rewrite bottom-up; `f` returns None to leave a node alone."""
+    """Rewrite bottom-up; `f` returns None to leave a node unchanged."""
     match e:
         case ir.Element(indices=indices):
             e = replace(e, indices=tuple(map_expr(i, f) for i in indices))
@@ -183,7 +183,7 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
 def substitute(
     code: ir.Inline, arguments: tuple[ir.Expr, ...]
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:
-    """The body and results of `code` with its parameters replaced by expressions that are cheap to repeat."""
+    """Return the body and results of `code` with its parameters replaced by expressions that are cheap to repeat."""
     table = dict(zip(code.params, arguments, strict=True))
 
     def f(e: ir.Expr) -> ir.Expr | None:

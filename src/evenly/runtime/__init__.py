@@ -1,1 +1,1 @@
-"""Kernels, plans and caches: from a call to launches."""
+"""Kernels, plans and bound calls: everything from a user's call to the launches."""

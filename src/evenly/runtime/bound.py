@@ -1,4 +1,4 @@
-"""A kernel with choices made: under a schedule, on a target, with options. What calls and plans are prepared by."""
+"""`Bound`: a kernel together with a schedule, a target and options. It prepares calls and plans."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ from .plan import Compiled, Plan
 if TYPE_CHECKING:
     from .kernel import Kernel
 
-MOST_KINDS = 64  # of calls remembered: choices, and Python types of arguments
+MOST_KINDS = 64  # how many kinds of calls are remembered; a kind is the choices made and the arguments' Python types
 
 
 class Bound:
-    """A kernel with some of its choices made. (No data class: one is made at every call.)"""
+    """A kernel with some of its choices made: the schedule, the target, options.
+
+    This is not a data class, because every call makes one.
+    """
 
     __slots__ = ("debug", "kernel", "options", "schedule", "target")
 
@@ -40,7 +43,7 @@ class Bound:
         debug: bool = False,
         options: dict[str, Any] | None = None,
     ) -> None:
-        if not isinstance(target, str):  # the others are told when they are called
+        if not isinstance(target, str):  # other targets are checked when they are called
             targets.get(target)
         self.kernel, self.target = kernel, target
         self.schedule = by_name(schedule, auto=True)
@@ -56,16 +59,16 @@ class Bound:
         return type(self)(self.kernel, self.schedule, target, debug, options)
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        """Run on these arguments.
+        """Run the kernel on these arguments.
 
-        The last calls are remembered: what they launched, by the addresses and types of their
-        arguments, and their choice of a schedule. Nothing that follows from a matrix's structure is.
+        The last calls are remembered: the addresses and types of their arguments, the schedule that was chosen and
+        what was launched. Nothing that follows from a matrix's structure is remembered.
         """
         if named or not self.repeat(*args):
             self.run(args, named)
 
     def run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """Run a call that was not known again as it stands."""
+        """Run a call that the call cache did not find."""
         args = self.kernel.arranged(given, named)
         if args is not given and self.repeat(*args):
             return
@@ -77,12 +80,12 @@ class Bound:
         prepared()
 
     def once(self, *args: Any) -> None:
-        """Run on arguments that fit and will not come again: nothing is checked, and nothing remembered."""
+        """Run on arguments that are known to be valid and will not be passed again. Check nothing, remember nothing."""
         plan = self._prepare(args)
         plan.prepare(plan._binding)()
 
     def repeat(self, *args: Any) -> bool:
-        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
+        """Run a remembered call with such arguments, and return True; return False if there is none."""
         if self.options:
             return False
         cache = self.kernel.call_caches.get(
@@ -94,7 +97,7 @@ class Bound:
         kernel, device = self.kernel, plan._binding.device
         key = self.schedule, self.target, self.debug, *map(type, args)
         cache = kernel.call_caches.get(key)
-        # Layouts of one class may hold arrays of another library: then what is there cannot read these.
+        # Layouts of one class may hold arrays of another library, which this cache cannot read.
         if cache is None or not cache.remember(args, prepared, device, plan.reads):
             if len(kernel.call_caches) >= MOST_KINDS:
                 kernel.call_caches.clear()
@@ -104,24 +107,24 @@ class Bound:
 
     @property
     def known(self) -> Callable[..., bool]:
-        """Whether a call was known again as it stands, and has been run."""
+        """Return a function that runs a remembered call. It returns whether there was one."""
         return self.repeat
 
     def plan(self, /, *args: Any, **named: Any) -> Plan:
-        """Decide and compile for these arguments."""
+        """Choose a schedule and compile for these arguments."""
         return self.plan_of(self.kernel.arranged(args, named))
 
     def plan_of(self, args: tuple[Any, ...]) -> Plan:
-        """The same for the values of all parameters, in their order."""
+        """Make a plan for the values of all parameters, in their order."""
         if self.schedule == "auto":
             return self.plan_as_auto(*args)
         return self._checked(args).store().made_by(self, as_auto=False)
 
     def plan_as_auto(self, *args: Any) -> Plan:
-        """The same with what `auto` does beside choosing a schedule: for schedules that were chosen by measuring."""
-        forget(args)  # or a plan made anew would know of tiles what they were before a change
+        """Make a plan for a schedule that was chosen by measuring, with the other steps that `auto` takes."""
+        forget(args)  # the layouts may have changed since their tiles were measured
         plan = self._checked(args)
-        if not targets.get(plan.target).reference:  # which reads everything, and checks it
+        if not targets.get(plan.target).reference:  # this one reads and checks all offsets
             given = plan._executable, plan._program, plan._binding
             quick = without_offsets(*given, lambda binding: self._for(plan, binding))
             if quick is not None:
@@ -134,7 +137,10 @@ class Bound:
         return plan
 
     def _prepare(self, args: tuple[Any, ...], plans: bool = False) -> Plan:
-        """A plan that stores nothing yet. plans: "auto" takes what tune() has measured, or what suits a plan."""
+        """Make a plan that stores nothing yet.
+
+        plans: whether "auto" may use what tune() has measured, and schedules that pay only in a plan.
+        """
         kernel = self.kernel
         given = kernel.named(args)
         binding = Binding({name: accept(value, name, plans) for name, value in given.items()})
@@ -145,7 +151,7 @@ class Bound:
         return Plan(kernel, schedule, target, made, binding, specs, self.debug, tuning)
 
     def _for(self, plan: Plan, binding: Binding) -> Executable:
-        """The executable of a plan for other arguments."""
+        """Return the plan's executable, compiled for other arguments."""
         specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
         return self._compiled(specs, plan.schedule, plan.target, binding).executable
 
@@ -176,7 +182,7 @@ class Bound:
     def _chosen(
         self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool
     ) -> tuple[Schedule, Tuning | None]:
-        """The schedule, and what tune() has measured, if it follows from that."""
+        """Return the schedule, and tune()'s measurements if the schedule was taken from them."""
         if self.schedule != "auto":
             return by_name(self.schedule), None
         program = self.kernel.program(specs)
@@ -187,7 +193,7 @@ class Bound:
 
 
 class ByName(Bound):
-    """Of a kernel with keyword-only parameters: values by place are no call of it, though others like them were."""
+    """A kernel with keyword-only parameters, bound. No call is looked up by its positional values alone."""
 
     __slots__ = ()
 

@@ -1,7 +1,7 @@
-"""A plan with its arguments, for one thread: calling it launches, and does nothing else.
+"""`BoundCall`: a plan with its arguments, for one thread. Calling it launches, and does nothing else.
 
-The shape is that of plans in FFT libraries and of analysed systems in solvers: what is the same for all
-calls is settled once, and the loop around them pays for none of it.
+Plans of FFT libraries and analysed systems of solvers work the same way: what is the same for all calls is
+done once, outside the loop.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from evenly.errors import InputError
 
 
 class BoundCall:
-    """What `plan.bind(*args)` gives: `call()` runs the plan on these arguments. Values are read live.
+    """The result of `plan.bind(*args)`: `call()` runs the plan on these arguments, with the values that they have then.
 
-    It keeps the arrays alive, and has scratch memory of its own, until it is closed: at the end of `with`,
-    or by `close()`. It belongs to the thread that bound it.
+    It keeps the arrays alive and owns scratch memory until it is closed, by `close()` or at the end of
+    `with`. It belongs to the thread that bound it.
 
-    Raises InputError where it is called after that, called or closed by another thread, or pickled.
+    Raises InputError if it is called after that, called or closed by another thread, or pickled.
     """
 
     __slots__ = ("_kept", "_run", "_thread", "name")
@@ -31,13 +31,13 @@ class BoundCall:
     def __call__(self) -> None:
         if threading.get_ident() != self._thread:
             self._refuse_thread()
-        kept = self._kept  # also where a signal's handler closes the call meanwhile
+        kept = self._kept  # alive even if a signal handler closes the call meanwhile
         self._run()
         del kept
 
     def close(self) -> None:
-        """Let go of the arrays and of the memory. Closing it again does nothing."""
-        if threading.get_ident() != self._thread:  # whose call may be running
+        """Release the arrays and the memory. Closing it again does nothing."""
+        if threading.get_ident() != self._thread:  # the owner's call may be running
             self._refuse_thread()
 
         def closed() -> None:

@@ -1,14 +1,14 @@
-"""The launches of the last calls, found again by what decides them: where arguments lie and of what type they are.
+"""The launches of the last calls, found again by the addresses and types of the arguments.
 
-Everything that a call checks and prepares follows from its arguments' addresses, shapes, strides
-and types, the numbers among them, and a layout's own numbers. A call in which all these are as in
-an earlier one is launched as that one was; any other goes the long way. (The offsets and columns of a
-bare matrix are the same objects, too: those have been looked at.) Values and structures are
-read by each launch anew. What was chosen stays: after a structure is changed in place, the schedule
-may be one for the old structure, which is as right, and perhaps slow.
+Everything that a call checks and prepares follows from the addresses, shapes, strides and types of its
+arguments, and from their numbers: scalar arguments, and the numbers of a layout. If all of these are as in an
+earlier call, the same launches are run again; otherwise the call is prepared from the start. (For a bare
+matrix, the offsets and columns must also be the same objects, because those have been checked.) Each launch
+reads values and structures anew. The chosen schedule stays: after a structure is changed in place, it may be
+one that suits the old structure. The results are then still right, but the call may be slow.
 
-Reading them is most of what a call costs: a function that is written for the arguments at hand reads them into a
-signature, by which a call is found.
+Reading these properties is most of the cost of a call. A function that is generated for the types at hand reads
+them into a signature, which is the key of the cache.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from evenly.layouts.contract import LayoutInstance, is_layout
 
 from .inside import FIELDS, bounds, inside
 
-MOST = 8  # calls remembered
+MOST = 8  # how many calls are remembered
 
-# What decides of an array, by its library. Of CuPy's with one axis size and strides tell, and cost less than a shape.
+# Expressions for what a launch depends on, by the array's library. For CuPy arrays with one axis,
+# size and strides are enough, and cost less than the shape.
 _ARRAYS = {
-    # NPY_ARRAY_C_CONTIGUOUS | ALIGNED | WRITEABLE: one number for what takes three attributes.
+    # The mask is NPY_ARRAY_C_CONTIGUOUS | ALIGNED | WRITEABLE: one number instead of three attributes.
     "numpy": ("address({a})", "{a}.shape", "{a}.dtype", "{a}.flags.num & 0x501"),
     "cupy": ("{a}.data.ptr", "{a}.shape", "{a}.strides", "{a}.dtype"),
     "torch": (
@@ -45,14 +46,15 @@ _ARRAYS = {
     ),
     "device": ("{a}.pointer", "{a}.shape", "{a}.dtype"),
 }
-_CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # of a layout's arrays
+_CHANGEABLE = {"torch": _ARRAYS["torch"], "numpy": ("{a}.dtype",)}  # for arrays in layouts
 _VECTORS = {**_ARRAYS, "cupy": ("{a}.data.ptr", "{a}.size", "{a}.strides", "{a}.dtype")}
 
 
 class CallCache:
     """What was prepared for the last few calls with arguments of these Python types, on one device.
 
-    also: what else decides, asked at each call: the device's current stream, say.
+    also: functions that return what else a launch depends on, such as the device's current stream. Each call
+    calls them.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class CallCache:
         self._calls: list[_Call] = []
 
     def repeat(self, *args: Any) -> bool:
-        """Run as an earlier call did, if one with such arguments is remembered; whether one is."""
+        """Run a remembered call with such arguments, and return True; return False if there is none."""
         signature = self.read(*args) if len(args) == self._count else None
         for call in self._calls:
             if call.signature == signature and (not call.reads or call.reads.hold()):
@@ -75,9 +77,9 @@ class CallCache:
     def remember(
         self, args: tuple[Any, ...], prepared: Any, device: str, reads: Reads | None = None
     ) -> bool:
-        """Keep what was prepared for these arguments; whether they can be told from others.
+        """Remember what was prepared for these arguments. Return False if they cannot be told from others.
 
-        reads: what it was compiled with, where that may change.
+        reads: the outside values that it was compiled with, if those may change.
         """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
@@ -90,17 +92,17 @@ class CallCache:
                 if type(part) is weakref.ref:
                     _pin(part())
             kept = tuple(_Structure(p) if type(p) is _Held else p for p in signature)
-            # A new list: other threads may be looking through the old one.
+            # Make a new list: other threads may be reading the old one.
             self._calls = [_Call(kept, prepared, reads), *self._calls][:MOST]
 
 
 def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
-    """Of the arrays of layouts: those of another library would have to be read otherwise."""
+    """Return the types of the arrays in layouts. Arrays of another library are read in another way."""
     return [type(v) for layout in arguments if is_layout(layout) for _, v in inside(layout, "")]
 
 
 class _Call(NamedTuple):
-    """A call that is remembered. reads: what it was compiled with, where that may change."""
+    """A remembered call. reads: the outside values that it was compiled with, if those may change."""
 
     signature: Any
     prepared: Callable[[], None]
@@ -111,14 +113,14 @@ _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKe
 
 
 def _pin(layout: Any) -> None:
-    """Keep a layout's arrays where they lie, as long as it lives: NumPy resizes none that a weak reference leads to."""
+    """Keep a layout's arrays at their addresses: NumPy does not resize an array that a weak reference points to."""
     if layout not in _pinned:
         held = (value for _, value in inside(layout, ""))
         _pinned[layout] = [weakref.ref(value) for value in held if kind(value) == "numpy"]
 
 
 class _Held:
-    """The arrays of a bare matrix, which whoever has just read a signature from them keeps where they are."""
+    """The arrays of a bare matrix. While a signature is in use, it keeps them where they are."""
 
     def __init__(self, data: Any, *structure: Any) -> None:
         self._data, self.structure = data, structure
@@ -127,7 +129,7 @@ class _Held:
 
 
 class _Structure:
-    """The arrays of structure of a bare matrix, as a call keeps them: others may lie where they lay, unlooked at."""
+    """Weak references to the structure arrays of a bare matrix: new, unchecked arrays may get the same addresses."""
 
     def __init__(self, held: _Held) -> None:
         self._known = [weakref.ref(array) for array in held.structure]
@@ -144,7 +146,7 @@ class _Structure:
 def _reader(
     arguments: tuple[Any, ...], also: tuple[Callable[[], Any], ...]
 ) -> Callable[..., tuple[Any, ...] | None]:
-    """A function of such arguments: what decides their launches, to be compared; None where it cannot be told."""
+    """Generate a function that returns the signature of such arguments, or None if they have none."""
     names = [f"a{i}" for i in range(len(arguments))]
     known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
@@ -177,7 +179,7 @@ def _reader(
 
 
 def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:
-    """A line that ends the function where types are others than those that it is written for; `known` gets these."""
+    """Return a line that makes the function return None if a type differs; add the expected types to `known`."""
     tests = []
     for name, value in values.items():
         expected = f"T_{name.replace('.', '_')}"
@@ -188,7 +190,7 @@ def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _compiled(text: str) -> CodeType:
-    """Compiling takes longer than all else that a one-shot call of a small kernel does; calls of a kind share it."""
+    """Compile the function's text. Cached: this takes longer than the rest of a one-shot call of a small kernel."""
     return compile(text, "<evenly: read>", "exec")
 
 
@@ -198,7 +200,7 @@ def _parts(name: str, argument: Any) -> list[str] | None:
     if argument is None or isinstance(argument, bool | int):
         return [name]
     for number in (float, complex):
-        # 0.0 equals -0.0, and a class of its own may be shown in any way.
+        # Compare by text, because 0.0 == -0.0. A subclass may have a `__repr__` of its own.
         if isinstance(argument, number):
             return [f"{number.__name__}.__repr__({name})"]
     if sparse.is_sparse(argument):
@@ -209,7 +211,7 @@ def _parts(name: str, argument: Any) -> list[str] | None:
 
 
 def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
-    """Its shape and its arrays; in host memory the first and last offsets too, which a layout of it is cut by."""
+    """List a matrix's shape and arrays, and in host memory its first and last offsets, which bound its layout."""
     arrays = {f"{name}_{field}": getattr(matrix, field) for field in FIELDS}
     parts = [f"Held({', '.join(arrays)})", f"{name}.shape"]
     for path, array in arrays.items():
@@ -222,14 +224,15 @@ def _matrix_parts(name: str, matrix: Any) -> list[str] | None:
 
 
 def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
-    """The layout itself, what can be changed of its arrays, and the counts that the host has to ask for.
+    """List the layout, what can change about its arrays, and counts that the host has to compute.
 
-    A layout is frozen, and a weak reference never equals one to another layout (they are compared by identity).
-    Its arrays lie where they are (see `_pin`), but a tensor can be given other memory, and NumPy's arrays another type.
+    A layout is frozen, and weak references to two layouts are never equal (layouts are compared by identity).
+    The arrays stay at their addresses (see `_pin`), but a tensor can be given other memory, and a NumPy array
+    another dtype.
     """
     try:
         weakref.ref(layout)
-    except TypeError:  # a class with slots
+    except TypeError:  # a class with __slots__
         return None
     parts = [f"ref({name})"]
     for path, value in _asked(layout, name):
@@ -238,7 +241,7 @@ def _layout_parts(name: str, layout: LayoutInstance) -> list[str] | None:
 
 
 def _asked(layout: LayoutInstance, name: str) -> Iterator[tuple[str, Any]]:
-    """What is inside and is asked for something: no array that is as it was when the layout was made."""
+    """Yield the parts of a layout that the signature reads, without arrays that cannot change."""
     return (
         (path, value)
         for path, value in inside(layout, name)

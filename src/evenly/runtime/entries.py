@@ -1,4 +1,4 @@
-"""The first wrong entry of offsets and indices on a GPU: what `layouts.entries` asks for."""
+"""Find the first wrong entry of offsets and indices on a GPU, for `layouts.entries`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .kernel import kernel
 
 @layout
 class Entries:
-    """Every entry of an array is a tile, and its own atom."""
+    """A layout with one tile for each entry of an array. The tile's only atom is the entry."""
 
     entries: Array[Index]
 
@@ -38,7 +38,7 @@ class Entries:
         return tile + 1
 
 
-# Both store how many entries stand at and behind the first wrong one.
+# Both store how many entries there are from the first wrong one to the end.
 
 
 @kernel
@@ -63,13 +63,13 @@ def unsound(E, last, found):
 
 
 def first_outside(indices: Any, lowest: int, bound: int, target: str = "auto") -> int | None:
-    """Where an index below `lowest` or not below `bound` stands first."""
+    """Return the position of the first index below `lowest`, or not below `bound`."""
     limit = min(bound, int(np.iinfo(np.int64).max))
     return _first(outside, indices, target, np.int64(lowest), np.int64(limit))
 
 
 def first_unsound(offsets: Any, last: int | None, target: str = "auto") -> int | None:
-    """Where an offset stands first that is not 0 at the start, falls, or is not `last` at the end."""
+    """Return the position of the first offset that is not 0 at the start, decreases, or is not `last` at the end."""
     return _first(unsound, offsets, target, np.int64(-1 if last is None else last))
 
 
@@ -83,7 +83,7 @@ def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
 
 
 def _outside_captures(array: Any) -> None:
-    """While its stream is captured nothing can be read back."""
+    """Raise InputError if the array's stream is being captured, since nothing can be read back then."""
     view = arrays.view(array)
     targets.get(view.device)
     from cuda.bindings import driver

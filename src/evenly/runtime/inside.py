@@ -1,4 +1,4 @@
-"""What is inside of arguments, and may decide of a call."""
+"""Find the arrays, layouts and bounds inside of arguments, on which a call may depend."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from evenly.language.members import is_default
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 
-# Of a matrix of SciPy or CuPy, which may be given others at any time.
+# The fields of a SciPy or CuPy matrix, which may be replaced at any time.
 FIELDS = ("data", "indices", "indptr")
 STRUCTURE = FIELDS[1:]
 
 
 def inside(layout: LayoutInstance, path: str) -> Iterator[tuple[str, Any]]:
-    """Its arrays and layouts with their paths, a layout before what is in it."""
+    """Yield the layout's arrays and layouts with their paths, each layout before its contents."""
     for field in type(layout).__fields__.values():
         value, name = getattr(layout, field.name), f"{path}.{field.name}"
         if field.kind == "layout" or "array" in field.kind:
@@ -25,7 +25,10 @@ def inside(layout: LayoutInstance, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def bounds(layout: LayoutInstance, path: str) -> Iterator[str]:
-    """The numbers of the layout, and of those in it, that lengths are checked by and that may come from an array."""
+    """Yield the expressions of those bounds, of the layout and of layouts in it, that may come from an array.
+
+    Lengths are checked against these numbers.
+    """
     cls = type(layout)
     asked = cls.__module__.partition(".")[0] != "evenly" and device_of(layout) == "cpu"
     for bound in dict.fromkeys(("max_tiles", "max_atoms", *getattr(cls, "id_bounds", {}).values())):

@@ -28,7 +28,7 @@ from .call_cache import CallCache
 from .parameters import Parameters
 from .plan import Compiled, Plan
 
-# How arrays come to a place.
+# How to bring arrays to a place, for hints in errors.
 MOVES = {
     "cpu": "layout.to('cpu'), cupy.asnumpy(...), or choose target 'cuda'",
     "cuda": "layout.to('cuda'), cupy.asarray(...), or ev.DeviceArray.from_numpy(...)",
@@ -36,14 +36,14 @@ MOVES = {
 
 
 class Kernel:
-    """A kernel: what happens to one tile and its atoms. Made by `@ev.kernel`.
+    """A kernel: what happens to one tile and its atoms. `@ev.kernel` makes it.
 
-    kernel(*args)                       runs it; schedule and target are chosen
-    kernel[schedule](*args)             under this schedule
-    kernel[schedule].on(target)(*args)  there: "cuda", "cpu", "python" or "simt"
-    kernel.plan(*args, schedule=, target=)   decides and compiles; calling the plan only launches
+    kernel(*args)                       run it; schedule and target are chosen
+    kernel[schedule](*args)             run it under this schedule
+    kernel[schedule].on(target)(*args)  run it on this target: "cuda", "cpu", "python" or "simt"
+    kernel.plan(*args, schedule=, target=)   choose and compile; calling the plan only launches
 
-    Arguments are given by place or by name, and may have defaults, as in Python.
+    Arguments are positional or named, and may have defaults, as in Python.
     """
 
     def __init__(self, function: Callable[..., Any], source: str | None = None) -> None:
@@ -85,7 +85,7 @@ class Kernel:
         return self._freely[schedule]
 
     def on(self, target: str, *, debug: bool = False, **options: Any) -> Bound:
-        """This kernel on a target: "auto", "cuda", "cpu", "python" or "simt".
+        """Return this kernel on a target: "auto", "cuda", "cpu", "python" or "simt".
 
         debug: check indices and divisions ("cpu"; "python" and "simt" always do).
         options: how "simt" runs: seed=, seeds=, order=, races=, resident= (see docs/simt.md).
@@ -95,35 +95,38 @@ class Kernel:
     def plan(
         self, /, *args: Any, schedule: Any = "auto", target: str = "auto", **named: Any
     ) -> Plan:
-        """Decide and compile for these arguments; see `Plan`."""
+        """Choose a schedule and compile for these arguments; see `Plan`."""
         return self[schedule].on(target).plan(*args, **named)
 
     def copy(self) -> Kernel:
-        """The same kernel with nothing compiled: its plans share no scratch memory with this one's."""
+        """Return the same kernel with nothing compiled. Its plans share no scratch memory with those of this kernel."""
         return Kernel(self.function, self._source)
 
     # ---- pieces that Bound and Plan share --------------------------------------------------------
     def arranged(
         self, args: tuple[Any, ...], named: dict[str, Any], defaults: dict[str, Any] | None = None
     ) -> tuple[Any, ...]:
-        """The value of each parameter, in order. defaults: those of a plan; else as they are now."""
+        """Return the value of each parameter, in order.
+
+        defaults: those of a plan. Without them, the function's current defaults are used.
+        """
         if not (named or self.signature.strict) and len(args) == len(self.parameters):
             return args
         if self.signature.starred:
-            _ = self.tree  # which is refused, with its line
+            _ = self.tree  # raises the error for such parameters, with its line
         defaults = self.signature.defaults() if defaults is None else defaults
         return self.signature.arranged(args, named, defaults)
 
     def named(self, args: tuple[Any, ...]) -> dict[str, Any]:
-        """The values of all parameters, which stand in their order, by name."""
+        """Return the values of all parameters, which are in their order, by name."""
         return dict(zip(self.parameters, args, strict=True))
 
     def program(self, specs: tuple[Spec, ...]) -> Program:
-        """The typed program for arguments of these types."""
+        """Return the typed program for arguments of these types."""
         return self.lowered(specs)[0]
 
     def lowered(self, specs: tuple[Spec, ...]) -> tuple[Program, Reads]:
-        """The typed program, and what it was made of from outside."""
+        """Return the typed program, and the outside values that it was made with."""
 
         def lower() -> Program:
             with shallow(self.source):
@@ -137,13 +140,13 @@ class Kernel:
     def compiled(
         self, specs: tuple[Spec, ...], schedule: Schedule, target: str, wide: bool, debug: bool
     ) -> Compiled:
-        """The compiled kernel, from the cache of this kernel or made now."""
+        """Return the compiled kernel, from this kernel's cache or compiled now."""
 
         def compile() -> Compiled:
             layouts = layouts_of(dict(zip(self.parameters, specs, strict=True)))
             typed = Typed(self.function, self.source, program, known, layouts)
             for name in ("owner", "engine", "block", "size", "items", "run"):
-                value_of(schedule, name)  # engines look at these, and a user's class may change
+                value_of(schedule, name)  # engines read these; a user may change the class
             with shallow(self.source, f" for target {target!r}"):
                 made, phases = targets.get(target).build(typed, schedule, wide, debug)
             return Compiled(made, phases, program)
@@ -161,7 +164,7 @@ class Kernel:
         outputs: frozenset[tuple[str, ...]],
         target: str,
     ) -> None:
-        """The checks of every call: one device, the target's; lengths; outputs writable and apart."""
+        """Check that arguments are on the target's device and long enough, and outputs writable and without overlap."""
         reached = targets.get(target).place
         if binding.place != reached:
             name = next(iter(binding.array_paths))[0]
@@ -180,10 +183,12 @@ def layouts_of(specs: dict[str, Spec]) -> dict[tuple[str, ...], LayoutSpec]:
 
 
 def kernel(function: Callable[..., Any] | None = None, *, source: str | None = None) -> Any:
-    """Make a kernel of a function: what happens to one tile and its atoms.
+    """Make a kernel of a function, which says what happens to one tile and its atoms.
 
-    `source`: its text, for functions that were made by `exec`. Errors of the language are
-    raised when the kernel is first called, since they depend on the types of the arguments.
+    source: the function's text, for functions that were made by `exec`.
+
+    Errors of the language are raised when the kernel is first called, because they depend on the
+    types of the arguments.
 
     >>> import evenly as ev
     >>> @ev.kernel

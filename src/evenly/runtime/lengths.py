@@ -1,4 +1,4 @@
-"""The lengths of a layout's tiles, summed up on its GPU: what `tuning.lengths` asks for."""
+"""Sum up the lengths of a layout's tiles on its GPU, for `choosing.lengths`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def measure(L, found):
 
 
 def measured(layout: LayoutInstance, target: str = "") -> Sums:
-    """By one small kernel, and 32 bytes read back."""
+    """Run one small kernel, and read 32 bytes back."""
     found = arrays.empty(an_array(layout), (4,), np.float64)
     measure[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), found)
     squares, greatest, empty, moment = map(float, to_numpy(found))

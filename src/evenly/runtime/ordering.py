@@ -1,4 +1,4 @@
-"""Vectors in another order, at each call: what `tuning.locality` asks for."""
+"""Put vectors into another order at each call, for `tuning.locality`."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ def put_in_order(places, order, x, ordered):
 
 
 def ordering(places: Places, order: Any, x: Any, ordered: Any, target: str) -> Plan:
-    """A plan that stores x[order] in `ordered`, both (n,), for a layout of n places."""
+    """Make a plan that stores x[order] in `ordered`, both (n,), for a layout of n places."""
     plan: Plan = put_in_order[ThreadMapped()].on(target).plan(places, order, x, ordered)
     return plan

@@ -1,4 +1,4 @@
-"""A kernel's parameters: which value of a call each of them gets."""
+"""A kernel's parameters, and how the values of a call are assigned to them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, _PLAIN)
 
 
 class Parameters:
-    """The parameters of a function, as Python has them: by place, by name, with defaults.
+    """The parameters of a function, with Python's rules: positional, named, with defaults.
 
-    names: of all of them, in order. strict: whether there are keyword-only ones, so that values which stand in
-    this order need not be a call's. starred: whether there is one like *args, which no kernel has.
+    names: of all parameters, in order.
+    strict: whether there are keyword-only ones. Values in this order are then no valid call.
+    starred: whether there is one such as *args, which kernels may not have.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -35,13 +36,13 @@ class Parameters:
         )
 
     def defaults(self) -> dict[str, Any]:
-        """As they are now."""
+        """Return the function's current defaults."""
         return reads.defaults_of(self._function)
 
     def arranged(
         self, args: tuple[Any, ...], named: Mapping[str, Any], defaults: Mapping[str, Any]
     ) -> tuple[Any, ...]:
-        """The value of each parameter, in order. Raises InputError for a call that Python would refuse."""
+        """Return the value of each parameter, in order. Raises InputError for a call that Python would refuse."""
         if len(args) > len(self._by_place):
             raise self._misfit(str(len(args)), defaults)
         found = dict(zip(self._by_place, args, strict=False))
@@ -54,7 +55,7 @@ class Parameters:
         return tuple(found[n] if n in found else defaults[n] for n in self.names)
 
     def _check(self, name: str, found: Mapping[str, Any]) -> None:
-        """That an argument can be given by this name."""
+        """Check that an argument can be given by this name."""
         if name not in self._kinds:
             raise unknown(f"argument of {self._function.__name__}", name, self.names)
         if self._kinds[name] is inspect.Parameter.POSITIONAL_ONLY:
@@ -70,7 +71,7 @@ class Parameters:
         return InputError(self._function.__name__, expected=expected, given=given)
 
     def listed(self, defaults: Mapping[str, Any]) -> str:
-        """As they stand in the definition: A, x, /, *, alpha=2.0."""
+        """Return the parameters as the definition lists them: A, x, /, *, alpha=2.0."""
         out: list[str] = []
         before: Any = None
         for name, kind in self._kinds.items():
@@ -86,6 +87,6 @@ class Parameters:
 
 
 def _shown(value: Any) -> str:
-    """A default as it may stand in a line."""
+    """Return the text of a default for a one-line message."""
     short = isinstance(value, int) and value.bit_length() < 64
     return repr(value) if short or isinstance(value, float | complex | None) else "..."

@@ -1,4 +1,4 @@
-"""Plans pickle as what makes them again, with their arguments: compiled code stays where it is."""
+"""Pickle plans as the kernel, the choices and the arguments. Compiled code is not pickled: it is made again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def plan_parts(plan: Plan, bound: Bound | None, as_auto: bool) -> tuple[Any, ...]:
-    """What `__reduce__` gives for a plan."""
+    """Return what `Plan.__reduce__` returns."""
     if bound is None:
         raise InputError(
             f"pickling {plan!r}",
@@ -29,7 +29,7 @@ def plan_parts(plan: Plan, bound: Bound | None, as_auto: bool) -> tuple[Any, ...
 def planned(
     bound: Bound, as_auto: bool, arguments: Any, defaults: Any, program: str, tuning: Any
 ) -> Plan:
-    """The plan again. Raises InputError where the kernel is not what it was: what it captures, or its text."""
+    """Make the plan again. Raises InputError if the kernel's text, or a value that it captures, has changed."""
     plan = bound.plan_as_auto(*arguments) if as_auto else bound.plan_of(arguments)
     if kernel_of(plan._program) != program:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Plans: everything decided and compiled, so that calling one only launches."""
+"""Plans: everything is chosen and compiled, so that calling a plan only launches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Compiled(NamedTuple):
-    """What a kernel compiles to for arguments of certain types: `reads` is what that took from outside."""
+    """What a kernel compiles to for arguments of certain types. reads: the outside values that it was compiled with."""
 
     executable: Executable
     phases: Phases
@@ -38,16 +38,16 @@ class Compiled(NamedTuple):
 
 
 class Plan:
-    """A kernel bound to a schedule, a target and the types of its arguments, ready to run again and again.
+    """A kernel bound to a schedule, a target and the types of its arguments, to be run many times.
 
-    `plan(*args)` runs it on arguments of the same types. What the kernel, its functions, layouts and schedule
-    read from outside, defaults among it, is as it was when the plan was made. Attributes:
+    `plan(*args)` runs it on arguments of the same types. Everything that the kernel, its functions, layouts and
+    schedule read from outside, including defaults, has the value that it had when the plan was made. Attributes:
 
     schedule, target: what was chosen.
     launches: for each kernel launch its source, configuration and arguments (target "cuda").
     workspace: bytes of scratch memory that it needs, stored partitions included.
-    deterministic: False only where the kernel itself uses floating-point atomics whose order matters.
-    tuning: what `tune()` measured, now or before; None where the schedule was not chosen by measuring.
+    deterministic: False only if the kernel itself uses floating-point atomics whose order matters.
+    tuning: what `tune()` measured, now or before; None if the schedule was not chosen by measuring.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Plan:
 
     @functools.cached_property
     def _call_cache(self) -> CallCache:
-        """The last calls; none on targets that do not say what else decides one: they are no faster a second time."""
+        """The cache of the last calls. It is empty on targets where repeated calls would be no faster."""
         if not self.remembers:
             return CallCache((), "")
         arguments = tuple(self._binding.arguments.values())
@@ -86,21 +86,21 @@ class Plan:
 
     @functools.cached_property
     def _known(self) -> CallCache:
-        """Those of the last calls that may come again as they stand: see `Parameters.strict`."""
+        """The cache for lookup by positional values; empty with keyword-only parameters (`Parameters.strict`)."""
         return CallCache((), "") if self.kernel.signature.strict else self._call_cache
 
     @property
     def remembers(self) -> bool:
-        """Whether calls like an earlier one are found again."""
+        """Whether the plan remembers calls, to repeat their launches."""
         return self._executable.remembers
 
     def store(self) -> Plan:
-        """Keep what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
+        """Store what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
         self._stored = self._executable.store(self._binding)
         return self
 
     def run_by(self, wrap: Callable[[Executable], Executable]) -> Plan:
-        """The same plan, run by `wrap` of what runs it now; what that has stored serves on."""
+        """Return the same plan with another executable, `wrap` of the present one. Stored partitions are kept."""
         compiled = self._compiled._replace(executable=wrap(self._executable))
         given = compiled, self._binding, self._specs, self.debug, self.tuning
         made = Plan(self.kernel, self.schedule, self.target, *given)
@@ -108,7 +108,7 @@ class Plan:
         return made
 
     def made_by(self, bound: Bound | None, as_auto: bool) -> Plan:
-        """Note what makes it again, in another process; None: nothing does."""
+        """Remember how to make this plan again in another process. None: it cannot be made again."""
         if bound is not None:
             given = self.schedule, self.target, self.debug, bound.options
             bound = type(bound)(self.kernel, *given)
@@ -121,8 +121,8 @@ class Plan:
     def check(self) -> None:
         """Raise InputError if the structure of a layout has changed since the plan was made.
 
-        Values may change freely; offsets may not, where the plan stores a partition of them, or knows
-        that all tiles have equally many atoms. This waits for the device.
+        Values may change freely. Offsets may not if the plan stores a partition of them, or knows that all tiles
+        have equally many atoms. This waits for the device.
         """
         changed = self._executable.changed(self._binding, self._stored)
         if changed is not None:
@@ -137,12 +137,12 @@ class Plan:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        """Run on these arguments. Raises InputError where their types are not the plan's."""
+        """Run on these arguments. Raises InputError if their types are not the plan's."""
         if named or not self._known.repeat(*args):
             self._run(args, named)
 
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """Run a call that was not known again as it stands."""
+        """Run a call that was not found by its positional values."""
         cache, args = self._call_cache, self.kernel.arranged(given, named, self._defaults)
         if args is not given and cache.repeat(*args):
             return
@@ -154,19 +154,19 @@ class Plan:
         prepared()
 
     def bind(self, /, *args: Any, stream: Any = None, **named: Any) -> BoundCall:
-        """A call on these arguments that only launches: it checks nothing, and belongs to this thread.
+        """Return a call on these arguments that only launches. It checks nothing, and belongs to this thread.
 
             with plan.bind(A, x, y) as call:
                 for _ in range(1000):
                     call()
 
-        What the arrays hold is read at each call; the arrays themselves are these ones. On "cuda" the launches are
-        one CUDA graph, where the driver starts it sooner (CUDA 12.6 and newer).
+        The arrays are fixed; each call reads the values that they have then. On "cuda" the launches are one CUDA
+        graph, if the driver starts that sooner (CUDA 12.6 and newer).
 
-        stream: on "cuda", the stream that it launches on (CuPy's, PyTorch's, cuda.core's, or a handle); default: the
-          caller's current one. (A parameter of the kernel that is called so is given by place.)
+        stream: on "cuda", the stream to launch on (CuPy's, PyTorch's, cuda.core's, or a handle); default: the
+          caller's current one. (If the kernel has a parameter of this name, pass that one by position.)
 
-        Raises InputError as the plan does, and for something that is no stream.
+        Raises InputError as the plan does, and if `stream` is not a stream.
         """
         binding = self._bound(self.kernel.arranged(args, named, self._defaults))
         self.check_arguments(binding)
@@ -189,11 +189,11 @@ class Plan:
         return targets.get(self.target).place != "cpu"
 
     def bound(self, stream: int | None) -> Callable[[], None]:
-        """What runs on the plan's own arguments, for one thread, on the stream of this handle."""
+        """Return a function that runs the plan on its own arguments, for one thread, on the stream with this handle."""
         return self._executable.bind(self._binding, self._usable(self._binding), stream)
 
     def _bound(self, args: tuple[Any, ...]) -> Binding:
-        """The arguments, if they are of the plan's types."""
+        """Return the binding of the arguments. Raises InputError if their types are not the plan's."""
         given = self.kernel.named(args)
         binding = Binding({name: accept(value, name) for name, value in given.items()})
         for (name, value), spec in zip(binding.arguments.items(), self._specs, strict=True):
@@ -218,15 +218,15 @@ class Plan:
         self.kernel.check(binding, self._requirements, self._outputs, self.target)
 
     def prepare(self, binding: Binding) -> Any:
-        """What runs on arguments that have been checked, when it is called."""
+        """Return a function that runs the plan on arguments that have been checked."""
         return self._executable.prepare(binding, self._usable(binding))
 
     def prepared(self) -> Any:
-        """What runs on the plan's own arguments, when it is called."""
+        """Return a function that runs the plan on its own arguments."""
         return self.prepare(self._binding)
 
     def _usable(self, binding: Binding) -> Stored:
-        """What is stored of the layouts that this call shares with the plan; other layouts are searched again."""
+        """Return what is stored for layouts that this call shares with the plan. Others are partitioned again."""
         return {
             p: x for p, x in self._stored.items() if binding.layout(p) is self._binding.layout(p)
         }
@@ -234,13 +234,13 @@ class Plan:
     def profile(
         self, *, against: Any = None, layout: str | None = None, path: Any = None
     ) -> Balance:
-        """How evenly the schedule divides the plan's own layout, and others beside it: an `ev.Balance`.
+        """Count how evenly the schedule, and others beside it, divide the plan's own layout. Returns an `ev.Balance`.
 
-        It counts atoms for the launch on a GPU, on the host and without running anything.
+        It counts the atoms of each processor for a launch on a GPU. It does so on the host, without running anything.
 
         against: schedules or their names; default: the built-in ones that can run the kernel.
-        layout: the name of an argument, where not the first one that is looped over.
-        path: a file to draw it to, .png or .svg.
+        layout: the name of an argument; default: the first one that is looped over.
+        path: a file for a drawing, .png or .svg.
 
         Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
         """
@@ -265,23 +265,23 @@ class Plan:
         save: bool = True,
         locality: bool = False,
     ) -> Plan:
-        """A plan under the fastest of several schedules, measured now on this plan's own arguments.
+        """Measure several schedules on this plan's own arguments, and return a plan under the fastest.
 
-        The arguments are only read: copies stand for the arrays that the kernel stores into. `plan.tuning` of
+        The arguments are only read: copies take the place of arrays that the kernel stores into. `plan.tuning` of
         the new plan has the times (an `ev.Tuning`). Targets "cuda" and "cpu".
 
         candidates: schedules or their names; default: this plan's, and the built-in ones with several
           parameters. Those that cannot run the kernel are left out.
-        seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu"; compiling comes on top.
-        save: remember the winner, for plans under "auto" to come, where it is a built-in schedule.
-        locality: try the fastest of them with the columns numbered anew, the most frequent first, too:
-          the plan keeps a copy of the layout's ids, and each call puts x in their order first, by one more
-          launch. It pays where gathers from an x larger than fast caches are the bound and some columns are
-          far more frequent than others (power laws). The results are the same to the bit. It is for calls on
-          the plan's own layout (others run as they are), whose columns may not change (`check`).
+        seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu". Compiling takes extra time.
+        save: remember the winner, if it is a built-in schedule, for later plans under "auto".
+        locality: also try the fastest schedule with renumbered columns, the most frequent first. The plan
+          keeps a copy of the layout's ids, and each call first puts x into their order, by one more launch.
+          This pays if gathers limit the speed, x is larger than the fast caches, and some columns are far
+          more frequent than others (power laws). The results have the same bits. It applies to calls on the
+          plan's own layout, whose columns may not change (`check`); other layouts run as they are.
 
-        Raises InputError for a plan on another target, for names that are not schedules, where no
-        candidate runs, and with `locality` for a kernel that does more with columns than x[A.column(k)].
+        Raises InputError for a plan on another target, for names that are not schedules, if no candidate
+        runs, and with `locality` for a kernel that does more with columns than x[A.column(k)].
         """
         from evenly.tuning.locality import renumbered
         from evenly.tuning.tune import Subject, tune
@@ -301,9 +301,9 @@ class Plan:
         return renumbered(plan, numbering) if numbering else plan
 
     def counters(self) -> list[Any]:
-        """What a profiler of a GPU would count, for each launch on the plan's own arguments (target "simt" only).
+        """Run the plan's own arguments, and return what a profiler of a GPU would count, a `Counters` for each launch.
 
-        It runs the plan, and gives `Counters`: coalescing, divergence, bank conflicts, atomics; see docs/simt.md.
+        They count coalescing, divergence, bank conflicts and atomics; see docs/simt.md. Target "simt" only.
         """
         if not targets.get(self.target).counts:
             raise InputError(
@@ -316,7 +316,7 @@ class Plan:
 
     @property
     def launches(self) -> list[Any]:
-        """The launches of the plan's own arguments, in order (target "cuda" only)."""
+        """The launches for the plan's own arguments, in order (target "cuda" only)."""
         if not self._on_gpu:
             raise InputError(
                 "plan.launches", expected="a plan on target 'cuda'", given=f"one on {self.target!r}"
@@ -342,7 +342,7 @@ def _brief(value: Any) -> str:
 
 
 def _float_atomics(phases: Phases) -> bool:
-    """Whether atomics may meet in an order that shows: floating-point sums, and anything whose old value is used."""
+    """Whether results depend on the order of atomics: floating-point sums, and any whose old value is used."""
     for phase in phases.phases:
         for name in ("body", "enter", "leave", "prelude"):
             if _ordered(getattr(phase, name, ())):

@@ -1,4 +1,4 @@
-"""Whether neighbours gather from all over, looked at on their GPU: what `tuning.scatter` asks for."""
+"""Measure on the GPU whether neighbouring tiles gather from distant columns, for `choosing.scatter`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def look(positions, L, found):
 
 
 def by_kernel(layout: LayoutInstance, target: str = "") -> float:
-    """By one small kernel, and 16 bytes read back."""
+    """Run one small kernel, and read 16 bytes back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
     look[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), layout, found)
     pairs, far = to_numpy(found)

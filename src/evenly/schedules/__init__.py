@@ -1,6 +1,6 @@
-"""Who does what: schedules, one file each, and the contract that they keep.
+"""Schedules, which divide the work among processors: one file each, and the contract that they keep.
 
-To add a schedule is to add one file and one line to TABLE.
+To add a schedule, add a file and a line to TABLE.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One schedule, as `evenly schedules` lists it."""
+    """A schedule, as `evenly schedules` lists it."""
 
     make: Callable[..., Schedule]
     what: str
@@ -101,7 +101,9 @@ TABLE: dict[str, Entry] = {
 
 
 def by_name(given: Any, *, auto: bool = False, **parameters: Any) -> Any:
-    """A schedule by its name in TABLE, by its class, or as it is; where `auto`, "auto" as it is, too.
+    """Return a schedule for a name in TABLE, a schedule class, or a schedule.
+
+    auto: whether "auto" is allowed, too, and returned as it is.
 
     Raises InputError with the nearest name.
     """

@@ -1,45 +1,46 @@
-"""The schedule contract: who does what?
+"""The schedule contract: what a schedule class has, and which rules it keeps.
 
-A schedule is a small frozen class, made by the decorator :func:`schedule`, of parameters
-(annotated numbers with defaults) and of methods. `launch` runs on the host; the others are
-in the kernel language, and run by each processor.
+A schedule is a small frozen class, made by the decorator :func:`schedule`. It has parameters (annotated
+numbers with defaults) and methods. `launch` runs on the host. The other methods are written in the
+kernel language, and every processor runs them.
 
     owner = "thread" | "group" | "share"    who a tile belongs to (see below)
-    launch(layout) -> (blocks, block)       blocks, and threads a block, two integers; `layout` gives
-                                            num_tiles and num_atoms (host bounds of them).
-                                            blocks: 1 or more where there are tiles
+    launch(layout) -> (blocks, block)       the number of blocks, and the threads of a block, two
+                                            integers; `layout` has num_tiles and num_atoms (or the
+                                            host's upper bounds of them).
+                                            blocks: 1 or more if there are tiles
                                             block: a multiple of 32, the same for all layouts
-    setup(layout) -> state                  optional, once a processor: a search, say. The
-                                            state is a tuple; without setup it is the layout
+    setup(layout) -> state                  optional; runs once for each processor, for example
+                                            to search. The state is a tuple; without setup it is
+                                            the layout
     tiles(state) -> range                   the tiles that this processor walks
     atoms(state, tile) -> range             the atoms of `tile` that this processor takes
 
-Processors ask who they are: `ev.thread_index()`, `ev.thread_count()`, and
-`g = ev.group(size)` with g.index, g.count, g.rank. A schedule must be right for any
-number of processors, not only for the one that `launch` asks for: the CPU runs it with few.
+The methods find out which processor they run on with `ev.thread_index()`, `ev.thread_count()`, and
+`g = ev.group(size)` with g.index, g.count, g.rank. A schedule must be right for any number of
+processors, not only for the number that `launch` returns: the CPU runs it with few.
 
-owner "thread": a tile is walked whole by one thread.
-owner "group": by a group of `size` threads (a parameter of that name): its members see
-    equal tiles, and their atoms together are the tile's.
-owner "share": a tile may be shared by consecutive threads. In the order of the threads,
-    the ranges are consecutive; a tile with atoms is left by the thread whose range, not
-    empty, reaches `layout.end(tile)`; a tile without atoms is in exactly one thread's
-    tiles, and that thread leaves it. `setup` may return the layout in its state.
+owner "thread": one thread walks a whole tile.
+owner "group": a group of `size` threads (a parameter of that name) walks a tile. Its members get
+    equal tiles, and their atoms together are those of the tile.
+owner "share": consecutive threads may share a tile. In the order of the threads, the ranges are
+    consecutive. A tile with atoms is left by the thread whose nonempty range reaches
+    `layout.end(tile)`. A tile without atoms is in exactly one thread's tiles, and that thread
+    leaves it. `setup` may return the layout in its state.
 
-items: an optional parameter of owners "thread" and "group", 1 to 32: how many of its atoms a processor asks for
-    at once on `cuda` and `simt`, where the step of `atoms` is a positive constant. Without it: one.
-run: an optional parameter of owner "group", 1, 2, 4 or 8, a divisor of `items`: so many of them lie side by side, and
-    one instruction loads 16 bytes of what an array has there. Where it is more than 1, `atoms` speaks for the other
-    targets only.
+items: an optional parameter of owners "thread" and "group", 1 to 32: how many atoms of a tile a processor loads at
+    once on `cuda` and `simt`, if the step of `atoms` is a positive constant. Default: 1.
+run: an optional parameter of owner "group", 1, 2, 4 or 8, a divisor of `items`: how many of these atoms are
+    adjacent. One instruction then loads 16 bytes of an array. If it is more than 1, only the other targets
+    use `atoms`.
 
-engine: what runs it on `cuda` and `simt`, where that is not the plain one of its owner: one of those in
-    targets/gpu/engines, which say what parameters they need. "dynamic": takers
-    take chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of
-    `size`, all of `block`. "bins": tiles are sorted by length, for
-    threads, groups of `lanes`, warps and blocks, as the parameters of Lrb say. With either,
-    `tiles` and `atoms` speak for the other targets only.
+engine: the code that runs the schedule on `cuda` and `simt`, if not the default one of its owner. Engines are in
+    targets/gpu/engines, and say which parameters they need. "dynamic": warps, or groups of several warps, take
+    chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of `size`, up to the
+    whole block. "bins": tiles are sorted by length, for threads, groups of `lanes`, warps and blocks, as the
+    parameters of Lrb say. With either, only the other targets use `tiles` and `atoms`.
 
-`evenly.verify(schedule, layout)` proves it by a counting run.
+`evenly.verify(schedule, layout)` checks the contract by a run that counts.
 
 Source: the schedule API of Osama, Porumbescu, Owens, "A Programming Model for GPU Load
 Balancing" (PPoPP 2023), section 4.
@@ -66,16 +67,16 @@ MOST_ITEMS = 32
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Sizes:
-    """What `launch` sees of a layout: its counts, or the host's bounds of them."""
+    """The sizes of a layout, for `launch`: its counts, or the host's upper bounds of them."""
 
     num_tiles: int
     num_atoms: int
 
 
 class Schedule:
-    """The base of every schedule. `engine` names what executes it (targets/gpu/engines)."""
+    """The base class of every schedule. `engine` names what runs it (targets/gpu/engines)."""
 
-    if TYPE_CHECKING:  # constants of a class, its parameters, or properties that follow from these
+    if TYPE_CHECKING:  # class constants, parameters, or properties that follow from these
         __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
         @property
@@ -85,43 +86,43 @@ class Schedule:
         @property
         def block(self) -> int: ...
         @property
-        def size(self) -> int: ...  # of owner "group"
+        def size(self) -> int: ...  # if owner is "group"
 
     else:
         engine = "owned"
     covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
 
     def __init_subclass__(cls) -> None:
-        """What a class says it `covers` holds for its own methods, not for others in their place."""
+        """Reset `covers` in a subclass that overrides a method of the contract: it is about the base's methods."""
         super().__init_subclass__()
         said = next(i for i, base in enumerate(cls.__mro__) if "covers" in vars(base))
         if any(name in vars(base) for base in cls.__mro__[:said] for name in _METHODS):
             cls.covers = False
 
     def launch(self, layout: Sizes) -> tuple[int, int]:
-        """(blocks, threads a block) for a layout of these counts."""
+        """Return (blocks, threads a block) for a layout of these counts."""
         raise NotImplementedError
 
     def partition(self, layout: Any, n: int) -> Any:
-        """This schedule applied to `layout` for `n` processors, in NumPy: an `evenly.Partition`."""
+        """Apply this schedule to `layout` for `n` processors, in NumPy. Returns an `evenly.Partition`."""
         from .partition import partition
 
         return partition(self, layout, n)
 
     @property
     def owns_tiles(self) -> bool:
-        """Whether a tile belongs to one thread or group (so that passes fuse into one launch)."""
+        """Whether a tile belongs to one thread or group (passes then fuse into one launch)."""
         return self.owner != "share"
 
 
 @dataclass_transform(frozen_default=True)
 def schedule(cls: type) -> Any:
-    """Make a schedule of a class with the methods above. Raises InputError where one is missing or wrong."""
+    """Make a schedule of a class with the methods above. Raises InputError if one is missing or wrong."""
     if not isinstance(cls, type):
         raise InputError("ev.schedule", expected="a class", given=type(cls).__name__)
     if not issubclass(cls, Schedule):
         body = {k: v for k, v in vars(cls).items() if k not in ("__dict__", "__weakref__")}
-        body["__qualname__"] = cls.__qualname__  # by which pickle finds it
+        body["__qualname__"] = cls.__qualname__  # pickle finds the class by it
         cls = type(cls.__name__, (*(b for b in cls.__bases__ if b is not object), Schedule), body)
     for name in inspect.get_annotations(cls):
         check_field_name(cls, name)
@@ -130,8 +131,8 @@ def schedule(cls: type) -> Any:
     made.__eq__ = _equal
     _check_parameters(made)
     if made.owner == "share" and made.engine == "owned":
-        made.engine = "share"  # what runs a schedule that says no more than who shares
-    # Ours are held to it by a test: `import evenly` loads no engine.
+        made.engine = "share"  # the default engine of this owner
+    # A test checks evenly's own schedules instead, so that `import evenly` loads no engine.
     if not (isinstance(made.engine, property) or made.__module__.startswith(__package__)):
         check_engine(made)
     if not hasattr(made, "block"):
@@ -140,7 +141,7 @@ def schedule(cls: type) -> Any:
 
 
 def _equal(self: Any, other: Any) -> Any:
-    """Whether code compiled for one of them is right for the other: 1, 1.0 and True are different parameters."""
+    """Whether code compiled for one is right for the other: 1, 1.0 and True are different parameters."""
     if type(self) is not type(other):
         return NotImplemented
     names = [f.name for f in dataclasses.fields(self)]
@@ -148,7 +149,7 @@ def _equal(self: Any, other: Any) -> Any:
 
 
 def _block(self: Any) -> int:
-    """The threads a block of a schedule that has no such parameter: what it launches."""
+    """The threads of a block, for a schedule without such a parameter: what `launch` returns."""
     return _launched(self, Sizes(1, 1))[1]
 
 
@@ -156,7 +157,7 @@ MOST_BLOCKS_LAUNCHED = 2**31 - 1
 
 
 def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
-    """(blocks, threads a block) that `schedule` launches. Raises InputError where no GPU can, or it does nothing."""
+    """Return (blocks, threads a block) for a launch. Raises InputError if no GPU can run it, or it does nothing."""
     blocks, block = _launched(schedule, sizes)
     if block != schedule.block:
         raise InputError(
@@ -164,7 +165,7 @@ def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
             expected=f"blocks of {schedule.block} threads, as for other layouts and in `block`",
             given=str(block),
         )
-    least = 1 if sizes.num_tiles else 0  # of nothing, nobody need do anything
+    least = 1 if sizes.num_tiles else 0  # without tiles there is nothing to do
     if not least <= blocks <= MOST_BLOCKS_LAUNCHED:
         raise InputError(
             f"{type(schedule).__name__}.launch",
@@ -176,7 +177,7 @@ def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
 
 
 def check_groups(schedule: Any, asked: Iterable[int]) -> None:
-    """Refuse groups that its blocks do not hold whole. asked: the sizes of `ev.group` in its methods."""
+    """Raise InputError for groups that would straddle blocks. asked: the sizes of `ev.group` in its methods."""
     name, own = type(schedule).__name__, 1
     if schedule.owner == "group":
         check_count(name, "size", schedule.size, 1, schedule.block)
@@ -209,7 +210,7 @@ def _launched(schedule: Any, sizes: Sizes) -> tuple[int, int]:
 
 
 def is_integer(x: Any) -> bool:
-    """An integer of Python's or NumPy's; a truth value is none."""
+    """Whether `x` is an integer of Python or NumPy; bool is not."""
     return isinstance(x, int | np.integer) and not isinstance(x, bool)
 
 
@@ -261,11 +262,11 @@ def _check_parameters(cls: Any) -> None:
 
 @hook
 def check_engine(cls: Any) -> None:
-    """Refuse a class whose engine there is not, or that lacks what its engine asks for."""
+    """Raise InputError for a class whose engine does not exist, or that lacks a parameter of its engine."""
 
 
 def check_block(name: str, block: Any, least: int = WARP) -> None:
-    """Refuse a block size that no GPU runs."""
+    """Raise InputError for a block size that no GPU runs."""
     if (
         not isinstance(block, int)
         or isinstance(block, bool)
@@ -289,12 +290,12 @@ def check_count(name: str, parameter: str, value: Any, least: int, most: int) ->
 
 
 def check_items(name: str, value: Any) -> None:
-    """Of a thread's atoms, how many it asks for at once."""
+    """Raise InputError unless `value` is a number of atoms that a thread can load at once."""
     check_count(name, "items", value, 1, MOST_ITEMS)
 
 
 def items_of(schedule: Any) -> int:
-    """Of a schedule that owns tiles: one without the parameter asks for one at a time. Raises InputError."""
+    """Return how many atoms a thread loads at once, for a schedule that owns tiles (default 1). Raises InputError."""
     items = getattr(schedule, "items", 1)
     check_items(type(schedule).__name__, items)
     return int(items)
@@ -304,7 +305,7 @@ RUNS = (1, 2, 4, 8)
 
 
 def check_run(name: str, value: Any, items: int) -> None:
-    """Of `items` atoms, how many lie side by side."""
+    """Raise InputError unless `value` is a number of adjacent atoms that `items` can be divided into."""
     able = [n for n in RUNS if items % n == 0]
     if not isinstance(value, int) or isinstance(value, bool) or value not in able:
         expected = f"one of {', '.join(map(str, able))}, a divisor of items={items}"
@@ -312,17 +313,20 @@ def check_run(name: str, value: Any, items: int) -> None:
 
 
 def run_of(schedule: Any) -> int:
-    """Of a schedule that owns tiles: without the parameter, or a group, 1. Raises InputError."""
+    """Return how many atoms of a thread are adjacent, for a schedule that owns tiles: 1 unless a group has `run`.
+
+    Raises InputError.
+    """
     run = getattr(schedule, "run", 1)
     check_run(type(schedule).__name__, run, items_of(schedule))
     return int(run) if schedule.owner == "group" else 1
 
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:
-    """Blocks of `block` threads that a multiprocessor must hold: 0 for as many as it comes to."""
+    """Check the least number of blocks of `block` threads on a multiprocessor. 0: the number is not prescribed."""
     check_count(name, "min_blocks", value, 0, min(LARGEST.at_once(block), LARGEST.blocks))
 
 
 def ceil_div(a: int, b: int) -> int:
-    """The quotient, rounded up."""
+    """Return the quotient, rounded up."""
     return -(-a // b)

@@ -1,7 +1,7 @@
-"""Tiles taken chunk by chunk by whoever is free: for tiles whose work nobody can tell beforehand.
+"""Chunks of tiles, taken by warps as they become free: for tiles whose work cannot be predicted.
 
 Source: self-scheduling in chunks, Kruskal and Weiss, "Allocating Independent Subtasks on Parallel
-Processors" (IEEE Transactions on Software Engineering, 1985); on GPUs by blocks that stay, the
+Processors" (IEEE Transactions on Software Engineering, 1985). On GPUs, the blocks are persistent, as the
 "persistent threads" of Aila and Laine, "Understanding the Efficiency of Ray Traversal on GPUs" (HPG 2009).
 """
 
@@ -16,17 +16,18 @@ from .handed_out import HandedOut
 
 @schedule
 class DynamicChunks(HandedOut, Schedule):
-    """`chunk` consecutive tiles at a time for a warp, a tile for `size` of its threads, `block` threads a block.
+    """A warp takes `chunk` consecutive tiles at a time. Each tile gets `size` threads; a block has `block` threads.
 
-    There are as many blocks as a GPU runs at once, or fewer. Each warp takes the next chunk from a
-    counter in device memory when it is done with one; where a tile has more than 32 threads, each
-    such group takes chunks of its own. size: 1 to the block. items: as in GroupMapped.
+    There are at most as many blocks as a GPU runs at once. When a warp is done with its chunk, it takes
+    the next one from a counter in device memory. If a tile has more than 32 threads, each such group
+    takes its own chunks. size: 1 to `block`. items: as in GroupMapped.
 
-    Who takes what differs from run to run, and no result does: what a kernel accumulates over
-    tiles is kept by chunk.
+    Which warp takes which chunk differs between runs, but results do not: values that a kernel
+    accumulates over tiles are stored by chunk.
 
-    On target `cpu` threads take shares of consecutive tiles, of about equal work, as they become
-    free; `chunk` and `size` are a GPU's. On `python`, and in `partition`, processors have consecutive tiles.
+    On target `cpu`, threads take shares of consecutive tiles, of about equal work, as they become
+    free, and `chunk` and `size` have no effect. On `python`, and in `partition`, each processor has
+    consecutive tiles.
     """
 
     chunk: int = 64
@@ -52,5 +53,5 @@ class DynamicChunks(HandedOut, Schedule):
 
 
 def takers_in_block(size: int, block: int) -> int:
-    """How many of a block take chunks: its warps, or its groups of several warps."""
+    """Return how many warps, or groups of several warps, take chunks in a block."""
     return block // WARP if size <= WARP else groups_in_block(size, block)

@@ -1,4 +1,4 @@
-"""A tile a group of threads: for tiles of middling and long length. Warps and blocks are groups.
+"""One tile for each group of threads: for tiles of medium and large length. Warps and blocks are groups.
 
 Source: Osama, Porumbescu, Owens (PPoPP 2023), section 5.2; for SpMV the "vector" kernel of
 Bell and Garland (SC 2009). The flattened form is their section 5.2.3.
@@ -15,15 +15,15 @@ from .contract import Schedule, ceil_div, check_block, check_count, check_items,
 
 @func
 def ceil_share(n, count):
-    """An equal share of `n` for each of `count`, rounded up."""
+    """Return an equal share of `n` for each of `count`, rounded up."""
     return (n + count - 1) // count
 
 
 def groups_in_block(size: int, block: int) -> int:
-    """How many groups of `size` threads a block holds.
+    """Return how many groups of `size` threads a block holds.
 
-    Small groups never straddle two warps, large ones have whole warps; a block has 15 named
-    barriers beside its own, so no more than 15 groups of several warps (see device/group.cuh).
+    Small groups never straddle two warps, and large groups have whole warps. A block has 15 named
+    barriers beside its own, so it holds at most 15 groups of several warps (see device/group.cuh).
     """
     if size <= WARP:
         return (block // WARP) * (WARP // size)
@@ -32,15 +32,16 @@ def groups_in_block(size: int, block: int) -> int:
 
 @schedule
 class GroupMapped(Schedule):
-    """A tile a group of `size` threads, from 2 to the block, `block` threads a block.
+    """One tile for each group of `size` threads, from 2 to `block`; a block has `block` threads.
 
-    `flatten`: a group takes `size` consecutive tiles and strides over all their atoms
-    together, each atom's tile found by binary search: short tiles no longer idle it.
+    `flatten`: a group takes `size` consecutive tiles and strides over all their atoms together. It
+    finds the tile of each atom by binary search. Short tiles then leave no thread of it idle.
 
-    `items`: how many of its atoms each thread asks for at once, as in ThreadMapped; not with `flatten`.
+    `items`: how many of its atoms each thread loads at once, as in ThreadMapped; not with `flatten`.
 
-    `run`: 1, 2, 4 or 8, a divisor of `items`: so many of them lie side by side, and one instruction loads 16 bytes
-    of each array that the atom indexes: for long tiles, of which a thread has whole runs. Not with `flatten`.
+    `run`: 1, 2, 4 or 8, a divisor of `items`: how many of these atoms are adjacent. One instruction then loads
+    16 bytes of each array that the atom indexes. It suits long tiles, in which a thread has whole runs. Not with
+    `flatten`.
     """
 
     size: int = 32
@@ -72,7 +73,7 @@ class GroupMapped(Schedule):
     def setup(self, layout):
         if not self.flatten:
             return layout
-        # Where lanes run in sequence (the CPU), flattened groups are ranges of tiles.
+        # If lanes run in sequence (the CPU), flattened groups are ranges of tiles.
         share = ceil_share(layout.num_tiles, thread_count())
         start = min(thread_index() * share, layout.num_tiles)
         return layout, start, min(start + share, layout.num_tiles)
@@ -89,7 +90,7 @@ class GroupMapped(Schedule):
 
 
 class _FixedSize(Schedule):
-    """GroupMapped with a size that is no parameter."""
+    """GroupMapped with a size that is not a parameter."""
 
     owner = "group"
     engine = "owned"
@@ -104,7 +105,7 @@ class _FixedSize(Schedule):
 
 @schedule
 class WarpMapped(_FixedSize):
-    """A tile a warp of 32 threads, `block` threads a block. items, run: as in GroupMapped."""
+    """One tile for each warp of 32 threads; a block has `block` threads. items, run: as in GroupMapped."""
 
     block: int = 256
     items: int = 4
@@ -115,7 +116,7 @@ class WarpMapped(_FixedSize):
 
 @schedule
 class BlockMapped(_FixedSize):
-    """A tile a block of `block` threads. items, run: as in GroupMapped."""
+    """One tile for each block of `block` threads. items, run: as in GroupMapped."""
 
     block: int = 256
     items: int = 4

@@ -1,4 +1,4 @@
-"""What schedules have in common whose engine hands out the tiles."""
+"""The methods that schedules share whose engine hands out the tiles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .group_mapped import ceil_share
 
 
 class HandedOut:
-    """Where no engine hands them out (`cpu`, `python`), each thread or group has consecutive tiles."""
+    """On targets where no engine hands out tiles (`cpu`, `python`), each thread or group has consecutive tiles."""
 
     size: int
 

@@ -1,4 +1,4 @@
-"""Tiles binned by the logarithm of their size, each class of bins with groups of a fitting width.
+"""Tiles in bins by the logarithm of their length. Longer tiles get larger groups of threads.
 
 Source: Fox, Tripathy, Green, "Improving Scheduling for Irregular Applications with Logarithmic Radix
 Binning" (HPEC 2019).
@@ -15,17 +15,17 @@ from .handed_out import HandedOut
 
 @schedule
 class Lrb(HandedOut, Schedule):
-    """Tiles of fewer than `thread` atoms a thread each, of fewer than `group` atoms a group of `lanes` threads,
-    of fewer than `warp` a warp, and longer ones a block of `block` threads.
+    """Groups of four sizes: a tile of fewer than `thread` atoms gets a thread, of fewer than `group` atoms a
+    group of `lanes` threads, of fewer than `warp` atoms a warp, and a longer one a block of `block` threads.
 
     thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32. items: as in GroupMapped.
 
-    Neighbours have tiles of about equal length, since tiles are sorted by the power of two that
-    their length reaches, the longest first. On a GPU three light kernels do that before the main one, at every call; a
-    plan does it once, and keeps the order.
+    Neighbouring threads have tiles of about equal length, because tiles are sorted by the power of two
+    that their length reaches, the longest first. On a GPU three short kernels do that before the main one,
+    at every call. A plan does it once, and keeps the order.
 
-    Target `cpu` sorts nothing: threads take shares of consecutive tiles, of about equal work. On
-    `python`, and in `partition`, processors have consecutive tiles.
+    Target `cpu` does not sort: threads take shares of consecutive tiles, of about equal work. On
+    `python`, and in `partition`, each processor has consecutive tiles.
     """
 
     block: int = 256
@@ -57,7 +57,8 @@ class Lrb(HandedOut, Schedule):
             )
 
     def launch(self, layout):
-        # A block takes a tile, or one a warp, or one a group of lanes: each has the atoms of its class at least.
+        # A block takes one tile, or one for each warp, or one for each group of lanes. Each has at least the
+        # atoms of its class.
         least = min(
             self.warp, self.group * (self.block // WARP), self.thread * (self.block // self.lanes)
         )

@@ -1,8 +1,8 @@
 """Tiles and atoms divided evenly among blocks, whose lanes exchange the values of their atoms.
 
-The safe choice for any distribution of tile lengths. Source: Merrill and Garland,
-"Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016); loads in one order and folds in
-another as in Baxter's moderngpu.
+It is the safe choice for any distribution of tile lengths. Source: Merrill and Garland,
+"Merge-Based Parallel Sparse Matrix-Vector Multiplication" (SC 2016). The loads are in another order than the
+additions, as in Baxter's moderngpu.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from .work_oriented import WorkOriented
 
 @schedule
 class MergePath(WorkOriented):
-    """`items` (at most 64) tiles and atoms a thread, `block` threads a block that work together.
+    """`items` (at most 64) tiles and atoms for each thread; the `block` threads of a block work together.
 
-    min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds; few leave a
-    thread registers for all its loads at once. 0: as many as it can hold (2,048 threads of 32 registers) where
-    at most 4 items read so little that it fits, and do no more with it than arithmetic, as in an SpMV of 4-byte
-    values; else the compiler decides.
+    min_blocks: how many blocks a multiprocessor must hold, the second of CUDA's launch bounds. With few blocks, a
+    thread has registers for all its loads at once. 0: as many as it can hold (2,048 threads of 32 registers) if at
+    most 4 items read so little that it fits, and the kernel only does arithmetic with it, as an SpMV of 4-byte
+    values does; otherwise the compiler decides.
 
-    carveout: the shared memory that a multiprocessor should have, in percent of the most that it can have
-    (CUDA's preferred shared memory carveout, a hint that is rounded). The rest of its fast memory is L1
-    cache, where blocks, and fewer of them, find more of what they gather. A block takes 2 bytes an atom, and
-    1 KiB; and those of the values where `items` is not 1, 2, 4 or 8, or they have more than 8 bytes.
+    carveout: the shared memory of a multiprocessor, in percent of the largest possible (CUDA's preferred shared
+    memory carveout, a hint that is rounded). The rest of its fast memory is L1 cache: with less shared memory there
+    are fewer blocks, and they find more of what they gather in L1. A block takes 2 bytes for each atom, and 1 KiB.
+    It also takes the bytes of the values if `items` is not 1, 2, 4 or 8, or if values have more than 8 bytes.
     -1: the driver decides.
 
-    Where there are no blocks (the CPU) it is WorkOriented.
+    On targets without blocks (the CPU) it is WorkOriented.
     """
 
     block: int = 256
@@ -36,7 +36,7 @@ class MergePath(WorkOriented):
 
     owner = "share"
     engine = "merge"
-    most_items = 64  # a thread has a bit for each
+    most_items = 64  # a thread has one bit for each item
 
     def __post_init__(self):
         WorkOriented.__post_init__(self)

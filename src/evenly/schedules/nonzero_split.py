@@ -1,4 +1,4 @@
-"""Atoms divided evenly among blocks, whatever the tiles: for many empty tiles, and work only in atoms.
+"""Atoms divided evenly among blocks, regardless of tiles: for many empty tiles, and work in atoms only.
 
 Source: the "nonzero split" of Baxter's moderngpu and of Dalton, Olson, Bell (2015).
 """
@@ -13,7 +13,7 @@ from .contract import Schedule, ceil_div, check_block, check_count, check_min_bl
 
 @func
 def tiles_ended(layout, atom):
-    """How many tiles end at or before `atom`."""
+    """Return how many tiles end at or before `atom`."""
     low = 0
     high = layout.num_tiles
     while low < high:
@@ -27,9 +27,10 @@ def tiles_ended(layout, atom):
 
 @schedule
 class NonzeroSplit(Schedule):
-    """`items` atoms a thread, `block` threads a block that work together.
+    """`items` atoms for each thread; the `block` threads of a block work together.
 
-    min_blocks: that a multiprocessor must hold, the second of CUDA's launch bounds. 0: the compiler decides.
+    min_blocks: how many blocks a multiprocessor must hold, the second of CUDA's launch bounds. 0: the compiler
+    decides.
     """
 
     block: int = 256
@@ -46,7 +47,7 @@ class NonzeroSplit(Schedule):
 
     def launch(self, layout):
         share = self.block * self.items
-        # Empty tiles are shared out by block: enough blocks for a layout of almost nothing else.
+        # Blocks also divide the empty tiles: launch enough of them for a layout of almost only empty tiles.
         return max(
             1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)
         ), self.block
@@ -55,7 +56,7 @@ class NonzeroSplit(Schedule):
         share = (layout.num_atoms + thread_count() - 1) // thread_count()
         start = min(thread_index() * share, layout.num_atoms)
         stop = min(start + share, layout.num_atoms)
-        # A thread has the empty tiles at the end of its atoms; the first one those at the start, too.
+        # A thread has the empty tiles at the end of its atoms. The first one also has those at the start.
         first = 0 if thread_index() == 0 else tiles_ended(layout, start)
         last = tiles_ended(layout, stop)
         partial = last < layout.num_tiles and stop > layout.begin(min(last, layout.num_tiles - 1))

@@ -1,4 +1,4 @@
-"""A schedule applied to a layout for any number of processors, on the host."""
+"""`Partition`: a schedule applied to a layout for any number of processors, on the host."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .contract import Schedule, is_integer
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which processor gets which atoms: `tiles(p)` and `atoms(p, tile)` are ranges of positions.
+    """Which atoms each processor takes: `tiles(p)` and `atoms(p, tile)` are ranges of positions.
 
-    Processors are threads, or groups where the schedule's owner is a group.
+    Processors are threads, or groups if the schedule's owner is "group".
     """
 
     schedule: Schedule
@@ -26,7 +26,7 @@ class Partition:
     num_processors: int
 
     def state(self, p: int, rank: int = 0) -> Any:
-        """What the schedule's `setup` gives processor `p` (of a group: its member `rank`)."""
+        """Return what the schedule's `setup` returns on processor `p` (in a group: on its member `rank`)."""
         setup = getattr(type(self.schedule), "setup", None)
         if not inspect.isfunction(setup):
             return self.layout
@@ -34,19 +34,19 @@ class Partition:
             return setup(self.schedule, self.layout)
 
     def tiles(self, p: int, rank: int = 0) -> range:
-        """The tiles that processor `p` walks (of a group: what its member `rank` is told)."""
+        """Return the tiles that processor `p` walks (in a group: its member `rank`)."""
         state = self.state(p, rank)
         with self._on(p, rank):
             return self._range("tiles", state)
 
     def atoms(self, p: int, tile: int, rank: int = 0) -> range:
-        """The atoms of `tile` that processor `p` takes (of a group: its member `rank`)."""
+        """Return the atoms of `tile` that processor `p` takes (in a group: its member `rank`)."""
         state = self.state(p, rank)
         with self._on(p, rank):
             return self._range("atoms", state, tile)
 
     def work(self) -> np.ndarray:
-        """Atoms of each processor, (num_processors,) int64."""
+        """Count the atoms of each processor, (num_processors,) int64."""
         out = np.zeros(self.num_processors, np.int64)
         for p in range(self.num_processors):
             for rank in range(self._size):
@@ -57,7 +57,7 @@ class Partition:
         return out
 
     def _range(self, method: str, *arguments: Any) -> range:
-        """What `tiles` or `atoms` of the schedule gives, in Python's integers."""
+        """Return what `tiles` or `atoms` of the schedule returns, as a range of Python's integers."""
         r = getattr(self.schedule, method)(*arguments)
         if not isinstance(r, range):
             name = f"{type(self.schedule).__name__}.{method}"
@@ -77,7 +77,7 @@ class Partition:
 
 
 def partition(schedule: Schedule, layout: Any, n: int) -> Partition:
-    """`schedule` applied to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
+    """Apply `schedule` to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
     if not is_integer(n) or n < 1:
         raise InputError("n", expected="a number of processors, 1 or more", given=repr(n))
     return Partition(schedule, layout, int(n))

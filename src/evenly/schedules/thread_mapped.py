@@ -1,4 +1,4 @@
-"""A tile a thread: the least overhead, for short tiles of about equal length.
+"""One tile for each thread: the least overhead, for short tiles of about equal length.
 
 Source: Osama, Porumbescu, Owens (PPoPP 2023), section 4.2 and Listing 2; for SpMV the
 "scalar" kernel of Bell and Garland (SC 2009).
@@ -13,10 +13,10 @@ from .contract import Schedule, ceil_div, check_block, check_items, schedule
 
 @schedule
 class ThreadMapped(Schedule):
-    """A tile a thread, `block` threads a block (a multiple of 32).
+    """One tile for each thread; a block has `block` threads (a multiple of 32).
 
-    items: how many of its atoms a thread of a GPU asks for at once, 1 to 32, in passes that only reduce them, without
-    loops of their own: their loads are in flight together. 1: one by one, as the compiler unrolls the loop.
+    items: how many of its atoms a thread loads at once on a GPU, 1 to 32, so that these loads are in flight together.
+    This applies to passes that only reduce, without inner loops. 1: one by one, as the compiler unrolls the loop.
     """
 
     block: int = 256

@@ -1,7 +1,7 @@
-"""Tiles and atoms divided evenly among threads: the balance does not depend on the data.
+"""Tiles and atoms divided evenly among threads. The balance does not depend on the data.
 
-Source: merge path, Merrill and Garland (SC 2016), a share a thread, as in `work_oriented` of gunrock/loops,
-the code beside Osama, Porumbescu, Owens (PPoPP 2023), which does not describe it.
+Source: merge path, Merrill and Garland (SC 2016), with one share for each thread, as in `work_oriented` of
+gunrock/loops, the code that accompanies Osama, Porumbescu, Owens (PPoPP 2023). The paper does not describe it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .contract import Schedule, ceil_div, check_block, check_count, schedule
 
 @func
 def merge_search(layout, diagonal):
-    """How many tiles end before the point of the merge path where tiles + atoms = `diagonal`."""
+    """Return how many tiles end before the point of the merge path where tiles + atoms = `diagonal`."""
     low = max(diagonal - layout.num_atoms, 0)
     high = min(diagonal, layout.num_tiles)
     while low < high:
@@ -28,7 +28,7 @@ def merge_search(layout, diagonal):
 
 @func
 def merge_share(layout, index, count):
-    """The piece of the merge path of processor `index` of `count`: (tile, atom) where it starts and ends."""
+    """Return the piece of the merge path of processor `index` of `count`: (tile, atom) where it starts and ends."""
     total = layout.num_tiles + layout.num_atoms
     share = (total + count - 1) // count
     start = min(index * share, total)
@@ -40,7 +40,7 @@ def merge_share(layout, index, count):
 
 @schedule
 class WorkOriented(Schedule):
-    """`items` tiles and atoms a thread, `block` threads a block."""
+    """`items` tiles and atoms for each thread; a block has `block` threads."""
 
     block: int = 256
     items: int = 8

@@ -1,7 +1,7 @@
-"""Schedules that are measured on the user's own data, and remembered.
+"""Measure schedules on the user's own data, and remember the fastest.
 
-tune, copies           candidates are timed on a plan's arguments, and on copies of its outputs
+tune                   times candidates on a plan's arguments, and on copies of its outputs
 tuned                  what was measured, and its report
-key, winner, reading, winners, recall     what is remembered, its file, and how `auto` asks for it
-locality               columns numbered anew, so that what is gathered most lies together
+key, winner, reading, winners, recall     what is remembered, its file, and the look-up by `auto`
+locality               renumbers columns, so that those that are gathered most are adjacent
 """

@@ -1,8 +1,8 @@
-"""What a measured winner is remembered by: text that a reader understands, with digests of the rest.
+"""The key of a measured winner: readable text, with digests of the rest.
 
-All of it is known when a plan is made, and nothing is read back from a device for it. Two
-structures that only differ where nobody looked have the same key: then a winner may be slow
-for one of them. It is never wrong, since every schedule is right for every structure.
+All of it is known when a plan is made; nothing is read back from a device for it. Two structures
+that differ only in properties outside the key have the same key. The winner may then be slow for one
+of them. It is never wrong, because every schedule is right for every structure.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from evenly.language.specs import ScalarSpec
 from evenly.layouts.contract import is_layout
 from evenly.version import __version__
 
-LETTERS = 12  # of a digest
+LETTERS = 12  # the length of a digest
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """structure: of the layout that `auto` looks at. kernel: its name, and a digest of its typed program.
+    """What a winner was measured for.
 
+    structure: of the layout that `auto` looks at. kernel: its name, and a digest of its typed program.
     arguments: their types and shapes. target; device: what it ran on. evenly: the version that measured.
     """
 
@@ -39,35 +40,35 @@ class Key:
 
 
 def key_of(program: ir.Program, binding: Binding, target: str) -> Key:
-    """The key of a kernel with these arguments on a target."""
+    """Return the key of a kernel with these arguments on a target."""
     arguments, device = arguments_of(binding.arguments), targets.find(target).device(binding)
     return Key(structure(binding), kernel_of(program), arguments, target, device)
 
 
 def structure(binding: Binding) -> str:
-    """The structure of the layout that a schedule is chosen by."""
+    """Describe the structure of the layout that a schedule is chosen for."""
     layout = binding.first_layout()
     return "no tiles" if layout is None else structure_of(statistics(layout))
 
 
 def structure_of(st: Statistics) -> str:
-    """Counts, and a digest of what else is known of the tiles.
+    """Describe the structure by counts, and a digest of the other statistics of the tiles.
 
-    Of 12 digits: the last ones of a sum depend on who adds it up.
+    The digest uses 12 digits of a sum, because the last ones depend on the order of addition.
     """
     rest = " ".join(f"{number:.12g}" for number in (st.deviation, st.empty, st.moment))
     return f"{st.tiles} tiles, {st.atoms} atoms, longest {st.greatest}, {_digest(rest)}"
 
 
 def kernel_of(program: ir.Program) -> str:
-    """The name of a kernel, and a digest of what it does with arguments of its types."""
+    """Return the name of a kernel, and a digest of what it does with arguments of its types."""
     written: list[str] = []
     _write(program.steps, written)
     return f"{program.name} {_digest(' '.join(written))}"
 
 
 def arguments_of(arguments: dict[str, Any]) -> str:
-    """ "A: Csr(offsets=int32[5], num_columns=4), x: float32[4], n: int": types, and the shapes of arrays."""
+    """Return types, and shapes of arrays: "A: Csr(offsets=int32[5], num_columns=4), x: float32[4], n: int"."""
     return ", ".join(f"{name}: {_described(value, name)}" for name, value in arguments.items())
 
 
@@ -88,7 +89,7 @@ def _described(value: Any, name: str) -> str:
 
 
 def _write(node: Any, out: list[str]) -> None:
-    """A typed program as words, the same in every process: all of it but where the source stood."""
+    """Write a typed program as words that are the same in every process. Locations in the source are left out."""
     if isinstance(node, ir.Var):
         out += (node.name, node.type.name)
     elif isinstance(node, tuple):

@@ -1,9 +1,9 @@
-"""Ids numbered anew by how often they occur: what is gathered most lies together, where caches hold it.
+"""Renumber ids by how often they occur, so that the vector entries that are gathered most are adjacent, in cache.
 
-A plan's own copy of the ids is all that changes: at each call the vectors are put in the new order first, by one
-more launch each, and read by it. Source: frequency-based clustering (Zhang, Kiriansky, Mendis, Zaharia and
-Amarasinghe, "Making Caches Work for Graph Analytics", IEEE Big Data 2017), with the ids alone numbered anew, so that
-tiles, and the order in which their atoms are summed up, stay as they are: the same bits.
+The plan has its own copy of the ids. Each call first copies the vectors into the new order, by one more launch
+for each, and then reads the copies. Source: frequency-based clustering (Zhang, Kiriansky, Mendis, Zaharia and
+Amarasinghe, "Making Caches Work for Graph Analytics", IEEE Big Data 2017). Here only the ids are renumbered. Tiles,
+and the order in which their atoms are summed up, stay as they are, so results have the same bits.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @layout
 class Places:
-    """`count` tiles without atoms."""
+    """A layout of `count` tiles without atoms."""
 
     count: int
 
@@ -53,19 +53,19 @@ class Places:
 
 @hook
 def ordering(places: Places, order: Any, x: Any, ordered: Any, target: str) -> Plan:
-    """A plan that stores x[order] in `ordered`, both (n,), for n places."""
+    """Make a plan that stores x[order] in `ordered`, both (n,), for n places."""
     raise NotImplementedError
 
 
 class Renumbering:
-    """The ids of one layout in their new numbers. order: the old number of each new one, where the ids are."""
+    """The renumbered ids of one layout. order: the old number for each new one, on the device of the ids."""
 
     def __init__(self, gathers: Gathers, binding: Binding) -> None:
         self.gathers = gathers
         self.owner = binding.arguments[gathers.ids[0]]
         ids = to_numpy(binding.value(gathers.ids))
         count = int(getattr(binding.layout(gathers.layout), gathers.bound))
-        inside = (ids >= 0) & (ids < count)  # what pads a tile may be anything
+        inside = (ids >= 0) & (ids < count)  # padding may have any id
         often = np.bincount(ids[inside], minlength=count)
         order = np.argsort(-often, kind="stable").astype(ids.dtype)
         rank = np.empty_like(order)
@@ -78,7 +78,7 @@ class Renumbering:
         self.numbered = replaced(self.owner, gathers.ids[1:], to_where(like, numbered))
 
     def changed(self, binding: Binding) -> ir.Path | None:
-        """The path of the ids, where they are no longer those that were numbered."""
+        """Return the path of the ids if they are no longer those that were renumbered."""
         path = self.gathers.ids
         now, order = to_numpy(binding.value(path)), to_numpy(self.order)
         numbered = to_numpy(Binding({path[0]: self.numbered}).value(path))
@@ -87,12 +87,12 @@ class Renumbering:
         return None if same and np.array_equal(numbered[~inside], now[~inside]) else path
 
     def are_of(self, layout: LayoutInstance) -> bool:
-        """Whether they are those of this layout: the one that was numbered, or another view of its very arrays."""
+        """Whether the ids belong to this layout: the one that was renumbered, or another view of the same arrays."""
         return layout is self.owner or alike(layout, self.owner)
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Whether two layouts are of the same numbers, and of the same arrays (what is in these is not looked at)."""
+    """Whether two layouts have equal numbers and the same array objects. The contents of arrays are not compared."""
     if type(one) is not type(other):
         return False
     for field in type(one).__fields__.values():
@@ -106,7 +106,7 @@ def alike(one: Any, other: Any) -> bool:
 
 
 def replaced(held: Any, path: ir.Path, value: Any) -> Any:
-    """A layout with another array at `path`."""
+    """Return the layout with another array at `path`."""
     if not path:
         return value
     inner = replaced(getattr(held, path[0]), path[1:], value)
@@ -114,7 +114,7 @@ def replaced(held: Any, path: ir.Path, value: Any) -> Any:
 
 
 class Renumbered(Executable):
-    """One that runs on the new numbers: for calls on the layout that they are of; others as they are."""
+    """An executable that uses the renumbered ids in calls on their layout. Other calls run as they are."""
 
     def __init__(self, inner: Executable, numbering: Renumbering, target: str) -> None:
         self.inner, self.numbering, self.target = inner, numbering, target
@@ -158,7 +158,7 @@ class Renumbered(Executable):
         return self.inner.changed(binding, stored) or self.numbering.changed(binding)
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
-        """Those of the inner one, of the numbers, and of the vectors in their order (on one stream)."""
+        """Add up the bytes of the inner executable, of the ids, and of the reordered vectors (for one stream)."""
         vectors = sum(binding.view(path).nbytes for path in self.numbering.gathers.vectors)
         return self.inner.workspace_bytes(binding, stored) + self.numbering.nbytes + vectors
 
@@ -166,12 +166,12 @@ class Renumbered(Executable):
         return self.numbering.are_of(binding.arguments[self.numbering.gathers.ids[0]])
 
     def _moved(self, binding: Binding) -> tuple[Room, list[Plan], Binding]:
-        """Plans that put the vectors in order, into the memory of a room, and the call that reads it."""
+        """Return memory for the reordered vectors, plans that fill it, and the arguments of the call that reads it."""
         views = [binding.view(path) for path in self.numbering.gathers.vectors]
         key = *(ask() for ask in self.also_decides(binding)), *((v.shape, v.dtype) for v in views)
         room = self._rooms.get(key)
         if room is None:
-            # Another thread may have been as quick: both take the same one.
+            # Another thread may have made one at the same time: both use the same.
             room = self._rooms.setdefault(key, self._new_room(binding))
         return room, *self._into(room, binding)
 
@@ -190,14 +190,14 @@ class Renumbered(Executable):
 
 
 class Room:
-    """Memory for the vectors in their order, which calls on one stream share: one of them at a time."""
+    """Memory for the reordered vectors. Calls on one stream share it, one at a time."""
 
     def __init__(self, vectors: dict[str, Any]) -> None:
         self.vectors, self.turn = vectors, threading.Lock()
 
 
 class OneByOne:
-    """Several runs as one. kept: the memory that they read and write."""
+    """Several functions that run as one. kept: the memory that they read and write."""
 
     def __init__(self, runs: list[Callable[[], None]], kept: Any) -> None:
         self._runs, self._kept = runs, kept
@@ -208,7 +208,7 @@ class OneByOne:
 
 
 class InTurn:
-    """Several runs as one, in a room; while another call is in it, the `plain` one, which needs none."""
+    """Several functions that run as one, with a room's memory. If another call uses it, `plain` runs instead."""
 
     def __init__(
         self, runs: list[Callable[[], None]], plain: Callable[[], None], room: Room
@@ -216,7 +216,7 @@ class InTurn:
         self._runs, self._plain, self._room = runs, plain, room
 
     def __call__(self) -> None:
-        # Waiting could be for ever: in a child of fork, or where a signal's handler calls.
+        # Do not wait: it could take for ever in a child of fork, or in a call from a signal handler.
         if not self._room.turn.acquire(blocking=False):
             self._plain()
             return
@@ -228,9 +228,9 @@ class InTurn:
 
 
 def renumbering(program: ir.Program, written: Collection[str], binding: Binding) -> Renumbering:
-    """The ids of a layout in new numbers, for a program that writes the arguments of these names.
+    """Renumber the ids of a layout, for a program that writes the arguments of these names.
 
-    Raises InputError for one that uses them otherwise, too.
+    Raises InputError for a program that also uses the ids for something else.
     """
     found = gathers_by_ids(program, written)
     if found is None:
@@ -244,5 +244,5 @@ def renumbering(program: ir.Program, written: Collection[str], binding: Binding)
 
 
 def renumbered(plan: Plan, numbering: Renumbering) -> Plan:
-    """The plan on the new numbers."""
+    """Return the plan with renumbered ids."""
     return plan.run_by(lambda executable: Renumbered(executable, numbering, plan.target))

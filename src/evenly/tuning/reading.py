@@ -1,8 +1,8 @@
-"""Lines of a file of measured winners, which somebody else may have written: nothing in them is trusted.
+"""Read lines of a file of measured winners. The file may come from somebody else, so nothing in it is trusted.
 
-A line is taken if each part of it is what evenly itself would have written: text that can be
-printed, of known size; numbers in ranges that have a meaning; a date that has been; a built-in
-schedule with parameters of its own types. Else it is left out.
+A line is taken if each of its parts is what evenly itself would have written: printable text of
+limited length; numbers in plausible ranges; a date in the past; a built-in schedule with parameters of
+the right types. Otherwise it is left out.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from evenly.schedules import TABLE, Schedule
 
 from .key import Key
 
-LONGEST = 1 << 16  # characters of a line, about eight times what one with every candidate takes
-TEXT = {"arguments": 8192}  # characters of a part, where it is more than
+LONGEST = 1 << 16  # characters of a line, about eight times the length of one with every candidate
+TEXT = {"arguments": 8192}  # characters of parts that may be longer than SHORT
 SHORT = 256
 TIMES = 1000
 SLOWEST = 1e12  # microseconds: eleven days
 PARAMETER = 1 << 31
 FIRST = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # nothing was measured before
-AHEAD = datetime.timedelta(days=1)  # of this machine's clock another one may be
+AHEAD = datetime.timedelta(days=1)  # another machine's clock may be ahead by this much
 VERSION = re.compile(r"\d[0-9A-Za-z.+!-]*", re.ASCII)
 KNOWN: dict[str, type] = {entry.make.__name__: entry.make for entry in TABLE.values()}  # type: ignore[misc]
 PARTS = {"schedule", "times", "date", *(field.name for field in fields(Key))}
@@ -34,7 +34,7 @@ OPTIONAL = {"imported"}
 
 
 class Unfit(ValueError):
-    """What a line says is not what it should be."""
+    """Something in a line is not what it should be."""
 
 
 def demand(condition: object, what: str) -> None:
@@ -43,7 +43,7 @@ def demand(condition: object, what: str) -> None:
 
 
 def item_of(line: str) -> dict[str, Any]:
-    """The object in a line. Raises Unfit."""
+    """Return the object in a line. Raises Unfit."""
     demand(len(line) <= LONGEST, f"a line of {len(line):,} characters")
     try:
         item: dict[str, Any] = json.loads(line, parse_constant=_no_number)
@@ -54,7 +54,7 @@ def item_of(line: str) -> dict[str, Any]:
 
 
 def check_parts(item: dict[str, Any]) -> None:
-    """Raise Unfit where a part is missing or unknown."""
+    """Raise Unfit if a part is missing or unknown."""
     given = set(item)
     demand(given >= PARTS, f"no {', '.join(sorted(PARTS - given))}")
     demand(given <= PARTS | OPTIONAL, "parts that are not known")
@@ -62,7 +62,7 @@ def check_parts(item: dict[str, Any]) -> None:
 
 
 def key_of(item: dict[str, Any]) -> Key:
-    """The key that an object's parts make. Raises Unfit."""
+    """Return the key in an object's parts. Raises Unfit."""
     parts = {field.name: text(item[field.name], field.name) for field in fields(Key)}
     demand(parts["target"] in targets.timed(), f"target {shown(parts['target'])}")
     demand(VERSION.fullmatch(parts["evenly"]), f"evenly {shown(parts['evenly'])}")
@@ -70,7 +70,7 @@ def key_of(item: dict[str, Any]) -> Key:
 
 
 def text(given: Any, what: str) -> str:
-    """Text that can be printed. Raises Unfit."""
+    """Return the text if it is printable and not too long. Raises Unfit."""
     demand(isinstance(given, str) and given, f"{what} that is no text")
     most = TEXT.get(what, SHORT)
     demand(len(given) <= most, f"{what} of {len(given):,} characters")
@@ -79,7 +79,7 @@ def text(given: Any, what: str) -> str:
 
 
 def schedule_of(given: Any) -> Any:
-    """A built-in schedule. Raises Unfit."""
+    """Return the built-in schedule. Raises Unfit."""
     demand(isinstance(given, dict) and len(given) == 1, "schedule that is none")
     ((name, parameters),) = given.items()
     demand(name in KNOWN and isinstance(parameters, dict), f"schedule {shown(name)}")
@@ -94,16 +94,16 @@ def schedule_of(given: Any) -> Any:
         )
     try:
         return KNOWN[name](**parameters)
-    except ValueError:  # InputError: numbers that no GPU has
+    except ValueError:  # InputError: parameters that no GPU supports
         raise Unfit(f"schedule {name} with parameters that it cannot have") from None
 
 
 def times_of(given: Any) -> dict[str, float]:
-    """Microseconds by the text of a schedule, the fastest first. Raises Unfit."""
+    """Return microseconds by the text of a schedule, the fastest first. Raises Unfit."""
     demand(isinstance(given, dict) and 0 < len(given) <= TIMES, "times that are none")
     times = {}
     for name, us in given.items():
-        # a comparison, for a float cannot be made of an integer of 400 digits
+        # compare first: an integer of 400 digits cannot become a float
         number = type(us) in (int, float) and 0 < us <= SLOWEST
         demand(number, "times with one that no run takes")
         times[text(name, "a time's schedule")] = float(us)
@@ -111,7 +111,7 @@ def times_of(given: Any) -> dict[str, float]:
 
 
 def date_of(given: Any) -> str:
-    """A moment that has been, in UTC, in the one spelling that sorts as text. Raises Unfit."""
+    """Return a past time in UTC, in the one spelling that sorts as text. Raises Unfit."""
     try:
         moment = datetime.datetime.fromisoformat(text(given, "date"))
         if moment.tzinfo is None:

@@ -1,4 +1,4 @@
-"""What `auto` asks in explicit plans before it follows its rule: has tune() measured this already?"""
+"""Look up what tune() has measured. `auto` does this in explicit plans before it follows its rule."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .tuned import Tuning
 
 
 def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
-    """What was measured of a kernel with such arguments here; None where nothing was.
+    """Return what was measured here for a kernel with such arguments, or None.
 
-    Where nothing is remembered of a structure, that costs a look at the file's date and a digest.
+    If nothing is remembered for a structure, this only costs a look at the file's date and a digest.
     """
     if not targets.find(target).clock:
         return None
@@ -23,7 +23,7 @@ def recall(program: ir.Program, binding: Binding, target: str) -> Tuning | None:
     if not alike:
         return None
     found = alike.get(key.key_of(program, binding, target))
-    # Somebody may have edited the file: what cannot run is not taken.
+    # The file may have been edited: do not take a schedule that cannot run.
     if found is None or not can_run(found.schedule, program):
         return None
     return found.tuning(str(winners.path()))

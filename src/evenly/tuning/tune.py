@@ -1,7 +1,7 @@
-"""`plan.tune()`: candidates measured on a plan's own arguments, and the fastest of them remembered.
+"""`plan.tune()`: measure candidates on a plan's own arguments, and remember the fastest.
 
-Nothing of the plan is shared with what is measured: copies stand for its outputs, and the kernel
-is compiled apart, with scratch memory of its own, so calls of the plan may go on meanwhile.
+The trials share nothing with the plan: copies take the place of its outputs, and the kernel is compiled
+separately, with its own scratch memory. So the plan may be called meanwhile.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ if TYPE_CHECKING:
 
 Spread = tuple[float, float]
 
-# Times the fastest so far: such a candidate is not measured again, where that takes long.
+# A candidate that is this many times slower than the fastest is not measured again, if that takes long.
 HOPELESS = 3.0
-LONG = 0.01  # of the time
-NEAR = 1.5  # times the fastest: who is not that near after a few rounds is measured no more
-FEW = 10  # rounds, where there is time for them: on a busy machine any three may be disturbed
-READING = 2000.0  # microseconds: about the least that one takes
-TIE = 1.02  # times the fastest: who is that near may have been the fastest but for noise
+LONG = 0.01  # the share of `seconds` that counts as long
+NEAR = 1.5  # times the fastest: slower candidates are dropped after a few rounds
+FEW = 10  # rounds, if there is time: on a busy machine any three may be disturbed
+READING = 2000.0  # microseconds: about the least that one measurement takes
+TIE = 1.02  # times the fastest: within this, noise decides which is faster
 ROUNDS = 30
-NEAREST = 4  # of the fastest are tried with their columns numbered anew
+NEAREST = 4  # how many of the fastest are also tried with renumbered columns
 WHOLE = "the kernel needs schedules that own whole tiles"
 LATE = "no time was left (seconds=)"
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a plan has decided. outputs: the names of the arguments that it writes.
+    """What a plan has chosen. outputs: the names of the arguments that it writes.
 
-    trial: makes a plan under a schedule for arguments, of a kernel that is compiled apart.
+    trial: makes a plan for a schedule and arguments, of a kernel that is compiled separately.
     """
 
     program: ir.Program
@@ -73,7 +73,7 @@ class Subject:
 def tune(
     plan: Subject, candidates: Any, seconds: float | None, save: bool, locality: bool = False
 ) -> tuple[Tuning, Renumbering | None]:
-    """What `Plan.tune` says, and the numbers of the columns that are the fastest; the winner is kept if `save`."""
+    """Return the measurements of `Plan.tune`, and the renumbering if it is faster. Remember the winner if `save`."""
     check(plan, seconds)
     forget(plan.binding.arguments.values())
     numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
@@ -87,7 +87,7 @@ def tune(
     trials = Trials(plan, copies)
     busy = busy_machine() if target.place == "cpu" else ""
     if busy:
-        warnings.warn(busy, RuntimeWarning, stacklevel=3)  # who called plan.tune()
+        warnings.warn(busy, RuntimeWarning, stacklevel=3)  # the caller of plan.tune()
     plain = {name: trials.plain(s) for name, s in able.items()}
     times, spreads = measured(trials, plain, seconds, left_out)
     if not times:
@@ -103,17 +103,17 @@ def tune(
 
 
 class Trials:
-    """Plans to be measured, of a kernel of their own."""
+    """Makes the plans to be measured, of a kernel of their own."""
 
     def __init__(self, plan: Subject, copies: Copies) -> None:
         self.made, self.copies = plan.trial, copies
 
     def plain(self, schedule: Schedule) -> Trial:
-        """Under a schedule."""
+        """Return a function that makes a plan under a schedule."""
         return lambda: self.made(schedule, self.copies.arguments.values())
 
     def renumbered(self, schedule: Schedule, numbering: Renumbering) -> Trial:
-        """The same with its columns numbered anew."""
+        """Return a function that makes the same plan with renumbered columns."""
         return lambda: renumbered(self.plain(schedule)(), numbering)
 
 
@@ -124,7 +124,7 @@ def nearer(
     numbering: Renumbering,
     seconds: float,
 ) -> tuple[Tuning, Renumbering | None]:
-    """The fastest few with their columns numbered anew, beside the fastest as it is: who is faster."""
+    """Measure the fastest few with renumbered columns beside the fastest as it is, and return the winner."""
     tried = {found.choice: trials.plain(found.schedule)}
     few = {name + RENUMBERED: able[name] for name in [*found.times][:NEAREST]}
     tried |= {name: trials.renumbered(schedule, numbering) for name, schedule in few.items()}
@@ -143,7 +143,7 @@ def nearer(
 
 
 def check(plan: Subject, seconds: float | None) -> None:
-    """Raise InputError for a plan whose times say nothing, and for no time at all."""
+    """Raise InputError for a plan that cannot be measured meaningfully, and if there is no time."""
     if not targets.get(plan.target).clock:
         raise InputError(
             "plan.tune",
@@ -161,7 +161,7 @@ def check(plan: Subject, seconds: float | None) -> None:
 
 
 def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
-    """Whether what a run stores into arguments of these names may change what the next one does."""
+    """Whether what a run stores into arguments of these names may change what the next run does."""
     written = frozenset((name,) for name in outputs)
     blocks = [step.body for step in program.steps]
     updated = any(isinstance(s, ir.Atomic) for block in blocks for s in walk.statements(block))
@@ -173,9 +173,9 @@ def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
 
 
 def schedules(plan: Subject, given: Any) -> list[Schedule]:
-    """Those to be tried, each once; by default the plan's own, what the rule of `auto` takes, and all built-in ones.
+    """Return the schedules to try, each once. Default: the plan's own, the choice of `auto`, all built-in ones.
 
-    Raises InputError for names that are not schedules, and for none at all.
+    Raises InputError for names that are not schedules, and if there are none.
     """
     if given is None:
         return list(dict.fromkeys([plan.schedule, ruled(plan), *all_candidates(plan.target)]))
@@ -186,12 +186,12 @@ def schedules(plan: Subject, given: Any) -> list[Schedule]:
 
 
 def ruled(plan: Subject) -> Any:
-    """What `auto` takes by its rule, where nothing is remembered."""
+    """Return what `auto` chooses by its rule, without remembered winners."""
     return choose(plan.binding.first_layout(), plan.target, task_of(plan.program))
 
 
 def doubt(choice: str, times: Mapping[str, float], spreads: Mapping[str, Spread]) -> str:
-    """Who may be as fast as the choice, but for noise, though it looked slower; "" if nobody may."""
+    """Name a candidate that looked slower than the choice, but perhaps only because of noise; "" if there is none."""
     for name, us in times.items():
         slower = us > TIE * times[choice]
         if slower and spreads[name][0] <= spreads[choice][1]:
@@ -202,7 +202,7 @@ def doubt(choice: str, times: Mapping[str, float], spreads: Mapping[str, Spread]
 
 
 def taken(times: Mapping[str, float], order: Iterable[str]) -> str:
-    """The fastest; of those that noise cannot tell from it, the first in order, lest choices change for nothing."""
+    """Return the fastest, or the first in order that is within TIE of it, so that noise does not change the choice."""
     least = min(times.values())
     return next(name for name in order if times.get(name, math.inf) <= TIE * least)
 
@@ -213,12 +213,13 @@ def measured(
     seconds: float,
     left_out: dict[str, str],
 ) -> tuple[dict[str, float], dict[str, Spread]]:
-    """Microseconds of each by its name, the fastest first, and their spreads; those without go to left_out, with why.
+    """Measure each candidate. Returns microseconds by name, the fastest first, and their spreads.
 
-    Half of the time is for a first look at each, the rest for rounds of those that may win.
+    Candidates without a time go to left_out, with the reason. Half of the time is for a first look at each, the rest
+    for rounds of those that may win.
     """
     clocks, estimates = looked_at(trials, tried, seconds, left_out)
-    # A run warms up, and one or more are timed.
+    # A measurement is a warm-up run, and one or more that are timed.
     round_of_all = sum(READING + 2 * clock.estimate for clock in clocks.values()) * 1e-6
     few = max(1, min(FEW, int(seconds / 2 / round_of_all))) if clocks else 0
     deadline = time.monotonic() + seconds / 2
@@ -235,9 +236,9 @@ def looked_at(
     seconds: float,
     left_out: dict[str, str],
 ) -> tuple[dict[str, Clock], dict[str, float]]:
-    """The clocks of those that may win, and the first estimates of all that run.
+    """Return the clocks of the candidates that may win, and first estimates of all that run.
 
-    seconds: of measuring in all; after half of them no further one is begun. Compiling comes on top.
+    seconds: the time for all measurements. After half of it, no further candidate is begun. Compiling takes extra time.
     """
     clocks: dict[str, Clock] = {}
     estimates: dict[str, float] = {}
@@ -251,7 +252,7 @@ def looked_at(
             start = time.monotonic()
             clock = trials.copies.clock(trial)
             spent += time.monotonic() - start
-        except Exception as error:  # whatever a compiler or a device has against one of them
+        except Exception as error:  # any error of a compiler or device rules out one candidate only
             left_out[name] = one_line(f"{type(error).__name__}: {error}")
             continue
         estimates[name] = clock.estimate

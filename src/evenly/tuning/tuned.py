@@ -1,4 +1,4 @@
-"""What `plan.tune()` measured: the numbers, and the report."""
+"""`Tuning`: what `plan.tune()` measured, and its report."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ RENUMBERED = ", columns renumbered"
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What `plan.tune()` measured, now or before; `str()` is the report.
+    """What `plan.tune()` measured, now or before. `str()` is the report.
 
     schedule: the fastest; of those within 2% of it, the first candidate. times: microseconds of each
       schedule that was measured, medians, by its text ("NonzeroSplit(block=256, items=4)"), the fastest first.
     kernel: its name. arguments: their types and shapes. structure: of the layout's tiles. target;
       device: what it ran on.
     left_out: why others were not measured, by their text.
-    kept: the file that remembers the winner; "" where none does.
-    noise: why the winner is not remembered, where it may be none: times that overlap; "" where it is one.
-    locality: whether the fastest has its columns numbered anew (`plan.tune(locality=True)`).
+    kept: the file that remembers the winner; "" if none does.
+    noise: why the winner is not remembered, if its time overlaps with that of another; otherwise "".
+    locality: whether the fastest has renumbered columns (`plan.tune(locality=True)`).
     """
 
     schedule: Schedule
@@ -39,7 +39,7 @@ class Tuning:
 
     @property
     def choice(self) -> str:
-        """The fastest, as `times` calls it."""
+        """The name of the fastest in `times`."""
         return str(self.schedule) + RENUMBERED * self.locality
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class Tuning:
             yield f"  not remembered: {self.noise}" if self.noise else "  not remembered"
 
     def table(self) -> Iterator[str]:
-        """A title, and a line a schedule: its time, and how many times the fastest's that is."""
+        """Yield a title, and a line for each schedule: its time, and the ratio to the fastest."""
         yield f"microseconds of {targets.find(self.target).clock}, > the choice:"
         wide = max(map(len, self.times), default=0)
         least = min(self.times.values(), default=0.0)

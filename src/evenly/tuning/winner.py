@@ -1,4 +1,4 @@
-"""Measured winners as lines of JSON: what a file of them says, and which of them stay."""
+"""Measured winners as lines of JSON: their format, and which of them a file keeps."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ MOST = 1000  # winners in a file
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """schedule: a built-in one. times: microseconds by the text of a schedule, the fastest first. date: in UTC,
-    in one spelling. imported: whether another machine's file had it.
+    """The fastest schedule for a key.
+
+    schedule: a built-in one. times: microseconds by the text of a schedule, the fastest first. date: in UTC,
+    in one spelling. imported: whether it comes from another machine's file.
     """
 
     key: Key
@@ -34,11 +36,11 @@ class Winner:
 
     @property
     def worth(self) -> tuple[bool, str]:
-        """The more it is, the longer it stays: what was measured here, then what is newer."""
+        """The sort key for what stays in a full file: first what was measured here, then what is newer."""
         return not self.imported, self.date
 
     def tuning(self, kept: str, left_out: Mapping[str, str] | None = None) -> Tuning:
-        """As `plan.tuning` shows it."""
+        """Return the winner as `plan.tuning` shows it."""
         key = self.key
         about = (key.kernel, key.arguments, key.structure, key.target, key.device)
         return Tuning(self.schedule, self.times, *about, left_out or {}, kept)
@@ -48,11 +50,11 @@ Winners = dict[Key, Winner]
 
 
 class NewerFormat(EvenlyError):
-    """The file is of a later evenly: it is neither understood nor overwritten."""
+    """The file is from a later version of evenly. It is neither read nor overwritten."""
 
 
 def merge(into: Winners, winners: Iterable[Winner]) -> None:
-    """Add winners; of two for the same, the later one counts, and what was measured here before what was not."""
+    """Add winners, one for each key: one that was measured here before an imported one, else the later one."""
     for winner in winners:
         held = into.get(winner.key)
         if held is None or held.worth <= winner.worth:
@@ -60,7 +62,7 @@ def merge(into: Winners, winners: Iterable[Winner]) -> None:
 
 
 def written(winners: Winners) -> bytes:
-    """The content of a file, of the MOST winners that are worth most, the newest last."""
+    """Return the content of a file with the MOST most valuable winners, the newest last."""
     kept = sorted(winners.values(), key=lambda winner: winner.worth)[-MOST:]
     kept.sort(key=lambda winner: winner.date)
     lines = [f'{{"{HEADER}": {FORMAT}}}', *map(line, kept)]
@@ -68,7 +70,7 @@ def written(winners: Winners) -> bytes:
 
 
 def parsed(text: str, name: str) -> tuple[Winners, list[str]]:
-    """The winners of the content of a file `name`, and why lines are left out. Raises NewerFormat."""
+    """Parse the content of a file `name`. Returns the winners, and why lines are left out. Raises NewerFormat."""
     found: Winners = {}
     left_out: list[str] = []
     for number, content in enumerate(text.split("\n")[: 2 * MOST], 1):
@@ -86,7 +88,7 @@ def parsed(text: str, name: str) -> tuple[Winners, list[str]]:
 
 
 def check_format(item: Mapping[str, Any], name: str) -> None:
-    """Raises NewerFormat for a first line that says so, and Unfit for one that says nothing."""
+    """Raise NewerFormat if the first line says so, and Unfit if it has no format."""
     format = item.get(HEADER)
     reading.demand(type(format) is int and 0 < format < 1 << 31, "no format")
     if item[HEADER] > FORMAT:
@@ -94,7 +96,7 @@ def check_format(item: Mapping[str, Any], name: str) -> None:
 
 
 def line(winner: Winner) -> str:
-    """One winner as JSON."""
+    """Return a winner as a line of JSON."""
     parameters = {
         field.name: getattr(winner.schedule, field.name) for field in fields(winner.schedule)
     }
@@ -104,7 +106,7 @@ def line(winner: Winner) -> str:
 
 
 def winner(item: dict[str, Any]) -> Winner:
-    """The winner in a line. Raises Unfit where it says something else."""
+    """Return the winner in a line. Raises Unfit if the line is something else."""
     reading.check_parts(item)
     return Winner(
         reading.key_of(item),
@@ -121,7 +123,7 @@ def can_be_kept(schedule: Any) -> bool:
 
 
 def can_be_read(kept: Winner) -> bool:
-    """Whether a line of it would be taken, as one of a kernel with a hundred arguments would not."""
+    """Whether its line would be taken. One for a kernel with a hundred arguments would not."""
     try:
         return winner(reading.item_of(line(kept))) == kept
     except Unfit:

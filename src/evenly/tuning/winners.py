@@ -1,12 +1,11 @@
-"""The file of measured winners: JSON, a line each, that processes share.
+"""The file of measured winners: lines of JSON, shared by processes.
 
-The first line says the format; each other one is a winner: the parts of its key, the schedule, and
-all times that were measured with it. Lines that cannot be used are left out, with one warning, and gone
-after the next write; a file of a newer format is left alone. Writers hold a lock while they read,
-merge and replace the file, so that none loses another's; readers need none, since a file is
-replaced as a whole.
+The first line gives the format. Each other line is a winner: the parts of its key, the schedule, and
+all times that were measured with it. Lines that cannot be used are left out with one warning, and are gone
+after the next write. A file of a newer format is left alone. Writers hold a lock while they read, merge and
+replace the file, so that no winner is lost. Readers need no lock, because the file is replaced as a whole.
 
-The file is EVENLY_TUNING, else one in evenly's cache; EVENLY_TUNING=off is none at all.
+The path of the file is EVENLY_TUNING; default: a file in evenly's cache. EVENLY_TUNING=off switches it off.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ from evenly.errors import InputError, one_line
 from .winner import NewerFormat, Winner, Winners, can_be_read, merge, parsed, written
 
 OFF = "off"
-LARGEST = 1 << 26  # characters of a file that are read
+LARGEST = 1 << 26  # how many characters of a file are read
 
 
 def path() -> Path | None:
-    """The file; None where EVENLY_TUNING=off."""
+    """Return the path of the file, or None if EVENLY_TUNING=off."""
     given = os.environ.get("EVENLY_TUNING", "")
     if given == OFF:
         return None
     return Path(given) if given else directory("tuning") / "winners.jsonl"
 
 
-_read: tuple[Any, dict[str, Winners]] = (None, {})  # what the file was like, and what it held
+_read: tuple[Any, dict[str, Winners]] = (None, {})  # the state of the file, and its winners
 _reading = threading.Lock()
 
 
 def remembered() -> Mapping[str, Winners]:
-    """The winners of the file by the structure of their keys. It is read when it has changed."""
+    """Return the winners of the file by the structure of their keys. The file is read if it has changed."""
     global _read
     file = path()
     state = None if file is None else _state(file)
@@ -55,7 +54,10 @@ def remembered() -> Mapping[str, Winners]:
 
 
 def keep(winners: Iterable[Winner]) -> str:
-    """Add winners to the file. Where it is; "" where it is switched off, it cannot be written, or they not read."""
+    """Add winners to the file, and return its path.
+
+    Returns "" if the file is switched off or cannot be written, or if a winner could not be read back.
+    """
     file, winners = path(), list(winners)
     if file is None or not all(map(can_be_read, winners)):
         return ""
@@ -70,7 +72,7 @@ def keep(winners: Iterable[Winner]) -> str:
 
 
 def forget() -> int:
-    """Remove the file. How many winners were in it. Raises OSError where that is not allowed."""
+    """Remove the file, and return how many winners it had. Raises OSError if that is not allowed."""
     file = switched_on()
     if not file.exists():
         return 0
@@ -81,7 +83,7 @@ def forget() -> int:
 
 
 def _known(file: Path) -> Winners:
-    """The winners of a file, none where there is none. Warns of lines that cannot be used. Raises NewerFormat."""
+    """Return the winners of a file, if it exists. Warns of lines that cannot be used. Raises NewerFormat."""
     try:
         text = _text(file)
     except OSError:
@@ -92,7 +94,7 @@ def _known(file: Path) -> Winners:
 
 
 def _text(file: Path) -> str:
-    """As much of a file as winners may take. Raises OSError."""
+    """Read as much of a file as winners may take. Raises OSError."""
     with file.open(encoding="utf-8", errors="replace", newline="\n") as opened:
         return opened.read(LARGEST)
 
@@ -103,7 +105,7 @@ def _warn(file: Path, left_out: list[str]) -> None:
         said = f"{file}: {count} line{'s' * (count > 1)} left out, which cannot be read ({left_out[0]})"
         warnings.warn(
             one_line(said), RuntimeWarning, stacklevel=1
-        )  # always from here: so it is said once
+        )  # always this line, so that Python shows the warning once
 
 
 def _by_structure(file: Path) -> dict[str, Winners]:
@@ -119,7 +121,7 @@ def _by_structure(file: Path) -> dict[str, Winners]:
 
 
 def _state(file: Path) -> Any:
-    """What changes when the file does; None where it cannot be seen."""
+    """Return what changes when the file does, or None if it cannot be read."""
     try:
         found = file.stat()
     except OSError:
@@ -129,7 +131,7 @@ def _state(file: Path) -> Any:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Alone among writers. Where there are no such locks, the last of two that write at once counts."""
+    """Hold the lock of writers. On systems without locks, the last of two writers wins."""
     try:
         import fcntl
     except ImportError:
@@ -143,7 +145,7 @@ def _locked(file: Path) -> Iterator[None]:
 
 # ---- other files ---------------------------------------------------------------------------------------
 def switched_on() -> Path:
-    """The file. Raises InputError where there is none."""
+    """Return the path of the file. Raises InputError if it is switched off."""
     file = path()
     if file is None:
         raise InputError("EVENLY_TUNING", expected="a file of measured winners", given=repr(OFF))
@@ -151,19 +153,22 @@ def switched_on() -> Path:
 
 
 def everything() -> list[Winner]:
-    """All winners of the file, the newest last. Raises InputError where it is switched off, and NewerFormat."""
+    """Return all winners of the file, the newest last. Raises InputError if it is switched off, and NewerFormat."""
     return sorted(_known(switched_on()).values(), key=lambda winner: winner.date)
 
 
 def copied_to(target: Path) -> int:
-    """Write all winners to another file, which it replaces. How many they are. Raises OSError."""
+    """Replace another file by all winners, and return how many they are. Raises OSError."""
     winners = everything()
     target.write_bytes(written({winner.key: winner for winner in winners}))
     return len(winners)
 
 
 def copied_from(source: Path) -> int:
-    """Add the winners of another file. How many it has. Raises InputError for what is none, NewerFormat, OSError."""
+    """Add the winners of another file, and return how many it has.
+
+    Raises InputError if it is not such a file, NewerFormat, OSError.
+    """
     file = switched_on()
     found, left_out = parsed(_text(source), str(source))
     if not found:

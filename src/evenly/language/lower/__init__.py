@@ -1,8 +1,8 @@
-"""Lowering: from the surface tree, and the types of the arguments, to the typed program.
+"""Lowering: from the surface tree and the types of the arguments to the typed program.
 
-This is where names are resolved, types inferred, functions and methods inlined,
-reductions recognised and loops over atoms told apart from serial loops. It stands
-directly after parsing because everything later wants types and none of Python's names.
+This step resolves names, infers types, inlines functions and methods, recognises reductions,
+and tells loops over atoms from serial loops. It comes directly after parsing, because every
+later step needs types and none needs Python's names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .values import LayoutValue, ScheduleValue, Static, Value
 
 
 def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> ir.Program:
-    """The typed program of a kernel for arguments of these types. Raises LanguageError."""
+    """Return the typed program of a kernel for arguments of these types. Raises LanguageError."""
     cx = Context(source.captured, frozenset(s.assigned(tree.body)))
     for name, spec in zip(tree.parameters, specs, strict=True):
         cx.env[name] = bind(cx, (name,), spec)
@@ -33,7 +33,7 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
 
 
 def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:
-    """A context in which only a layout is known: for schedules, which see nothing else."""
+    """Make a context that only knows a layout, for schedules, which see nothing else."""
     cx = Context({})
     cx.namer.used.update({"t"})
     value = bind(cx, path, layout_spec)
@@ -54,7 +54,7 @@ def call_schedule(cx: Context, schedule: Any, name: str, arguments: tuple[Value,
 
 
 def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
-    """What a parameter stands for."""
+    """Return the value of a parameter."""
     match spec:
         case ArraySpec(dtype=dtype, ndim=ndim, ids=ids):
             return ir.Array(cx.namer.fresh("_".join(path)), dtype, ndim, path, ids)
@@ -71,7 +71,7 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
 
 
 def _steps(block: list[Any]) -> tuple[ir.Step, ...]:
-    """The top level of a kernel, cut at its loops over tiles."""
+    """Cut the top level of a kernel at its loops over tiles."""
     steps: list[ir.Step] = []
     scalars: list[ir.Stmt] = []
     for item in block:

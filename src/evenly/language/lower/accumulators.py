@@ -1,7 +1,7 @@
-"""Accumulators: names that a loop over atoms or tiles only adds to, by one operation.
+"""Accumulators: names to which a loop over atoms or tiles only adds, by one operation.
 
-An accumulator admits one associative, commutative operation and is not otherwise read in
-its loop: that is what makes the order of atoms, and so the schedule, irrelevant.
+An accumulator takes one associative, commutative operation, and its loop does not read it
+otherwise. So the order of atoms, and with it the schedule, makes no difference.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HINT = "one operation only: +=, *=, min, max, and, or; and no other use of it in
 
 @dataclass(frozen=True)
 class Accumulating(Forbidden):
-    """A name while its loop accumulates into it: `accumulator` takes contributions; reading it is refused."""
+    """A name while its loop accumulates into it. `accumulator` takes contributions; reading the name is refused."""
 
     op: ir.Reduction = "sum"
     accumulator: ir.Accumulator | None = None
@@ -33,7 +33,7 @@ class Accumulating(Forbidden):
     grid: bool = False
 
 
-# ---- which operation a loop performs on a name -------------------------------------------------
+# ---- the operation that a loop performs on a name ----------------------------------------------
 @dataclass(frozen=True)
 class Contribution:
     op: ir.Reduction
@@ -42,7 +42,7 @@ class Contribution:
 
 
 def contribution(node: s.Stmt, name: str) -> Contribution | None:
-    """`node` as one step of an accumulation into `name`, or None."""
+    """Return `node` as one step of an accumulation into `name`, or None."""
     match node:
         case s.Update(target=s.Name(name=target), op=op, value=value) if target == name:
             return Contribution(UPDATES[op], (value,), op == "-") if op in UPDATES else None
@@ -73,7 +73,7 @@ def _assigned(value: s.Expr, name: str) -> Contribution | None:
 
 
 def operation(cx: Context, name: str, body: tuple[s.Stmt, ...]) -> ir.Reduction | None:
-    """The one operation that `body` performs on `name`, or None if it does anything else with it."""
+    """Return the one operation that `body` performs on `name`, or None if it does anything else with it."""
     found: set[ir.Reduction] = set()
     return next(iter(found)) if _only_accumulates(name, body, found) and len(found) == 1 else None
 
@@ -138,7 +138,7 @@ def contributes(cx: Context, node: s.Assign | s.Update) -> bool:
 
 
 def contribute(cx: Context, node: s.Assign | s.Update) -> None:
-    """`acc += v` and its like, where `acc` is an accumulator."""
+    """Lower `acc += v` and the like for an accumulator `acc`."""
     target = node.target if isinstance(node, s.Update) else node.targets[0]
     assert isinstance(target, s.Name)
     state = cx.env[target.name]
@@ -175,7 +175,7 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
 def accumulating(
     cx: Context, assigned: dict[str, Location], body: tuple[s.Stmt, ...], where: str, grid: bool
 ) -> dict[str, ir.Reduction]:
-    """The names from outside that a loop over tiles or atoms changes, each with its one operation."""
+    """Return the outer names that a loop over tiles or atoms changes, each with its one operation."""
     found: dict[str, ir.Reduction] = {}
     for name, at in assigned.items():
         bound = cx.env.get(name)
@@ -216,7 +216,7 @@ def accumulating(
 def accumulate_loop(
     cx: Context, ops: dict[str, ir.Reduction], where: str, grid: bool, lower: Callable[[], None]
 ) -> list[tuple[str, ir.Expr, ir.Accumulator]]:
-    """Lower a loop with accumulators; its types are found by lowering until they stay the same.
+    """Lower a loop with accumulators. It is lowered again until their types stay the same.
 
     `lower` writes the loop. Returns name, first value and accumulator of each.
     """
@@ -247,7 +247,7 @@ def accumulate_loop(
 
 
 def finish(cx: Context, results: list[tuple[str, ir.Expr, ir.Accumulator]], at: Location) -> None:
-    """After the loop each name is its first value combined with what was accumulated."""
+    """After the loop, set each name to its first value combined with the accumulated one."""
     for name, first, acc in results:
         t = acc.fields[0].type
         body, (total,) = combine.combined(acc, (cx.fit(first, t, at),), acc.fields)

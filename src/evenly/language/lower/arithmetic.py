@@ -1,4 +1,4 @@
-"""Typed arithmetic: conversions, operators and comparisons, with constants folded."""
+"""Typed arithmetic: conversions, operators and comparisons, with constant folding."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _LITERALS = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX
 
 
 def constant(value: bool | int | float | complex) -> ir.Const:
-    """A literal, or a number of Python's from outside: weak, and of a class of its own no more."""
+    """Make a constant of a literal, or of an outside number of Python's types: weak, and never of a subclass."""
     cls: Any
     cls, t = next((cls, t) for cls, t in _LITERALS.items() if isinstance(value, cls))
     return ir.Const(value if cls is bool else cls.__pos__(value), t)
 
 
 def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
-    """`e` as a `to`; constants are converted here and now."""
+    """Convert `e` to the type `to`. Constants are converted at once."""
     if e.type == to:
         return e
-    if read_as(to) != to:  # held in 16 bits: floats alone are rounded to that
+    if read_as(to) != to:  # held in 16 bits: only floats are rounded to that
         return ir.Cast(e if e.type.is_float else cast(e, FLOAT64), to)
     if isinstance(e, ir.Const) and not _lossy(e, to):
         value = (
@@ -59,9 +59,9 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
 
 
 def _lossy(e: ir.Const, to: Scalar) -> bool:
-    """Whether Python has no such number: what is infinite as an integer, what is complex as a real one.
+    """Whether Python has no such conversion: an infinity to an integer, a complex number to a real one.
 
-    The latter a reduction asks for until it knows its type, in code that is thrown away.
+    A reduction requests the latter before it knows its type, in code that is discarded.
     """
     if e.type.is_complex:
         return not (to.is_complex or to.is_bool)
@@ -69,20 +69,20 @@ def _lossy(e: ir.Const, to: Scalar) -> bool:
 
 
 def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex:
-    """The nearest number that a float or complex type has: rounded once."""
+    """Return the nearest number of a float or complex type, rounded once."""
     with np.errstate(over="ignore"):
         rounded: float | complex = np.array(value).astype(to.dtype).item()
         return rounded
 
 
 def _wrapped(value: int, to: Scalar) -> int:
-    """The low bits of an integer, as a signed one."""
+    """Return the low bits of an integer, as a signed one."""
     bits = 8 * to.dtype.itemsize
     return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 
 
 def in_range(e: E, t: Scalar, at: Location) -> E:
-    """`e`, which must fit into `t` if it is an integer constant."""
+    """Return `e`, after checking that an integer constant fits into `t`."""
     if isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer:
         limits = np.iinfo(t.dtype)
         if not limits.min <= e.value <= limits.max:
@@ -96,12 +96,12 @@ def in_range(e: E, t: Scalar, at: Location) -> E:
 
 
 def fitted(e: ir.Expr, t: Scalar, at: Location) -> ir.Expr:
-    """`e` as a `t`, the type that it shares with others: a constant that does not fit is refused, not cut."""
+    """Convert `e` to `t`, the type that it shares with others. A constant that does not fit is refused, not wrapped."""
     return cast(in_range(e, t, at), t)
 
 
 def truth(e: ir.Expr) -> ir.Expr:
-    """`e` as a condition: numbers are true where they are not zero."""
+    """Return `e` as a condition: numbers are true if they are not zero."""
     if e.type.is_bool:
         return e
     if isinstance(e, ir.Const):
@@ -134,7 +134,7 @@ def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
 
 
 def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = False) -> ir.Expr:
-    """`a op b` with Python's meaning and NumPy's types."""
+    """Return `a op b` with Python's meaning and NumPy's types."""
     if op in ("//", "%", "**"):
         real(a, f"'{op}'", at)
         real(b, f"'{op}'", at)
@@ -157,21 +157,21 @@ def binary(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool = Fals
 
 
 def _width(t: Scalar, positions: bool) -> Scalar:
-    """Arithmetic on ids is 64 bits wide in kernels, as wide as positions in layouts and schedules."""
+    """Return the type of arithmetic on ids: 64 bits wide in kernels, as wide as positions in layouts and schedules."""
     if positions and t.weak and t.is_integer:
         return POS
     return WEAK_INT if t is POS else t
 
 
 def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
-    """Both weak constants: Python's own answer."""
+    """Compute the result for two weak constants as Python does."""
     if not (isinstance(a, ir.Const) and isinstance(b, ir.Const)):
         return None
     if not (a.type.weak and b.type.weak):
         return None
     if _is_huge(op, a.value, b.value):
         refuse(at, "the result does not fit into int64", "floats go further: 2.0 ** 64")
-    # What the target would refuse, or answer in its own way, at run time.
+    # The target would refuse these at run time, or have its own result.
     if op == "**" and promote(a.type, b.type).is_integer:
         _exponent(b, at)
     if op in ("<<", ">>"):
@@ -181,7 +181,7 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
     except ZeroDivisionError:
         refuse(at, "division by zero")
     except OverflowError:
-        return None  # a power beyond the floats: inf, as it is at run time
+        return None  # a power beyond the floats is inf, at run time as well
     if op == "**" and isinstance(value, complex):
         return None
     return in_range(constant(value), INT64, at)
@@ -202,7 +202,7 @@ def _whole(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> None:
 
 
 def _count(b: ir.Expr, t: Scalar, at: Location) -> None:
-    """Refuse to shift a number of type `t` by a constant that is no count of its bits."""
+    """Refuse to shift a number of type `t` by a constant that is negative or not less than its number of bits."""
     bits = 8 * t.dtype.itemsize
     if isinstance(b, ir.Const) and not 0 <= b.value < bits:
         refuse(at, f"a shift by {b.value}", f"{strong(t)} has {bits} bits: shift by less")
@@ -220,7 +220,7 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
 
 
 def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
-    """A call of the table's intrinsic `name`, its arguments brought to the type that it takes."""
+    """Call the intrinsic `name` of the table, with its arguments converted to the type that it takes."""
     entry = BY_NAME[name]
     if len(arguments) != entry.arity:
         refuse(
@@ -259,7 +259,7 @@ def _exponent(b: ir.Expr, at: Location) -> None:
 
 
 def real(e: ir.Expr, what: str, at: Location) -> ir.Expr:
-    """`e`, which must not be complex, for what is asked of it."""
+    """Return `e`, after checking that it is not complex. what: what is done with it, for the error."""
     if e.type.is_complex:
         refuse(at, f"{what} of {e.type.spoken}", "it takes real numbers: z.real, z.imag or abs(z)")
     return e
@@ -278,7 +278,7 @@ def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
         return ir.Const(bool(OPERATORS[op](a.value, b.value)), BOOL)
     if a.type != b.type:
         if a.type.is_integer and b.type.is_integer:
-            # Exact, as Python compares integers: both at the wider width. A constant takes the other's type if it fits.
+            # Compare exactly, as Python does with integers, in the wider type. A constant takes the other's if it fits.
             wide = _compare_width(a, b)
             a, b = cast(a, wide), cast(b, wide)
         else:

@@ -1,4 +1,4 @@
-"""Calls: reductions, conversions, mathematics, atomics, functions and methods."""
+"""Lower calls: reductions, conversions, mathematics, atomics, functions and methods."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _conversion(cx: Context, node: s.Call, name: str) -> ir.Expr:
 
 
 def _of_parts(t: Scalar, parts: list[ir.Expr], node: s.Call) -> ir.Expr:
-    """`complex(re, im)` and its like."""
+    """Lower `complex(re, im)` and the like."""
     for e, part in zip(parts, node.arguments, strict=True):
         real(e, "a part", part.at)
     a, b = (cast(e, real_of(t)) for e in parts)
@@ -166,7 +166,7 @@ def _generator(node: s.Call) -> s.Generator | None:
 
 
 def _default(op: str, node: s.Call) -> s.Expr | None:
-    """What an empty tile gives: `default=`, or sum's second argument."""
+    """Return the value for an empty tile: `default=`, or sum's second argument."""
     allowed = {"sum": ("start",), "any": (), "all": ()}.get(op, ("default",))
     extra = dict(node.keywords)
     for name, value_node in node.keywords:
@@ -188,7 +188,7 @@ def _default(op: str, node: s.Call) -> s.Expr | None:
 
 
 def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
-    """min(a, b, ...) and max(a, b, ...)."""
+    """Lower min(a, b, ...) and max(a, b, ...)."""
     if op not in ("min", "max"):
         refuse(node.at, f"{op}() takes a generator", f"{op}(... for k in A.atoms(tile))")
     _no_keywords(node)
@@ -204,7 +204,7 @@ def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
 
 
 def _weak_ones_fitted(numbers: list[ir.Expr], at: Location) -> list[ir.Expr]:
-    """Weak numbers in the type of all: taken two by two, they could meet a narrower one first."""
+    """Convert weak numbers to the common type of all. In pairs, they could be converted to a narrower one first."""
     t = functools.reduce(promote, (x.type for x in numbers))
     return [fitted(x, t, at) if x.type.weak else x for x in numbers]
 
@@ -214,7 +214,7 @@ def _simple(cx: Context, e: ir.Expr) -> ir.Expr:
 
 
 def _reduce(cx: Context, node: s.Call) -> Value:
-    """`ev.reduce(function, generator, start)`."""
+    """Lower `ev.reduce(function, generator, start)`."""
     keywords = dict(node.keywords)
     arguments = [*node.arguments, *([keywords["start"]] if "start" in keywords else [])]
     if len(arguments) != 3 or not isinstance(arguments[1], s.Generator):
@@ -318,7 +318,7 @@ def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
 
 
 def _check_atomic(op: str, array: ir.Array, at: Location) -> None:
-    """Refuse what no target can do at once."""
+    """Refuse an atomic that no target supports."""
     t = array.dtype
     if t.is_bool:
         refuse(at, "an atomic on an array of bool", "use int32 flags")

@@ -1,9 +1,9 @@
 """The state of lowering: the names in scope, the block being written, the loops around it.
 
 Variables are mutable in the IR, as in the targets. A name keeps its variable as long as
-its type stays the same; a value of another type gets a new variable, so that straight-line
+its type stays the same. A value of another type gets a new variable, so that straight-line
 code has Python's own types. Where paths meet (the end of an `if`, the top of a loop) the
-values meet in one variable of their common type.
+values are assigned to one variable of their common type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .values import Forbidden, LayoutValue, Value, describe
 
 
 class Namer:
-    """Hands out names that are unique in a program. How a target spells them is its own affair."""
+    """Makes names that are unique in a program. Each target decides how to spell them."""
 
     def __init__(self) -> None:
         self.used: set[str] = set()
@@ -37,7 +37,7 @@ class Namer:
 
 @dataclass
 class Loop:
-    """A serial loop being lowered: the variables that it carries round, and the types they turned out to need."""
+    """A serial loop being lowered: its carried variables, and the types that they turned out to need."""
 
     carried: dict[str, tuple[ir.Var, ...]]
     needed: dict[str, tuple[Scalar, ...]]
@@ -51,9 +51,9 @@ class Loop:
 
 @dataclass
 class Walk:
-    """The loop over atoms being lowered; `accumulators` by the name that the user gave them.
+    """The loop over atoms being lowered. `accumulators`: by the user's names.
 
-    `again`: it stands in a serial loop, whose rounds follow each other.
+    `again`: whether it is in a serial loop, whose iterations follow each other.
     """
 
     atom: ir.Var
@@ -86,20 +86,20 @@ class Context:
     loop: Loop | None = None
     walk: Walk | None = None
     tiles: Tiles | None = None
-    positions: bool = False  # inside a layout's or schedule's method: integer arithmetic has the width of positions
+    positions: bool = False  # in a layout's or schedule's method: integers are as wide as positions
     schedule: bool = False
     top_level: bool = False  # between the statements of the kernel itself
     foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
-    pure: str = ""  # why effects are refused here ("" where they are not)
+    pure: str = ""  # why effects are refused here; "" if they are not
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
-    at: Location | None = None  # what is being lowered: statements that are written stand there
+    at: Location | None = None  # the code being lowered; emitted statements get this location
 
     # ---- bounds ----------------------------------------------------------------------------
-    # What is known of the numbers that are ids: below which attribute of which layout they stay.
+    # The upper bounds of ids: each stays below this attribute of this layout.
     _bounds: dict[int, tuple[ir.Expr, ir.Path, str]] = field(default_factory=dict)
     requirements: set[ir.Requirement] = field(default_factory=set)
-    conditional: int = 0  # how many conditions stand around what is being lowered
+    conditional: int = 0  # how many conditions are around the code being lowered
 
     def below(self, e: Value, layout: LayoutValue, bound: str) -> Value:
         """Note that `e` is an id that stays below `layout.bound`."""
@@ -108,22 +108,22 @@ class Context:
         return e
 
     def require(self, array: ir.Array, axis: int, index: ir.Expr) -> None:
-        """Note that `array` is indexed by `index`: if that is an id, the array must be long enough for all of them.
+        """Note that `array` is indexed by `index`. If that is an id, the array must be long enough for all such ids.
 
-        Under a condition nothing is known: the kernel may be checking the length itself.
+        Nothing is noted under a condition, because the kernel may be checking the length itself.
         """
         if id(index) in self._bounds and len(array.path) == 1 and not self.conditional:
             _, layout, bound = self._bounds[id(index)]
             self.requirements.add(ir.Requirement(array.path, axis, layout, bound))
 
     # ---- types, for the reference ----------------------------------------------------------
-    sites: tuple[Place, ...] = ()  # the calls that lead to what is being lowered
+    sites: tuple[Place, ...] = ()  # the calls that lead to the code being lowered
     meets: dict[ir.Meet, ir.Types] = field(default_factory=dict)
 
     def note(self, at: Location, value: Value, name: str = "") -> None:
-        """Note the types that `value` (of `name`) has from `at` on, whichever path was taken.
+        """Note the types that `value` (of `name`) has from `at` on, whichever path is taken.
 
-        What is lowered more than once, with several types, is left as the path taken has it.
+        If code is lowered again with different types, the note is None: the reference keeps the path's own type.
         """
         key, types = (self.sites, at.place, name), types_of(value)
         self.meets[key] = types if self.meets.get(key, types) == types else None
@@ -132,13 +132,13 @@ class Context:
     _fitted: list[tuple[ir.Expr, Scalar, Location]] = field(default_factory=list)
 
     def fit(self, e: ir.Expr, t: Scalar, at: Location | None) -> ir.Expr:
-        """`e` as a `t`, as `fitted` has it, where `t` may change when a loop is lowered anew: `check_fits` looks."""
+        """Convert `e` to `t`, which may change when a loop is lowered again. `check_fits` then checks that it fits."""
         if at is not None and isinstance(e, ir.Const):
             self._fitted.append((e, t, at))
         return cast(e, t)
 
     def check_fits(self) -> None:
-        """Refuse the first constant that does not fit into the type that it got in the end."""
+        """Refuse the first constant that does not fit into its final type."""
         for e, t, at in self._fitted:
             fitted(e, t, at)
 
@@ -148,7 +148,7 @@ class Context:
 
     @contextmanager
     def standing(self, at: Location) -> Iterator[None]:
-        """What is written meanwhile stands at `at`; in a layout's method, where the kernel calls it."""
+        """Give statements emitted in this context the location `at`; in a layout's method, that of its call."""
         outer = self.at
         if outer is None or not self.positions:
             self.at = at
@@ -166,7 +166,7 @@ class Context:
     _keep: list[ir.Var] = field(default_factory=list)  # so that no id() is ever reused
 
     def assign(self, name: str, value: ir.Expr) -> ir.Var:
-        """A new variable that holds `value`."""
+        """Assign `value` to a new variable."""
         var = self.variable(name, value.type)
         self.emit(ir.Assign(var, value))
         if id(value) in self._bounds:
@@ -175,7 +175,7 @@ class Context:
 
     @contextmanager
     def without_effects(self, why: str) -> Iterator[None]:
-        """Refuse effects meanwhile: Python need not get as far as them."""
+        """Refuse effects in this context, because Python might not run this code."""
         outer, self.pure = self.pure, self.pure or why
         try:
             yield
@@ -184,7 +184,7 @@ class Context:
 
     @contextmanager
     def writing(self) -> Iterator[list[ir.Stmt]]:
-        """Write into a new block; names bound in it stay bound (see `branch` for the other way)."""
+        """Write into a new block. Names bound in it stay bound (unlike in `branch`)."""
         outer, self.block = self.block, []
         ended, self.ended = self.ended, False
         try:
@@ -194,7 +194,7 @@ class Context:
 
     # ---- names -------------------------------------------------------------------------
     def bind(self, name: str, value: Value, at: Location) -> None:
-        """`name = value`."""
+        """Bind a name: `name = value`."""
         if isinstance(value, tuple):
             self.env[name] = tuple(self._copy(name, item, at) for item in value)
             return
@@ -215,7 +215,7 @@ class Context:
         if isinstance(value, ir.Const) or not isinstance(value, ir.Expr):
             return value
         if isinstance(value, ir.Var) and id(value) not in self.owned:
-            return value  # it never changes: a tile or an atom by another name is still that tile or atom
+            return value  # it never changes: under another name, a tile or atom is the same one
         return self.assign(name, value)
 
     def snapshot(self) -> tuple[Any, ...]:
@@ -232,7 +232,7 @@ class Context:
 
     # ---- where paths meet ----------------------------------------------------------------
     def branch(self, lower: Callable[[], Any]) -> Branch:
-        """Lower one side of an `if` from the state as it is now, and put the state back."""
+        """Lower one side of an `if` from the present state, and restore the state."""
         env = dict(self.env)
         self.conditional += 1
         with self.writing() as block:
@@ -244,7 +244,7 @@ class Context:
         return made
 
     def merge(self, a: Branch, b: Branch, at: Location) -> None:
-        """After an `if`: the names of both sides."""
+        """Merge the names of both sides after an `if`."""
         self.ended = a.ended and b.ended
         if a.ended or b.ended:
             self.env = b.env if a.ended else a.env
@@ -261,7 +261,7 @@ class Context:
         return self.meet(name, a.env[name], b.env[name], a, b)
 
     def meet(self, name: str, x: Value, y: Value, a: Branch, b: Branch) -> Value:
-        """One value for what is `x` at the end of `a` and `y` at the end of `b`."""
+        """Return one value for `x` at the end of `a` and `y` at the end of `b`."""
         if x is y or (isinstance(x, ir.Const) and x == y and repr(x) == repr(y)):
             return x
         if isinstance(x, tuple) and isinstance(y, tuple) and len(x) == len(y):
@@ -287,7 +287,7 @@ class Branch:
 
 
 def leaves(value: Value) -> tuple[ir.Expr, ...]:
-    """The numbers in a value; a value with none, or with other things in it, gives ()."""
+    """Return the numbers in a value, or () if it has none, or has other things in it."""
     if isinstance(value, ir.Expr):
         return (value,)
     if isinstance(value, tuple):
@@ -296,7 +296,7 @@ def leaves(value: Value) -> tuple[ir.Expr, ...]:
 
 
 def types_of(value: Value) -> ir.Types:
-    """The types of the numbers in a value, in its shape."""
+    """Return the types of the numbers in a value, in its shape."""
     if isinstance(value, ir.Expr):
         return WEAK_INT if value.type is POS else value.type
     return tuple(map(types_of, value)) if isinstance(value, tuple) else None
@@ -310,7 +310,7 @@ def same_shape(a: Value, b: Value) -> bool:
 
 
 def rebuild(value: Value, new: Iterator[ir.Expr]) -> Value:
-    """`value` with its numbers replaced, in order."""
+    """Return `value` with its numbers replaced, in order."""
     if isinstance(value, ir.Expr):
         return next(new)
     if isinstance(value, tuple):

@@ -1,9 +1,9 @@
-"""Updates in which atoms, tiles or lanes may meet in one element, and lose a contribution.
+"""Refuse updates in which several atoms, tiles or lanes may change one element, so that a contribution is lost.
 
-An index is taken to differ from one atom (tile, lane) to the next if it depends on it.
-If it is fetched from an array, the user is believed for a store, but not for an update.
-Checked when a loop's body is complete: only then is it known what an index is made of.
-(What all tiles or all atoms store into is found later, by `verify`.)
+An index is assumed to differ between atoms (tiles, lanes) if it depends on them. If it is read from an
+array, it is trusted for a store, but not for an update. The check runs when a loop's body is complete,
+because only then is it known what an index depends on. (`verify` later finds elements into which all
+tiles or all atoms store.)
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .values import spoken
 
 
 def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
-    """Refuse the updates in `block`, a loop `over` atoms, tiles or lanes, that may meet in one element.
+    """Refuse updates in `block`, a loop `over` atoms, tiles or lanes, in which two of them may change one element.
 
-    roots: what differs from one to the next by contract: ids and positions.
+    roots: ids and positions, which differ between iterations by contract.
     """
     dependence = Dependence(block, (v for v in roots if isinstance(v, ir.Var)))
     varying = dependence.varying()
@@ -38,7 +38,7 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
         if not isinstance(s, ir.Store) or id(s) in inner:
             continue
         array = spoken(s.array)
-        constant = walk.is_constant(s.value)  # whoever stores it
+        constant = walk.is_constant(s.value)  # the same for all
         if over == "lanes" and not constant and not depend(s.indices, varying):
             refuse(
                 _at(s),
@@ -60,7 +60,7 @@ def _at(s: ir.Store) -> Location:
 
 
 def _is_update(s: ir.Store, dependence: Dependence) -> bool:
-    """Whether the element is stored from what it was, read in the same statement or held in variables."""
+    """Whether the stored value depends on the element's old one, read in this statement or held in variables."""
 
     def itself(e: ir.Element) -> bool:
         return e.array is s.array and e.indices == s.indices

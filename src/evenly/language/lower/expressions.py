@@ -1,4 +1,4 @@
-"""Expressions: from the surface tree to typed values."""
+"""Lower expressions: from the surface tree to typed values."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .values import (
 
 
 def value(cx: Context, node: s.Expr) -> Value:
-    """The value of any expression, of any kind."""
+    """Return the value of any expression, of any kind."""
     match node:
         case _Given(known=known):
             return known
@@ -79,7 +79,7 @@ def value(cx: Context, node: s.Expr) -> Value:
 
 
 def number(cx: Context, node: s.Expr) -> ir.Expr:
-    """The value of an expression that must be a number."""
+    """Return the value of an expression that must be a number."""
     return as_number(value(cx, node), node.at)
 
 
@@ -106,10 +106,10 @@ def numbers(cx: Context, nodes: tuple[s.Expr, ...]) -> list[ir.Expr]:
 
 
 def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
-    """Several expressions, in Python's order of evaluation.
+    """Evaluate several expressions, in Python's order.
 
-    An operand that writes statements (an atomic, a reduction) must not overtake a read that
-    stands before it: such reads are put into variables first.
+    An operand that writes statements (an atomic, a reduction) must not overtake an earlier
+    read: such reads are put into variables first.
     """
     values: list[Value] = []
     marks: list[int] = []
@@ -158,7 +158,7 @@ def _nearest(wanted: str, cx: Context) -> str:
 
 
 def from_python(thing: Any, node: s.Expr) -> Value:
-    """A captured Python object: numbers are constants, functions and modules stand for themselves."""
+    """Return the value of a captured Python object. Numbers become constants; functions and modules stay."""
     if isinstance(thing, bool | int | float | complex) and not isinstance(
         thing, np.generic
     ):  # np.float64 is a float, too
@@ -218,7 +218,7 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
 
 
 def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
-    """Real numbers have them too, as in Python: x.imag is 0."""
+    """Return `.real` or `.imag`. Real numbers have them too, as in Python: x.imag is 0."""
     if e.type.is_bool or node.name not in ("real", "imag", "conjugate"):
         refuse(
             node.at,
@@ -255,14 +255,14 @@ def subscript(cx: Context, node: s.Subscript) -> Value:
         refuse(node.at, f"{describe(base)} cannot be indexed", "arrays and tuples can")
     indices = array_indices(cx, base, node)
     element = read(base, indices, _is_the_atom(cx, indices), node.at)
-    # An id is weak, however many bits the layout keeps it in.
+    # An id is weak, regardless of its bits in the layout.
     if not base.ids:
         return element
     return ir.Cast(element, POS if base.dtype == INT32 else WEAK_INT)
 
 
 def read(array: ir.Array, indices: tuple[ir.Expr, ...], once: bool, at: Location | None) -> ir.Expr:
-    """An element as a value: of 16 bits, a float32."""
+    """Read an element as a value: an element of 16 bits becomes a float32."""
     return cast(ir.Element(array, indices, array.dtype, once, at), read_as(array.dtype))
 
 
@@ -280,7 +280,7 @@ def _tuple_item(cx: Context, items: tuple[Value, ...], node: s.Subscript) -> Val
 
 
 def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.Expr, ...]:
-    """The indices of a subscript, checked: as many as the array has axes, integers, not negative literals."""
+    """Return the indices of a subscript, after checks: one for each axis, integers, no negative literals."""
     values = sequence(cx, node.indices)
     flat = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
     if len(flat) != array.ndim:
@@ -309,7 +309,7 @@ def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.E
 
 # ---- comparisons and logic -------------------------------------------------------------------
 def comparison(cx: Context, node: s.Compare) -> ir.Expr:
-    """`a < b < c`: each operand once, later ones only if the earlier comparison holds."""
+    """Lower `a < b < c`. Each operand is evaluated once, and later ones only if the earlier comparison holds."""
     if node.ops[0] in ("is", "is not"):
         v = value(cx, node.first)
         return ir.Const((isinstance(v, Static) and v.object is None) == (node.ops[0] == "is"), BOOL)
@@ -346,7 +346,7 @@ def _logic(cx: Context, op: str, nodes: tuple[s.Expr, ...]) -> ir.Expr:
 
 
 def condition(cx: Context, node: s.Expr, operand_of: str = "") -> ir.Expr:
-    """A truth value. `x and y` gives one of its operands in Python, so there they must be truth values."""
+    """Return a truth value. `x and y` returns one of its operands in Python, so they must be truth values."""
     e = number(cx, node)
     if operand_of and not e.type.is_bool:
         refuse(node.at, f"'{operand_of}' of {describe(e)}", "compare it: x != 0")
@@ -354,7 +354,7 @@ def condition(cx: Context, node: s.Expr, operand_of: str = "") -> ir.Expr:
 
 
 def _short_circuit(cx: Context, op: str, left: ir.Expr, right: Any) -> ir.Expr:
-    """`left op right()`, with `right` evaluated only if `left` leaves it open."""
+    """Lower `left op right()`, with `right` evaluated only if `left` does not decide."""
     if isinstance(left, ir.Const):
         return right() if bool(left.value) == (op == "and") else left
     made = cx.branch(right)

@@ -1,4 +1,4 @@
-"""Inlining: @ev.func functions and methods, with the types of each call."""
+"""Inline @ev.func functions and methods, with the types of each call."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def inline(
     keywords: dict[str, Value],
     at: Location,
 ) -> Value:
-    """The value of a call, written into the current block."""
-    # A method may call its namesake on a layout that its own holds: a subset of a subset. And of one text
-    # several functions may have been made: each has a source of its own.
+    """Write the body of a call into the current block, and return its value."""
+    # A method may call the method of the same name of a layout that its own layout holds, as in a subset of a
+    # subset. Several functions may also be made of one text: each has a source of its own.
     owner = arguments[0].name if arguments and isinstance(arguments[0], LayoutValue) else ""
     name = f"{id(source)}:{owner}"
     if name in cx.calls:
@@ -89,7 +89,7 @@ def _bind(
 
 
 def _held(cx: Context, name: str, v: Value) -> Value:
-    """An argument is evaluated once, before the call."""
+    """Evaluate an argument once, before the call."""
     if isinstance(v, tuple):
         return tuple(_held(cx, name, x) for x in v)
     if not isinstance(v, ir.Expr) or isinstance(v, ir.Const | ir.Var | ir.Param | ir.Extent):
@@ -98,7 +98,7 @@ def _held(cx: Context, name: str, v: Value) -> Value:
 
 
 def _value_of(cx: Context, body: tuple[s.Stmt, ...], at: Location) -> Value:
-    """Lower a function's body; what stands after an `if` that returns belongs to the other branch."""
+    """Lower a function's body. The code after an `if` that returns belongs to the other branch."""
     for i, node in enumerate(body):
         if isinstance(node, s.Return):
             if node.value is None:

@@ -1,4 +1,4 @@
-"""What to write instead of functions that people try, by the function."""
+"""Hints for functions that users try: what to write instead."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _NUMPY = {
     "conj": "z.conjugate()", "conjugate": "z.conjugate()", "real": "z.real", "imag": "z.imag",
     "sign": "(v > 0) * 1 - (v < 0) * 1", "square": "v * v",
 }  # fmt: skip
-# What SciPy's matrices call it.
+# The names that SciPy's matrices have for it.
 _OF_MATRICES = {
     "nnz": "num_atoms", "indptr": "offsets", "data": "values", "col": "indices",
     "num_rows": "num_tiles", "num_cols": "num_columns",
@@ -68,7 +68,7 @@ _TABLES: tuple[tuple[ModuleType, dict[str, str]], ...] = (
 
 
 def instead_of(function: Any) -> str:
-    """The hint for a function that is not part of the language; "" where there is none of its own."""
+    """Return the hint for a function that is not part of the language, or "" if there is no special one."""
     if isinstance(function, type) and issubclass(function, np.generic):
         return f"typed numbers are {', '.join(f'np.{t.__name__}' for t in CONVERSIONS if issubclass(t, np.generic))}"
     for module, table in _TABLES:
@@ -79,14 +79,14 @@ def instead_of(function: Any) -> str:
 
 
 def nearest_of_layout(wanted: str, names: list[str]) -> str:
-    """The hint for a name that a layout with these has not; "" where none is meant."""
+    """Return the hint for a name that a layout does not have, if one of its `names` is meant; otherwise ""."""
     meant = _OF_MATRICES.get(wanted)
     near = [meant] if meant in names else difflib.get_close_matches(wanted, names, n=1)
     return f"did you mean {near[0]}?" if near else ""
 
 
 def nearest(wanted: str, module: ModuleType, spelled: str) -> str:
-    """The hint for a name that `module`, which the user calls `spelled`, has not."""
+    """Return the hint for a name that `module`, which the user calls `spelled`, does not have."""
     names = [n for n in dir(module) if not n.startswith("_")]
     near = difflib.get_close_matches(wanted, names, n=1)
     return f"did you mean {spelled}.{near[0]}?" if near else ""

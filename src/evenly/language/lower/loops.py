@@ -1,4 +1,4 @@
-"""Serial loops: while, for over range and lanes, and walks over atoms that one processor makes alone."""
+"""Serial loops: while, for over range and lanes, and walks over atoms by one processor alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .values import Forbidden, Iterable, Value, describe
 
 
 def lower_for(cx: Context, node: s.For) -> None:
-    """`for target in iterable`: which kind of loop it is depends on the iterable."""
+    """Lower `for target in iterable`. The kind of loop depends on the iterable."""
     over = expressions.value(cx, node.iterable)
     if not isinstance(over, Iterable):
         refuse(
@@ -48,7 +48,7 @@ def lower_serial(cx: Context, node: s.For, over: Iterable) -> None:
 
 
 def check_lanes(cx: Context, node: s.For) -> None:
-    """The lanes of `ev.lanes` are independent, or they accumulate: nothing else passes from one to the next."""
+    """Check that the lanes of `ev.lanes` are independent, or accumulate: no other value passes between them."""
     for name, at in s.assigned(node.body).items():
         if leaves(cx.env.get(name, ())) and accumulators.operation(cx, name, node.body) is None:
             refuse(
@@ -65,7 +65,7 @@ def serial(
     body: Callable[[Value, ir.Var], None],
     at: Location,
 ) -> None:
-    """A loop that one processor runs alone; `body` gets what the loop variable stands for, and the variable."""
+    """Lower a loop that one processor runs alone. `body` gets the loop variable's value, and the variable."""
     start, stop, step = bounds(cx, over)
     var = cx.variable("i", POS if over.kind == "atoms" else WEAK_INT)
     cx.owned.discard(id(var))  # the loop's own: assigning to its name makes another variable
@@ -99,7 +99,7 @@ def serial(
 
 
 def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
-    """Start, stop and step of a serial loop."""
+    """Return start, stop and step of a serial loop."""
     if over.kind == "atoms":
         assert over.layout is not None
         tile = over.arguments[0]
@@ -142,7 +142,7 @@ def lower_while(cx: Context, node: s.While) -> None:
     carry(cx, s.assigned(node.body), lower, node.at)
 
 
-# ---- variables that a loop carries round ---------------------------------------------------------
+# ---- variables that a loop carries ---------------------------------------------------------------
 def carry(
     cx: Context,
     assigned: dict[str, Location],
@@ -150,10 +150,10 @@ def carry(
     at: Location,
     kind: str = "while",
 ) -> None:
-    """Lower a loop with every name that it changes in one variable.
+    """Lower a loop with one variable for each name that it changes.
 
-    The type of such a variable is what its first value and the values at the end of the
-    body have in common; it is found by lowering until it stays the same.
+    The type of such a variable is the common type of its first value and the values at the end
+    of the body. The loop is lowered again until the types stay the same.
     """
     names = [n for n in assigned if leaves(cx.env.get(n, ()))]
     types = {n: tuple(leaf.type for leaf in leaves(cx.env[n])) for n in names}
@@ -187,7 +187,7 @@ def carry(
 
 
 def close(cx: Context, frame: Loop) -> None:
-    """At the end of the body, and at continue and break: the carried variables get their values."""
+    """Assign the carried variables, at the end of the body and at continue and break."""
     if cx.ended:
         return
     for name, variables in frame.carried.items():

@@ -1,4 +1,4 @@
-"""Layouts and schedules: their fields, properties and methods, as a kernel or an engine uses them."""
+"""The fields, properties and methods of layouts and schedules, as a kernel or an engine uses them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .values import (
 
 
 def has_default(layout: LayoutValue, name: str) -> bool:
-    """Whether the layout leaves an optional method of the contract as it is."""
+    """Whether the layout does not override an optional method of the contract."""
     return is_default(name, reads.member_of(layout.cls, name))
 
 
@@ -61,7 +61,7 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
 
 
 def _names(cls: type[Any]) -> list[str]:
-    """What kernels use of a layout."""
+    """Return the names that kernels may use of a layout."""
     return ["tiles", "atoms", "num_tiles", "num_atoms", *cls.__fields__, *accessors(cls)]  # type: ignore[arg-type]
 
 
@@ -132,7 +132,7 @@ def _same(a: Value, b: Value) -> bool:
 def accessor(
     cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
 ) -> Value:
-    """`A.column(k)`: the enclosing tile is passed to accessors that take it."""
+    """Lower `A.column(k)`. Accessors that take the tile get the enclosing one."""
     function = reads.member_of(layout.cls, name)
     if not inspect.isfunction(function):
         return _delegated(cx, layout, name, arguments, at)
@@ -167,7 +167,7 @@ def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -
 
 
 def _covers(outer: LayoutValue, layout: LayoutValue) -> bool:
-    """Whether the loop over `outer` gives the tiles of `layout`: it is that layout, or delegates to it."""
+    """Whether the loop over `outer` runs over the tiles of `layout`: it is that layout, or delegates to it."""
     if outer is layout:
         return True
     base = _delegate(outer)
@@ -175,7 +175,7 @@ def _covers(outer: LayoutValue, layout: LayoutValue) -> bool:
 
 
 def _delegate(layout: LayoutValue) -> LayoutValue | None:
-    """The layout on which what this one lacks is looked up."""
+    """Return the layout that has the members which this one lacks."""
     field = getattr(layout.cls, "delegate", None)
     if field is None:
         return None
@@ -208,7 +208,7 @@ def run(
     arguments: tuple[Value, ...],
     at: Location,
 ) -> Value:
-    """Inline a method; inside it integer arithmetic has the width of positions."""
+    """Inline a method. Inside it, integer arithmetic is as wide as positions."""
     source, tree = parsed(function)
     with positions(cx, isinstance(owner, ScheduleValue)):
         return functions.inline(cx, source, tree, (owner, *arguments), {}, at)
@@ -224,9 +224,9 @@ def positions(cx: Context, schedule: bool) -> Iterator[None]:
         cx.positions, cx.schedule = saved
 
 
-# ---- what engines and loops ask of a layout --------------------------------------------------------
+# ---- what engines and loops need of a layout -------------------------------------------------------
 def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> ir.Expr:
-    """begin, end, num_tiles or num_atoms, as a position."""
+    """Return begin, end, num_tiles or num_atoms, as a position."""
     member = reads.member_of(layout.cls, name)
     if name in layout.fields:
         v: Value = layout.fields[name]
@@ -244,7 +244,7 @@ def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value
 
 
 def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.Inline:
-    """begin, end, num_tiles or num_atoms as code that an engine can place where it needs it."""
+    """Return begin, end, num_tiles or num_atoms as code that an engine can place where it needs it."""
     params = (cx.variable("t", POS),) if takes_tile else ()
     outer_tiles, outer_walk, outer_loop = cx.tiles, cx.walk, cx.loop
     cx.tiles = cx.walk = cx.loop = None
@@ -267,7 +267,7 @@ def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Valu
 
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
-    """The mask's condition for an atom; None where the layout masks nothing."""
+    """Return the mask's condition for an atom, or None if the layout has no mask."""
     _note_masks(layout)
     if not layout.masked:
         return None
@@ -282,7 +282,7 @@ def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Exp
 
 
 def _note_masks(layout: LayoutValue) -> None:
-    """What `masks` asks of the layout is part of what is read."""
+    """Record the members that `masks` reads of the layout."""
     reads.member_of(layout.cls, "valid")
     base = getattr(layout.cls, "valid_of", None)
     if base is not None:
@@ -292,13 +292,13 @@ def _note_masks(layout: LayoutValue) -> None:
 
 
 def _own(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> Value:
-    """What one of the contract's methods gives."""
+    """Return the result of one of the contract's methods."""
     function = reads.member_of(layout.cls, name)
     return run(cx, layout, function, arguments, parsed(function)[1].at)
 
 
 def _held(cx: Context, name: str, v: Value) -> Value:
-    """Ids live in variables of their own, so that a loop's tile can be told from any other number."""
+    """Put ids into variables of their own, so that a loop's tile can be told from any other number."""
     if isinstance(v, tuple):
         return tuple(_held(cx, name, x) for x in v)
     if isinstance(v, Forbidden) or not isinstance(v, ir.Expr):

@@ -1,4 +1,4 @@
-"""Passes: the walks over a tile's atoms that its processors share."""
+"""Passes: walks over a tile's atoms that its processors share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .values import Forbidden, Iterable, LayoutValue, Value
 
 
 def is_pass(cx: Context, over: Iterable) -> bool:
-    """Whether a loop over these atoms is shared by a tile's processors (else one of them walks alone)."""
+    """Whether a loop over these atoms is shared by a tile's processors (otherwise one of them walks alone)."""
     if over.kind != "atoms" or cx.walk is not None or cx.tiles is None:
         return False
     return over.layout is cx.tiles.layout and over.arguments[0] is cx.tiles.position
@@ -63,7 +63,7 @@ def walk_atoms(
     at: Location,
     extra: tuple[ir.Accumulator, ...] | None = None,
 ) -> None:
-    """Write the pass; `extra`: accumulators that are not names (those of sum() and its kin)."""
+    """Write the pass. `extra`: accumulators without names (those of sum() and the like)."""
     assert cx.tiles is not None
     atom = cx.variable("k", POS)
     cx.owned.discard(id(atom))
@@ -104,7 +104,7 @@ def walk_atoms(
 
 
 def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:
-    """A tile's own part of an accumulator of the grid."""
+    """Return a tile's own part of an accumulator of the grid."""
     assert state.accumulator is not None
     t = state.accumulator.fields[0].type
     fields, start = (cx.variable(name, t),), (combine.identity(state.op, t),)
@@ -121,7 +121,7 @@ def _accumulates(block: ir.Block) -> list[ir.Accumulate]:
 def masked(
     cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var, body: Callable[[], object]
 ) -> None:
-    """`body` under the layout's mask, if it has one."""
+    """Write `body` under the layout's mask, if it has one."""
     valid = methods.valid(cx, layout, tile, atom)
     if valid is None:
         body()

@@ -14,12 +14,12 @@ from .arithmetic import cast, constant, real
 from .context import Context, leaves
 from .values import Forbidden, Iterable, LayoutValue, Value, describe
 
-UNKNOWN = Scalar("unknown", "i", weak=True)  # of a reduction whose first contribution decides
+UNKNOWN = Scalar("unknown", "i", weak=True)  # the type of a reduction before its first contribution
 
 
 @dataclass(frozen=True)
 class Request:
-    """One call of a reduction: `default` for empty tiles; `combiner` and `start` for ev.reduce."""
+    """One call of a reduction. `default`: for empty tiles. `combiner`, `start`: for ev.reduce."""
 
     op: ir.Reduction
     generator: s.Generator
@@ -58,7 +58,7 @@ def reduce(cx: Context, request: Request) -> Value:
 
 
 def _start_types(request: Request, default: Value | None) -> tuple[Scalar, ...]:
-    """The types before any contribution is known: Python's sum starts at an integer 0."""
+    """Return the types before any contribution is known: Python's sum starts at an integer 0."""
     match request.op:
         case "reduce":
             return tuple(x.type for x in request.start)
@@ -75,7 +75,7 @@ def _start_types(request: Request, default: Value | None) -> tuple[Scalar, ...]:
 def _attempt(
     cx: Context, request: Request, over: Iterable, types: tuple[Scalar, ...]
 ) -> tuple[ir.Accumulator, ir.Accumulator | None, tuple[Scalar, ...]]:
-    """Write the reduction with fields of these types; also returns the types that it turns out to need."""
+    """Write the reduction with fields of these types. Also returns the types that it turns out to need."""
     acc = _accumulator(cx, request, types)
     found = None
     if request.op in ("min", "max"):
@@ -111,7 +111,7 @@ def _accumulator(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir
 
 
 def _inlined(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir.Inline:
-    """The user's combining function, as code with parameters."""
+    """Return the user's combining function, as code with parameters."""
     assert request.combiner is not None
     a = tuple(cx.variable("left", t) for t in types)
     b = tuple(cx.variable("right", t) for t in types)
@@ -180,7 +180,7 @@ def _under(cx: Context, conditions: tuple[s.Expr, ...], body: Callable[[], None]
 
 
 def _contribution(cx: Context, request: Request, atom: ir.Var) -> tuple[ir.Expr, ...]:
-    """What one atom contributes, one value a field."""
+    """Return what one atom contributes, one value for each field."""
     element = request.generator.element
     match request.op:
         case "any" | "all":
@@ -236,7 +236,7 @@ def _result(
 def _atom_result(
     cx: Context, request: Request, over: Iterable, atom: ir.Var, default: Value | None
 ) -> Value:
-    """The id of the atom found, or the default."""
+    """Return the id of the atom that was found, or the default."""
     if default is None:
         refuse(
             request.at, f"ev.{request.op} needs default=: a tile may have no atoms", "default=-1"

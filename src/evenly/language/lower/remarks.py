@@ -1,4 +1,4 @@
-"""`print` and `assert`: they read what is there, and change nothing."""
+"""Lower `print` and `assert`, which read values and change nothing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lower(cx: Context, node: s.Print | s.Assert) -> None:
 
 @contextmanager
 def _reading(cx: Context, what: str, at: Location) -> Iterator[None]:
-    """Refuse effects and passes meanwhile. Nothing is learnt of lengths: not all targets read."""
+    """Refuse effects and passes in this context. Required lengths are not noted: not all targets run this code."""
     if cx.pure:
         refuse(at, f"{what} {cx.pure}", "it stands in a statement of the kernel itself")
     before = len(cx.block)

@@ -1,4 +1,4 @@
-"""Statements: assignments, stores and branches. Loops are in `loops`, `reductions` and `tiles`."""
+"""Lower statements: assignments, stores and branches. Loops are in `loops`, `reductions` and `tiles`."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _overlap(cx: Context, items: tuple[s.Expr, ...], values: tuple[Value, ...]) 
 
 
 def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
-    """Bind a loop's target to the loop's own variable: not a copy, so that it is recognised as an index."""
+    """Bind a loop's target to the loop's own variable, not to a copy, so that it is recognised as an index."""
     if isinstance(target, s.Name):
         cx.env[target.name] = v
         return
@@ -178,7 +178,7 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
 
 
 def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
-    """`e` as it was before the statements from `mark` on: atomics may have changed what it reads."""
+    """Return `e` as it was before the statements from `mark` on: atomics may have changed what it reads."""
     changed = {
         s_.array for s_ in walk.statements(tuple(cx.block[mark:])) if isinstance(s_, ir.Atomic)
     }
@@ -190,7 +190,7 @@ def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
 
 
 def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:
-    """`v` as an element of `array`; a float does not silently become an integer, nor a complex number real."""
+    """Convert `v` to an element of `array`. A float does not silently become an integer, nor a complex number real."""
     if v.type.is_complex and not array.dtype.is_complex:
         refuse(
             at,

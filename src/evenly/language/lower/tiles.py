@@ -1,4 +1,4 @@
-"""Loops over tiles: the phases of a program in the making."""
+"""Loops over tiles, from which phases are made later."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .values import Forbidden, Iterable, LayoutValue
 
 
 def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
-    """What engines ask of the layout."""
+    """Return the functions of the layout that engines need, as IR."""
     return ir.LayoutCode(
         layout.cls.__name__,
         methods.code(cx, layout, "num_tiles", False),
@@ -24,7 +24,7 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
 
 
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
-    """`for tile in L.tiles():` at the top level of a kernel."""
+    """Lower `for tile in L.tiles():` at the top level of a kernel."""
     if cx.tiles is not None or cx.loop is not None or cx.pure or not cx.top_level:
         refuse(
             node.iterable.at,

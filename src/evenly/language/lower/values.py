@@ -1,8 +1,8 @@
-"""What a name can stand for while a kernel is lowered.
+"""The values that a name can have while a kernel is lowered.
 
-Only `ir.Expr` exists when the kernel runs; the other kinds are known at compile time and
-leave no trace: tuples of values, arrays, layouts, functions, iterables, and the marks of
-names that must not be read.
+Only `ir.Expr` exists when the kernel runs. The other kinds are known at compile time and leave
+no trace: tuples of values, arrays, layouts, functions, iterables, and the marks of names that
+must not be read.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Conjugate:
 
 @dataclass(frozen=True, eq=False)
 class ScheduleValue:
-    """`self` inside a schedule's methods: its parameters are constants."""
+    """`self` inside a schedule's methods. Its parameters are constants."""
 
     schedule: Any
 
@@ -66,7 +66,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Iterable:
-    """`L.tiles()`, `L.atoms(tile)`, `ev.lanes(n)` or `range(...)`, where a loop may stand over it."""
+    """`L.tiles()`, `L.atoms(tile)`, `ev.lanes(n)` or `range(...)`, over which a loop may run."""
 
     kind: Literal["tiles", "atoms", "lanes", "range"]
     layout: LayoutValue | None
@@ -98,17 +98,17 @@ Value = (
 
 
 def spoken(array: ir.Array) -> str:
-    """An array as the user names it: A.values."""
+    """Return an array's name as the user writes it: A.values."""
     return ".".join(array.path)
 
 
 def counted(n: int, thing: str) -> str:
-    """1 argument, 2 arguments."""
+    """Return a count with its noun: 1 argument, 2 arguments."""
     return f"{n} {thing}{'' if n == 1 else 's'}"
 
 
 def describe(value: Value) -> str:
-    """What a value is, in the user's words."""
+    """Describe a value in the user's words."""
     match value:
         case ir.Expr():
             return f"a number ({value.type.spoken.split()[1]})"
