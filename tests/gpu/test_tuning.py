@@ -316,7 +316,7 @@ def test_arrays_of_cupy() -> None:
     np.testing.assert_array_equal(y.get(), -5 + matrix @ x.get())
 
 
-def test_from_a_shell(tmp_path, winners_file, capsys) -> None:
+def test_from_a_shell(tmp_path, winners_file, sure, capsys) -> None:
     import scipy.io
 
     from evenly.cli import main

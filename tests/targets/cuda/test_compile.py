@@ -204,8 +204,8 @@ def test_read_only_loads_and_streaming_loads_are_codes() -> None:
     """x is gathered through the read-only cache; what the atom indexes is read once, where that coalesces."""
     (main, *_) = codes(CASES["spmv"], ev.MergePath(), "csr", np.float32)
     assert "a_A_values.once(v_k)" in main.source
-    assert "asked.e1 = a_A_indices.once(v_k);" in main.source
-    assert "asked.e2 = a_x[asked.e1];" in main.source
+    assert "loads.e1 = a_A_indices.once(v_k);" in main.source
+    assert "loads.e2 = a_x[loads.e1];" in main.source
     (owned,) = codes(CASES["spmv"], ev.ThreadMapped(), "csr", np.float32)
     assert ".once(" not in owned.source
     assert "ev::out<float> a_y" in owned.source and "ev::in<float> a_x" in owned.source
