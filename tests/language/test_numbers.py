@@ -12,6 +12,7 @@ import pytest
 import evenly as ev
 from evenly.interop.narrow import narrowed, widened
 from evenly.language.types import BFLOAT16
+from evenly.targets.python import operators
 
 from .cases.table import tiles
 
@@ -138,3 +139,20 @@ def test_every_element_is_read(target: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_numbers_are_rounded_once(target: str, dtype: Any) -> None:
     numbers_are_rounded_once(on(target), dtype)
+
+
+EDGES = (0, 1, -1, 2, -7, 2**31, 2**62, 2**63 - 1, -(2**62), -(2**63))
+
+
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "floor_divide", "remainder"])
+def test_weak_integers_have_64_bits_in_the_reference(name: str) -> None:
+    """Also at the edges, where Python's integers go on."""
+    ours, numpys = getattr(operators, name), getattr(np, name)
+    for a, b in itertools.product(EDGES, EDGES):
+        if b == 0 and name in ("floor_divide", "remainder"):
+            with pytest.raises(ZeroDivisionError):
+                ours(a, b)
+            continue
+        with np.errstate(over="ignore"):
+            found, expected = ours(a, b), int(numpys(np.int64(a), np.int64(b)))
+        assert (type(found), found) == (int, expected), (a, b)

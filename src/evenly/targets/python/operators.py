@@ -28,7 +28,27 @@ def _typed(operation: Operation) -> Operation:
     return apply
 
 
-add, subtract, multiply = _typed(operator.add), _typed(operator.sub), _typed(operator.mul)
+def _weakly_quick(operation: Operation) -> Operation:
+    """The same. Python's own integers give the same result as 64 bits, as long as these hold all three."""
+    typed = _typed(operation)
+
+    def apply(a: Any, b: Any) -> Any:
+        if type(a) is int and type(b) is int and fit(a) and fit(b):
+            result = operation(a, b)
+            if fit(result):
+                return result
+        return typed(a, b)
+
+    return apply
+
+
+def fit(x: int) -> bool:
+    """Whether 64 bits hold an integer."""
+    return -(1 << 63) <= x < 1 << 63
+
+
+add, subtract = _weakly_quick(operator.add), _weakly_quick(operator.sub)
+multiply = _weakly_quick(operator.mul)
 bit_and, bit_or, bit_xor = _typed(operator.and_), _typed(operator.or_), _typed(operator.xor)
 
 
@@ -57,7 +77,7 @@ def _by(operation: Operation) -> Operation:
             raise ZeroDivisionError
         return operation(x, y)
 
-    return _typed(apply)
+    return _weakly_quick(apply)
 
 
 floor_divide, remainder = _by(operator.floordiv), _by(operator.mod)
