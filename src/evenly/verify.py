@@ -86,7 +86,7 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
                 f"{type(schedule).__name__} raises {type(error).__name__} for {n} "
                 f"processor{'s' * (n > 1)}: {error}"
             ) from error
-    if runs:
+    if runs or options:  # options that a target does not have are refused there
         _count_on(schedule, counted, target, options)
     return Verified(schedule, int(counted.num_tiles), int(counted.num_atoms), walked, target)
 

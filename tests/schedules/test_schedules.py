@@ -741,3 +741,11 @@ def test_shared_tiles_are_walked_one_by_one() -> None:
     for target in ("cpu", "simt"):
         with pytest.raises(ev.KernelError, match=r"SharesDown\.tiles gives a range with a step"):
             lengths[SharesDown()].on(target)(A, y)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_options_are_refused_where_a_target_has_none(target: str) -> None:
+    with pytest.raises(
+        ev.InputError, match=f"expected no options for target '{target}', got seed=1"
+    ):
+        ev.verify(ev.ThreadMapped(), ev.ragged(np.array([0, 2])), target, seed=1)
