@@ -1,4 +1,4 @@
-"""Where kernels run. To add a target is to add one folder and one line to TABLE."""
+"""The targets: where kernels run. To add one, add a folder here and a line to TABLE."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evenly.errors import UnavailableError, unknown
 
 from .contract import Target
 
-# name -> (module, class), the best first. Imported when first asked for: none of them is needed to import evenly.
+# name -> (module, class), the fastest first. A target is imported at its first use: `import evenly` needs none.
 TABLE: dict[str, tuple[str, str]] = {
     "cuda": ("evenly.targets.cuda", "CudaTarget"),
     "cpu": ("evenly.targets.cpu", "CpuTarget"),
@@ -21,7 +21,7 @@ _working: dict[str, Target] = {}
 
 
 def find(name: str) -> Target:
-    """The target of that name, whether or not it works here. Raises InputError, with the nearest name."""
+    """Return the target of that name, even if it cannot run here. Raises InputError, with the nearest name."""
     if not isinstance(name, str) or name not in TABLE:
         raise unknown("target", name, ["auto", *TABLE])
     return _made(*TABLE[name])
@@ -34,7 +34,10 @@ def _made(module: str, cls: str) -> Target:
 
 
 def get(name: str) -> Target:
-    """The target of that name. Raises InputError (with the nearest name) or UnavailableError."""
+    """Return the target of that name, if it can run here.
+
+    Raises InputError, with the nearest name, or UnavailableError.
+    """
     if not isinstance(name, str) or name not in _working:
         target = find(name)
         target.require()
@@ -43,12 +46,12 @@ def get(name: str) -> Target:
 
 
 def timed() -> list[str]:
-    """The names of those whose times mean something."""
+    """Return the names of the targets whose measured times mean something."""
     return [name for name in TABLE if find(name).clock]
 
 
 def best_target() -> tuple[str, str]:
-    """The fastest target that works here, and why the fastest of all does not ("" if it does)."""
+    """Return the name of the fastest target that works here, and why the fastest of all does not ("" if it does)."""
     missing = ""
     for name in timed():
         try:
@@ -60,12 +63,12 @@ def best_target() -> tuple[str, str]:
 
 
 def working(name: str) -> Target:
-    """The target of that name, "auto" for the best one. Raises UnavailableError where it does not work here."""
+    """Return the target of that name; "auto" is the fastest. Raises UnavailableError if it does not work here."""
     return get(best_target()[0] if name == "auto" else name)
 
 
 def available() -> dict[str, str]:
-    """Each target's name with "" where it works, else what is missing."""
+    """Return the name of each target, with "" if it works here, or else what is missing."""
     out = {}
     for name in TABLE:
         try:

@@ -1,4 +1,7 @@
-"""What every target is, and what it gives: an executable to plans, copies to `tune`."""
+"""The contract of targets: a `Target` compiles a kernel to an `Executable`, which plans run.
+
+A target also provides `Copies`, the arguments that `tune` measures on.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,16 @@ if TYPE_CHECKING:
     from evenly.schedules.contract import Schedule
     from evenly.timing.rounds import Clock
 
-# What is kept of layouts, by their paths: arrays of bytes that have a `size`.
+# The partitions that a plan keeps, by the path of the layout. Each is an array of bytes with a `size`.
 Stored = dict["ir.Path", Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """A kernel for arguments of certain types.
+    """A kernel, typed for arguments of certain types.
 
-    function, source: the user's. program: what they say, typed; reads: what that took from outside.
-    layouts: the layouts among the arguments.
+    function, source: the user's function and its source. program: the same as typed IR.
+    reads: the values that the function reads from outside, such as globals. layouts: the layouts among the arguments.
     """
 
     function: Callable[..., Any]
@@ -41,40 +44,43 @@ class Typed:
 
 
 class Copies:
-    """The arguments of a plan with copies for outputs, in the place of the originals: what `tune` measures on.
+    """The arguments of a plan, with a copy in place of each output. `tune` measures on them.
 
-    A kernel that reads what it writes, or updates it, would find something else at each run, and so
-    other work: a search that is done finds nothing more to do. Its copies are restored before each run.
+    A kernel that reads or updates its outputs would find other values in each run, and might do less work: a search
+    that has finished finds nothing more to do. For such a kernel, the copies are restored before each run.
 
-    arguments: by name, to plan for. clock: of such a plan.
+    arguments: the arguments to plan for, by name.
     """
 
     def __init__(self, binding: Binding, outputs: Iterable[str], restored: bool) -> None:
-        """outputs: the names of the arguments that are written. restored: before each run."""
+        """outputs: the names of the arguments that are written. restored: whether to restore them before each run."""
         self.originals = {name: binding.arguments[name] for name in outputs}
         self.restored = restored
         self.copies = self.made(binding)
         self.arguments = {**binding.arguments, **self.copies}
 
     def made(self, binding: Binding) -> dict[str, Any]:
+        """Return a copy of each output, by name."""
         raise NotImplementedError
 
     def clock(self, plan: Any) -> Clock:
+        """Return a clock that times calls of `plan`, which was made for `arguments`."""
         raise NotImplementedError
 
 
 class Target:
-    """Where kernels run. A target says how it compiles, and in what it differs from the defaults here.
+    """A place where kernels run. A subclass defines `compile`, and overrides the defaults that do not fit.
 
     name: what users write.
-    place: where its arrays lie, "cpu" or "cuda". For arrays in a place "auto" takes the target of the same name.
-    gpu: whether schedules divide the work as on a GPU, in blocks and warps.
-    reference: whether it runs the user's own function, under no schedule, and checks all that it reads.
-    checks: when indices, divisions and assertions are checked, and lines printed: "always", "never", or "debug",
-      with debug=True.
+    place: the memory that its arrays lie in, "cpu" or "cuda". For arrays in "cpu", target "auto" chooses the target
+      "cpu"; for arrays in "cuda", the target "cuda".
+    gpu: whether schedules divide the work among blocks and warps, as on a GPU.
+    reference: whether it runs the user's own function, without a schedule, and checks everything that it reads.
+    checks: when indices, divisions and assertions are checked and lines are printed: "always", "never", or "debug"
+      for plans made with debug=True.
     counts: whether plans have counters, and a seed repeats a run.
-    clock: what a time covers, such as "a call". "": times mean nothing, and plans are not tuned.
-    copies: what `plan.tune()` measures on. seconds: about how long.
+    clock: what a measured time covers, such as "a call". "": times mean nothing, and plans are not tuned.
+    copies: the class of the arguments that `plan.tune()` measures on. seconds: about how long it measures.
     """
 
     name: str
@@ -88,20 +94,21 @@ class Target:
     seconds = 0.0
 
     def require(self) -> None:
-        """Raise UnavailableError, with what is missing and how to get it, where the target cannot run."""
+        """Raise UnavailableError if the target cannot run here. The error says what is missing and how to get it."""
 
     def device(self, binding: Binding | None = None) -> str:
-        """What these arguments run on, for people: "NVIDIA H200 (sm_90)". None: what they run on by default."""
+        """Describe the device that these arguments run on, such as "NVIDIA H200 (sm_90)". None: the default device."""
         return ""
 
     def build(
         self, typed: Typed, schedule: Schedule, wide: bool, debug: bool
     ) -> tuple[Executable, Phases]:
-        """What runs a kernel under a schedule, and its phases: what is launched, one after the other.
+        """Compile a kernel under a schedule. Return the executable, and the phases that it launches in order.
 
-        wide: whether positions need 64 bits. debug: check what `checks` says.
+        wide: whether positions need 64 bits. debug: whether to make the checks that `checks` describes.
 
-        Raises InputError for `debug` where nothing is checked, and LanguageError for what cannot run there.
+        Raises InputError if `debug` is asked of a target that checks nothing, and LanguageError for a kernel that
+        cannot run on this target.
         """
         if debug and self.checks == "never":
             raise InputError(
@@ -124,56 +131,59 @@ class Target:
         wide: bool,
         debug: bool,
     ) -> Executable:
-        """What runs these phases."""
+        """Compile these phases. `wide` and `debug` are as in `build`."""
         raise NotImplementedError
 
 
 class Executable:
-    """A compiled kernel, for arguments of its types. A target says how it runs; of the rest, what it has.
+    """A kernel, compiled for arguments of certain types. A subclass defines `prepare`, and overrides what it needs.
 
-    binding: the arguments of a call. stored: what `store` has made of the layouts that this call shares with its plan.
-    remembers: whether a call like an earlier one may be run as that one was prepared.
+    binding: the arguments of a call. stored: what `store` returned for the layouts that this call shares with its plan.
+    remembers: whether a later call with equal arguments may reuse what `prepare` returned.
     """
 
     remembers = False
 
     def configured(self, options: dict[str, Any]) -> Executable | None:
-        """The same, run as `kernel.on(target, **options)` says. None: there is nothing to say."""
+        """Return this executable with the options of `kernel.on(target, **options)`; None if it takes no options."""
         return None
 
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
-        """What runs on these arguments, when it is called, again and again. Somebody else keeps their memory alive."""
+        """Return a function that runs the kernel on these arguments. It may be called many times.
+
+        It does not keep the memory of the arguments alive: the caller has to.
+        """
         raise NotImplementedError
 
     def bind(
         self, binding: Binding, stored: Stored | None = None, stream: int | None = None
     ) -> Callable[[], None]:
-        """The same for one thread at a time, with memory that no other call uses.
+        """Like `prepare`, but with scratch memory that no other call uses. Only one thread at a time may call it.
 
-        stream: the handle of the stream that it runs on (target "cuda"); None: the caller's current one.
+        stream: the handle of the stream that it runs on (target "cuda"). None: the caller's current stream.
         """
         return self.prepare(binding, stored)
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], Any], ...]:
-        """What decides a call beside its arguments, to be asked each time."""
+        """Return functions whose results also determine how a call runs, besides its arguments. Each call asks them."""
         return ()
 
     def store(self, binding: Binding) -> Stored:
-        """What can be kept of these very layouts, for calls to come."""
+        """Compute what a plan can keep for these layouts, such as a partition. Later calls reuse it."""
         return {}
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
-        """The path of a layout that is no longer as it was when it was stored."""
+        """Return the path of a layout that has changed since `store`; None if none has."""
         return None
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
-        """Bytes of scratch memory that such a call needs."""
+        """Return the bytes of scratch memory that a call with these arguments needs."""
         return 0
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
-        """The launches of such a call, in order (target "cuda")."""
+        """Return the kernel launches of a call, in order (target "cuda")."""
         return []
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
-        """What a profiler would count, for each launch (target "simt")."""
+        """Return what a profiler would count, for each launch (target "simt")."""
         return []

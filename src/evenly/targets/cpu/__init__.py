@@ -1,15 +1,16 @@
-"""The target `cpu`: typed phases become Python text for Numba, run by several workers.
+"""The target `cpu`: emit typed phases as Python text, compile it with Numba, and run it in several workers.
 
-    slots, text, statements     what code refers to; expressions; statements
-    grid, split, share, owned, processors             the engines: who does what
-    vectors, common             what is written for LLVM to vectorise; what is computed once
-    function, facts             one function a phase; what the host asks it
-    loading                     from text to native code
-    division, driver, workers   dividing the work, and several threads
-    executable, run, failures   arguments; a run; its errors
-    copies, machine             what `tune` measures on; the processor
-    calls                       what a native call is given
-    primitives, atomics, checks what emitted code calls; helpers: by which names
+    slots, text, statements       the table of arguments; expressions; statements
+    owned, split, share           the engines, which divide the work
+    processors, grid              what a schedule asks of its processor; reductions over the whole grid
+    vectors, unrolled, common     loops that LLVM vectorises; unrolled loops; common subexpressions
+    function, facts               the function of a phase; what the host asks of it
+    loading, kept                 compile text to native code; cache it
+    division, driver, workers     divide the work; run workers on several threads
+    executable, run, failures     arguments; a run; its errors
+    copies, machine               what `tune` measures on; the name of the processor
+    calls                         the layout of what a native call is given
+    primitives, complexes, narrow, atomics, checks, helpers   functions that emitted code calls, and their imports
 
 Importing this does not import Numba.
 """
@@ -45,7 +46,7 @@ _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A program as text. slots: its arguments. rules: how to divide phases."""
+    """A program as text. slots: its arguments. checks: those of debug mode. rules: how to divide each phase."""
 
     text: str
     slots: tuple[Slot, ...]
@@ -72,7 +73,7 @@ class CpuTarget(Target):
     def emit(
         self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None
     ) -> Emitted:
-        """The text of a program, and what goes with it. Needs no Numba."""
+        """Emit a program as text. This does not need Numba. codes: the schedule's own code, by the layout's path."""
         on_cpu, size = engine_of(schedule).on_cpu, getattr(schedule, "size", 1)
         how = How(on_cpu, schedule.owner, size, codes or {})
         slots = Slots()
@@ -96,8 +97,8 @@ class CpuTarget(Target):
     ) -> CpuExecutable:
         """Compile the phases of a program for a schedule over these layouts.
 
-        wide: positions are 64 bits wide here in any case.
-        debug: check indices, divisors and shift counts.
+        wide: ignored, since positions always have 64 bits here.
+        debug: whether to check indices, divisors and shift counts.
         """
         self.require()
         from . import loading

@@ -1,7 +1,7 @@
-"""Atomic read-modify-writes for emitted code. Numba has none for the CPU.
+"""Atomic read-modify-write operations for emitted code. Numba has none for the CPU.
 
-Each takes a typed pointer, an index and values, and returns the old value. Order is
-relaxed ("monotonic"), as on the GPU. Integers use one instruction; floats a loop around a
+Each takes a typed pointer, an index and values, and returns the old value. The memory order is
+relaxed ("monotonic"), as on the GPU. Integers use one instruction. Floats use a loop around a
 compare-and-exchange of their bits, which also lets NaN propagate through min and max.
 """
 
@@ -20,7 +20,7 @@ _ORDER = "monotonic"
 
 
 def _bits(value: Any) -> llvm.IntType:
-    """The integer type as wide as a float value."""
+    """Return the integer type that is as wide as a float value."""
     return llvm.IntType(64 if isinstance(value.type, llvm.DoubleType) else 32)
 
 
@@ -30,7 +30,7 @@ def _exchange_loop(
     new_value: Callable[[Any], Any],
     wanted: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """Replace a float by `new_value(old)`, as long as `wanted(old)`; returns the last one seen."""
+    """Replace a float by `new_value(old)`, unless `wanted(old)` is false. Return the old value."""
     value_type = address.type.pointee
     word = llvm.IntType(64 if isinstance(value_type, llvm.DoubleType) else 32)
     words = builder.bitcast(address, word.as_pointer())
@@ -58,7 +58,7 @@ def _exchange_loop(
 def _add(builder: Any, kind: Any, address: Any, value: Any) -> Any:
     if isinstance(kind, types.Integer):
         return builder.atomic_rmw("add", address, value, _ORDER)
-    if isinstance(kind, types.Complex):  # a part after the other; what was there before nobody asks
+    if isinstance(kind, types.Complex):  # one part after the other; no code uses the old value
         zero = llvm.Constant(llvm.IntType(32), 0)
         for i in range(2):
             part = builder.gep(address, [zero, llvm.Constant(llvm.IntType(32), i)])
@@ -79,7 +79,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
         def changes(
             old: Any,
-        ) -> Any:  # bits, not values: NaN equals itself, and nothing is written in vain
+        ) -> Any:  # compare bits, so that NaN equals itself and unchanged values are not written
             return builder.icmp_unsigned(
                 "!=", builder.bitcast(new(old), _bits(old)), builder.bitcast(old, _bits(old))
             )
@@ -98,7 +98,7 @@ def _exch(builder: Any, kind: Any, address: Any, value: Any) -> Any:
 def _cas(builder: Any, kind: Any, address: Any, expected: Any, value: Any) -> Any:
     if isinstance(kind, types.Integer):
         return builder.extract_value(builder.cmpxchg(address, expected, value, _ORDER, _ORDER), 0)
-    # Floats are compared as floats: -0.0 is 0.0, and NaN is never what was expected.
+    # Floats are compared by value: -0.0 equals 0.0, and NaN never equals the expected value.
     return _exchange_loop(
         builder, address, lambda old: value, lambda old: builder.fcmp_ordered("==", old, expected)
     )

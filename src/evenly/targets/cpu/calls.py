@@ -1,9 +1,9 @@
-"""What the native call of a phase is given, which `run` writes and `driver` reads."""
+"""The layout of the record that the native call of a phase gets. `run` writes it and `driver` reads it."""
 
 from __future__ import annotations
 
-# Integers: its function and slots, the addresses of what it shares with the host, the room for what workers leave
-# (lanes and workers), whether that is joined, and how the work is divided.
+# Its integers: the addresses of the function, of the slots and of arrays that are shared with the host; how many lanes
+# and workers there is scratch memory for; whether partial results are joined; the rule by which work is divided.
 ADDRESS, SLOTS, FACTS_AT, SHARES_AT, QUEUES_AT, ROOM_LANES, ROOM_WORKERS, JOINS, RULE = range(9)
-# The threads that it may use: the caller's alone, or Numba's.
+# The threads that the call may use: only the caller's, or Numba's.
 ALONE, ALL = range(2)

@@ -1,8 +1,8 @@
-"""What emitted code calls in debug mode: each check records what is wrong, then raises.
+"""The checks that emitted code calls in debug mode. A check that fails writes a record, then raises.
 
-A record is four integers: the check (1 + its number in the executable's table of them),
-the offending value, and its bound. The exception only ends the worker; the executable
-reads the record and raises an error that names the user's file and line.
+A record has four integers: 1 + the number of the check in the executable's table, the wrong value, its bound, and
+one that is unused. The exception only ends the worker. The executable reads the record and raises an error that names
+the user's file and line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .failures import RECORD
 
 @intrinsic
 def record_of(typing_context, slots, slot, worker):
-    """A pointer to the record of a worker, in the memory whose address stands in a slot."""
+    """Return a pointer to a worker's record, in the memory whose address is in a slot."""
 
     def generate(context, builder, signature, arguments):
         slots, slot, worker = arguments
@@ -27,7 +27,7 @@ def record_of(typing_context, slots, slot, worker):
 
 @njit(error_model="numpy")
 def check_index(index, length, place, record):
-    """`index`, if it lies in 0 .. length-1."""
+    """Return `index` if it is in 0 .. length-1."""
     if index < 0 or index >= length:
         record[0] = place
         record[1] = index
@@ -38,7 +38,7 @@ def check_index(index, length, place, record):
 
 @njit(error_model="numpy")
 def check_that(holds, place, record):
-    """An assertion."""
+    """Check an assertion."""
     if not holds:
         record[0] = place
         raise AssertionError
@@ -46,7 +46,7 @@ def check_that(holds, place, record):
 
 @njit(error_model="numpy")
 def check_divisor(divisor, place, record):
-    """`divisor`, if it is not zero."""
+    """Return `divisor` if it is not zero."""
     if divisor == 0:
         record[0] = place
         raise ZeroDivisionError
@@ -55,7 +55,7 @@ def check_divisor(divisor, place, record):
 
 @njit(error_model="numpy")
 def check_shift(count, bits, place, record):
-    """A shift `count`, if it lies in 0 .. bits-1."""
+    """Return a shift `count` if it is in 0 .. bits-1."""
     if count < 0 or count >= bits:
         record[0] = place
         record[1] = count

@@ -1,7 +1,7 @@
-"""Subexpressions that a statement repeats, computed once.
+"""Eliminate common subexpressions: compute once what a statement repeats.
 
-LLVM would find them too, but Numba's time goes with the length of the text: a layout of
-blocks names the same two offsets ten times in one subscript.
+LLVM would do that too, but Numba's compile time grows with the length of the text. A layout of
+blocks uses the same two offsets ten times in one subscript.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from evenly.language import ir, walk
 
 
 def shared(expressions: tuple[ir.Expr, ...]) -> tuple[list[ir.Assign], tuple[ir.Expr, ...]]:
-    """Assignments to new variables, and the expressions in terms of them."""
+    """Return assignments of common subexpressions to new variables, and the expressions in terms of these."""
     assigned: list[ir.Assign] = []
     while True:
         counts = Counter(e for x in expressions for e in _certain(x))
         repeated = [e for e, n in counts.items() if n > 1 and _worth(e)]
         if not repeated:
             return _without_single_uses(assigned, expressions)
-        # The smallest first: larger ones are then found in terms of it, and assigned after it.
+        # Take the smallest first. Larger ones are then written in terms of it, and assigned after it.
         smallest = min(repeated, key=_size)
         var = ir.Var("common", smallest.type)
         expressions = tuple(_replaced(x, smallest, var) for x in expressions)
@@ -30,9 +30,9 @@ def shared(expressions: tuple[ir.Expr, ...]) -> tuple[list[ir.Assign], tuple[ir.
 def _without_single_uses(
     assigned: list[ir.Assign], expressions: tuple[ir.Expr, ...]
 ) -> tuple[list[ir.Assign], tuple[ir.Expr, ...]]:
-    """The same without the variables that only one larger common part reads."""
+    """Return the same without the variables that are used only once, in a larger common subexpression."""
     for var in [a.var for a in assigned]:
-        a = next(a for a in assigned if a.var is var)  # as it reads by now
+        a = next(a for a in assigned if a.var is var)  # its current form
         uses = Counter(
             e for x in (*expressions, *(b.value for b in assigned)) for e in walk.subexpressions(x)
         )
@@ -45,7 +45,7 @@ def _without_single_uses(
 
 
 def _certain(e: ir.Expr) -> Iterator[ir.Expr]:
-    """The parts of `e` that are evaluated whatever the values are: not the sides of conditions."""
+    """Yield the parts of `e` that are always evaluated, without those that depend on a condition."""
     yield e
     if isinstance(e, ir.Logic):
         yield from _certain(e.left)
@@ -57,7 +57,7 @@ def _certain(e: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def _worth(e: ir.Expr) -> bool:
-    """Whether it takes a computation and `==` tells it from all others (0.0 and -0.0 are equal)."""
+    """Whether `e` needs a computation, and `==` distinguishes it from all others (0.0 and -0.0 are equal)."""
     computes = isinstance(e, ir.Element | ir.Binary | ir.Call) or (
         isinstance(e, ir.Cast) and _worth(e.operand)
     )

@@ -1,4 +1,4 @@
-"""What emitted code calls on complex numbers: NumPy's arithmetic where Numba's differs, and their parts."""
+"""The functions of complex numbers that emitted code calls: NumPy's arithmetic where Numba's differs, and parts."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ def magnitude(z):
 
 @njit(error_model="numpy")
 def multiply_complex(a, b):
-    """NumPy's product. Python's own has infinite parts where this has NaN, from 3.14 on, and so has Numba's."""
+    """Multiply as NumPy does. Where this gives NaN, Python from 3.14 on and Numba give infinite parts."""
     return complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
 
 
 @njit(error_model="numpy")
 def divide_complex(a, b):
-    """Smith's division ("Algorithm 116", CACM 5, 1962), step by step as NumPy has it."""
+    """Divide by Smith's method ("Algorithm 116", CACM 5, 1962), with the same steps as NumPy."""
     real, imaginary = abs(b.real), abs(b.imag)
     if real == 0 and imaginary == 0:
         return complex(a.real / real, a.imag / real)
-    one = types.float32(1)  # an integer would make a float64 of it
+    one = types.float32(1)  # with an integer the result would be a float64
     if real >= imaginary:
         ratio = b.imag / b.real
         scale = one / (b.real + b.imag * ratio)

@@ -1,4 +1,4 @@
-"""What is measured on a CPU: whole calls, by the host's clock."""
+"""Measure plans on a CPU: time whole calls by the host's clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenly.timing.rounds import Clock
 
 
 class CpuCopies(Copies):
-    """In NumPy's memory; whole calls are timed."""
+    """Copies as NumPy arrays. The clock times whole calls."""
 
     def made(self, binding: Binding) -> dict[str, Any]:
         return {name: as_numpy(array, name).copy() for name, array in self.originals.items()}

@@ -1,7 +1,7 @@
-"""What is compiled once for all programs: dividing the work, and running the workers, several in parallel.
+"""Native code that is compiled once for all programs: it divides the work, and runs workers in parallel.
 
-A program's function is known by its address alone. `phase` runs a whole phase in one native call: of
-a call that takes a few microseconds, what Python would do between its steps would be most.
+It knows a program's function only by its address. `phase` runs a whole phase in one native call. If Python ran the
+steps of a phase, most of a call that takes a few microseconds would be spent between them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from .division import RULES, SHARE
 from .facts import ATOMS, END, FACTS, LANES, SIZE, TILES
 from .kept import kept_callback, kept_function
 
-SMALL = 40_000  # with fewer tiles and atoms one worker is quicker than waking threads that sleep
-WORTH = 8192  # tiles and atoms of a worker, at least ...
-EACH = 8  # ... where there are more workers than threads: so many a thread, at most
+SMALL = 40_000  # with fewer tiles and atoms, one worker is faster than waking other threads
+WORTH = 8192  # the least tiles and atoms of a worker, if there are more workers than threads
+EACH = 8  # the most workers per thread
 QUEUE = 8  # integers from one thread's queue to the next: a cache line
 MERGE, TILES_ONLY, OWN = RULES["merge"], RULES["tiles"], RULES["own"]
 
 
 def _native_call(context, builder, signature, arguments):
-    """The function at an address, called: integers in, an integer out."""
+    """Call the function at an address, with integers. It returns an integer."""
     address, *given = arguments
     i64 = llvm.IntType(64)
     kind = llvm.FunctionType(i64, [i64] * len(given))
@@ -45,7 +45,7 @@ def _native_call(context, builder, signature, arguments):
 
 @intrinsic
 def _call(typing_context, address, worker, workers, slots):
-    """A program's function."""
+    """Call a program's function."""
     return types.int64(types.int64, types.int64, types.int64, types.int64), _native_call
 
 
@@ -55,13 +55,13 @@ def _pointer(context, builder, signature, arguments):
 
 @intrinsic
 def integers(typing_context, address):
-    """The integers at an address."""
+    """Return a pointer to the integers at an address."""
     return types.CPointer(types.int64)(types.int64), _pointer
 
 
 @intrinsic
 def _take(typing_context, counter):
-    """The next number of a counter that threads share (its address)."""
+    """Take the next number of a counter that threads share. `counter` is its address."""
 
     def generate(context, builder, signature, arguments):
         i64 = llvm.IntType(64)
@@ -73,7 +73,7 @@ def _take(typing_context, counter):
 
 @intrinsic
 def _admitted_threads(typing_context):
-    """How many threads Numba's setting admits: `numba.get_num_threads`, which cannot be cached on disk."""
+    """Return how many threads Numba's setting allows. `numba.get_num_threads` itself cannot be cached on disk."""
 
     def generate(context, builder, signature, arguments):
         i64 = llvm.IntType(64)
@@ -85,7 +85,7 @@ def _admitted_threads(typing_context):
 
 @kept_function("int64(int64, int64)", nogil=True)
 def worker_count(size, threads):
-    """How many workers share `size` tiles and atoms: it depends on Numba's setting, not on luck."""
+    """Return how many workers share `size` tiles and atoms. It depends only on that and on `threads`."""
     if size < SMALL or threads == 1:
         return 1
     return threads * min(EACH, max(1, size // (threads * WORTH)))
@@ -93,9 +93,9 @@ def worker_count(size, threads):
 
 @kept_function("void(int64, int64, int64, int64, int64)", parallel=True, nogil=True)
 def drive(threads, workers, address, slots, queues_at):
-    """Run all workers. A thread takes those of its own queue first, then what is left in the others'.
+    """Run all workers. A thread first takes workers from its own queue, then from the queues of other threads.
 
-    So it finds what it worked on at the last call in its own core's cache.
+    So the data that it used in the last call is often still in its core's cache.
     """
     queues = integers(queues_at)
     for thread in range(threads):
@@ -111,14 +111,14 @@ def drive(threads, workers, address, slots, queues_at):
 
 
 def concurrent() -> bool:
-    """Whether several threads may call `drive` at once. Numba chooses its layer when first run."""
+    """Whether several threads may call `drive` at once. Numba chooses its threading layer at the first run."""
     drive(0, 0, 0, 0, 0)
     return numba.threading_layer() in ("omp", "tbb")
 
 
 @kept_function("UniTuple(int64, 2)(int64, int64, int64, int64, int64, int64, int64)", nogil=True)
 def _cut(address, slots, rule, tiles, atoms, worker, workers):
-    """The (tile, atom) where the share of `worker` starts."""
+    """Return the (tile, atom) where the share of `worker` starts."""
     if worker == 0:
         return 0, 0
     if worker == workers:
@@ -128,7 +128,7 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
     total = tiles + atoms if rule == MERGE else atoms
     cut = total * worker // workers
     low, high = 0, tiles
-    while low < high:  # how many tiles end before the cut
+    while low < high:  # find the number of tiles that end before the cut
         middle = (low + high) // 2
         end = _call(address, END, middle, slots)
         if end + middle < cut if rule == MERGE else end <= cut:
@@ -140,7 +140,7 @@ def _cut(address, slots, rule, tiles, atoms, worker, workers):
 
 @kept_function("void(int64, int64, int64, int64, int64, int64, int64)", nogil=True)
 def divide(address, slots, rule, tiles, atoms, workers, shares_at):
-    """The share of each worker (see `division`)."""
+    """Compute the share of each worker (see `division`)."""
     shares = integers(shares_at)
     if rule == OWN:
         return
@@ -161,10 +161,10 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
 
 @kept_callback("int64(int64, int64)")
 def phase(call, threads):
-    """Run a whole phase, in as many workers as Numba's setting suggests, on the threads that it may use.
+    """Run a whole phase, with a number of workers that depends on Numba's setting, on the threads that it may use.
 
-    It does nothing, and returns 0, where there is no room for what the workers leave: for so many lanes'
-    results of a tile, of so many workers.
+    Return 1. If the scratch memory is too small for the partial results of all workers and lanes, do nothing and return
+    0.
     """
     given = integers(call)
     address, slots, facts = given[ADDRESS], given[SLOTS], integers(given[FACTS_AT])

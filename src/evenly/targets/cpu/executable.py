@@ -1,4 +1,4 @@
-"""A compiled program and its arguments."""
+"""The executable of target `cpu`: a compiled program, which fills its arguments into a table and runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from .text import Check
 
 @dataclass(frozen=True)
 class Function:
-    """A compiled phase: how to call it, its address, how it is divided, what its workers leave.
+    """A compiled phase.
 
-    once: it has no tiles, and one worker runs it.
+    call, address: the native function. once: whether it has no tiles, so that one worker runs it.
+    rule: how its work is divided. scratch: the slots of memory for partial results of workers.
     """
 
     call: Any
@@ -39,9 +40,9 @@ class Function:
 
 @dataclass(frozen=True)
 class CpuExecutable(Executable):
-    """The native functions of a program, one a phase. `source` is the text that they come from."""
+    """The native functions of a program, one for each phase. `source` is the text that they were compiled from."""
 
-    remembers = True  # its arguments alone decide a call
+    remembers = True  # a call depends only on its arguments
 
     name: str
     source: str
@@ -51,25 +52,25 @@ class CpuExecutable(Executable):
     checks: tuple[Check, ...]
 
     def run(self, binding: Binding, worker_count: int | None = None) -> None:
-        """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest.
+        """Run all phases. Several threads may call this at once.
 
-        Safe to call from several threads at once. Raises InputError for an array that does not
-        fit, and for what checks found.
+        worker_count: the number of workers; by default it depends on the work and on Numba's threads.
+        Raises InputError for an array that does not fit, and if a check has failed.
         """
         Run(self, self.filled(binding))(worker_count)
 
     def prepare(self, binding: Binding, stored: Any = None) -> Prepared:
-        """What runs all phases on these arguments, when it is called; the caller keeps their memory alive."""
+        """Return a function that runs all phases on these arguments. The caller has to keep their memory alive."""
         return Prepared(self, self.filled(binding))
 
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
-        """Bytes of the arrays that live from one phase to the next."""
+        """Return the bytes of the arrays that live from one phase to the next."""
         run = Run(self, self.filled(binding))
         shapes = ((w.array.dtype.dtype.itemsize, run.shape(w)) for w in self.phases.workspaces)
         return sum(size * math.prod(shape) for size, shape in shapes)
 
     def filled(self, binding: Binding) -> np.ndarray:
-        """A table of slots with what the arguments say in it."""
+        """Return a table of slots, filled with the arguments."""
         table = np.zeros(len(self.slots) + 1, np.int64)
         for i, slot in enumerate(self.slots):
             if isinstance(slot, Number):
@@ -82,7 +83,7 @@ class CpuExecutable(Executable):
 
 
 class Prepared:
-    """Runs of a program on the same arguments, each with memory of its own where they overlap in time."""
+    """Runs a program on the same arguments. Runs that overlap in time have separate memory."""
 
     def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
         self._executable, self._table = executable, table
@@ -98,7 +99,7 @@ class Prepared:
 
 
 def bits(value: Any, slot: Number) -> int:
-    """What a slot holds for a number."""
+    """Return the 64 bits that a slot holds for a number, as an integer."""
     if slot.part:
         value = getattr(value, slot.part)
     if slot.type.is_inexact:

@@ -1,4 +1,4 @@
-"""What the host asks a compiled function about its layout, and the answers."""
+"""The questions that the host asks a compiled function about its layout, and the code of the answers."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from evenly.language.phases import Owned, Split
 
 from .statements import Writer, engine_var
 
-# Questions, below zero, where no worker stands. FACTS fills facts[...]; END gives the end of the
-# tile whose number stands in place of the number of workers.
+# Questions take the place of a worker's number, and are negative. FACTS fills facts[...]. END returns the end of the
+# tile whose number is passed in place of the number of workers.
 FACTS, END = -1, -2
 SIZE, TILES, ATOMS, LANES = range(4)  # places in facts
 
 
 def answers(w: Writer, phase: Owned | Split) -> None:
-    """The function's answers to the host's questions."""
+    """Write the function's answers to the host's questions."""
     facts = w.shared("facts")
     with w.compound("if worker < 0"):
         with w.compound(f"if worker == {END}"):
@@ -39,7 +39,7 @@ def answers(w: Writer, phase: Owned | Split) -> None:
 
 
 def _repeats(phase: Owned | Split) -> Iterator[ir.Expr]:
-    """How often the work of a tile is repeated, as far as that is known before the launch."""
+    """Yield factors by which the work of a tile is repeated, as far as they are known before the launch."""
     if isinstance(phase, Split):
         if phase.lanes is not None:
             yield phase.lanes

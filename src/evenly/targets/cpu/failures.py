@@ -1,4 +1,4 @@
-"""The errors of a run: arrays that do not fit, and what the checks of debug mode recorded."""
+"""The errors of a run: for arrays that do not fit, and for what the checks of debug mode have recorded."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from evenly.language import ir
 
 from .text import Check
 
-RECORD = 4  # integers a record: the place, the value, its bound, and one unused
+RECORD = 4  # integers in a record: the number of the check, the value, its bound, and one unused
 
 
 def misfit(array: ir.Array, given: np.ndarray) -> InputError:
@@ -24,7 +24,7 @@ def misfit(array: ir.Array, given: np.ndarray) -> InputError:
 
 
 def failure(check: Check, value: int, bound: int) -> InputError:
-    """The error that a check's record stands for."""
+    """Return the error for a check's record."""
     where = f"{check.at.file}:{check.at.line}: " if check.at is not None else ""
     if check.kind == "index":
         expected = f"an index from 0 to {bound - 1}" if bound else "no index, for it is empty"

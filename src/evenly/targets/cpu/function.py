@@ -1,9 +1,9 @@
-"""One compiled function a phase, and the module around them.
+"""Emit a function for each phase, and the module around them.
 
     phase_0(worker, workers, slots) -> int
 
-worker 0 .. workers-1 does its part of the phase. `workers` itself joins what the others
-left. Below zero the function answers questions (see `facts`).
+Workers 0 .. workers-1 each do their part of the phase. Called with worker == workers, the function joins the partial
+results of the others. With a negative number it answers questions (see `facts`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .text import Check, Text
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """What a schedule decides for the CPU.
+    """What a schedule determines on a CPU.
 
-    divided: as its engine says (targets/gpu/engine.py): "merge", "nonzero", or as the schedule's "methods" say.
-    codes: these methods' code, by the path of the layout.
+    divided: how its engine divides the work (`on_cpu` in targets/gpu/engine.py): "merge", "nonzero" or "methods".
+    owner, size: as in the schedule. codes: the code of the schedule's methods, by the path of the layout.
     """
 
     divided: str
@@ -41,16 +41,16 @@ class How:
     codes: Mapping[ir.Path, ScheduleCode]
 
     def code(self, phase: Owned | Split) -> ScheduleCode | None:
-        """The schedule's own code, where the engine has to follow it."""
+        """Return the schedule's own code if the engine has to follow it; else None."""
         code = self.codes.get(phase.path) if self.divided == "methods" else None
         if code is None or isinstance(phase, Owned) != (self.owner != "share"):
-            return None  # a schedule that shares tiles says nothing of phases of whole ones
+            return None  # the methods of a schedule that shares tiles do not apply to phases with whole tiles
         if isinstance(phase, Owned) and is_plain(code, phase.layout, self.owner, self.size):
             return None
         return code
 
     def division(self, phase: Phase) -> str:
-        """How the host divides a phase among workers: a key of division.RULES."""
+        """Return the rule by which the host divides a phase among workers, a key of division.RULES."""
         if isinstance(phase, Once) or self.code(phase) is not None:
             return "own"
         if isinstance(phase, Owned):
@@ -61,7 +61,7 @@ class How:
 def emit_function(
     name: str, number: int, phase: Phase, how: How, slots: Slots, checks: list[Check] | None
 ) -> str:
-    """The text of one phase's function, without its decorator."""
+    """Emit the function of a phase, without its decorator."""
     text = Text(slots, checks)
     w = Writer(text)
     if isinstance(phase, Once):
@@ -92,7 +92,7 @@ def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
 
 
 def _work(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
-    """What one worker does."""
+    """Write the work of one worker."""
     code = how.code(phase)
     if isinstance(phase, Owned):
         emit_owned(w, number, phase, code, how.owner, how.size)
@@ -127,7 +127,7 @@ signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
 entry = kept_callback(signature, error_model="numpy")
 '''
 
-# The checks raise; a native function cannot, so the exception ends here. The record tells.
+# A check raises an exception. A native function cannot raise, so it is caught here; the record says what was wrong.
 _CHECKED = """\
 @entry
 def {name}(worker, workers, slots):
@@ -140,7 +140,7 @@ def {name}(worker, workers, slots):
 
 
 def module_text(title: str, functions: dict[str, str], records: int | None) -> str:
-    """A module of compiled functions; records: the slot of what checks record, in debug mode."""
+    """Emit a module of compiled functions. records: the slot of the records, in debug mode."""
     imports = {file: imported(file) for file in ("complexes", "primitives")}
     parts = [_HEAD.format(title=title, **imports)]
     for name, text in functions.items():

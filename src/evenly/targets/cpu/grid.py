@@ -1,4 +1,4 @@
-"""Accumulators of the whole grid: one partial result a worker, joined in the workers' order."""
+"""Emit reductions over the whole grid: each worker has a partial result, and these are joined in the workers' order."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Grid:
         self.writer.identities(tuple(r.accumulator for r in self.results))
 
     def keep(self) -> None:
-        """The end of a worker: its partial results."""
+        """Write the code by which a worker saves its partial results, at its end."""
         for v in self.fields():
             self.writer.to_scratch(self.pointer(v), "worker", v)
 
     def join(self) -> None:
-        """All partial results, first to last, in the accumulators' own fields."""
+        """Write the code that combines all partial results, in order, into the accumulators' fields."""
         if not self.results:
             return
         w = self.writer
@@ -40,7 +40,7 @@ class Grid:
                 w.combine(r.accumulator, r.accumulator.fields, parts)
 
     def store(self) -> None:
-        """The finished results, where the program expects them."""
+        """Write stores of the finished results to where the program expects them."""
         zero = (ir.Const(0, POS),)
         for r in self.results:
             for v, array in zip(r.accumulator.fields, r.arrays, strict=True):

@@ -1,4 +1,4 @@
-"""What emitted code calls of this folder's files: the intrinsics that have a function there, and what engines need."""
+"""The functions of this folder that emitted code calls: those of intrinsics, and those that engines need."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ENGINES = {
 
 
 def called(entry: Intrinsic) -> str:
-    """The name by which emitted code calls an intrinsic: that of a function of ours without its file."""
+    """Return the name by which emitted code calls an intrinsic: for a function of this folder, without the file's."""
     file, _, name = entry.numba.rpartition(".")
     return name if file in _ENGINES else entry.numba
 
 
 def imported(file: str) -> str:
-    """The import of all that emitted code may call of one file."""
+    """Return the import statement for all functions of one file that emitted code may call."""
     own = {called(entry) for entry in TABLE if entry.numba.startswith(f"{file}.")}
     names = ", ".join(sorted(own | _ENGINES[file]))
     indented = textwrap.fill(names, 106, initial_indent="    ", subsequent_indent="    ")

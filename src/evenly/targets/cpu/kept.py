@@ -1,7 +1,7 @@
-"""Native functions that are kept in evenly's cache: what Numba's `cache=True` is, with our files in place of its own.
+"""Keep native functions in evenly's cache. This takes the place of Numba's `cache=True`.
 
-Numba unpickles whatever lies beside a source file. evenly's cache gives out only what it was given
-(`evenly.cache`); anything else, and what cannot be loaded after all, is compiled anew.
+Numba unpickles any file that it finds beside a source file. evenly's cache only returns content that evenly has written
+(`evenly.cache`). Other content, and content that cannot be loaded, is compiled again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KIND = "cpu"
 
 
 def kept_callback(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.cfunc`, kept."""
+    """Like `numba.cfunc`, with the result kept in the cache."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         normal = sigutils.normalize_signature(signature)
@@ -47,7 +47,7 @@ def kept_callback(signature: Any, **options: Any) -> Callable[[Callable[..., Any
 
 
 def kept_function(signature: str, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """`numba.njit` with one signature, kept."""
+    """Like `numba.njit` for one signature, with the result kept in the cache."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         made = njit(**options)(function)
@@ -61,7 +61,7 @@ def kept_function(signature: str, **options: Any) -> Callable[[Callable[..., Any
 
 
 class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
-    """Where Numba looks for a function's machine code, and leaves it."""
+    """The cache object in which Numba looks for a function's machine code, and saves it."""
 
     cache_path = None
 
@@ -76,7 +76,7 @@ class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
             return None
         try:
             return CompileResult._rebuild(context, *pickle.loads(content))
-        except Exception:  # written here, by something else that has the same name and versions
+        except Exception:  # written here, by another function with the same name and versions
             discard(KIND, name)
             return None
 
@@ -85,13 +85,13 @@ class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
             write_file(KIND, self._name(signature), dumps(made._reduce()))
 
     def enable(self) -> None:
-        """It is never off."""
+        """Do nothing: the cache is always on."""
 
     def disable(self) -> None:
-        """It is never off."""
+        """Do nothing: the cache is always on."""
 
     def flush(self) -> None:
-        """Nothing waits to be written."""
+        """Do nothing: everything is written at once."""
 
     def _name(self, signature: Any) -> str:
         whole = "\0".join((self._function, str(signature), identity()))
@@ -100,7 +100,7 @@ class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
 
 @functools.cache
 def identity() -> str:
-    """All that decides machine code beside a function's own text: machine, compiler, and what emitted code calls."""
+    """Return what machine code depends on besides a function's text: machine, compiler, and functions that it calls."""
     versions = __version__, numba.__version__, llvmlite.__version__, np.__version__, sys.version
     processor = registry.cpu_target.target_context.codegen().magic_tuple()
     machine = sys.platform, platform.machine(), sys.abiflags if hasattr(sys, "abiflags") else ""
@@ -109,7 +109,7 @@ def identity() -> str:
 
 
 def _foundations() -> str:
-    """A digest of the texts of this package."""
+    """Return a digest of all source files of this package."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         found.update(path.read_bytes())

@@ -1,4 +1,4 @@
-"""From emitted text to native functions: a module that is in no file, whose functions are kept in the cache."""
+"""Compile emitted text to a module of native functions. The module has no file; its functions are in the cache."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _loading = threading.Lock()
 
 
 def load(text: str) -> ModuleType:
-    """The module of this text, compiled; the same one each time in a process."""
+    """Compile this text, and return its module. In a process, the same text always gives the same module."""
     key = hashlib.sha256(text.encode()).hexdigest()
     with _loading:
         if key not in _loaded:
@@ -26,7 +26,7 @@ def load(text: str) -> ModuleType:
 def _made(name: str, text: str) -> ModuleType:
     module = ModuleType(name)
     code = compile(text, f"<{name}>", "exec")
-    sys.modules[name] = module  # Numba looks its functions' modules up there
+    sys.modules[name] = module  # where Numba looks up the module of a function
     try:
         with _without_collector():
             exec(code, module.__dict__)
@@ -38,7 +38,7 @@ def _made(name: str, text: str) -> ModuleType:
 
 @contextlib.contextmanager
 def _without_collector() -> Iterator[None]:
-    """Compiling makes many objects and little garbage: looking for it takes a tenth of the time."""
+    """Turn off the garbage collector. Compiling makes little garbage, and looking for it takes a tenth of the time."""
     on = gc.isenabled()
     gc.disable()
     try:

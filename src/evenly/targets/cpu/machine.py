@@ -10,7 +10,7 @@ from evenly.errors import printable
 
 
 def described() -> str:
-    """Its name, and how many threads Numba takes."""
+    """Return the processor's name, and the number of threads that Numba uses."""
     import numba
 
     threads = numba.get_num_threads()
@@ -19,7 +19,7 @@ def described() -> str:
 
 @functools.cache
 def _processor() -> str:
-    """The name of the CPU; where the system does not say, its architecture."""
+    """Return the name of the CPU, or its architecture if the system does not tell the name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""Floats of 16 bits: what emitted code reads them as, and how it stores them.
+"""Convert floats of 16 bits, when emitted code reads and stores them.
 
-By integers and one float operation each, so that LLVM vectorises them, and needs neither an
-instruction that not every CPU has nor a library's function. (Giesen, "Float->half conversions".)
+Each conversion takes integer operations and one float operation, so that LLVM can vectorise it. It needs no instruction
+that some CPUs lack, and no library function. (Giesen, "Float->half conversions".)
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from llvmlite import ir as llvm
 from numba import int16, int32, int64, njit, types, uint16, uint32
 from numba.extending import intrinsic
 
-_MOVE = 2.0**112  # the biases of the two exponents are 112 apart
+_MOVE = 2.0**112  # the biases of the two exponents differ by 112
 
 
 @intrinsic
@@ -31,7 +31,7 @@ def bits_float(typing_context, bits):
 
 @njit(error_model="numpy")
 def half_value(bits):
-    """The float32 of a float16's bits. Moving the exponent by a multiplication suits subnormals, too."""
+    """Return the float32 of a float16's bits. The multiplication adjusts the exponent, also for subnormals."""
     widened = uint32(int32(int16(bits)) << 13) & uint32(0x8FFFE000)
     moved = types.float32(bits_float(uint32(widened)) * types.float32(_MOVE))
     if abs(moved) < types.float32(65536):
@@ -41,10 +41,10 @@ def half_value(bits):
 
 @njit(error_model="numpy")
 def half_bits(value):
-    """The bits of the float16 nearest to a float32, of two equally near ones the even."""
+    """Return the bits of the float16 nearest to a float32, ties to even."""
     bits = int64(
         float_bits(types.float32(value))
-    )  # signed: with unsigned ones Numba would make floats
+    )  # signed, since Numba would convert unsigned ones to floats
     magnitude = bits & 0x7FFFFFFF
     if magnitude > 0x7F800000:
         made = 0x7E00  # nan
@@ -60,22 +60,22 @@ def half_bits(value):
 
 @njit(error_model="numpy")
 def brain_value(bits):
-    """The float32 of a bfloat16's bits."""
+    """Return the float32 of a bfloat16's bits."""
     return bits_float(uint32(uint32(bits) << 16))
 
 
 @njit(error_model="numpy")
 def brain_bits(value):
-    """The bits of the bfloat16 nearest to a float32, of two equally near ones the even."""
+    """Return the bits of the bfloat16 nearest to a float32, ties to even."""
     bits = int64(float_bits(types.float32(value)))
     if value != value:
-        return uint16((bits >> 16) | 0x40)  # without what is cut off it might be infinity
+        return uint16((bits >> 16) | 0x40)  # without its lower bits a NaN might become infinity
     return uint16((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)
 
 
 @njit(error_model="numpy")
 def rounded_to_odd(value):
-    """A float64 as a float32 whose last bit is set if any was lost: rounded again, it is as if rounded once."""
+    """Convert a float64 to a float32, and set the last bit if any was lost. Rounding it again is like rounding once."""
     near = types.float32(value)
     if types.float64(near) == value:
         return near

@@ -1,4 +1,4 @@
-"""The owned engine: whole tiles belong to a worker, passes and all."""
+"""The owned engine: a worker runs whole tiles, with all their passes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def emit_owned(
     owner: str,
     size: int,
 ) -> None:
-    """One worker's tiles; code, owner, size: the schedule's, where it divides the tiles itself."""
+    """Write the loop over one worker's tiles. code, owner, size: those of a schedule that divides the tiles itself."""
     grid = Grid(w, number, phase.grid)
     grid.start()
     w.block(phase.prelude)
@@ -35,7 +35,7 @@ def emit_owned(
 
 
 def _consecutive(w: Writer, phase: Owned) -> None:
-    """Consecutive tiles, about as much work for each worker."""
+    """Write a loop over consecutive tiles. Each worker has about the same amount of work."""
     w.atoms = whole_tile(phase.layout, ir.Const(1, POS))
     first_tile, *_, end_whole = w.share()
     with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
@@ -43,7 +43,7 @@ def _consecutive(w: Writer, phase: Owned) -> None:
 
 
 def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
-    """The tiles that a schedule gives to each thread."""
+    """Write a loop over the tiles that a schedule gives to each thread."""
     member = w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms
@@ -54,7 +54,7 @@ def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
 
 
 def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int) -> None:
-    """The tiles that a schedule gives to each group: its members share the atoms."""
+    """Write a loop over the tiles that a schedule gives to each group. The group's members share the atoms."""
     leader, member = w.local("leader"), w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms

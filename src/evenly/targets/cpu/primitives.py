@@ -1,9 +1,8 @@
-"""What emitted code calls: typed pointers, NaN-propagating extremes, loops for LLVM or not.
+"""Functions that emitted code calls: typed pointers, extremes that propagate NaN, and hints to LLVM about loops.
 
-Emitted code reads arrays through raw typed pointers rather than Numba's arrays: a
-subscript is then one address computation (no wraparound of negative indices, which makes
-gathers twice as slow), there is nothing to unbox at a call, and read-only arrays need no
-second specialisation. The few intrinsics here are LLVM instructions, nothing more.
+Emitted code reads arrays through raw typed pointers instead of Numba's arrays. So a subscript is one address
+computation (without the wraparound of negative indices, which makes gathers twice as slow), a call need not unbox
+arrays, and read-only arrays need no second specialisation. The few intrinsics here are plain LLVM instructions.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from numba.extending import intrinsic
 
 
 def _scalar_type(numba_type):
-    """The type that `float32` and its like stand for when they are passed as an argument."""
+    """Return the type for which `float32` or the like stands when it is passed as an argument."""
     return (
         numba_type.dtype if isinstance(numba_type, types.NumberClass) else numba_type.instance_type
     )
@@ -25,7 +24,7 @@ def _scalar_type(numba_type):
 
 @intrinsic
 def pointer(typing_context, slots, slot, dtype):
-    """The address in a slot as a pointer to elements of `dtype`."""
+    """Return the address in a slot, as a pointer to elements of `dtype`."""
     result = types.CPointer(_scalar_type(dtype))
 
     def generate(context, builder, signature, arguments):
@@ -37,7 +36,7 @@ def pointer(typing_context, slots, slot, dtype):
 
 @intrinsic
 def as_float(typing_context, bits):
-    """The float64 whose bits are those of an int64: how slots hold floats."""
+    """Return the float64 with the bits of an int64. Slots hold floats in this form."""
 
     def generate(context, builder, signature, arguments):
         return builder.bitcast(arguments[0], llvm.DoubleType())
@@ -57,9 +56,9 @@ def _extreme(name: str, compare: str):
 
 
 def emit_extreme(builder, numba_type, arguments, name: str, compare: str):
-    """The lesser or greater of two values.
+    """Emit the lesser or greater of two values.
 
-    LLVM's own propagates NaN and orders -0.0 before 0.0: who comes first makes no difference.
+    LLVM's own intrinsic propagates NaN and orders -0.0 before 0.0, so the order of the operands does not matter.
     """
     a, b = arguments
     if isinstance(numba_type, types.Float):
@@ -89,7 +88,7 @@ def _wrapping(instruction: str):
     return operation
 
 
-# Arithmetic of int64 data. Numba's own tells LLVM that no overflow happens ("nsw"): then `a + 1 < a` is never true.
+# Arithmetic of int64 data. Numba's own promises LLVM that nothing overflows ("nsw"), so that `a + 1 < a` is never true.
 add_wrapping = _wrapping("add")
 subtract_wrapping = _wrapping("sub")
 multiply_wrapping = _wrapping("mul")
@@ -97,7 +96,7 @@ multiply_wrapping = _wrapping("mul")
 
 @njit(error_model="numpy")
 def power_wrapping(base, exponent):
-    """An integer's power by squaring; the exponent is a literal, so that LLVM unrolls this."""
+    """Return an integer's power, by squaring. The exponent is a literal, so that LLVM unrolls the loop."""
     result = types.int64(1)
     while exponent > 0:
         if exponent & 1:
@@ -109,13 +108,16 @@ def power_wrapping(base, exponent):
 
 @njit(error_model="numpy")
 def floor_divide(a, b):
-    """The quotient of int64 data: the least integer by -1 wraps, where Numba's own gives 0."""
+    """Return the quotient of int64 data. The lowest integer divided by -1 wraps; Numba's own division gives 0."""
     return subtract_wrapping(0, a) if b == -1 else a // b
 
 
 @njit(error_model="numpy")
 def cube_root(x):
-    """In float64. Numba's own is off by a bit for two cubes in five, 27.0 among them, and loses the sign of zero."""
+    """Return the cube root in float64.
+
+    Numba's own is off by a bit for two cubes in five, for example 27.0, and loses the sign of zero.
+    """
     wide = types.float64(x)
     root = math.copysign(np.cbrt(abs(wide)), wide)
     if root != 0 and math.isfinite(root):
@@ -134,14 +136,14 @@ def _in_any_order(instruction: str):
     return operation
 
 
-# One step of a reduction whose order LLVM may change: what else the user wrote, it may not.
+# One step of a reduction. LLVM may change the order of these steps, but not of other operations that the user wrote.
 add_in_any_order = _in_any_order("fadd")
 multiply_in_any_order = _in_any_order("fmul")
 
 
 @intrinsic
 def as_it_stands(typing_context):
-    """Keeps LLVM from unrolling and vectorising the loop that this stands in. It does nothing."""
+    """Keep LLVM from unrolling and vectorising the loop that contains this call. It does nothing else."""
 
     def generate(context, builder, signature, arguments):
         nothing = llvm.InlineAsm(llvm.FunctionType(llvm.VoidType(), []), "", "", side_effect=True)

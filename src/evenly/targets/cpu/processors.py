@@ -1,8 +1,8 @@
-"""What a user-defined schedule is told about its processor, when workers run it.
+"""Answer what a user-defined schedule asks about its processor, when workers run it.
 
 A worker stands for as many virtual threads as the schedule's groups need (one, if it has no
-groups) and runs them in sequence. Schedules are right for any number of processors, so
-there are no more of them than that.
+groups), and runs them in sequence. There are no more virtual threads than that, since schedules
+are correct for any number of processors.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .text import Text
 
 
 def threads_each(code: ScheduleCode, size: int) -> int:
-    """How many virtual threads a worker stands for: whole groups, whatever the groups' sizes."""
+    """Return how many virtual threads a worker stands for: whole groups of each size."""
     return math.lcm(size, *code.groups)
 
 
 def answer(text: Text, each: int, member: str) -> None:
-    """Let `text` answer for virtual thread `member` (a name, or "0") of a worker's `each`."""
+    """Let `text` print answers for virtual thread `member` (a name, or "0") of the `each` threads of a worker."""
     index = (
         "worker"
         if each == 1
@@ -49,10 +49,10 @@ def answer(text: Text, each: int, member: str) -> None:
 
 
 def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -> bool:
-    """Whether the processors walk each tile once, whole: then who walks which does not matter.
+    """Whether each tile is walked once, as a whole, so that it does not matter which processor walks it.
 
-    That is so where a processor (a thread or a group) takes every n-th tile of n processors,
-    and all its atoms (the members of a group every n-th atom).
+    That is so if each of n processors (threads or groups) takes every n-th tile and all of its
+    atoms (each of the m members of a group takes every m-th atom).
     """
     if code.setup:
         return False
@@ -74,7 +74,7 @@ def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -
 
 
 def _folded(code: ir.Inline) -> tuple[ir.Expr, ...]:
-    """The results of `code` with the variables that it assigns once replaced by their values."""
+    """Return the results of `code`, with variables that are assigned once replaced by their values."""
     values: dict[ir.Var, ir.Expr] = {}
 
     def value(e: ir.Expr) -> ir.Expr | None:
@@ -92,13 +92,13 @@ def _asks(e: ir.Expr, what: str, size: int) -> bool:
 
 
 def _of_tile(atoms: ir.Inline, code: ir.Inline) -> ir.Expr | None:
-    """The result of a layout's method for the tile that `atoms` has as its parameter."""
+    """Return the result of a layout's method for the tile that is the parameter of `atoms`."""
     body, results = walk.substitute(code, atoms.params)
     return None if body else results[0]
 
 
 def same(a: ir.Expr, b: ir.Expr) -> bool:
-    """Whether two expressions compute the same; arrays and parameters are known by their paths."""
+    """Whether two expressions compute the same value. Arrays and parameters are compared by their paths."""
     if type(a) is not type(b) or a.type != b.type:
         return False
     match a, b:

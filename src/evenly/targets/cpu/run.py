@@ -1,7 +1,7 @@
-"""One run of a compiled program: its own table of slots, and the memory that its workers leave results in.
+"""Run a compiled program. A run has its own table of slots, and memory for the partial results of its workers.
 
-A run can be called again, for the same arguments, by one thread at a time. What depends on a
-matrix's structure is asked of the compiled functions at every call.
+A run may be called many times, for the same arguments, by one thread at a time. Each call asks the
+compiled functions for everything that depends on a matrix's structure.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .slots import Address, Length, Shared
 if TYPE_CHECKING:
     from .executable import CpuExecutable, Function
 
-ROOM = (-1, 0)  # lanes and workers whose results there is memory for, before there is any ...
-ENOUGH = (2**62, 2**62)  # ... and where workers leave none
-KEPT = 1 << 20  # bytes of results that a run keeps for the next time
+ROOM = (-1, 0)  # the lanes and workers that there is scratch memory for, before any is allocated
+ENOUGH = (2**62, 2**62)  # the same for phases that need none
+KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 
 
 class Run:
-    """`table`: the slots with the arguments in them; the run's own from now on."""
+    """A run of a program. table: the slots, filled with the arguments. The run takes it over."""
 
     def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
         self.executable = executable
@@ -38,18 +38,18 @@ class Run:
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
         self.kept: dict[Any, np.ndarray] = {}  # memory whose addresses are in the slots
         self.records: np.ndarray | None = None
-        self.calls: dict[int, np.ndarray] = {}  # what phases are called with
+        self.calls: dict[int, np.ndarray] = {}  # the records of native calls, by phase
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
         many = len(phases.phases) != 1 or phases.workspaces or executable.checks
-        self.simple = not many and not executable.functions[0].once  # one native call is all
+        self.simple = not many and not executable.functions[0].once  # one native call suffices
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
         self.queues = self.exchange("queues", np.zeros(self.driver.QUEUE * threads, np.int64))
         self.lay_out_shares(self.driver.EACH * threads)
 
     def __call__(self, worker_count: int | None = None) -> None:
-        """Run all phases. `worker_count`: instead of what the work and Numba's threads suggest."""
+        """Run all phases. worker_count: how many workers; by default it depends on the work and on Numba's threads."""
         if self.simple and not worker_count:
             self.natively(0, self.executable.functions[0])
             return
@@ -66,7 +66,7 @@ class Run:
             else:
                 self.natively(number, function)
         for workspace in executable.phases.workspaces:
-            del self.kept[workspace.array.path]  # as large as a matrix has rows
+            del self.kept[workspace.array.path]  # it may have an element for each row of a matrix
 
     # ---- phases ----------------------------------------------------------------------------------
     def natively(self, number: int, function: Function) -> None:
@@ -80,7 +80,7 @@ class Run:
             self.call_with(number, function, ROOM)
 
     def call_with(self, number: int, function: Function, room: tuple[int, int]) -> None:
-        """Say what the native call of a phase is called with (see `driver`), with that much room."""
+        """Make the record for the native call of a phase (see `calls`). room: the lanes and workers with memory."""
         joins = bool(function.scratch)
         places = self.address, address(self.facts), address(self.shares), address(self.queues)
         rest = *(room if joins else ENOUGH), joins, function.rule
@@ -89,7 +89,7 @@ class Run:
         self.phases[number] = functools.partial(native, address(self.calls[number]))
 
     def in_steps(self, number: int, function: Function, worker_count: int | None) -> None:
-        """Divide the work of a phase, do it, and join what the workers left; checks after each."""
+        """Divide the work of a phase, run it, and join the partial results. Check for failures after each step."""
         facts = self.ask(function)
         count = worker_count or self.driver.worker_count(facts[SIZE], workers.thread_count())
         self.clear_records(count)
@@ -107,7 +107,7 @@ class Run:
             self.check()
 
     def ask(self, function: Function) -> list[int]:
-        """The facts of a phase: size, tiles, atoms, lanes."""
+        """Return the facts of a phase: size, tiles, atoms, lanes."""
         function.call(FACTS, 0, self.address)
         self.check()
         facts: list[int] = self.facts.tolist()
@@ -120,7 +120,7 @@ class Run:
             self.call_with(number, function, ROOM)
 
     def make_room(self, number: int, function: Function, lanes: int, count: int) -> None:
-        """Memory for what that many workers leave."""
+        """Allocate memory for the partial results of `count` workers."""
         sizes = _sizes(function, lanes, count)
         if not sizes:
             return
@@ -132,7 +132,7 @@ class Run:
         self.call_with(number, function, (lanes, count))
 
     def lay_out(self, workspace: Workspace) -> None:
-        """Memory for an array that lives from one phase to the next."""
+        """Allocate an array that lives from one phase to the next."""
         array = workspace.array
         memory = self.kept[array.path] = np.empty(self.shape(workspace), array.dtype.dtype)
         for i, slot in enumerate(self.executable.slots):
@@ -148,7 +148,7 @@ class Run:
         return (facts[TILES], facts[LANES]) if workspace.extent == "lane" else (facts[TILES],)
 
     def function_over(self, workspace: Workspace) -> Function:
-        """A phase over the workspace's layout (with lanes, if it has any)."""
+        """Return a phase over the workspace's layout (with lanes, if the workspace has them)."""
         phases = self.executable.phases.phases
         for function, phase in zip(self.executable.functions, phases, strict=True):
             if isinstance(phase, Once) or phase.path != workspace.layout:
@@ -158,7 +158,7 @@ class Run:
         raise AssertionError(workspace)
 
     def exchange(self, name: str, array: np.ndarray) -> np.ndarray:
-        """Let the functions see an array of the host's."""
+        """Put the address of an array of the host into its slot, and keep the array alive."""
         if name in self.shared:
             self.slots[self.shared[name]] = address(array)
         self.kept[name] = array
@@ -166,12 +166,12 @@ class Run:
 
     # ---- checks ----------------------------------------------------------------------------------
     def clear_records(self, count: int) -> None:
-        """A record for each worker, and for joining."""
+        """Allocate an empty record for each worker, and one for the join."""
         if self.executable.checks:
             self.records = self.exchange("records", np.zeros((count + 1, RECORD), np.int64))
 
     def check(self) -> None:
-        """Raise what the first worker found wrong, if any did."""
+        """Raise the error that the first worker recorded, if any did."""
         if self.records is None:
             return
         for number, value, bound, _ in self.records.tolist():
@@ -180,5 +180,5 @@ class Run:
 
 
 def _sizes(function: Function, lanes: int, count: int) -> list[int]:
-    """How many integers that many workers leave, in each of the function's scratch memories."""
+    """Return the number of integers that `count` workers need, in each of the function's scratch memories."""
     return [count * s.size * (lanes if s.lanes else 1) for _, s in function.scratch]

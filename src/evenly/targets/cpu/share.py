@@ -1,8 +1,7 @@
-"""User-defined schedules that share tiles: the threads of a worker in sequence.
+"""The share engine, for user-defined schedules that share tiles. A worker runs its threads in sequence.
 
-A thread's piece of a tile is recognised by comparing its range with the tile's: it leaves
-the tile if it reaches the tile's end, or if the tile is empty. A piece that it does not
-leave is carried to the next thread, and at the worker's end to the next worker.
+A thread leaves a tile if its range reaches the tile's end, or if the tile is empty. Otherwise its
+piece of the tile is carried to the next thread and, at the worker's end, to the next worker.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .statements import Writer, engine_var, like
 
 
 def emit_share(w: Writer, number: int, phase: Split, code: ScheduleCode) -> None:
-    """The tiles and atoms that the schedule gives to a worker's threads."""
+    """Write the loops over the tiles and atoms that the schedule gives to a worker's threads."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     carry = w.local("carry")
     carried = [like(v, "carried") for v in pieces.fields]
@@ -49,7 +48,7 @@ def _piece(
     pieces: Pieces,
     carried: list[ir.Var],
 ) -> None:
-    """What one thread has of one tile."""
+    """Write the code for one thread's piece of a tile."""
     t = w.text
     start, stop = engine_var("start"), engine_var("stop")
     first, last, step = w.inline(code.atoms, phase.tile)

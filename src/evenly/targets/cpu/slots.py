@@ -1,7 +1,7 @@
-"""The arguments of a compiled program: one table of 64-bit slots, filled anew at each run.
+"""The arguments of a compiled program: a table of 64-bit slots, which each run fills.
 
-All functions of a program share the table. A slot holds an address, a length, a number
-or the address of scratch memory that workers leave partial results in.
+All functions of a program share the table. A slot holds an address, a length, a number,
+or the address of scratch memory for the partial results of workers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """`part`: of a complex number, "real" or "imag"."""
+    """A number. part: "real" or "imag", for a part of a complex number."""
 
     path: ir.Path
     type: Scalar
@@ -34,7 +34,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Memory for `size` values of 64 bits a worker (`lanes`: a worker and lane) of one phase."""
+    """Memory for `size` values of 64 bits for each worker of a phase; with `lanes`, for each worker and lane."""
 
     phase: int
     name: str
@@ -54,7 +54,7 @@ Slot = Address | Length | Number | Scratch | Shared
 
 @dataclass
 class Slots:
-    """Hands out slots; the same thing gets the same slot."""
+    """Assigns slots. The same argument always gets the same slot."""
 
     table: list[Slot] = field(default_factory=list)
     _known: dict[object, int] = field(default_factory=dict)

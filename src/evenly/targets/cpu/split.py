@@ -1,10 +1,10 @@
-"""The split engine: consecutive atoms belong to a worker; shared tiles are joined afterwards.
+"""The split engine: each worker takes consecutive atoms, and tiles that workers share are joined afterwards.
 
-A worker's first and last tile may be partial. It leaves every tile that starts and ends
-in its piece; of the others it keeps what it has: of its first tile, which it ends (the
-head), and of its last, which a later worker ends (the tail). When all workers are done,
-one of them walks over these pieces in order and leaves the tiles that they make up. Which
-atoms are added to which, and in what order, depends on the number of workers alone.
+A worker's first and last tile may be partial. It leaves every tile that starts and ends in its share.
+It saves its pieces of the others: of its first tile, which ends in its share (the head), and of its
+last, which ends in a later worker's (the tail). When all workers have finished, one of them walks over
+these pieces in order and leaves the tiles that they form. The order in which atoms are combined depends
+on the number of workers alone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .statements import Writer, engine_var, like
 
 
 class Pieces:
-    """The pieces of partial tiles of one phase: where workers keep them, and how they are joined.
+    """The pieces of partial tiles in a phase: where workers save them, and how they are joined.
 
-    A worker has two: its head (number 0), which ends a tile, and its tail (1), which does not.
+    A worker has two pieces: its head (number 0), which ends a tile, and its tail (1), which does not.
     """
 
     def __init__(self, writer: Writer, number: int, phase: Split) -> None:
@@ -32,13 +32,13 @@ class Pieces:
         self.fields = [v for a in phase.pass_.accumulators for v in a.fields]
 
     def none(self) -> None:
-        """A worker begins: it has no pieces."""
+        """Write the code by which a worker begins with no pieces."""
         if self.phase.leave:
             for piece in ("2 * worker", "2 * worker + 1"):
                 self.writer.line(f"{self._tile()}[{piece}] = -1")
 
     def keep(self, which: str, tile: str, fields: list[ir.Var] | None = None) -> None:
-        """A worker's head or tail (`which` gives 0 or 1) of `tile`."""
+        """Write the code that saves a worker's piece of `tile`. `which` prints 0 for the head, 1 for the tail."""
         w = self.writer
         piece = w.local("piece")
         w.line(f"{piece} = 2 * worker + {which}")
@@ -47,7 +47,7 @@ class Pieces:
             w.to_scratch(self._field(v), self._index(piece), source)
 
     def join(self) -> None:
-        """Walk over the pieces, first to last, and leave each tile that they make up."""
+        """Write the walk over all pieces, in order, which leaves each tile that they form."""
         if not self.phase.leave:
             return
         w, t = self.writer, self.writer.text
@@ -55,7 +55,7 @@ class Pieces:
         carried = [like(v, "carried") for v in self.fields]
         with lanes(w, self.phase):
             w.line(f"{carry} = -1")
-            self.copy(carried, [ir.Const(0, v.type) for v in carried])  # never read: for the types
+            self.copy(carried, [ir.Const(0, v.type) for v in carried])  # only for the types
             with w.compound(f"for {piece} in range(2 * workers)"):
                 w.line(f"{tile} = {self._tile()}[{piece}]")
                 with w.compound(f"if {tile} < 0"):
@@ -73,7 +73,7 @@ class Pieces:
                     w.line(f"{carry} = {tile}")
 
     def combine(self, earlier: list[ir.Var]) -> None:
-        """The accumulators' fields, after those of an earlier piece."""
+        """Write the combination of an earlier piece with the accumulators' fields, into these fields."""
         place = dict(zip(self.fields, earlier, strict=True))
         for acc in self.phase.pass_.accumulators:
             self.writer.combine(acc, tuple(place[v] for v in acc.fields), acc.fields)
@@ -90,7 +90,7 @@ class Pieces:
         return self.writer.scratch(self.number, name, v, size=2, lanes=self.phase.lane is not None)
 
     def _index(self, piece: str) -> str:
-        """Where the values of a piece stand: one for each lane."""
+        """Return the index of a piece's value; it has one for each lane."""
         if self.phase.lane is None:
             return piece
         t = self.writer.text
@@ -99,7 +99,7 @@ class Pieces:
 
 
 class lanes:
-    """The loop over the independent lanes of a phase, if it has any."""
+    """Write a loop over the independent lanes of a phase, if it has any."""
 
     def __init__(self, writer: Writer, phase: Split) -> None:
         self.loop = None
@@ -117,7 +117,7 @@ class lanes:
 
 
 def emit_split(w: Writer, number: int, phase: Split) -> None:
-    """One worker's share of consecutive atoms."""
+    """Write the code for one worker's share of consecutive atoms."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     share = w.share()
     pieces.none()
@@ -131,7 +131,7 @@ def emit_split(w: Writer, number: int, phase: Split) -> None:
 
 
 def _edges(w: Writer, phase: Split, pieces: Pieces, share: list[str]) -> None:
-    """The worker's pieces of tiles that it does not have whole: its head and its tail."""
+    """Write the code for the tiles that the worker has only in part: its head and its tail."""
     first_tile, first_atom, end_tile, end_atom, first_whole, end_whole = share
     t = w.text
     tile, edge = t.var(phase.tile), w.local("edge")
@@ -164,11 +164,11 @@ def _whole_tiles(w: Writer, phase: Split, share: list[str]) -> None:
             with lanes(w, phase):
                 _atoms(w, phase, at, stop)
                 w.block(phase.leave)
-            w.line(f"{t.var(at)} = {t.var(stop)}")  # a tile begins where the one before ends
+            w.line(f"{t.var(at)} = {t.var(stop)}")  # a tile begins where the previous one ends
 
 
 def _all_tiles(w: Writer, phase: Split, share: list[str]) -> None:
-    """Effects alone: nothing is left of a tile, so that partial ones are like any other."""
+    """Write the loop for a phase that only has effects. No tile is left, so partial tiles are like any other."""
     first_tile, first_atom, end_tile, end_atom, *_ = share
     t = w.text
     at, stop = engine_var("at"), engine_var("stop")

@@ -1,4 +1,4 @@
-"""Statements as Python text for Numba. How a pass over atoms looks depends on who runs it."""
+"""Print statements as Python text for Numba. A pass over atoms looks different for a worker and for a group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .vectors import LONG, reduces
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The members of a group, in sequence: the head of their loop, and what each computes first."""
+    """The loop over the members of a group: its head, and the setup that each member runs first."""
 
     loop: str
     setup: ir.Block
@@ -33,9 +33,7 @@ class Writer(Statements[Text]):
 
     def __init__(self, text: Text) -> None:
         super().__init__(text)
-        self.atoms: ir.Inline | None = (
-            None  # the range of a tile's atoms; there are no passes without
-        )
+        self.atoms: ir.Inline | None = None  # the range of a tile's atoms; required for passes
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
@@ -58,7 +56,7 @@ class Writer(Statements[Text]):
         return self.compound("else")
 
     def local(self, wanted: str) -> str:
-        """A name for a variable of the engine's."""
+        """Return a name for a variable of the engine."""
         return self.text.names.of(wanted, wanted)
 
     # ---- statements --------------------------------------------------------------------------
@@ -84,13 +82,13 @@ class Writer(Statements[Text]):
             self.inner(s.body)
 
     def range(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> str:
-        """`range(...)` over 64-bit integers."""
+        """Return `range(...)` over 64-bit integers."""
         first, last, by = (self.text.expr(ir.Cast(e, POS)) for e in (start, stop, step))
         return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
 
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
         if self.text.checks is not None:
-            return expressions  # each check names its own place
+            return expressions  # each check reports its own place, so subexpressions are not shared
         assigned, rest = shared(expressions)
         for a in assigned:
             self.assign(a.var, self.text.expr(a.value))
@@ -114,7 +112,7 @@ class Writer(Statements[Text]):
 
     # ---- passes ----------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
-        """A pass over the whole tile: its lanes in sequence, if a schedule gave it lanes."""
+        """Write a pass over a whole tile. If a group shares the tile, its members run in sequence."""
         assert self.atoms is not None
         assert self.tile is not None
         self.identities(s.accumulators)
@@ -126,7 +124,7 @@ class Writer(Statements[Text]):
             self.atom_loop(s, self.inline(self.atoms, self.tile))
 
     def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
-        """The loop over a range of atoms; `once`: too seldom run to be written twice."""
+        """Write the loop over a range of atoms. once: whether it runs too rarely to be written twice."""
         start, stop, step = atoms
         plain = not (isinstance(step, ir.Const) and step.value == 1) or self.text.checks is not None
         if plain or not reduces(s) or (once and not gathers(s)):
@@ -151,7 +149,7 @@ class Writer(Statements[Text]):
             self.block(s.body)
 
     def named(self, name: str, e: ir.Expr) -> ir.Var:
-        """A variable that holds `e`: `e` itself, if it is one."""
+        """Return a variable that holds `e`, which is `e` itself if it is a variable."""
         if isinstance(e, ir.Var):
             return e
         v = engine_var(name)
@@ -160,13 +158,13 @@ class Writer(Statements[Text]):
 
     # ---- pieces of layouts and schedules ---------------------------------------------------------
     def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:
-        """Write the body of `code`; its results, for arguments that are cheap to repeat."""
+        """Write the body of `code`, and return its results. The arguments must be cheap to repeat."""
         body, results = walk.substitute(code, arguments)
         self.block(body)
         return results
 
     def held(self, name: str, code: ir.Inline, *arguments: ir.Expr) -> ir.Var:
-        """A variable of the engine's that holds the one result of `code`."""
+        """Return a new variable that holds the single result of `code`."""
         (result,) = self.common(*self.inline(code, *arguments))
         v = engine_var(name)
         self.line(f"{self.text.var(v)} = {self.text.expr(result)}")
@@ -176,7 +174,7 @@ class Writer(Statements[Text]):
     def scratch(
         self, phase: int, name: str, v: ir.Var | None = None, size: int = 1, lanes: bool = False
     ) -> str:
-        """A pointer to `size` values a worker (and lane) of this phase; `v`: of its type."""
+        """Return a pointer to `size` values for each worker (and lane) of this phase. v: a variable of their type."""
         pointer = self.text.names.of((phase, name), name)
         kind = "int64" if v is None else memory_type(v.type)
         words = 1 if v is None else words_of(v.type)
@@ -185,7 +183,7 @@ class Writer(Statements[Text]):
         return pointer
 
     def shared(self, name: str) -> str:
-        """A pointer to integers that the host and a phase exchange: `facts` or `shares`."""
+        """Return a pointer to integers that the host and a phase exchange: `facts` or `shares`."""
         pointer = self.local(name)
         self.text.unpacked.setdefault(
             pointer, f"pointer(slots, {self.text.slots.shared(name)}, int64)"
@@ -193,7 +191,7 @@ class Writer(Statements[Text]):
         return pointer
 
     def share(self) -> list[str]:
-        """The numbers of the worker's share (see `division`), by name."""
+        """Read the numbers of the worker's share (see `division`) into variables. Return their names."""
         names = ("first_tile", "first_atom", "end_tile", "end_atom", "first_whole", "end_whole")
         pointer = self.shared("shares")
         for i, name in enumerate(names):
@@ -210,10 +208,10 @@ class Writer(Statements[Text]):
 
 
 def engine_var(name: str) -> ir.Var:
-    """A variable that an engine adds to the program's own: a position."""
+    """Return a variable that an engine adds to those of the program. It is a position."""
     return ir.Var(name, POS)
 
 
 def like(v: ir.Var, prefix: str) -> ir.Var:
-    """A new variable of the same type."""
+    """Return a new variable of the same type as `v`."""
     return ir.Var(f"{prefix}_{v.name}", v.type)

@@ -1,4 +1,4 @@
-"""Expressions as Python text for Numba, and the record of what a function refers to."""
+"""Print expressions as Python text for Numba, and record which arguments a function refers to."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _BINDS = {
     "select": 10,
 }
 
-# Functions whose names begin so convert what Numba has no numbers for.
+# The prefixes of functions that convert types for which Numba has no numbers.
 _NARROW = {"float16": "half", "bfloat16": "brain"}
 
-# Numba promises LLVM that int64 does not overflow; integers wrap around, but for positions, which do not overflow.
+# Integers wrap, but Numba promises LLVM that int64 does not overflow. Positions never do, so they use plain operators.
 _WRAPPING = {"+": "add_wrapping", "-": "subtract_wrapping", "*": "multiply_wrapping"}
 _COMPLEX = {"*": "multiply_complex", "/": "divide_complex"}
 _FUNCTIONS = {
@@ -58,7 +58,7 @@ CheckKind = Literal["index", "division", "shift", "assertion"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A check of debug mode, and where it stands."""
+    """A check of debug mode: its kind, what it checks, and its place in the user's code."""
 
     kind: CheckKind
     name: str
@@ -67,10 +67,10 @@ class Check:
 
 @dataclass
 class Text(Expressions):
-    """Emits the expressions of one function.
+    """Prints the expressions of one function.
 
-    `checks`: those of debug mode, in the order of their numbers; None without checks.
-    `answers`: how a schedule's questions about its processor are answered.
+    checks: the checks of debug mode, in the order of their numbers; None: nothing is checked.
+    answers: prints what a schedule asks about its processor.
     """
 
     syntax = Syntax(
@@ -114,7 +114,7 @@ class Text(Expressions):
         return self.answers(e), 90
 
     def check(self, kind: CheckKind, name: str, at: Location | None) -> int:
-        """The number of a new check (from 1)."""
+        """Add a check, and return its number, counted from 1."""
         assert self.checks is not None
         self.checks.append(Check(kind, name, at))
         return len(self.checks)
@@ -128,7 +128,8 @@ class Text(Expressions):
         return f"float32({text})" if c.type.name == "float32" else text
 
     def integer_literal(self, c: ir.Const) -> str:
-        # The least one's literal would not fit; bare literals Python would combine, without end.
+        # A literal of the lowest integer would not fit. A literal gets its type, since Python would combine bare ones,
+        # without wrapping.
         text = "-9223372036854775807 - 1" if c.value == -(2**63) else str(int(c.value))
         if not c.type.weak:
             return f"{c.type.name}({text})"
@@ -139,7 +140,7 @@ class Text(Expressions):
         return (f"{text} != 0", _BINDS["!="]) if e.array.dtype.is_bool else (text, ATOM)
 
     def stored(self, t: Scalar, value: ir.Expr) -> str:
-        """`value` as memory holds it in an array of `t`."""
+        """Print `value` in the form in which an array of `t` holds it."""
         return f"uint8({self.expr(value)})" if t.is_bool else self.expr(value)
 
     def index_on(self, e: Indexed, axis: int) -> str:
@@ -162,7 +163,7 @@ class Text(Expressions):
         return super().binary(e)
 
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
-        """Numba computes int32 in 64 bits: data integers are cut back, and so wrap."""
+        """Convert the result to int32 if that is its type. Numba computes int32 in 64 bits; so it wraps."""
         return (f"int32({text})", ATOM) if t.name == "int32" else (text, binds)
 
     def division(self, e: ir.Binary) -> tuple[str, int]:
@@ -195,31 +196,31 @@ class Text(Expressions):
 
 
 def _bare(e: ir.Expr) -> ir.Expr:
-    """An index without its conversion to a position: pointers take integers of any width."""
+    """Return an index without its conversion to a position, since pointers take integers of any width."""
     return e.operand if isinstance(e, ir.Cast) and e.type.weak and e.operand.type.is_integer else e
 
 
 def _is_safe_divisor(e: ir.Expr) -> bool:
-    """Whether nothing need be known of the dividend: not zero, and not -1, where the least integer wraps."""
+    """Whether division by `e` is safe for any dividend: it is not 0, nor -1, for which the lowest integer wraps."""
     return isinstance(e, ir.Const) and e.value not in (0, -1)
 
 
 def number_type(t: Scalar) -> str:
-    """Numba's name of the type that computes with a scalar."""
+    """Return Numba's name for the type in which a scalar is computed."""
     return "bool" if t.is_bool else name_of(t.dtype)
 
 
-# What holds elements in memory where Numba has no such numbers.
+# The types that hold elements in memory, where Numba has no numbers of that type.
 _HELD_AS = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 
 
 def memory_type(t: Scalar) -> str:
-    """Numba's name of the type that holds a scalar in memory."""
+    """Return Numba's name for the type that holds a scalar in memory."""
     return _HELD_AS.get(t.name, number_type(t))
 
 
 def from_slots(texts: list[str], t: Scalar) -> str:
-    """The number in a slot; in two, the complex number of these parts."""
+    """Print the number in a slot; for two slots, the complex number with these parts."""
     if t.is_complex:
         return f"of_parts({', '.join(from_slots([text], real_of(t)) for text in texts)})"
     (text,) = texts

@@ -1,10 +1,10 @@
-"""Passes that gather: written for four atoms at a time, each with an accumulator of its own.
+"""Emit passes that gather. They are unrolled for four atoms at a time, each with an accumulator of its own.
 
-One accumulator makes an atom wait for the one before it. LLVM would break that chain by
-vectorising, but then it gathers by one instruction, which on many processors is slower than
-plain loads (twice as slow as no vectors at all on one whose microcode guards it). SpMV on one
-thread, in float32, took of SciPy's time: 68 a row 1.39 as vectors, 1.00 plainly, 0.53 so; 9 a
-row 1.21, 1.17, 0.76; 2.6 a row 1.30, 1.28, 0.91.
+With a single accumulator, each atom waits for the previous one. LLVM would break that chain by
+vectorising, but then it uses a gather instruction, which on many processors is slower than plain
+loads (and twice as slow as code without vectors on a processor whose microcode guards it). SpMV on
+one thread in float32, relative to SciPy's time, vectorised, plain and unrolled: with 68 nonzeros per
+row 1.39, 1.00, 0.53; with 9 per row 1.21, 1.17, 0.76; with 2.6 per row 1.30, 1.28, 0.91.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ COPIES = 4  # a power of two
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What a pass does with one atom, in accumulators of its own."""
+    """The body of a pass for one atom, with accumulators of its own."""
 
     accumulators: tuple[ir.Accumulator, ...]
     body: ir.Block
 
 
 def emit_unrolled(w: Writer, s: ir.Pass, low: ir.Var, high: ir.Var) -> None:
-    """The pass over atoms low .. high - 1: by fours, then what is left by twos and ones.
+    """Write the pass over atoms low .. high - 1: four at a time, then the rest in twos and ones.
 
-    A tile of one atom has nothing to join, one without nothing at all: they are asked for first. Of SciPy's time,
-    in float32 on one thread, a diagonal matrix of 15,439 rows takes 0.71, one atom a row at random 0.8, a million empty
-    rows 1.5 (2.2 where only those of one atom are asked for), three atoms on diagonals 1.0.
+    Tiles of one atom have nothing to join, and empty tiles have no work, so both are tested first. Relative to SciPy's
+    time, in float32 on one thread, a diagonal matrix of 15,439 rows takes 0.71, one random atom per row 0.8, a million
+    empty rows 1.5 (2.2 if only tiles of one atom are tested for), and three atoms on diagonals 1.0.
     """
     copies = [_copy(s, number) for number in range(COPIES)]
     atom, stop = w.text.var(s.atom), w.text.var(high)
@@ -60,7 +60,7 @@ def _several(w: Writer, copies: list[Copy], atom: str, stop: str) -> None:
 
 
 def _copy(s: ir.Pass, number: int) -> Copy:
-    """The pass for the atom that many places on."""
+    """Return the body of the pass for the atom that is `number` places further on."""
     if number == 0:
         return Copy(s.accumulators, s.body)
     fields = {v: ir.Var(f"{v.name}_{number}", v.type) for a in s.accumulators for v in a.fields}
@@ -81,7 +81,7 @@ def _step(w: Writer, copies: list[Copy], atom: str) -> None:
 
 
 def _join(w: Writer, copies: list[Copy]) -> None:
-    """Pairs, and pairs of pairs: all in the first copy's accumulators."""
+    """Write the combination of all copies, in pairs and pairs of pairs, into the first copy's accumulators."""
     distance = 1
     while distance < len(copies):
         for i in range(0, len(copies), 2 * distance):

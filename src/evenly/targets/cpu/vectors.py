@@ -1,11 +1,11 @@
-"""How passes that end in reductions are written: which LLVM is to vectorise, which are unrolled here.
+"""Decide how to emit passes that end in reductions: whether LLVM is to vectorise them, or whether they are unrolled.
 
-A pass that reads its atoms' places in order is written twice: as a loop for LLVM to vectorise,
-for short tiles as it stands. One that gathers is unrolled (see there).
+A pass that reads arrays at consecutive atoms is written twice: as a loop that LLVM vectorises, and,
+for short tiles, as a plain loop. A pass that gathers is unrolled (see `unrolled`).
 
-LLVM widens and unrolls a loop without knowing how long tiles are; on tiles of a few atoms
-the peeled rests of such a loop cost more than they save. And it may only vectorise a sum
-of floats if it may add them in another order, which atoms, having none, allow.
+LLVM vectorises and unrolls a loop without knowing how long tiles are. On tiles of a few atoms, the
+remainder loops cost more than that saves. And LLVM may only vectorise a sum of floats if it may add
+them in another order. That is allowed here, since the atoms of a tile have no order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REDUCED = frozenset(("sum", "product", "min", "max", "any", "all", "&", "|", "^
 
 
 def reduces(pass_: ir.Pass) -> bool:
-    """Whether a pass is straight-line code that ends in reductions of numbers."""
+    """Whether a pass is straight-line code that ends in reductions of numbers, and that LLVM can vectorise."""
     if not pass_.accumulators or any(a.op not in _REDUCED for a in pass_.accumulators):
         return False
     if not all(isinstance(s, ir.Assign | ir.Accumulate) for s in pass_.body):

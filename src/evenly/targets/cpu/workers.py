@@ -1,17 +1,16 @@
-"""Running a compiled function as several workers, on several threads.
+"""Run a compiled function as several workers, on several threads.
 
-A worker is a share of the work, and there are more of them than threads: a thread takes
-the next when it has done one, since an even share is not always even in time (on an R-MAT
-matrix half of the atoms lie in few long tiles, which go quicker), nor are the cores equally
-free. What a worker computes does not depend on the thread that runs it, so the bits are
-the same. And where Numba's threads must not be used, one thread runs all workers: in a
-process that was forked after OpenMP's threads were started, and beside another call where
-Numba's layer does not admit two at once.
+A worker is a share of the work. There are more workers than threads, and a thread that has finished one takes
+the next. That helps since even shares may take different times (in an R-MAT matrix half of the atoms are in a
+few long tiles, which are faster), and since some cores may be busy. The result of a worker does not depend on the
+thread that runs it, so the bits are always the same. One thread runs all workers where Numba's threads must not be
+used: in a process that was forked after OpenMP's threads were started, and during another call if Numba's
+threading layer does not allow two at once.
 
-The driver, a small function with Numba's `prange`, is compiled once for all kernels and calls
-them by address. So kernels need not be compiled as parallel ones (0.57 s each, measured),
-`numba.set_num_threads` is honoured, and a parallel call costs about 2 microseconds where
-both cores are free; a pool of Python threads took 75, and waits for the interpreter's lock where other threads run.
+The driver, a small function with Numba's `prange`, is compiled once for all kernels, and calls them by address. So
+kernels need not be compiled as parallel functions (which takes 0.57 s each, measured), and
+`numba.set_num_threads` is respected. A parallel call costs about 2 microseconds if both cores are free. A pool of
+Python threads took 75, and waits for the interpreter's lock while other Python threads run.
 """
 
 from __future__ import annotations
@@ -24,29 +23,30 @@ from typing import Any
 
 from .calls import ALL, ALONE
 
-# The threads that a phase may use in this process, ALL or ALONE; None until Numba's are started, and for ever where
-# they take one call at a time.
+# The threads that a phase may use in this process, ALL or ALONE. It is None until Numba's threads are started, and
+# stays None if they can only run one call at a time.
 _threads: int | None = None
-_started = False  # Numba's threads, in this process or in one that it was forked from
+# Whether Numba's threads were started, in this process or in one that it was forked from.
+_started = False
 _one_at_a_time = threading.Lock()
 
 
 @functools.cache
 def driver() -> Any:
-    """The compiled driver (see there)."""
+    """Return the module `driver`, whose functions are compiled when it is imported."""
     from . import driver as compiled
 
     return compiled
 
 
 def thread_count() -> int:
-    """How many threads Numba's setting admits."""
+    """Return how many threads Numba's setting allows."""
     count: int = driver().numba.get_num_threads()
     return count
 
 
 def most_threads() -> int:
-    """How many there can be, whatever Numba's setting will be."""
+    """Return the most threads that Numba's setting can ever allow."""
     count: int = driver().numba.config.NUMBA_NUM_THREADS
     return count
 
@@ -54,7 +54,7 @@ def most_threads() -> int:
 def run_workers(
     function: Callable[..., int], address: int, workers: int, slots: int, queues: int
 ) -> None:
-    """Run `function` (a native one, at `address`) as each of the workers, and wait for all: for runs in steps."""
+    """Run `function` (a native one, at `address`) as each of the workers, and wait for all. Runs in steps use this."""
     count = min(workers, thread_count())
 
     def run(threads: int) -> None:
@@ -68,7 +68,7 @@ def run_workers(
 
 
 def with_threads(run: Callable[[int], Any]) -> Any:
-    """run(the threads that it may use: ALL or ALONE)."""
+    """Call `run` with the threads that it may use: ALL or ALONE."""
     global _started, _threads
     if _threads is not None:
         return run(_threads)
@@ -85,7 +85,7 @@ def with_threads(run: Callable[[int], Any]) -> Any:
 
 
 def _in_a_child() -> None:
-    """After a fork: OpenMP ends a process that uses threads that another one started."""
+    """After a fork, use only one thread: OpenMP ends a process that uses threads that another process started."""
     global _threads
     if _started:
         _threads = ALONE

@@ -1,4 +1,4 @@
-"""Target `cuda`: phases emitted as CUDA C++, compiled by NVRTC, launched on the caller's stream."""
+"""Target `cuda`: emit phases as CUDA C++, compile them with NVRTC, and launch them on the caller's stream."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CudaTarget(Target):
         core = require()
         try:
             count = len(core.Device.get_all_devices())
-        except Exception as error:  # the driver's own errors, and a missing driver library
+        except Exception as error:  # an error of the driver, or a missing driver library
             missing = type(error).__name__ == "DynamicLibNotFoundError"
             said = (
                 "no NVIDIA driver is installed"

@@ -1,4 +1,4 @@
-"""Streams that somebody captures into a CUDA graph, and what may not be done meanwhile."""
+"""Handle streams that are being captured into a CUDA graph, during which some calls are not allowed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ LEGACY = (0, 1)  # handles of the default stream, which is never captured
 
 
 def may_be_captured(stream: int) -> bool:
-    """Whether the stream of that handle can ever be captured."""
+    """Whether the stream with this handle can ever be captured."""
     return stream not in LEGACY
 
 
 @contextmanager
 def outside_captures() -> Iterator[None]:
-    """For calls that CUDA holds for unsafe while any thread captures, which have nothing to do with what is captured.
+    """Allow calls that CUDA considers unsafe while any thread captures, but that do not affect what is captured.
 
-    Otherwise they fail, and end the capture with an error; and what is collected as garbage is freed at any time.
+    Without this, such a call would fail, and end the capture with an error. It may happen at any time, since the
+    garbage collector frees memory at any time.
     """
     from cuda.bindings import driver
 
@@ -26,5 +27,5 @@ def outside_captures() -> Iterator[None]:
     try:
         yield
     finally:
-        if not error:  # as after a fork, where nothing of CUDA works
+        if not error:  # there is an error after a fork, where CUDA does not work
             driver.cuThreadExchangeStreamCaptureMode(mode)

@@ -1,4 +1,4 @@
-"""CUDA C++ to a cubin, by NVRTC through cuda.core, kept on disk. Works without a GPU."""
+"""Compile CUDA C++ to a cubin with NVRTC, through cuda.core, and cache it on disk. This works without a GPU."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from evenly.errors import InternalError, UnavailableError
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.failures import too_much_shared
 
-# Lambdas in device code carry no annotation of their own: older NVRTCs take them for host functions.
+# Lambdas in device code have no annotation, and older versions of NVRTC take them for host functions.
 OPTIONS: dict[str, Any] = {"std": "c++17", "device_as_default_execution_space": True}
 TOO_MUCH_SHARED = re.compile(r"too much shared data \((0x[0-9a-f]+) bytes, (0x[0-9a-f]+) max\)")
 
 
 def require() -> Any:
-    """The module cuda.core. Raises UnavailableError with how to get it."""
+    """Return the module cuda.core. Raises UnavailableError, which says how to install it."""
     try:
         import cuda.core as core
     except ImportError:
@@ -34,7 +34,7 @@ def require() -> Any:
 
 @functools.cache
 def versions() -> str:
-    """What decides the machine code beside source and architecture."""
+    """Return the versions on which the machine code depends, besides the source and the architecture."""
     core = require()
     from cuda.bindings import nvrtc
 
@@ -43,19 +43,19 @@ def versions() -> str:
 
 
 def _nvrtc_file() -> str:
-    """Which NVRTC it is: two builds may share a version."""
+    """Identify the file of NVRTC, since two builds may have the same version."""
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib
 
         path = load_nvidia_dynamic_lib("nvrtc").abs_path
         status = os.stat(path)
-    except Exception:  # not in every version of cuda.bindings, and it has errors of its own
+    except Exception:  # some versions of cuda.bindings lack this function, or raise
         return ""
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def cubin(source: str, name: str, arch: str) -> bytes:
-    """The machine code of `headers + source` for an architecture such as "sm_90"."""
+    """Compile `headers + source` for an architecture such as "sm_90". Return the machine code."""
     full = headers.text() + source
     key = hashlib.sha256("\0".join((full, arch, versions(), repr(OPTIONS))).encode()).hexdigest()
     cached = read_file("cubin", f"{key}.cubin")
@@ -87,7 +87,7 @@ def _compile(full: str, name: str, arch: str) -> bytes:
 
 
 def resources(source: str, name: str, arch: str) -> dict[str, int]:
-    """Bytes of code, registers, spilled bytes and stack bytes of a kernel, as ptxas reports them."""
+    """Return a kernel's bytes of code, registers, spilled bytes and stack bytes, as ptxas reports them."""
     import io
 
     core = require()

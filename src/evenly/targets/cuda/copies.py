@@ -1,4 +1,4 @@
-"""What is measured on a GPU: its own kernels, by its own clock."""
+"""Measure plans on a GPU: time their kernels by the GPU's clock."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .place import device_at
 
 
 class CudaCopies(Copies):
-    """On the originals' GPU; the kernels are timed."""
+    """Copies on the same GPU as the originals. The clock times the kernels."""
 
     def made(self, binding: Binding) -> dict[str, Any]:
         views = {name: view(array, name) for name, array in self.originals.items()}
         self.sources = {name: DeviceArray(found) for name, found in views.items()}
         copies = {n: device_empty(v.shape, v.dtype, v.device_id) for n, v in views.items()}
         device = device_at(binding)
-        device.sync()  # whoever writes the arguments, on whatever stream, is done
+        device.sync()  # wait for all work on any stream that still writes the arguments
         for name, copy in copies.items():
             copy.copy_from(self.sources[name], device.default_stream)
         device.sync()

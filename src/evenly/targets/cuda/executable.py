@@ -1,4 +1,4 @@
-"""An emitted program on a device: memory, launches, and the caller's stream."""
+"""Run an emitted program on a device: its memory, its launches, and the caller's stream."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .memory import DeviceMemory
 from .place import device_at, gpu_of
 from .prepared import Prepared
 
-Stored = dict[ir.Path, DeviceMemory]  # partitions, by the path of the layout that they belong to
+Stored = dict[ir.Path, DeviceMemory]  # stored partitions, by the path of their layout
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """One kernel launch, ready for any launcher.
+    """One kernel launch, in a form that any launcher can use.
 
-    source: the CUDA C++ (headers included). kernel: a `cuda.core.Kernel`. cubin: its machine code.
-    grid, block: three integers each. arguments: integers for pointers and 64-bit numbers,
-    NumPy scalars for the rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in
-    percent, -1 for none; `kernel` has it set, who loads the cubin again sets it.
+    source: the CUDA C++, including the headers. kernel: a `cuda.core.Kernel`. cubin: its machine code.
+    grid, block: three integers each. arguments: integers for pointers and 64-bit numbers, and NumPy scalars for the
+    rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in percent; -1: none. It is
+    already set on `kernel`; code that loads the cubin again has to set it.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Launch:
     block: tuple[int, int, int]
     arguments: tuple[Any, ...]
     carveout: int = -1
-    memory: tuple[Any, ...] = field(repr=False, default=())  # keeps alive what `arguments` point to
+    memory: tuple[Any, ...] = field(repr=False, default=())  # what `arguments` point to
 
     @property
     def config(self) -> Any:
@@ -55,7 +55,7 @@ class Launch:
 
 
 class CudaExecutable(Executable):
-    """The compiled phases of a kernel. Thread-safe: scratch memory belongs to a stream."""
+    """The compiled phases of a kernel. It is thread-safe, since each stream has its own scratch memory."""
 
     remembers = True
 
@@ -69,7 +69,7 @@ class CudaExecutable(Executable):
 
     # ---- running -------------------------------------------------------------------------------
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared:
-        """The launches for these arguments on the caller's current stream, to be called again and again."""
+        """Return the launches for these arguments, on the caller's current stream. They may be called many times."""
         device, stream = self.place(binding)
         launches = self._launches(binding, stored or {}, device, stream, self._workspace)
         return Prepared(launches, device, stream, self._turn)
@@ -77,35 +77,35 @@ class CudaExecutable(Executable):
     def bind(
         self, binding: Binding, stored: Stored | None = None, stream: int | None = None
     ) -> Callable[[], None]:
-        """The launches as a graph, on this stream, with scratch memory that no other call uses."""
+        """Return the launches as a CUDA graph, on this stream, with scratch memory that no other call uses."""
         device, at = self.place(binding, stream)
         launches = self._launches(binding, stored or {}, device, at, Workspace())
         return graphed(Prepared(launches, device, at, threading.Lock()))
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
-        """What a call depends on beside its arguments: the caller's current stream, for arguments like these."""
+        """Return a function that reads the caller's current stream, on which a call also depends."""
         views = [binding.view(path) for _, path in binding.array_paths]
         return (reader([v.owner for v in views], views[0].device_id if views else 0),)
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
-        """The launches for these arguments, in order."""
+        """Return the launches for these arguments, in order."""
         return self._launches(binding, stored or {}, *self.place(binding), self._workspace)
 
     def store(self, binding: Binding) -> Stored:
-        """Make the partitions that launches on these very layouts can use again, one a layout."""
+        """Make a partition for each of these layouts, which later launches on them can reuse."""
         device, stream = self.place(binding)
         made: Stored = {}
         for step in self.program.partition_steps(binding, gpu_of(device.device_id)):
             path = step.phase.path
             if path not in made:
-                # Zero: what its kernels leave unused is compared, too (changed).
+                # Filled with zeros, since `changed` also compares the bytes that the kernels do not write.
                 made[path] = DeviceMemory(self.program.partition_bytes(step), zero=True)
             item = self._launch(step, binding, None, Held(None, None, made), device)
             Prepared([item], device, stream, self._turn)()
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
-        """The path of a layout whose partition is no longer the stored one. Reads it back from the device."""
+        """Return the path of a layout whose partition differs from the stored one. Copies partitions to the host."""
         _, stream = self.place(binding)
         for path, buffer in self.store(binding).items():
             stream.sync()
@@ -114,7 +114,7 @@ class CudaExecutable(Executable):
         return None
 
     def place(self, binding: Binding, stream: int | None = None) -> tuple[Any, Any]:
-        """The device that the arguments are on, made current, and a stream there: the caller's, where none is given."""
+        """Make the arguments' device current. Return it, and the stream to use: the caller's current one by default."""
         device = device_at(binding)
         views = [binding.view(path) for _, path in binding.array_paths]
         handle = current([v.owner for v in views], device.device_id) if stream is None else stream
@@ -157,7 +157,7 @@ class CudaExecutable(Executable):
         )
 
     def _load(self, kernel: KernelCode, device: Any) -> tuple[Any, bytes]:
-        """The kernel on this device, compiled and loaded once."""
+        """Return a kernel on this device, and its machine code. It is compiled and loaded once."""
         key = kernel.name, device.device_id
         with self._lock:
             if key not in self._loaded:
@@ -169,28 +169,28 @@ class CudaExecutable(Executable):
 
 
 class Workspace:
-    """Memory for launches that come one after another: it belongs to a stream, and only grows. Thread-safe."""
+    """Memory for launches that run one after another. There is one for each stream, and it only grows. Thread-safe."""
 
     def __init__(self) -> None:
         self._held: dict[tuple[str, int, int], DeviceMemory] = {}
         self._lock = threading.Lock()
 
     def memory(self, what: str, total: int, device_id: int, stream: int) -> DeviceMemory | None:
-        """At least `total` bytes, on the current device. Cells are zero at first."""
+        """Return at least `total` bytes on the current device. Cells are initialized with zeros."""
         if total == 0:
             return None
         key = what, device_id, stream
         with self._lock:
             held = self._held.get(key)
             if held is None or held.size < total:
-                # Launches that are prepared keep what they had.
+                # Launches that are already prepared keep the old memory.
                 held = self._held[key] = DeviceMemory(total, zero=what == "cells")
             return held
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The memory that launches use beside the arguments'."""
+    """The memory that launches use besides that of the arguments."""
 
     scratch: DeviceMemory | None
     cells: DeviceMemory | None

@@ -1,6 +1,6 @@
-"""Launches as one CUDA graph: the driver starts all of them in half the time that it takes for one by itself.
+"""Start launches as one CUDA graph. The driver starts the graph in half the time of a single launch.
 
-That holds for drivers that start kernels in a row in constant time, those of CUDA 12.6 and newer.
+This holds for drivers that start a chain of kernels in constant time: those of CUDA 12.6 and newer.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 from .capture import may_be_captured, outside_captures
 from .prepared import Prepared
 
-CONSTANT_TIME = 12_060  # the driver's version from which on graphs are quicker, as it says it
+CONSTANT_TIME = 12_060  # the first version of the driver for which graphs are faster
 
 
 class GraphedLaunches:
     """Prepared launches that are started as one graph, by one thread at a time.
 
-    While the stream is captured they are launched one by one, so that they become part of what is captured: into a
-    graph of somebody else no graph can be launched. So they are where the graph cannot be started.
+    While the stream is being captured, they are launched one by one, so that they become part of the captured graph: a
+    graph cannot be launched into another. They are also launched one by one if the graph cannot be started.
     """
 
     __slots__ = ("__weakref__", "_graph", "_prepared", "_start", "_status", "_stream")
@@ -31,7 +31,7 @@ class GraphedLaunches:
         self._prepared, self._graph, self._stream = prepared, graph, prepared.stream
         self._start = driver.cuGraphLaunch
         self._status = driver.cuStreamIsCapturing if may_be_captured(int(self._stream)) else None
-        # At exit the context may be gone before: then there is nothing left to destroy.
+        # At exit the context may already be destroyed, and the graph with it.
         weakref.finalize(self, _destroy, graph).atexit = False
 
     def __call__(self) -> None:
@@ -47,13 +47,13 @@ class GraphedLaunches:
 
 
 def graphed(prepared: Prepared) -> Callable[[], None]:
-    """The launches as a graph; as they are where no graph can be made of them, or none that is quicker."""
+    """Return the launches as a graph. Return them unchanged if no graph can be made, or if it would not be faster."""
     made = _graph_of(prepared.items) if prepared.items and are_quicker() else None
     return prepared if made is None else GraphedLaunches(prepared, made)
 
 
 def _graph_of(items: list[tuple[Any, ...]]) -> Any:
-    """The driver's executable graph of launches, which are given as cuLaunchKernel takes them; None: there is none."""
+    """Make an executable graph of launches, given as cuLaunchKernel takes them. None: the driver could not make it."""
     from cuda.bindings import driver
 
     with outside_captures():
@@ -69,7 +69,7 @@ def _graph_of(items: list[tuple[Any, ...]]) -> Any:
 
 
 def _add(items: list[tuple[Any, ...]], graph: Any) -> bool:
-    """Add the launches, one after the other; whether all could be."""
+    """Add the launches to a graph, in sequence. Return whether all could be added."""
     from cuda.bindings import driver
 
     before: list[Any] = []
@@ -88,7 +88,7 @@ def _add(items: list[tuple[Any, ...]], graph: Any) -> bool:
 
 @functools.cache
 def are_quicker() -> bool:
-    """Whether a graph starts in less time than its kernels by themselves, with this driver."""
+    """Whether this driver starts a graph faster than its kernels one by one."""
     from cuda.bindings import driver
 
     error, version = driver.cuDriverGetVersion()

@@ -1,4 +1,4 @@
-"""Machine code on a device, and what is said of it there beside its launches."""
+"""Load machine code on a device, and set the attributes of its kernels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .compile import require
 
 
 def load(code: bytes, name: str, device: Any, carveout: int = -1) -> tuple[Any, Any]:
-    """The kernel of that name, and its module: a kernel whose module is collected runs unloaded code.
+    """Return the kernel of that name, and its module. Keep the module alive: without it the kernel's code is unloaded.
 
-    carveout: its preferred shared memory carveout in percent; -1: none.
+    carveout: the kernel's preferred shared memory carveout in percent; -1: none.
     """
     module = require().ObjectCode.from_cubin(code, name=name)
     kernel = module.get_kernel(name)

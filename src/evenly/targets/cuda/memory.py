@@ -1,7 +1,7 @@
-"""Device memory that outlives the stream it was first used on.
+"""Device memory that outlives the stream on which it was first used.
 
-Allocated and freed in the driver's plain way: freeing waits for the device, so work that is
-still in flight on any stream, one that its owner has destroyed meanwhile included, is safe.
+It is allocated and freed by cuMemAlloc and cuMemFree. Freeing waits for the device, so it is safe while work is in
+flight on any stream, even on one that its owner has destroyed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .capture import outside_captures
 
 
 class DeviceMemory:
-    """`size` bytes on the current device, freed when the last reference goes. `handle`: their address.
+    """`size` bytes on the current device, freed with the last reference. `handle` is their address.
 
-    zero: filled with zeros, whatever stream uses them first.
+    zero: whether to fill them with zeros, before any stream can use them.
     """
 
     __slots__ = ("__weakref__", "handle", "size")
@@ -33,14 +33,14 @@ class DeviceMemory:
                 f"{size:,} bytes of scratch memory could not be had on the device: {error.name}"
             )
         self.handle, self.size = int(pointer), size
-        # At exit the context may be gone before: then there is nothing left to free.
+        # At exit the context may already be destroyed, and the memory with it.
         weakref.finalize(self, _free, pointer).atexit = False
         if zero:
             driver.cuMemsetD8(pointer, 0, size)
             driver.cuStreamSynchronize(driver.CUstream(0))
 
     def read(self, count: int) -> bytes:
-        """The first `count` bytes, copied to the host. Waits for the device."""
+        """Copy the first `count` bytes to the host. This waits for the device."""
         from cuda.bindings import driver
 
         out = bytearray(count)

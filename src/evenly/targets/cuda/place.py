@@ -1,4 +1,4 @@
-"""Where a call's arguments are."""
+"""Find the device that holds the arguments of a call."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from .compile import require
 
 
 def current_device(device_id: int | None) -> Any:
-    """A device of cuda.core's, made current; None: the one that is. Its context stays."""
+    """Make a device current, and return it as a cuda.core device. None: the current one. Its context is kept alive."""
     device = require().Device(device_id)
     make_current(device)
     return device
 
 
 def device_at(binding: Binding) -> Any:
-    """The device that the arguments are on, made current; where there are no arrays, the current one."""
+    """Make the device that holds the arguments current, and return it. Without arrays, it is the current one."""
     views = (binding.view(path) for _, path in binding.array_paths)
     return current_device(next((v.device_id for v in views), None))
 
 
 @functools.cache
 def gpu_of(device_id: int) -> Gpu:
-    """What decides how work is divided on a device."""
+    """Return the properties of a device that determine how work is divided on it."""
     held = require().Device(device_id).properties
     return Gpu(
         int(held.multiprocessor_count),

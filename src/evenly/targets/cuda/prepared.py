@@ -1,4 +1,4 @@
-"""Launches whose every argument is known, as the driver takes them: a call costs little more than the driver's."""
+"""Launches with all arguments packed for the driver, so that a call costs little more than the driver's own."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Prepared:
-    """Launches on one stream, one after another. Calling it launches them; safe from several threads.
+    """Launches on one stream, in sequence. Calling the object launches them; several threads may call it.
 
-    It holds the scratch memory that they use, and not the arrays: whoever calls it has those.
-    turn: taken while several are launched, so that another thread's do not come between them:
-    they share the scratch memory of the stream.
-    items: the launches as cuLaunchKernel takes them.
+    It keeps the scratch memory alive that they use, but not the arrays: the caller has to do that.
+    turn: a lock that is held while several kernels are launched. Launches of other threads, which share the stream's
+    scratch memory, can then not come between them.
+    items: the arguments of cuLaunchKernel for each launch.
     """
 
     __slots__ = (
@@ -72,7 +72,7 @@ class Prepared:
         for item in self.items:
             (error,) = self._launch(*item)
             if error:
-                # Most often a thread that has no context yet.
+                # Most often, the thread has no context yet.
                 make_current(self.device)
                 (error,) = self._launch(*item)
                 if error:
@@ -85,7 +85,7 @@ def only_one_device() -> bool:
 
 
 def packed(arguments: tuple[Any, ...]) -> tuple[Any, Any, int]:
-    """Arguments as the driver wants them: the values, the array of their addresses, and where that is."""
+    """Pack arguments for the driver. Return the values, the array of their addresses, and that array's address."""
     values = (ctypes.c_int64 * max(2 * len(arguments), 1))()  # 16 bytes each, as complex128 needs
     start = ctypes.addressof(values)
     for i, value in enumerate(arguments):

@@ -1,4 +1,4 @@
-"""Prefix sums of tile sizes on the device: what makes a subset (a frontier) without asking the host."""
+"""Compute prefix sums of tile sizes on the device, to make a subset (a frontier) without waiting for the device."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ LIMIT = 2**31 - 2**21
 
 
 def prefix_sums(base: LayoutInstance, tiles: Any, count: Any = None) -> Any:
-    """The prefix sums (n + 1,) of the sizes of the base's `tiles` (n,), on the caller's current stream.
+    """Compute the prefix sums (n + 1,) of the sizes of the base's `tiles` (n,), on the caller's current stream.
 
-    Tiles at and beyond count[0] count as empty. int32 where the base has few enough atoms
-    (tiles are distinct), else int64.
+    Tiles at and beyond index count[0] count as empty. The sums are int32 if the base has few enough atoms (tiles are
+    distinct), else int64.
     """
     wide = int(base.max_atoms) >= LIMIT
     n = len(tiles)
@@ -75,14 +75,17 @@ def _argument(p: Any, binding: Binding, wide: bool) -> Any:
 def _loaded(
     spec: LayoutSpec, widths: tuple[int, int], wide: bool, device_id: int, arch: str
 ) -> tuple[Any, Any]:
-    """The module of the three kernels for this kind of base, and the parameters of the first."""
+    """Return the module of the three kernels for this type of base, and the parameters of the first kernel."""
     source, parameters = emit(spec, widths, wide)
     code = compiling.cubin(source, "scan_sizes", arch)
     return compiling.require().ObjectCode.from_cubin(code, name="scan"), parameters
 
 
 def emit(spec: LayoutSpec, widths: tuple[int, int], wide: bool) -> tuple[str, Any]:
-    """The source of the three kernels. widths: bytes of an entry of `selected`, and of `count` (0: none)."""
+    """Emit the source of the three kernels. Return it, and the parameters of the first that come from the base.
+
+    widths: bytes of an entry of `selected`, and of `count` (0: there is no count).
+    """
     cx, layout = lower_layout(spec, ("base",))
     code = layout_code(cx, layout)
     text = Text(wide, frozenset())

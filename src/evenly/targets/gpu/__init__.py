@@ -1,11 +1,11 @@
-"""What every GPU has in common: kernels of CUDA C++, as text, and what their launches need.
+"""The part that all GPU targets share: emit kernels as CUDA C++ text, and compute what their launches need.
 
-kernels      the entry: from a program's phases to kernels
-engines/     what executes a phase under a schedule, one file each; engine: their contract
-emit/        from typed phases to text: what the engines write with
-device/      the headers that stand in front of each kernel; headers: as one text
-launching    from arguments to launches: scratch memory, parameters; sizing: grids and buffers, as engines give them
-failures     what a user is told of a kernel that no GPU runs
+kernels      the entry: emits all kernels of a program
+engines/     the engines, which execute phases under a schedule, one file each (engine.py is their contract)
+emit/        prints typed phases as text; the engines use it
+device/      the headers that precede each kernel; headers.py joins them to one text
+launching    turns arguments into launches: scratch memory, parameters; sizing: the grids and buffers of an engine
+failures     the error for a kernel that no GPU can run
 
-Nothing here compiles or launches: `cuda` does that on a GPU, `simt` on the CPU.
+Nothing here compiles or launches. Target `cuda` does that on a GPU, `simt` on the CPU.
 """

@@ -1,7 +1,7 @@
-"""The contract of engines: what executes a phase under a schedule on a GPU.
+"""The contract of engines. An engine executes a phase under a schedule on a GPU.
 
-To add an engine is to add one file in engines/, the header in device/ that its kernels call, and one line
-to TABLE in engines/__init__.py. A schedule names it: `engine = "..."`.
+To add one, add a file in engines/, the header in device/ that its kernels call, and a line to TABLE in
+engines/__init__.py. A schedule names its engine: `engine = "..."`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ Counts = npt.NDArray[np.int64]
 
 
 class Engine:
-    """An engine. It has no state: what it knows of a phase is in the PhaseCode that it gives.
+    """An engine. It has no state: everything about a phase is in the PhaseCode that `emit` returns.
 
-    owners: of the schedules that may name it. parameters: that these must have.
-    runs_methods: whether it runs the schedule's own `setup`, `tiles` and `atoms`.
-    on_cpu: how target `cpu` divides the work: as the schedule's methods say, tiles and atoms evenly ("merge"),
-    or atoms evenly ("nonzero").
+    owners: a schedule may name this engine if its `owner` is one of these.
+    parameters: the parameters that such a schedule must have.
+    runs_methods: whether the engine runs the schedule's own `setup`, `tiles` and `atoms`.
+    on_cpu: how target `cpu` divides the work: as the schedule's methods say ("methods"), tiles and atoms evenly
+      ("merge"), or atoms evenly ("nonzero").
     """
 
     owners: ClassVar[tuple[str, ...]] = ("thread", "group")
@@ -37,23 +38,27 @@ class Engine:
     on_cpu: ClassVar[Literal["methods", "merge", "nonzero"]] = "merge"
 
     def emit(self, unit: Unit, phase: Any, name: str) -> PhaseCode:
-        """The kernels of a phase, whose names begin with `name`, and how they are launched.
+        """Emit the kernels of a phase, with names that begin with `name`, and how to launch them.
 
-        Raises InputError for a phase that it cannot run under this schedule.
+        Raises InputError for a phase that the engine cannot run under this schedule.
         """
         raise NotImplementedError
 
     def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
-        """How many blocks the main kernel has."""
+        """Return the number of blocks of the main kernel."""
         return launch_of(schedule, sizes)[0]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
-        """Shared memory that a block takes for accumulators of so many bytes a tile, where that may be too much."""
+        """Return the bytes of shared memory of a block, where they may exceed what a block can have; else 0.
+
+        value_bytes: bytes of a tile's accumulators.
+        """
         return 0
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts] | None:
-        """The threads of a group, and the atoms that each group takes, in order: (n,) int64.
+        """Return the threads of a group, and the number of atoms that each group takes, in order: (n,) int64.
 
-        offsets: (tiles + 1,) int64, where tiles begin. None: the schedule's methods have to be walked.
+        Return None if that can only be found by running the schedule's methods.
+        offsets: where each tile begins, (tiles + 1,) int64.
         """
         return None

@@ -1,4 +1,4 @@
-"""What a user is told of a kernel that no GPU runs."""
+"""The error for a kernel that no GPU can run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from evenly.errors import InputError
 
 
 def too_much_shared(nbytes: int, most: int, kernel: str) -> InputError:
-    """What a user is told whose blocks need so many bytes of shared memory."""
+    """Return the error for blocks that need `nbytes` of shared memory, where `most` is the limit."""
     return InputError(
         "schedule",
         expected=f"blocks that fit into {most:,} bytes of shared memory",

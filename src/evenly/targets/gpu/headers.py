@@ -1,4 +1,4 @@
-"""The device headers, as one text: NVRTC gets them in front of each kernel."""
+"""Join the device headers to one text, which NVRTC gets in front of each kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ INCLUDE = '#include "'
 
 
 def in_order(folder: Path) -> tuple[str, ...]:
-    """The headers of a folder, each behind those that it includes."""
+    """Return the names of a folder's headers, each after those that it includes."""
     found: dict[str, None] = {}
 
     def add(name: str) -> None:
@@ -30,7 +30,7 @@ ORDER = in_order(FOLDER)
 
 @functools.cache
 def text() -> str:
-    """All headers in order, without the lines that join them as files."""
+    """Return all headers in order, without their `#pragma once` and `#include` lines."""
     dropped = ("#pragma once", INCLUDE)
     parts = []
     for name in ORDER:

@@ -1,4 +1,4 @@
-"""From a program's phases to its kernels: the entry to emitting."""
+"""Emit all kernels of a program. This is the entry to the emitter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .engines import engine_for
 
 
 def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
-    """The kernels of every phase, in order. Raises InputError for a schedule of blocks that no GPU runs."""
+    """Emit the kernels of every phase, in order. Raises InputError if the schedule's block size fits no GPU."""
     schedule = unit.schedule
     check_block(type(schedule).__name__, schedule.block)
     return tuple(

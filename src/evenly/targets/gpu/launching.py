@@ -1,6 +1,6 @@
-"""From arguments to launches: grids, scratch memory, and what each parameter of a kernel is.
+"""Turn arguments into launches: compute grids, scratch memory, and the value of each kernel parameter.
 
-Nothing here knows a device: `cuda` launches the steps on one, `simt` executes them on the CPU.
+Nothing here uses a device. Target `cuda` launches the steps on a GPU, `simt` executes them on the CPU.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from .sizing import Buffer, Sizing
 
 ALIGN = 256
 Paths = Collection[ir.Path]
-Sized = tuple[PhaseCode, Sizing]  # a phase, and how it is launched on the arguments at hand
+Sized = tuple[PhaseCode, Sizing]  # a phase, and how it is launched on the current arguments
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One kernel of a run: the phase that it is of (by number), how that is launched, and the kernel's grid."""
+    """One kernel launch of a run.
+
+    phase, number: the phase that the kernel belongs to, and its number. sizing: how that phase is launched.
+    """
 
     kernel: KernelCode
     phase: PhaseCode
@@ -47,9 +50,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the scratch memory: an array that kernels share.
+    """A part of the scratch memory: one array that kernels share.
 
-    key: a workspace's path, (phase, buffer), or (path of a layout, buffer). item: bytes of an element (sizing.py).
+    key: the path of a workspace, (number of a phase, name of a buffer), or (path of a layout, name of a buffer).
+    item: bytes of an element (sizing.py).
     """
 
     key: Any
@@ -61,7 +65,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Where each piece of the scratch memory lies, and its whole size in bytes."""
+    """The layout of the scratch memory: its pieces, and its total size in bytes."""
 
     pieces: dict[Any, Piece]
     nbytes: int
@@ -69,7 +73,10 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a run takes: its steps in order, scratch memory, and bytes that are all zero between launches."""
+    """What a run needs: its steps in order, its scratch memory, and the size of the memory of zeros.
+
+    zeros: bytes of a buffer that must be all zero when a launch begins; kernels leave it so.
+    """
 
     steps: list[Step]
     scratch: Scratch
@@ -77,13 +84,16 @@ class Run:
 
     @property
     def workspace_bytes(self) -> int:
-        """All memory beside the arguments'."""
+        """The bytes of all memory other than the arguments."""
         return self.scratch.nbytes + self.zeros
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """Where a launch finds memory that is no argument of the user's: 0 where it needs none."""
+    """The addresses of the memory that a launch uses besides the user's arguments. 0: it needs none.
+
+    cells: the memory of zeros (see `Run`). partition: a partition that the plan has stored.
+    """
 
     scratch: int = 0
     cells: int = 0
@@ -105,9 +115,9 @@ class Program:
             self.codes = emit(phases, Unit(*given, wide=True))
 
     def run(self, binding: Binding, gpu: Gpu, stored: Paths = ()) -> Run:
-        """What a run on these arguments takes. stored: the layouts whose partitions a plan has."""
+        """Compute what a run on these arguments needs. stored: the layouts whose partitions the plan has stored."""
         sized = list(self._sized(binding, gpu))
-        # Phases run one after the other, and share what is all zero between launches.
+        # Phases run one after the other, so they share one buffer that is all zero between launches.
         zeros = (b.nbytes for _, sizing in sized for b in sizing.buffers if b.holds == "zeros")
         scratch = self._scratch(sized, binding, stored)
         return Run(self._steps(sized, stored), scratch, max(zeros, default=0))
@@ -126,7 +136,7 @@ class Program:
         return steps
 
     def partition_steps(self, binding: Binding, gpu: Gpu) -> Iterator[Step]:
-        """The kernels that make the partitions which a plan may store, one layout after the other."""
+        """Yield the launches that make the partitions that a plan may store, layout by layout."""
         made = set()
         for number, (code, sizing) in enumerate(self._sized(binding, gpu)):
             if code.partition and code.partition.kept and code.path not in made:
@@ -134,7 +144,7 @@ class Program:
                 yield from _launched(code.partition.kernels, code, number, sizing)
 
     def _sized(self, binding: Binding, gpu: Gpu) -> Iterator[Sized]:
-        """The phases, and how each is launched on these arguments."""
+        """Yield each phase, with how it is launched on these arguments."""
         for code in self.codes:
             sizes, lanes = Sizes(0, 0), 1
             if code.path:
@@ -146,7 +156,7 @@ class Program:
 
     @property
     def position(self) -> int:
-        """Bytes of a position."""
+        """The bytes of a position."""
         return 8 if self.wide else 4
 
     # ---- memory ----------------------------------------------------------------------------------
@@ -182,7 +192,7 @@ class Program:
     def arguments(
         self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
-        """The arguments of a step's kernel."""
+        """Return the arguments of a step's kernel, in the order of its parameters."""
         pieces = scratch.pieces if scratch else {}
         return tuple(self._argument(p, step, binding, pieces, at) for p in step.kernel.parameters)
 
@@ -193,7 +203,7 @@ class Program:
             case "array":
                 if p.path[0] != "$":
                     return binding.view(p.path).pointer
-                # A partition kernel reads no workspace, and has no scratch memory.
+                # Kernels that make a partition to store have no scratch memory, and read no workspace.
                 return at.scratch + pieces[p.path].offset if pieces else 0
             case "extent":
                 return binding.extent(p.path, p.axis)
@@ -207,7 +217,7 @@ class Program:
 def _launched(
     kernels: tuple[KernelCode, ...], code: PhaseCode, number: int, sizing: Sizing
 ) -> Iterator[Step]:
-    """The steps of these kernels of a phase."""
+    """Yield a step for each of these kernels of a phase whose grid is not empty."""
     for kernel in kernels:
         if sizing.grids[kernel.grid][0] > 0:
             yield Step(kernel, code, number, sizing)
@@ -225,7 +235,7 @@ def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses
 
 # ---- sizes -----------------------------------------------------------------------------------------
 def entries(w: Workspace, binding: Binding) -> int:
-    """How many entries a workspace array needs."""
+    """Return the number of entries that a workspace array needs."""
     if w.extent == "one":
         return 1
     tiles = int(binding.layout(w.layout).max_tiles)
@@ -245,13 +255,13 @@ _SCALARS: dict[str, Any] = {
 
 
 def scalar(value: Any, type_: str, wide: bool) -> Any:
-    """A number as a kernel's parameter of a C++ type."""
+    """Convert a number to the NumPy type of a kernel parameter of this C++ type."""
     if type_ == "pos":
         type_ = "long long" if wide else "int"
     return _SCALARS[type_](value)
 
 
 def lanes_of(e: ir.Expr | None, binding: Binding) -> int:
-    """How many lanes a dense axis has."""
+    """Return the number of lanes of a dense axis."""
     assert e is not None
     return max(0, value_of(e, binding.scalar, binding.extent))

@@ -1,4 +1,4 @@
-"""How a phase is launched on the arguments at hand: grids, counts and buffers, each by its name."""
+"""How a phase is launched on certain arguments: its grids, counts and buffers, each with a name."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ ONE = (1, 1)  # a grid of one block
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Memory that a phase's kernels use beside the caller's arrays.
+    """Memory that the kernels of a phase use besides the caller's arrays.
 
-    nbytes: its size. item: bytes of an element; 4 where elements are structs that only the kernels know.
-    holds: "run": what one run hands from kernel to kernel. "zeros": all zero between launches; kernels leave it so.
-    "partition": what follows from the layout's structure; the phases of one layout share it, and a plan may keep it.
+    nbytes: its size. item: bytes of an element; 4 if elements are structs that only the kernels know.
+    holds: "run": data that one kernel of a run passes to a later one.
+      "zeros": all zero between launches; every kernel restores the zeros that it has overwritten.
+      "partition": data that depends only on the layout's structure. The phases of one layout share it, and a plan may
+      keep it.
     """
 
     name: str
@@ -26,9 +28,10 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Sizing:
-    """grids: blocks, and blocks along a dense axis; kernels of a grid of no blocks are not launched.
+    """How a phase is launched.
 
-    counts: what kernels are told of the grids, as parameters (emit/parameters.py).
+    grids: the number of blocks, and of blocks along a dense axis. A kernel whose grid has no blocks is not launched.
+    counts: numbers of blocks that kernels take as parameters (emit/parameters.py).
     """
 
     grids: Mapping[str, tuple[int, int]]

@@ -1,1 +1,1 @@
-"""The typed program as text: what all targets' printers share. A target adds its syntax and its spellings."""
+"""Print the typed program as source text: the part that all targets share. A target adds its syntax and spellings."""

@@ -1,8 +1,8 @@
-"""Expressions as text, in the syntax of a target's language.
+"""Print expressions in the syntax of a target's language.
 
-The type of what is printed is that of the expression in the typed program, always: a constant is a literal of its
-own type, and an operation that the language does in another type is converted back. So no operand need know what
-stands beside it.
+The printed text always has the type that the expression has in the typed program. A constant becomes a literal of its
+own type. If the language computes an operation in another type, the result is converted back. So an operand can be
+printed without knowing what stands beside it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ Indexed = ir.Element | ir.Store | ir.Atomic
 class Syntax:
     """How a language writes operators and literals.
 
-    binds: how tightly each operator does, "unary", "select" and the words of logic among them. spelled: the words of
-    logic and of truth. select: a conditional expression, with the places c, a and b. logical: operands of `and` and
-    `or` that bind less have parentheses: more than the language asks for, as readers do. complex: what makes a complex
-    number of its parts, with the place t. functions: by the names of types, the operators ("negate": the unary -)
-    that are calls, since the language's own operator means something else there.
+    binds: the precedence of each operator, including "unary", "select", "and", "or" and "not". A higher number binds
+      more tightly.
+    spelled: the spellings of "and", "or", "not", "True" and "False".
+    select: a conditional expression, with the placeholders c, a and b.
+    logical: an operand of `and` or `or` whose precedence is lower gets parentheses. This is more than the language
+      needs, for the reader's sake.
+    complex: the function that makes a complex number from its parts, with the placeholder t.
+    functions: for the name of a type, the operators ("negate" is the unary -) that are printed as calls, since the
+      language's own operator has another meaning for that type.
     """
 
     binds: Mapping[str, int]
@@ -40,11 +44,12 @@ class Syntax:
     functions: Mapping[str, Mapping[str, str]]
 
     def function(self, op: str, t: Scalar) -> str | None:
+        """Return the function that computes `op` for the type `t`; None if the language's operator does."""
         return self.functions.get(t.name, {}).get(op)
 
 
 class Expressions:
-    """Prints expressions. A target says what literals, arguments, elements, casts and calls look like."""
+    """Prints expressions. A subclass for each target prints literals, arguments, elements, casts and calls."""
 
     syntax: ClassVar[Syntax]
     names: Names
@@ -53,12 +58,12 @@ class Expressions:
         return self.bound(e)[0]
 
     def operand(self, e: ir.Expr, binds: int) -> str:
-        """`e` where an operator that binds `binds` stands around it."""
+        """Print `e` as an operand of an operator of precedence `binds`, with parentheses if it needs them."""
         text, mine = self.bound(e)
         return text if mine >= binds else f"({text})"
 
     def bound(self, e: ir.Expr) -> tuple[str, int]:
-        """The text of `e`, and how tightly it binds."""
+        """Return the text of `e`, and its precedence."""
         match e:
             case ir.Const():
                 return self.constant(e)
@@ -101,7 +106,7 @@ class Expressions:
         return self.names.variable(v)
 
     def constant(self, c: ir.Const) -> tuple[str, int]:
-        """A literal of exactly the constant's type."""
+        """Print a literal of exactly the constant's type."""
         if c.type.is_bool:
             return self.syntax.spelled[str(bool(c.value))], ATOM
         if c.type.is_complex:
@@ -114,7 +119,7 @@ class Expressions:
         return f"{function}({', '.join(map(self.expr, arguments))})", ATOM
 
     def unary(self, e: ir.Unary) -> tuple[str, int]:
-        """- and ~ of numbers, `not` of truth values; see `converted`."""
+        """Print - or ~ of a number, or `not` of a truth value. The result may need `converted`."""
         if e.op == "not":
             binds = self.syntax.binds["not"]
             return f"{self.syntax.spelled['not']}{self.operand(e.operand, binds)}", binds
@@ -125,7 +130,7 @@ class Expressions:
         return self.converted(f"{e.op}{self.operand(e.operand, binds + 1)}", binds, e.type)
 
     def binary(self, e: ir.Binary) -> tuple[str, int]:
-        """Left-associative operators; see `converted`."""
+        """Print a left-associative operator. The result may need `converted`."""
         function = self.syntax.function(e.op, e.type)
         if function:
             return self.call_of(function, e.left, e.right)
@@ -138,20 +143,20 @@ class Expressions:
         return f"{self.array(e.array)}[{self.index(e)}]"
 
     def index(self, e: Indexed) -> str:
-        """The flat index of an element, rows after rows."""
+        """Print the flat index of an element, in row-major order."""
         flat = self.index_on(e, 0)
         for axis in range(1, len(e.indices)):
             rows = flat if axis == 1 else f"({flat})"
             flat = f"{rows} * {self.extent(e.array, axis)} + {self.index_on(e, axis)}"
         return flat
 
-    # ---- what languages differ in --------------------------------------------------------------
+    # ---- what each language defines ------------------------------------------------------------
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
-        """What an operator gave, as a value of `t` where the language makes it another type."""
+        """Convert the result of an operator to `t`, if the language computes it in another type."""
         raise NotImplementedError
 
     def machine(self, t: Scalar) -> str:
-        """The language's name of the type that computes with a scalar."""
+        """Return the language's name for the type in which this scalar is computed."""
         raise NotImplementedError
 
     def float_literal(self, c: ir.Const) -> str:
@@ -170,14 +175,14 @@ class Expressions:
         raise NotImplementedError
 
     def index_on(self, e: Indexed, axis: int) -> str:
-        """An element's index on one axis, as `index` needs it."""
+        """Print an element's index on one axis, for `index`."""
         raise NotImplementedError
 
     def element(self, e: ir.Element) -> tuple[str, int]:
         raise NotImplementedError
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
-        """A conversion between two types that the machine holds differently."""
+        """Print a conversion between two types that the machine represents differently."""
         raise NotImplementedError
 
     def call(self, e: ir.Call) -> tuple[str, int]:

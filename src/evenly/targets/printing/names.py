@@ -1,7 +1,7 @@
-"""Identifiers for what a user has named.
+"""Make identifiers for the names in a user's code.
 
-Every name of a user's is printed with a prefix that nothing else begins with, neither what targets write
-themselves nor a header or a library of theirs: so there is no list of words that are reserved.
+Each is printed with a prefix that no other identifier has: neither those that a target writes itself, nor those of a
+header or library that it uses. So no list of reserved words is needed.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ _ILLEGIBLE = re.compile(r"[^A-Za-z0-9_]")
 
 
 def legible(name: str) -> str:
-    """`name` in the letters that identifiers have in every language, and not too many of them."""
+    """Return `name` with only the characters that identifiers have in every language, and shortened."""
     return _ILLEGIBLE.sub("_", name[:_LONGEST])
 
 
 def joined(path: ir.Path) -> str:
-    """An argument, a field of one, or a workspace array ("$", name), as one word."""
+    """Return the path of an argument, of a field, or of a workspace array ("$", name), as one word."""
     return "_".join(x for x in path if x != "$")
 
 
 class Names(dict[Any, str]):
-    """The identifiers of one scope, by what they name: each is handed out once."""
+    """The identifiers of one scope, by the object that each names. No two objects have the same identifier."""
 
     def __init__(self) -> None:
         super().__init__()
         self._taken: set[str] = set()
 
     def unique(self, wanted: str) -> str:
-        """`wanted`, with a number if somebody has it."""
+        """Return `wanted`, with a number appended if it is taken."""
         name, n = wanted, 0
         while name in self._taken:
             n += 1
@@ -43,7 +43,7 @@ class Names(dict[Any, str]):
         return name
 
     def of(self, key: object, wanted: str) -> str:
-        """The name of `key`, a new one if it has none."""
+        """Return the name of `key`. Make one from `wanted` if it has none yet."""
         if key not in self:
             self[key] = self.unique(wanted)
         return self[key]

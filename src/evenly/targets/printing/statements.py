@@ -1,4 +1,7 @@
-"""Statements as lines of text. How stores, loops and passes look depends on the target and on who runs them."""
+"""Print statements as lines of text.
+
+How stores, loops and passes look depends on the target, and on whether a thread or a group runs them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from evenly.language import combine, ir
 
 from .expressions import Expressions
 
-# Accumulators whose combination names each operand once: their contributions need no variable.
+# Accumulators whose combination uses each operand once, so that a contribution needs no variable.
 _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
 
 T = TypeVar("T", bound=Expressions)
@@ -21,7 +24,8 @@ T = TypeVar("T", bound=Expressions)
 class Words:
     """How a language writes statements.
 
-    condition: of a branch, with the place c. end: of a line. print: the function that does. string: a literal of text.
+    forever: the head of an endless loop. condition: the head of a branch, with the placeholder c.
+    end: the end of a line. print: the function that prints. string: makes a string literal.
     """
 
     forever: str
@@ -40,7 +44,7 @@ class Statements(Generic[T]):
         self.text = text
         self.lines: list[str] = []
         self.depth = 1
-        # What is accumulated comes from one atom after the other, each further on than the last.
+        # Whether contributions to accumulators come from atoms in ascending order.
         self.ascends = False
 
     # ---- lines -----------------------------------------------------------------------------
@@ -48,18 +52,18 @@ class Statements(Generic[T]):
         raise NotImplementedError
 
     def compound(self, head: str) -> AbstractContextManager[None]:
-        """The body of a compound statement."""
+        """Open a compound statement; the lines written inside the `with` are its body."""
         raise NotImplementedError
 
     def otherwise(self) -> AbstractContextManager[None]:
-        """The other branch, right after the first."""
+        """Open the `else` branch, right after the first branch."""
         raise NotImplementedError
 
     def simple(self, text: str) -> None:
         self.line(text + self.words.end)
 
     def effect(self, text: str) -> None:
-        """What one processor does for the tile."""
+        """Write a statement that only one processor executes for a tile."""
         self.simple(text)
 
     # ---- statements --------------------------------------------------------------------------
@@ -110,7 +114,7 @@ class Statements(Generic[T]):
             self.assign(s.result, self.atomic_call(s))
 
     def inner(self, block: ir.Block) -> None:
-        """A block in one that is being written."""
+        """Write a block nested in the one that is being written."""
         for s in block:
             self.statement(s)
 
@@ -133,13 +137,13 @@ class Statements(Generic[T]):
 
     # ---- accumulators --------------------------------------------------------------------------
     def identities(self, accumulators: tuple[ir.Accumulator, ...]) -> None:
-        """The accumulators' fields, before the first contribution."""
+        """Write assignments that set the accumulators' fields to their identities."""
         for acc in accumulators:
             for v, e in zip(acc.fields, acc.identity, strict=True):
                 self.assign(v, self.text.expr(e))
 
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
-        """fields = combined(fields, values)."""
+        """Write fields = combined(fields, values)."""
         held: list[ir.Expr] = []
         for value in self.common(*values):
             if acc.op in _ONCE or isinstance(value, ir.Var | ir.Const):
@@ -157,21 +161,21 @@ class Statements(Generic[T]):
         b: tuple[ir.Expr, ...],
         later: bool = False,
     ) -> None:
-        """fields = combined(a, b), for operands that are cheap to repeat; `later`: see `combined`."""
+        """Write fields = combined(a, b), for operands that are cheap to repeat. For `later` see `combined`."""
         body, results = combine.combined(acc, a, b, later or self.ascends)
         self.block(body)
         if len(results) == 1:
             self.assign(acc.fields[0], self.text.expr(results[0]))
             return
         new = [ir.Var("new", r.type) for r in results]
-        for v, r in zip(new, results, strict=True):  # all of them before the first old one goes
+        for v, r in zip(new, results, strict=True):  # compute all before any is overwritten
             self.assign(v, self.text.expr(r))
         for v, n in zip(acc.fields, new, strict=True):
             self.assign(v, self.text.var(n))
 
-    # ---- what targets differ in ----------------------------------------------------------------
+    # ---- what each target defines --------------------------------------------------------------
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
-        """The expressions without what they repeat, where that is written first."""
+        """Return the expressions. A target may first write common subexpressions to variables, and replace them."""
         return expressions
 
     def assign(self, v: ir.Var, text: str) -> None:

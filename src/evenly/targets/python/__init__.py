@@ -1,7 +1,7 @@
-"""The target `python`: the reference, which every other target must agree with.
+"""The target `python`: the reference, with which every other target must agree.
 
-It runs the user's own function, tile after tile and atom after atom, and checks what
-the fast targets take for granted: bounds, divisors, values that do not fit. Slow.
+It runs the user's own function, one tile and one atom after another, and checks what the
+fast targets do not: bounds, divisors, and whether values fit. It is slow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class PythonTarget(Target):
-    """Plain interpretation. It needs nothing and is always there."""
+    """Interprets the kernel. It needs no other package, and is always available."""
 
     name = "python"
     reference = True
@@ -42,5 +42,5 @@ class PythonTarget(Target):
     def build(
         self, typed: Typed, schedule: Schedule, wide: bool, debug: bool
     ) -> tuple[Executable, Phases]:
-        """Nothing is compiled, and every schedule owns whole tiles: it walks them in order."""
+        """Return the reference. Nothing is compiled, and tiles are walked whole and in order under every schedule."""
         return Reference(typed), cut(typed.program, whole=True)

@@ -1,4 +1,4 @@
-"""Arrays as a kernel sees them in the reference: every index checked, every store typed."""
+"""Arrays as a kernel sees them in the reference. Every index is checked, and every stored value converted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 class CheckedArray:
-    """An array argument, or an array field of a layout (`ids`: its elements are weak integers)."""
+    """An array argument, or an array field of a layout. ids: whether its elements are weak integers."""
 
     def __init__(self, array: Any, name: str, ids: bool = False, writable: bool = True) -> None:
         self._array = array if type(array) is np.ndarray else as_numpy(array, name)
@@ -62,7 +62,7 @@ class CheckedArray:
         self._array[self._checked(index)] = self.convert(value)
 
     def convert(self, value: Any) -> Any:
-        """`value` as an element: integers keep their low bits; a float never becomes an integer."""
+        """Convert `value` to the element type. Integers keep their low bits. A float never becomes an integer."""
         t = self._type
         if not _FITS[t.kind](value):
             given = f"a {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""The reference's executable: the kernel's own function, which no schedule changes."""
+"""The executable of the reference, which runs the kernel's own function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run import run
 
 
 class Reference(Executable):
-    """What the program was made of from outside stays as it was."""
+    """Runs the kernel's function. Values that it reads from outside are those that were read when it was compiled."""
 
     def __init__(self, typed: Typed) -> None:
         self.typed = typed

@@ -1,4 +1,4 @@
-"""What goes wrong while a kernel runs, and the line of the user's file where it did."""
+"""The errors of a kernel while it runs, with the line of the user's file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evenly.errors import InputError
 
 
 class RunError(InputError):
-    """A mistake that shows only when the kernel runs. `where`: "file:line in function"."""
+    """A mistake that is only found when the kernel runs. where: "file:line in function"."""
 
     where: str = ""
 
@@ -34,14 +34,14 @@ class AssertionFailed(RunError, AssertionError):
 
 
 class BadValue(RunError):
-    """A number that the operation has no answer for: int(nan), a shift by -1."""
+    """A number for which the operation has no result, such as int(nan) or a shift by -1."""
 
 
 def located(error: Exception, codes: dict[CodeType, str]) -> RunError:
-    """`error` as a RunError that says where the user's code raised it.
+    """Return `error` as a RunError that says where in the user's code it was raised.
 
-    codes: those of the user's functions, each with its name; the innermost one
-    that runs when the error is raised is the place.
+    That is the innermost of the user's functions that was running. codes: the code objects of these functions, with
+    their names.
     """
     said = error if isinstance(error, RunError) else _translated(error)
     traceback: TracebackType | None = error.__traceback__

@@ -1,8 +1,8 @@
-"""What a kernel's names stand for in the reference: typed sums, minima, mathematics, atomics.
+"""The functions that a kernel's names refer to in the reference: typed sums, minima, mathematics, atomics.
 
-`replacement` is the table's only reader; what is not in it stands for itself. The
-table is keyed by the object, not by its name, so that `import math as m` and
-`from math import sqrt` mean the same.
+`replacement` looks an object up in the table. An object that is not in the table is not
+replaced. The keys are objects, not names, so that `import math as m` and `from math import sqrt`
+mean the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING: Any = object()
 
 # ---- reductions ----------------------------------------------------------------------------------
 def _sum(values: Iterable[Any], start: Any = 0) -> Any:
-    total = start  # not Python's sum: from 3.12 on that one compensates for rounding
+    total = start  # not Python's sum, which compensates for rounding from 3.12 on
     for v in values:
         total = operators.add(total, v)
     return total
@@ -42,7 +42,7 @@ def _all(values: Iterable[Any]) -> np.bool_:
 
 
 def _extreme(pick: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """min or max, in both forms: of numbers, and of a generator with a default."""
+    """Return min or max, which take several numbers, or a generator and a default."""
 
     def extreme(*given: Any, default: Any = _NOTHING) -> Any:
         if len(given) > 1:
@@ -53,7 +53,7 @@ def _extreme(pick: Callable[[Any, Any], Any]) -> Callable[..., Any]:
 
 
 def _weak_ones_typed(numbers: tuple[Any, ...]) -> list[Any]:
-    """Weak numbers in the type of all: taken two by two, they could meet a narrower one first."""
+    """Convert weak numbers to the common type of all. In pairs, they might first be converted to a narrower type."""
     t = common_type(*map(type, numbers))
     return [as_type(x, t) if is_weak(x) and not t.weak else x for x in numbers]
 
@@ -64,7 +64,7 @@ def _folded(pick: Callable[[Any, Any], Any], values: Iterator[Any], default: Any
         return default
     for v in values:
         best = pick(best, v)
-    if default is not _NOTHING:  # it might have stood in its place
+    if default is not _NOTHING:  # the type also depends on the default
         (best, _), back = together(best, default)
         best = back(best)
     return best
@@ -84,7 +84,7 @@ def _number(t: T.Scalar) -> Callable[[Any], Any]:
 
 
 def _complex(t: T.Scalar) -> Callable[..., Any]:
-    """np.complex64 and its like: of one number, or of two parts."""
+    """Return np.complex64 or the like, which takes one number or two parts."""
     part = T.real_of(t)
 
     def of(*given: Any) -> Any:
@@ -97,7 +97,7 @@ def _complex(t: T.Scalar) -> Callable[..., Any]:
 
 # ---- intrinsics ----------------------------------------------------------------------------------
 def _intrinsic(entry: Intrinsic) -> Callable[..., Any]:
-    """A function of the table: its meaning, on numbers of the type that it takes."""
+    """Return the meaning of an intrinsic, as a function that converts its arguments to the type that it takes."""
 
     def function(*arguments: Any) -> Any:
         common = common_type(*map(type, arguments))
@@ -119,7 +119,7 @@ _minimum, _maximum = _intrinsic(BY_NAME["minimum"]), _intrinsic(BY_NAME["maximum
 
 # ---- atomics -------------------------------------------------------------------------------------
 def _atomic(change: Callable[..., Any]) -> Callable[..., Any]:
-    """One element read, changed and stored; operands have the array's type before they meet it."""
+    """Return a function that reads, changes and stores an element. Operands are first converted to the array's type."""
 
     def atomic(array: Any, index: Any, *operands: Any) -> Any:
         old = array[index]
@@ -148,10 +148,10 @@ _TABLE |= {
 
 
 class ModuleProxy:
-    """A module whose attributes are replaced as they are looked up: `math.exp`, `ev.argmax`."""
+    """A module whose attributes are replaced when they are looked up: `math.exp`, `ev.argmax`."""
 
     def __init__(self, module: ModuleType, replace: Callable[[Any], Any]) -> None:
-        self.__dict__[_MODULE] = module, replace  # its attributes may have any name
+        self.__dict__[_MODULE] = module, replace  # attributes may have any name
 
     def __getattr__(self, name: str) -> Any:
         module, replace = self.__dict__[_MODULE]
@@ -165,7 +165,7 @@ _MODULE = hidden("module")
 
 
 def replacement(thing: Any) -> Any:
-    """What a captured object stands for, @ev.func functions aside."""
+    """Return what replaces a captured object that is no @ev.func function."""
     if isinstance(thing, ModuleType):
         return ModuleProxy(thing, replacement)
     if type(thing) is bool:
@@ -179,7 +179,7 @@ def replacement(thing: Any) -> Any:
         return tuple(replacement(item) for item in thing)
     try:
         return _TABLE.get(thing, thing)
-    except TypeError:  # not hashable: not in the table
+    except TypeError:  # it is not hashable, so it is not in the table
         return thing
 
 

@@ -1,8 +1,8 @@
-"""Layouts as a kernel sees them in the reference: the contract, as plain Python.
+"""Layouts as a kernel sees them in the reference: the contract of layouts in plain Python.
 
-One view serves the kernel and the layout's own methods. It hands a kernel the ids of
-tiles and atoms, skips what the mask hides, and gives accessors that take the tile the
-tile of the loop (see evenly.layouts.contract).
+The kernel and the layout's own methods use the same view. It yields the ids of tiles and atoms, skips
+atoms that the mask hides, and passes the tile of the loop to accessors that take it (see
+evenly.layouts.contract).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Prepare = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 @dataclass
 class Walk:
-    """Where a run stands: the loop over tiles that it is in, and how functions are prepared."""
+    """The state of a run: the loop over tiles that it is in, and how it prepares functions."""
 
     prepare: Prepare
     tiles: LayoutView | None = None
@@ -35,7 +35,7 @@ class Walk:
 
 
 class Seen:
-    """A layout as kernels and its methods see it. It has the user's names, and of ours only what the contract has."""
+    """A layout as kernels and its own methods see it. It has the user's names and those of the contract, no others."""
 
     def __init__(self, view: LayoutView) -> None:
         self.__dict__.update({_VIEW: view, "tiles": view.tiles, "atoms": view.atoms})
@@ -61,7 +61,7 @@ class LayoutView:
         self._masked = masks(layout)
         self._defaults: dict[
             str, bool
-        ] = {}  # of methods of the contract, which a run looks up once
+        ] = {}  # whether methods of the contract are the defaults, looked up once in a run
         self._methods: dict[str, Callable[..., Any]] = {}
         self.seen: Any = Seen(self)
 
@@ -100,7 +100,7 @@ class LayoutView:
 
     # ---- fields, properties, accessors -----------------------------------------------------------
     def member(self, name: str) -> Any:
-        """A field or accessor is looked up once; a property is computed each time."""
+        """Return a member. A field or accessor is looked up once; a property is computed each time."""
         spec = self._class.__fields__.get(name)
         if spec is not None:
             found = self._field(name, spec.kind)
@@ -145,7 +145,7 @@ class LayoutView:
         return self._walk.id
 
     def _delegated(self, name: str) -> Any:
-        """What the layout lacks, its base has; see `delegate_tile` in the contract."""
+        """Return a member of the base, for a name that the layout lacks (see `delegate_tile` in the contract)."""
         if name.startswith("__") or getattr(self._class, "delegate", None) is None:
             raise AttributeError(f"{self._class.__name__} has no {name}")
         base = getattr(self.seen, self._class.delegate)
@@ -172,7 +172,7 @@ class LayoutView:
 
 
 class Atoms:
-    """`L.atoms(tile)`: it may be walked more than once."""
+    """The result of `L.atoms(tile)`, which may be walked more than once."""
 
     def __init__(self, view: LayoutView, tile: int) -> None:
         self._view, self._tile = view, tile
@@ -182,7 +182,7 @@ class Atoms:
 
 
 class AtomIterator:
-    """The ids of a tile's valid atoms, in order. `current`: the last one given (ev.argmax asks)."""
+    """Yields the ids of a tile's valid atoms, in order. current: the latest of them, which ev.argmax reads."""
 
     def __init__(self, view: LayoutView, tile: int) -> None:
         self._view, self._tile = view, tile

@@ -1,8 +1,8 @@
-"""What a value becomes where paths meet: the type that the compiler found for all of them.
+"""Convert a value where paths of a program meet, to the type that the compiler found for all paths.
 
-The reference runs one path at a time, so of `x32[i] if c else y64[i]` it sees one side's
-type. The program knows both. Its table is asked by the place in the source and by the calls
-that lead there, since each call of a function has types of its own.
+The reference runs only one path, so for `x32[i] if c else y64[i]` it sees the type of one side. The
+program knows both. The key of its table is the place in the source and the calls that lead there,
+since each call of a function has its own types.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ from .typed import as_type, is_number, weakly
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of the language: what it does is typed by its call."""
+    """Mark a function of the language, whose types depend on the place of the call."""
     function.inlined = True  # type: ignore[attr-defined]
     return function
 
 
 class Meets:
-    """The table of one run, and the calls that it stands in."""
+    """The table of one run, and the calls that it is currently in."""
 
     def __init__(self, table: Mapping[ir.Meet, ir.Types]) -> None:
         self._table = table
         self._sites: tuple[Place, ...] = ()
 
     def met(self, place: Place, value: Any, name: str = "") -> Any:
-        """`value` as it is from `place` on."""
+        """Convert `value` to the type that it has from `place` on."""
         return _converted(value, self._table.get((self._sites, place, name)))
 
     def known(self, place: Place, name: str) -> bool:
-        """Whether `name` has a value from `place` on that is the same kind of number on every path."""
+        """Whether, from `place` on, `name` has the same type on every path."""
         return self._table.get((self._sites, place, name)) is not None
 
     def call(self, place: Place, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
-        """`function(*given, **named)`, called at `place`."""
+        """Return `function(*given, **named)`, called at `place`."""
         if function is names.reduce:
             return self._reduced(place, *given, **named)
         if getattr(function, "inlined", False):

@@ -1,7 +1,7 @@
-"""The operators of the language, on the numbers of `typed`.
+"""The operators of the language, for the numbers of `typed`.
 
-Beside the types, Python raises where a float is divided by zero, and has integers and
-complex numbers without end where machines have neither: weak integers have 64 bits.
+Python's own differ in more than types: dividing a float by zero raises, integers are unbounded (in the
+language, weak integers have 64 bits), and a power of a negative number may be complex.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Operation = Callable[[Any, Any], Any]
 
 
 def _typed(operation: Operation) -> Operation:
-    """`operation` on two numbers in their common type."""
+    """Return `operation` on two numbers, which are first converted to their common type."""
 
     def apply(a: Any, b: Any) -> Any:
         (x, y), back = together(a, b)
@@ -29,7 +29,7 @@ def _typed(operation: Operation) -> Operation:
 
 
 def _weakly_quick(operation: Operation) -> Operation:
-    """The same. Python's own integers give the same result as 64 bits, as long as these hold all three."""
+    """Like `_typed`, but faster for Python's own integers: they give the same result if 64 bits hold all three."""
     typed = _typed(operation)
 
     def apply(a: Any, b: Any) -> Any:
@@ -53,12 +53,12 @@ bit_and, bit_or, bit_xor = _typed(operator.and_), _typed(operator.or_), _typed(o
 
 
 def truth(x: Any) -> np.bool_:
-    """A typed truth value (bool + int is int64, as in NumPy)."""
+    """Return a typed truth value (bool + int is int64, as in NumPy)."""
     return np.bool_(x)
 
 
 def divide(a: Any, b: Any) -> Any:
-    """`a / b`: of integers a float, each converted by itself; inf or nan where b is zero."""
+    """`a / b`. Integers are each converted to a float first. The result is inf or nan if b is zero."""
     if is_whole(a) and is_whole(b):
         result = np.float64(a) / np.float64(b)
         return weakly(result) if is_weak(a) and is_weak(b) else result
@@ -66,11 +66,11 @@ def divide(a: Any, b: Any) -> Any:
     return back(x / y)
 
 
-power = _typed(operator.pow)  # `a ** b`: nan where Python would give a complex number
+power = _typed(operator.pow)  # `a ** b`; nan where Python gives a complex number
 
 
 def _by(operation: Operation) -> Operation:
-    """`//` or `%`: integers raise on zero, floats do not."""
+    """Return `//` or `%`. Dividing an integer by zero raises; dividing a float does not."""
 
     def apply(x: Any, y: Any) -> Any:
         if y == 0 and is_whole(y):
@@ -84,7 +84,7 @@ floor_divide, remainder = _by(operator.floordiv), _by(operator.mod)
 
 
 def _shift(operation: Operation) -> Operation:
-    """`<<` or `>>` by 0..bits-1: bits that leave the word are lost, the sign is kept."""
+    """Return `<<` or `>>` by 0..bits-1. Bits shifted out of the word are lost, and `>>` keeps the sign."""
 
     def apply(x: Any, count: Any) -> Any:
         bits = 8 * x.itemsize
@@ -99,14 +99,14 @@ shift_left, shift_right = _shift(operator.lshift), _shift(operator.rshift)
 
 
 def negative(a: Any) -> Any:
-    """`-a`: the lowest integer stays itself."""
+    """`-a`. The lowest integer is its own negative."""
     (x,), back = together(a)
     return back(-x)
 
 
 # ---- comparisons ---------------------------------------------------------------------------------
 def _comparison(operation: Operation) -> Operation:
-    """Integers of any width are compared exactly, others in their common type."""
+    """Return a comparison. Integers of any width are compared exactly, other numbers in their common type."""
 
     def apply(a: Any, b: Any) -> np.bool_:
         if is_whole(a) and is_whole(b):
@@ -123,7 +123,7 @@ greater, greater_equal = _comparison(operator.gt), _comparison(operator.ge)
 
 
 def chain(first: Any, *rest: Any) -> np.bool_:
-    """`a < b < c` as (a, less, () -> b, less, () -> c): each once, later ones only if need be."""
+    """`a < b < c` as (a, less, () -> b, less, () -> c). Each is evaluated at most once, and only if needed."""
     left = first
     for compare, right in zip(rest[::2], rest[1::2], strict=True):
         value = right()
@@ -134,6 +134,6 @@ def chain(first: Any, *rest: Any) -> np.bool_:
 
 
 def update(array: Any, index: Any, operation: Operation, value: Callable[[], Any]) -> None:
-    """`array[index] op= value()`: the element is read before the value is computed."""
+    """`array[index] op= value()`. The element is read before the value is computed."""
     old = array[index]
     array[index] = operation(old, value())

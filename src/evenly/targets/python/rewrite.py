@@ -1,9 +1,8 @@
-"""A user's function, compiled again with the operators of `operators` in place of Python's.
+"""Compile a user's function again, with the operators of `operators` in place of Python's.
 
-It stays the same function on the same lines of the same file: breakpoints, tracebacks
-and closures work. A call stands where an operator stood, whose meaning is typed here:
-arithmetic, comparisons, `not`, True and False. Where paths meet, values get the types that
-all paths have in common (see `meets`).
+It remains the same function on the same lines of the same file, so breakpoints, tracebacks and
+closures work. Operators whose meaning is typed are replaced by calls: arithmetic, comparisons, `not`,
+True and False. Where paths meet, values are converted to their common type (see `meets`).
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
 
 
 def hidden(name: str) -> str:
-    """How the rewritten code refers to ours: a name that nobody can write."""
+    """Return the name by which rewritten code refers to a function of evenly. No user can write such a name."""
     return f"<evenly {name}>"
 
 
@@ -40,7 +39,7 @@ NAMES = {hidden(n): getattr(operators, n) for n in (*_OPERATORS.values(), "chain
 
 
 def code_of(function: Callable[..., Any], source: Source) -> CodeType:
-    """The code object of `function`, with its operators replaced."""
+    """Return the code object of `function`, with its operators replaced."""
     tree = tree_of(source)
     node = next(n for n in tree.body if isinstance(n, ast.FunctionDef))
     node.decorator_list, node.returns = [], None
@@ -53,7 +52,7 @@ def code_of(function: Callable[..., Any], source: Source) -> CodeType:
     typed = _Typed(lambda part: place_of(source, part).place)
     node.body = typed.block(node.body)
     _shift(node, source)
-    # A function around it makes the names of its closure free variables again.
+    # An enclosing function makes the names of its closure free variables again.
     outer = ast.parse(f"def outer({', '.join(function.__code__.co_freevars)}):\n    pass")
     outer.body[0].body = [node]  # type: ignore[attr-defined]
     module = compile(outer, source.file, "exec", dont_inherit=True)
@@ -65,7 +64,7 @@ def _nested(code: CodeType, name: str) -> CodeType:
 
 
 def _shift(node: ast.FunctionDef, source: Source) -> None:
-    """Move the tree to its place in the user's file."""
+    """Shift the tree's line and column numbers to its place in the user's file."""
     ast.increment_lineno(node, source.first_line - 1)
     for part in ast.walk(node):
         if hasattr(part, "col_offset"):
@@ -79,7 +78,7 @@ class _Typed(ast.NodeTransformer):
         self._place = place
         self._leaving: list[
             Callable[[], list[ast.stmt]]
-        ] = []  # what each open loop does at its end
+        ] = []  # for each open loop, the statements at the end of an iteration
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -120,7 +119,7 @@ class _Typed(ast.NodeTransformer):
         return self._loop(node)
 
     def _loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
-        """What a loop carries round has its type before the first round and after each."""
+        """Convert the variables that a loop carries, before the first iteration and at the end of each."""
         meet = self._meet(node, node.body)
         self._leaving.append(meet)
         node.body = [*self.block(node.body), *meet()]
@@ -134,7 +133,7 @@ class _Typed(ast.NodeTransformer):
         return [*self._leaving[-1](), node]
 
     def _meet(self, at: ast.stmt, body: list[ast.stmt]) -> Callable[[], list[ast.stmt]]:
-        """Makes `if known(place, "v"): v = met(place, v, "v")` for each name that `body` assigns."""
+        """Make `if known(place, "v"): v = met(place, v, "v")` for each name that `body` assigns."""
         assigned = dict.fromkeys(name for statement in body for name in _assigned(statement))
 
         def one(name: str) -> ast.stmt:
@@ -197,7 +196,7 @@ class _Typed(ast.NodeTransformer):
 
 
 def _assigned(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement assigns, with those of the statements in it."""
+    """Yield the names that a statement, or one inside it, assigns."""
     targets = {
         ast.Assign: "targets",
         ast.AnnAssign: "target",
@@ -223,7 +222,7 @@ def _call(at: ast.AST, name: str, *arguments: ast.expr) -> ast.Call:
 
 
 def _later(value: ast.expr) -> ast.Lambda:
-    """A function that computes `value` when it is called."""
+    """Return a lambda that computes `value` when it is called."""
     nothing = ast.arguments([], [], None, [], [], None, [])
     return ast.copy_location(ast.Lambda(nothing, value), value)
 
@@ -235,7 +234,10 @@ def function_with(
     builtins: dict[str, Any],
     ours: dict[str, Any],
 ) -> FunctionType:
-    """`code` as a function that sees what `function` sees, each name replaced. ours: met, known, call, failed."""
+    """Make a function of `code` that sees the same names as `function`, each replaced.
+
+    ours: the functions met, known, call and failed.
+    """
     names = {"__builtins__": builtins, "__name__": function.__module__, **NAMES}
     names |= {hidden(n): thing for n, thing in ours.items()}
     seen = {name: reads.name_of(function, name) for name in _names(code)}

@@ -1,4 +1,4 @@
-"""Running a kernel as the Python function that it is, with our names in place of Python's."""
+"""Run a kernel as a Python function, with evenly's functions in place of Python's."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .layouts import LayoutView, Walk
 from .meets import Meets, inlined
 from .rewrite import code_of, function_with
 
-# Compiling a function again takes longer than many a test kernel runs.
+# Code objects are cached, since compiling a function again takes longer than many test kernels run.
 _codes: MutableMapping[Callable[..., Any], tuple[Source, CodeType]] = weakref.WeakKeyDictionary()
 
-# Where an error is raised in a layout of evenly's own, the line that matters is the kernel's.
+# If an error is raised in one of evenly's own layouts, it is reported at the kernel's line.
 _OURS = str(Path(__file__).parents[2])
 
 
 def _code(function: Callable[..., Any], source: Source) -> CodeType:
-    """`source` is fetched once for what a function runs, and anew where that is replaced."""
+    """Return the rewritten code of a function. It is compiled again if the function has a new source."""
     known = _codes.get(function)
     if known is None or known[0] is not source:
         known = _codes[function] = source, code_of(function, source)
@@ -39,7 +39,7 @@ def _code(function: Callable[..., Any], source: Source) -> CodeType:
 
 
 class _Run:
-    """One run: every function that it meets is prepared once."""
+    """One run. It prepares each function once, when it is first used."""
 
     def __init__(self, meets: Mapping[Meet, Types]) -> None:
         table = Meets(meets)
@@ -60,19 +60,19 @@ class _Run:
         return made
 
     def _name(self, code: CodeType, name: str) -> None:
-        """`code` and the generators in it are the user's function `name`."""
+        """Record that `code`, and the generators in it, belong to the user's function `name`."""
         self.codes[code] = name
         for inner in code.co_consts:
             if isinstance(inner, CodeType):
                 self._name(inner, name)
 
     def method(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A method of a layout."""
+        """Prepare a method of a layout."""
         made = self.prepared.get(function)
         return made if made is not None else self.function(function, parsed(function)[0])
 
     def replacement(self, thing: Any) -> Any:
-        """What a captured object stands for."""
+        """Return what replaces a captured object."""
         if isinstance(thing, Func):
             return self._func(thing)
         if isinstance(thing, ModuleType):
@@ -82,13 +82,13 @@ class _Run:
         return functions.replacement(thing)
 
     def _func(self, func: Func) -> Callable[..., Any]:
-        """Prepared at its first call: a function may name itself, or one that is never called."""
+        """Prepare an @ev.func function at its first call. It may refer to itself, or to one that is never called."""
         return inlined(
             lambda *given, **named: self.function(func.function, func.source)(*given, **named)
         )
 
     def failed(self, text: str) -> None:
-        """The assertion `text` does not hold."""
+        """Raise the error for the assertion `text`, which does not hold."""
         tile = self.walk.id
         raise AssertionFailed(
             text, expected="it to hold", given="False" if tile is None else f"False in tile {tile}"
@@ -108,11 +108,11 @@ def run(
     arguments: Mapping[str, Any],
     meets: Mapping[Meet, Types] = MappingProxyType({}),
 ) -> None:
-    """Run the kernel `function` on `arguments`, by name: arrays, layouts, numbers, None.
+    """Run the kernel `function`. Tiles and atoms are walked in ascending order.
 
-    All in CPU memory. meets: the program's, for these arguments (without them values
-    have the types of the path taken). Tiles and atoms come in ascending order. Raises RunError (an
-    InputError), which names the user's file and line, for an index out of bounds, an
+    arguments: arrays, layouts, numbers or None, by name. All arrays are in CPU memory.
+    meets: those of the program for these arguments; without them, values have the types of the path taken.
+    Raises RunError (an InputError), which names the user's file and line, for an index out of bounds, an
     integer division by zero and the like.
     """
     state = _Run(meets)

@@ -1,8 +1,8 @@
-"""Numbers as the language types them: NumPy's scalars, and Python's own, which are weak.
+"""Numbers with the language's types: NumPy's scalars, and Python's own numbers, which are weak.
 
-To Python an np.float64 is a float and an np.complex128 a complex, so beside a weak number
-it may answer with a number of its own (`1j + np.float64(2)` is a complex). Nothing is left
-to it: operands are brought to the type that the language's table has for the two first.
+np.float64 is a subclass of float, and np.complex128 one of complex. So Python may itself compute an
+operation with a weak number (`1j + np.float64(2)` is a complex). To prevent that, operands are first
+converted to the common type in the language's table.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _WEAK = {int: T.WEAK_INT, float: T.WEAK_FLOAT, complex: T.WEAK_COMPLEX}
 
 
 def is_weak(x: Any) -> bool:
-    """Python's own int, float and complex: literals, ids, range variables, lengths."""
+    """Whether `x` is Python's own int, float or complex: a literal, an id, a range variable, a length."""
     return type(x) in _WEAK
 
 
 def is_whole(x: Any) -> bool:
-    """An integer or a truth value."""
+    """Whether `x` is an integer or a truth value."""
     return isinstance(x, int | np.integer | np.bool_)
 
 
@@ -36,7 +36,7 @@ def is_number(x: Any) -> bool:
 
 
 def type_of(cls: type) -> T.Scalar:
-    """The type of a number by its class."""
+    """Return the language's type for a class of numbers."""
     found = _WEAK.get(cls) or T.DATA_TYPES.get(np.dtype(cls).name)
     if found is None:
         raise TypeError(f"{cls.__name__} is no number of the kernel language")
@@ -45,12 +45,12 @@ def type_of(cls: type) -> T.Scalar:
 
 @functools.cache
 def common_type(*classes: type) -> T.Scalar:
-    """The type that numbers of these classes share."""
+    """Return the common type of numbers of these classes."""
     return functools.reduce(T.promote, map(type_of, classes))
 
 
 def together(*numbers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
-    """Two numbers (or one) in the type that they share; and what makes a result weak again where they are."""
+    """Convert two numbers (or one) to their common type. Also return what makes a result weak if they are."""
     t = common_type(*map(type, numbers))
     return [as_type(x, t) for x in numbers], weakly if t.weak else _as_it_is
 
@@ -60,15 +60,15 @@ def _as_it_is(x: Any) -> Any:
 
 
 def weakly(x: Any) -> Any:
-    """A NumPy scalar as the weak number of its kind."""
+    """Convert a NumPy scalar to a weak number."""
     return x.item()
 
 
-_CLASSES: dict[str, type] = {}  # NumPy's, by the names of types
+_CLASSES: dict[str, type] = {}  # NumPy's classes, by the names of types
 
 
 def as_type(x: Any, t: T.Scalar) -> Any:
-    """`x` converted as a target does it: an integer keeps its low bits, a float is rounded once."""
+    """Convert `x` as a target does. An integer keeps its low bits, and a float is rounded once."""
     cls = _CLASSES.get(t.name)
     if cls is None:
         cls = _CLASSES[t.name] = t.dtype.type
@@ -81,7 +81,7 @@ def as_type(x: Any, t: T.Scalar) -> Any:
 
 
 def wrapped(value: Any, dtype: np.dtype) -> Any:
-    """The integer (or truth value) `value` in an integer type: its low bits."""
+    """Convert an integer or truth value to an integer type, keeping its low bits."""
     value = int(value)
     bits = 8 * dtype.itemsize
     value &= (1 << bits) - 1
@@ -89,7 +89,7 @@ def wrapped(value: Any, dtype: np.dtype) -> Any:
 
 
 def truncated(x: Any, dtype: np.dtype) -> Any:
-    """A number as an integer, towards zero. A float that the type does not reach has none."""
+    """Convert a number to an integer, rounding towards zero. Raises BadValue for a float that does not fit."""
     if is_whole(x):
         return wrapped(x, dtype)
     whole, limits = int(x), np.iinfo(dtype)
@@ -99,7 +99,7 @@ def truncated(x: Any, dtype: np.dtype) -> Any:
 
 
 def element_value(value: Any) -> Any:
-    """A NumPy scalar as kernels compute with it: a float of 16 bits as a float32."""
+    """Return a NumPy scalar in the type in which kernels compute: a float of 16 bits becomes a float32."""
     if isinstance(value, np.float16):
         return np.float32(value)
     return widened(value) if T.from_dtype(value.dtype) is T.BFLOAT16 else value

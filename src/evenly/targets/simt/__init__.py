@@ -1,11 +1,11 @@
-"""Target `simt`: the CUDA C++ that `cuda` would run, executed on the CPU by an emulator that checks it.
+"""Target `simt`: execute the CUDA C++ of target `cuda` on the CPU, in an emulator that checks it.
 
-options, executable    what `.on("simt", ...)` takes; memory and launches
-source, compiler       the C++ text, and the host's compiler
-machine                the runtime (host/), loaded
-program, arguments     hand-written CUDA C++, and every interleaving of it
-counters               what a profiler would count
-report                 from a failure to the line that it came from
+options, executable    the options of `.on("simt", ...)`; memory and launches
+source, compiler       make the C++ text; compile it with the host's compiler
+machine                loads the runtime (host/) with the kernels, and runs them
+program, arguments     hand-written CUDA C++, also in every interleaving; its arguments
+counters, printing     what a profiler would count; lines that kernels print
+report                 finds the line that caused a failure
 host/                  the primitives on the CPU, fibers, detectors
 """
 

@@ -1,4 +1,4 @@
-"""What a hand-written kernel is launched with, checked: its grid, its arrays, its numbers."""
+"""Check the arguments of a hand-written kernel's launch: its grid, its arrays, its numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TYPES = {
 
 
 def grid_of(given: Any) -> tuple[int, int]:
-    """(blocks, blocks along y) of a number or a pair. Raises InputError."""
+    """Return (blocks, blocks along y), from a number or a pair. Raises InputError."""
     pair = (given, 1) if is_integer(given) else given
     if not (
         isinstance(pair, tuple | list)
@@ -36,7 +36,7 @@ def grid_of(given: Any) -> tuple[int, int]:
 
 
 def block_of(given: Any, bound: str) -> int:
-    """Threads a block. bound: what EV_KERNEL(...) says, a number or the name of one. Raises InputError."""
+    """Return the threads per block. bound: the argument of EV_KERNEL, a number or a name. Raises InputError."""
     most = min(int(bound), MOST_THREADS) if bound.isdigit() else MOST_THREADS
     if not is_integer(given) or not 1 <= given <= most:
         raise InputError("block", expected=f"1 to {most} threads", given=repr(given))
@@ -44,7 +44,7 @@ def block_of(given: Any, bound: str) -> int:
 
 
 def array_of(name: str, kind: str, value: Any) -> Memory:
-    """An array for a pointer. kind: "*f" for float*, "&f" for const float*. Raises InputError."""
+    """Return the memory of an array, for a pointer. kind: "*f" for float*, "&f" for const float*. Raises InputError."""
     wanted, written = TYPES.get(kind[1]), kind[0] == "*"
     of = f" of {wanted}" if wanted else ""
     if not isinstance(value, np.ndarray):
@@ -60,9 +60,9 @@ def array_of(name: str, kind: str, value: Any) -> Memory:
 
 
 def apart(memory: Sequence[Memory]) -> list[Memory]:
-    """Arrays by where they lie: one that is handed in twice counts once, for a write if either does.
+    """Return each array once, even if it is passed twice. It is writable if one of its arguments is.
 
-    Raises InputError for arrays that overlap otherwise.
+    Raises InputError for arrays that overlap in part.
     """
     made: dict[tuple[int, int], Memory] = {}
     for new in memory:
@@ -79,7 +79,7 @@ def apart(memory: Sequence[Memory]) -> list[Memory]:
 
 
 def number_of(name: str, kind: str, value: Any) -> Any:
-    """A number for a parameter of the kind. Raises InputError."""
+    """Return a number for a parameter of this kind. Raises InputError."""
     wanted = TYPES.get(kind)
     if wanted is None:
         known = ", ".join(TYPES.values())

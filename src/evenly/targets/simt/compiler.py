@@ -1,4 +1,4 @@
-"""The host's C++ compiler: found, asked for its version, and run. What it makes is kept in evenly's cache."""
+"""Find the host's C++ compiler, and run it. Its results are kept in evenly's cache."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ HOST = Path(__file__).parent / "host"
 RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
 CANDIDATES = ("g++", "clang++", "c++")
 LIBRARIES = ("-ldl", "-lrt")
-# DWARF 4: addr2line takes a file name of version 5 for another's now and then.
+# DWARF 4, since addr2line sometimes confuses file names in version 5.
 COMMON = ("-std=c++17", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
 RUNTIME_FLAGS = ("-O2", "-g0")  # reports name lines of kernels, never of the runtime
-# Kernels: every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp), and comes back,
-# so that where it would return to says where it is.
+# Flags for kernels. Every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp). No
+# such call is a tail call, so that its return address identifies the place.
 CHECKED = (
     "-O1",
     "-fno-optimize-sibling-calls",
@@ -35,8 +35,8 @@ CHECKED = (
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
 )
-# For the counters: basic blocks call a hook, too, and none is copied for threads that came another way, since on a GPU
-# they would meet there.
+# Flags for the counters. Basic blocks call a hook, too. None is duplicated for threads that arrive from another block,
+# since on a GPU these threads would reconverge there.
 TRACED = (
     "-O1",
     "-DEV_TRACE",
@@ -46,8 +46,8 @@ TRACED = (
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
 )
-# Volatile accesses call hooks of their own; entering and leaving functions calls none. Lines are asked for, and where
-# they were inlined, but never the values of variables, whose places take GCC a fifth of the time.
+# Volatile accesses call hooks of their own. Function entries and exits call none. Reports need line numbers, also of
+# inlined code, but no values of variables; recording where these are takes GCC a fifth of the time.
 GCC = (
     "--param",
     "tsan-distinguish-volatile=1",
@@ -59,19 +59,19 @@ CLANG = ("-mllvm", "-tsan-distinguish-volatile=1", "-mllvm", "-tsan-instrument-f
 
 
 KIND = "simt"
-# What a compiler says that had no room for its temporary files.
+# Messages of a compiler that had no room for its temporary files.
 NO_ROOM = ("No space left on device", "Disk quota exceeded", "File too large", "file too large")
 
 
 def compiler() -> tuple[str, str]:
-    """The compiler's path and version. Raises UnavailableError where there is none that works."""
+    """Return the compiler's path and version. Raises UnavailableError if there is none that works."""
     path, version = _found()
     return path, version.splitlines()[0]
 
 
 @functools.cache
 def _found() -> tuple[str, str]:
-    """The compiler's path, and all that it says of its version."""
+    """Return the compiler's path, and its whole output for --version."""
     asked = os.environ.get("EVENLY_CXX")
     for name in (asked,) if asked else CANDIDATES:
         path = shutil.which(name)
@@ -89,7 +89,10 @@ def _found() -> tuple[str, str]:
 
 
 def library(source: str, name: str, traced: bool = False) -> bytes:
-    """The shared library of a kernel's source and the runtime, from the cache or made now. traced: for the counters."""
+    """Return the shared library of a kernel's source and the runtime. It is compiled if it is not in the cache.
+
+    traced: whether it is for the counters.
+    """
     special = CLANG if "clang" in compiler()[1] else GCC
     flags = *(TRACED if traced else CHECKED), *special
     file = _key("library", source, headers.text(), *flags) + ".so"
@@ -110,7 +113,7 @@ def library(source: str, name: str, traced: bool = False) -> bytes:
 
 
 def runtime() -> Path:
-    """The runtime's object code, compiled once for all kernels, in a file of this process."""
+    """Return a file of this process with the runtime's object code, which is compiled once for all kernels."""
     path = Path(_own_folder().name) / "runtime.o"
     if not path.exists() and not replace_file(path, _runtime_code()):
         raise no_room(str(path))
@@ -142,9 +145,9 @@ def _runtime_code() -> bytes:
 
 
 def _in_a_folder(made: Callable[[Path], Path]) -> bytes:
-    """The content of the file that `made` leaves in a temporary folder.
+    """Return the content of the file that `made` writes in a temporary folder.
 
-    Raises UnavailableError where there is no room.
+    Raises UnavailableError if there is no room.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="evenly-") as folder:
@@ -154,7 +157,7 @@ def _in_a_folder(made: Callable[[Path], Path]) -> bytes:
 
 
 def no_room(said: str) -> UnavailableError:
-    """What a user is told who has no room for the files that compiling and loading need."""
+    """Return the error for a full disk, on which compiling or loading could write no files."""
     return UnavailableError(
         "target 'simt'",
         f"no temporary file can be written ({said})",
@@ -173,7 +176,7 @@ def _key(*parts: str) -> str:
 
 @functools.cache
 def _identity() -> str:
-    """The machine, and the compiler: two of one version may lie side by side, or change under their name."""
+    """Identify the machine and the compiler's file, since two compilers may have the same version or the same path."""
     path, version = _found()
     status = os.stat(path)
     file = os.path.realpath(path), status.st_size, status.st_mtime_ns
@@ -182,7 +185,7 @@ def _identity() -> str:
 
 @functools.cache
 def _host() -> str:
-    """The emulator's own texts."""
+    """Return the text of all source files of the emulator."""
     return "".join(p.read_text() for p in sorted(HOST.iterdir()) if p.suffix in (".hpp", ".cpp"))
 
 
@@ -199,7 +202,7 @@ def _run(arguments: list[str], what: str) -> None:
 
 
 class Refused(InternalError):
-    """What the compiler does not take: a mistake of ours, but for hand-written source."""
+    """Raised if the compiler rejects code. This is a mistake in evenly, except for hand-written source."""
 
     def __init__(self, what: str, said: str) -> None:
         head = "\n".join(said.splitlines()[:20])
@@ -209,6 +212,6 @@ class Refused(InternalError):
         self.said = said
 
     def first_error(self) -> str:
-        """The first line with an error."""
+        """Return the first line with an error."""
         lines = self.said.splitlines()
         return next((line for line in lines if "error" in line), self.said[:200])

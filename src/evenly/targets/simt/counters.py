@@ -1,7 +1,7 @@
-"""What an emulated launch counts, as a profiler of a GPU would: coalescing, divergence, bank conflicts, atomics.
+"""The counters of an emulated launch, like those of a GPU profiler: coalescing, divergence, bank conflicts, atomics.
 
-The numbers come from warps' traces, replayed in lockstep (host/lockstep.hpp says how, and what
-that takes for granted). The names in brackets are Nsight Compute's for the same thing.
+The traces of warps are replayed in lockstep; host/lockstep.hpp explains how, and which assumptions
+that makes. The names in brackets are the same counters in Nsight Compute.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evenly.gpus.gpu import WARP
 
 SECTOR = 32  # bytes
 
-# host/lockstep.hpp's EV_WARP_COUNTERS, in its order: what each counts, and the metric of ncu.
+# EV_WARP_COUNTERS of host/lockstep.hpp, in the same order: what each counts, and the metric of ncu.
 MEANING = {
     "block": "the warp's block in the grid",
     "warp": "the warp's place in its block",
@@ -66,7 +66,7 @@ PLACES = ("block", "warp")
 class Counters:
     """The counters of a launch, or of several.
 
-    per_warp: a record a warp, (warps,) of DTYPE; `MEANING` says what the fields are.
+    per_warp: a record for each warp, (warps,) of DTYPE; `MEANING` explains the fields.
     kernel: the emitted kernel's name.
     Raises InternalError for records of another type.
     """
@@ -83,12 +83,12 @@ class Counters:
 
     @functools.cached_property
     def totals(self) -> dict[str, int]:
-        """Every counter, summed over the warps."""
+        """All counters, summed over the warps."""
         return {name: int(self.per_warp[name].sum()) for name in FIELDS if name not in PLACES}
 
     @functools.cached_property
     def per_block(self) -> np.ndarray[Any, Any]:
-        """A record a block, (blocks,) of DTYPE, by number of block; `warp` is how many warps it has."""
+        """A record for each block, (blocks,) of DTYPE, in order of blocks; `warp` is the number of its warps."""
         numbers, of_block = np.unique(self.per_warp["block"], return_inverse=True)
         made = np.zeros(len(numbers), DTYPE)
         for name in self.totals:
@@ -99,21 +99,21 @@ class Counters:
 
     @property
     def load_coalescing(self) -> float:
-        """Bytes that reads of global memory asked for, over those of the sectors moved: 1 is best.
+        """The bytes that reads of global memory requested, divided by the bytes of the sectors moved. 1 is best.
 
-        [smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct, but that counts bytes
-        that several lanes read once for each.]
+        [smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct, but that counts a byte which
+        several lanes read once for each lane.]
         """
         return self._share("global_load_bytes", "global_load_sectors", SECTOR)
 
     @property
     def store_coalescing(self) -> float:
-        """The same of writes. [smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct]"""
+        """The same for writes. [smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct]"""
         return self._share("global_store_bytes", "global_store_sectors", SECTOR)
 
     @property
     def divergence(self) -> float:
-        """The share of branches on which lanes of a warp part: 0 is best.
+        """The share of branches at which the lanes of a warp diverge. 0 is best.
 
         [smsp__sass_branch_targets_threads_divergent.sum over smsp__sass_branch_targets.sum]
         """
@@ -121,7 +121,7 @@ class Counters:
 
     @property
     def idle_lanes(self) -> float:
-        """The share of lanes that wait while others of their warp execute: 0 is best.
+        """The share of lanes that wait while others of their warp execute. 0 is best.
 
         [1 - smsp__thread_inst_executed_per_inst_executed.ratio / 32]
         """
@@ -131,7 +131,7 @@ class Counters:
 
     @property
     def bank_conflicts(self) -> int:
-        """Passes over the banks of shared memory that conflicts cost, reads and writes.
+        """The extra passes over the banks of shared memory that conflicts caused, for reads and writes.
 
         [memory_l1_wavefronts_shared less memory_l1_wavefronts_shared_ideal]
         """
@@ -139,12 +139,12 @@ class Counters:
 
     @property
     def atomics(self) -> int:
-        """Atomic operations on either memory, a lane each."""
+        """The number of atomic operations on global and shared memory. Each lane counts."""
         return self.totals["global_atomics"] + self.totals["shared_atomics"]
 
     @property
     def atomic_collisions(self) -> int:
-        """Of these, those that wait for another lane of their instruction, at the same address."""
+        """The number of atomic operations that wait for another lane of their instruction, at the same address."""
         return self.totals["global_atomic_collisions"] + self.totals["shared_atomic_collisions"]
 
     def _share(self, part: str, whole: str, each: int = 1) -> float:
@@ -152,7 +152,7 @@ class Counters:
         return self.totals[part] / out_of if out_of else 0.0
 
     def __str__(self) -> str:
-        """A table: a number a line, with what it is; none of memory that was not touched."""
+        """Return a table with an explained number in each line, without memory that was not accessed."""
         lines = list(self._lines())
         label, value = (max(len(line[i]) for line in lines) for i in (0, 1))
         return "\n".join(f"{a:{label}}  {b:>{value}}  {c}" for a, b, c in lines)

@@ -1,4 +1,4 @@
-"""An emitted program on the emulator: memory, launches, and the errors that come of them."""
+"""Run an emitted program on the emulator: its memory, its launches, and their errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .counters import Counters
 from .machine import Broken, Launch, Machine, Memory
 from .options import Options, options_of
 
-Stored = dict[ir.Path, np.ndarray]  # partitions, by the path of the layout that they belong to
+Stored = dict[ir.Path, np.ndarray]  # stored partitions, by the path of their layout
 
 EMULATED = Gpu(multiprocessors=4)
 TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
@@ -37,7 +37,7 @@ TOO_MUCH_SHARED = re.compile(  # host/primitives.cpp
 
 @dataclass(frozen=True)
 class SimtExecutable(Executable):
-    """The compiled kernels of a program, and how they are to be run."""
+    """The compiled kernels of a program, and the options of their runs."""
 
     program: Program
     options: Options = field(default_factory=Options)
@@ -45,12 +45,12 @@ class SimtExecutable(Executable):
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def configured(self, given: dict[str, Any]) -> SimtExecutable:
-        """The same program, run otherwise. Raises InputError for options that there are not."""
+        """Return the same program with other options. Raises InputError for unknown options."""
         return replace(self, options=options_of(given))
 
     # ---- running -------------------------------------------------------------------------------
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
-        """What executes everything. It raises SimtError."""
+        """Return a function that executes all launches. It raises SimtError."""
         return lambda: self._run_all(binding, stored)
 
     def _run_all(self, binding: Binding, stored: Stored | None) -> None:
@@ -73,7 +73,7 @@ class SimtExecutable(Executable):
         self._execute(run.steps, binding, room_of(run, stored), seed)
 
     def store(self, binding: Binding) -> Stored:
-        """Make the partitions that a plan keeps, one a layout."""
+        """Make the partitions that a plan keeps, one for each layout."""
         made: Stored = {}
         steps = self.program.partition_steps(binding, EMULATED)
         for path, group in itertools.groupby(steps, key=lambda step: step.phase.path):
@@ -84,7 +84,7 @@ class SimtExecutable(Executable):
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
-        """The path of a layout whose partition is no longer the stored one."""
+        """Return the path of a layout whose partition differs from the stored one."""
         made = self.store(binding)
         kept = ((path, stored[path]) for path in made if path in stored)
         return next((p for p, b in kept if b.tobytes() != made[p].tobytes()), None)
@@ -93,9 +93,9 @@ class SimtExecutable(Executable):
         return self.program.run(binding, EMULATED, stored or {}).workspace_bytes
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
-        """Execute everything, recorded: the counters of each launch. Nothing is checked meanwhile.
+        """Execute all launches while recording, and return the counters of each. Nothing is checked.
 
-        The launches are those that the GPU gets whose numbers evenly is tuned by.
+        The launches are those for the GPU on which evenly was tuned.
         """
         run = self.program.run(binding, measured(), stored or {})
         room = room_of(run, stored or {})
@@ -124,7 +124,7 @@ class SimtExecutable(Executable):
         return made
 
     def _arrays(self, binding: Binding, room: Room) -> list[Memory]:
-        """All that the kernels may touch."""
+        """Return all memory that the kernels may access."""
         arrays = []
         for name, path in binding.array_paths:
             v = binding.view(path)
@@ -148,7 +148,7 @@ class SimtExecutable(Executable):
         return tuple(k for code in self.program.codes for k in code.all_kernels)
 
     def machine(self, traced: bool = False) -> Machine:
-        """The loaded library, compiled the first time. traced: the one for the counters."""
+        """Return the loaded library, which is compiled the first time. traced: whether it is for the counters."""
         with self._lock:
             if traced not in self._compiled:
                 text = source.program_text(self.kernels)
@@ -160,7 +160,7 @@ class SimtExecutable(Executable):
     # ---- errors --------------------------------------------------------------------------------
     def _error(self, broken: Broken, machine: Machine, seed: int) -> EvenlyError:
         shared = TOO_MUCH_SHARED.search(broken.text)
-        if shared:  # as on a GPU, where the compiler says so
+        if shared:  # the same error as on a GPU, where the compiler reports it
             return too_much_shared(int(shared[1]), int(shared[2]), broken.kernel)
         origins = source.origins_of(self.kernels)
         how = replace(self.options, seed=seed).how
@@ -188,7 +188,7 @@ class SimtExecutable(Executable):
 
 @dataclass(frozen=True)
 class Room:
-    """The memory of a run beside its arguments'. makes_partition: what is stored is only now made."""
+    """The memory of a run besides its arguments. makes_partition: whether this run makes the stored partition."""
 
     stored: Stored
     scratch: Scratch | None = None
@@ -198,7 +198,7 @@ class Room:
 
 
 def room_of(run: Run, stored: Stored) -> Room:
-    """Memory for one run."""
+    """Allocate memory for one run."""
     return Room(stored, run.scratch, aligned(run.scratch.nbytes), aligned(run.zeros, fill=0))
 
 
@@ -207,7 +207,7 @@ def address(array: np.ndarray | None) -> int:
 
 
 def aligned(nbytes: int, to: int = 256, fill: int = 0xA5) -> np.ndarray:
-    """Bytes at an address that a GPU's allocator would give, filled with what is easily noticed."""
+    """Allocate bytes at an address that is aligned as a GPU's allocator does. The fill value is easy to recognize."""
     raw = np.full(nbytes + to, fill, np.uint8)
     start = -raw.ctypes.data % to
     return raw[start : start + nbytes]

@@ -1,4 +1,4 @@
-"""The runtime of the emulator (host/runtime.cpp), loaded with a program's kernels: runs their launches."""
+"""Load the emulator's runtime (host/runtime.cpp) together with a program's kernels, and run their launches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .counters import DTYPE, Counters
 from .options import ORDERS, Options
 from .printing import lines
 
-STEPS = 200_000  # switches between two looks at Python's signals (Ctrl-C)
+STEPS = 200_000  # switches of threads between two checks of Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
-# One run at a time in a process: programs with the same text share a library, and the watchdogs of all a signal.
+# A process has one run at a time. Programs with the same text share a library, and all watchdogs share a signal.
 LOCK = threading.Lock()
 
 
@@ -77,7 +77,7 @@ SCALARS: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An array that kernels may touch. Scratch that nobody has written yet is not `initialised`."""
+    """An array that kernels may access. initialised: false for scratch memory that has not been written yet."""
 
     name: str
     pointer: int
@@ -89,7 +89,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel, its grid (x, y), its threads a block, and its arguments: addresses and numbers."""
+    """A kernel, its grid (x, y), its threads per block, and its arguments, which are addresses and numbers."""
 
     kernel: str
     grid: tuple[int, int]
@@ -98,7 +98,7 @@ class Launch:
 
 
 class Broken(Exception):
-    """What the runtime reports: the kind of failure, and a text with code addresses in it ({pc:1a2b})."""
+    """Raised for a failure that the runtime reports. text: the message, with code addresses in it ({pc:1a2b})."""
 
     def __init__(self, kind: str, text: str, kernel: str) -> None:
         super().__init__(kind, text, kernel)
@@ -109,7 +109,7 @@ _libraries: dict[bytes, ctypes.CDLL] = {}
 
 
 def _loaded(content: bytes) -> ctypes.CDLL:
-    """A library, loaded once, from a file that nobody else can cut short or change while it is mapped."""
+    """Load a library once, from a file that no other process can truncate or change while it is mapped."""
     digest = hashlib.blake2b(content).digest()
     if digest not in _libraries:
         try:
@@ -121,12 +121,12 @@ def _loaded(content: bytes) -> ctypes.CDLL:
 
 
 class Machine:
-    """A loaded library. Runs wait for each other, whatever their library."""
+    """A loaded library. All runs in a process wait for each other, also those of different libraries."""
 
-    _latest: ClassVar[ctypes.CDLL | None] = None  # whose run was the last one
+    _latest: ClassVar[ctypes.CDLL | None] = None  # the library of the latest run
 
     def __init__(self, content: Callable[[], bytes]) -> None:
-        """content: gives the library's, now and when a failure is reported."""
+        """content: returns the library's bytes. It is called now, and again when a failure is reported."""
         self.content = content
         self._library = _loaded(content())
         for name, result in (
@@ -144,14 +144,14 @@ class Machine:
             getattr(self._library, name).restype = result
 
     def kinds(self, kernel: str) -> tuple[str, ...]:
-        """What each parameter of a kernel is (host/abi.hpp): "f", "*f" for float*, "&f" for const float*."""
+        """Return the kind of each parameter of a kernel (host/abi.hpp): "f", "*f" for float*, "&f" for const float*."""
         return tuple(re.findall(r"[*&]?.", self._entry(kernel).kinds.decode()))
 
     def _entry(self, kernel: str) -> _Entry:
         return _Entry.in_dll(self._library, f"{kernel}_entry")
 
     def run(self, launches: Sequence[Launch], memory: Sequence[Memory], options: Options) -> None:
-        """Run launches one after another. Raises Broken."""
+        """Run launches in sequence. Raises Broken."""
         with LOCK:
             self._start(memory, options, record=False)
             try:
@@ -161,7 +161,7 @@ class Machine:
                 self._library.ev_sim_stop()
 
     def count(self, launches: Sequence[Launch], memory: Sequence[Memory]) -> list[Counters]:
-        """Run launches one after another, recorded: the counters of each. Needs a traced library."""
+        """Run launches in sequence while recording, and return the counters of each. This needs a traced library."""
         made = []
         with LOCK:
             self._start(memory, Options(), record=True)
@@ -179,7 +179,7 @@ class Machine:
         return np.frombuffer(content, DTYPE)
 
     def _start(self, memory: Sequence[Memory], options: Options, record: bool) -> None:
-        # Stacks take up to 30 MB, and libraries stay loaded: only the latest keeps its own.
+        # Stacks take up to 30 MB, and libraries stay loaded, so only the latest library keeps its stacks.
         if Machine._latest is not None and Machine._latest is not self._library:
             Machine._latest.ev_sim_forget()
         Machine._latest = self._library
@@ -195,7 +195,7 @@ class Machine:
         self._library.ev_sim_start(arrays, ctypes.c_int64(len(memory)), ctypes.byref(given))
 
     def _launch(self, launch: Launch) -> tuple[_Launch, Any]:
-        """The launch for the runtime, and what must live as long as it."""
+        """Return the launch in the runtime's form, and the objects that must live as long as it does."""
         entry = self._entry(launch.kernel)
         held = [
             SCALARS.get(kind, ctypes.c_void_p)(value)
@@ -216,7 +216,7 @@ class Machine:
             raise self._failure(launch.kernel)
 
     def _print(self) -> None:
-        """Pass on what the kernel has printed."""
+        """Print the lines that the kernel has printed."""
         size = ctypes.c_uint64()
         found = self._library.ev_sim_printed(ctypes.byref(size))
         for line in lines(ctypes.string_at(found, size.value) if size.value else b""):
@@ -229,7 +229,7 @@ class Machine:
     def explore(
         self, launch: Launch, memory: Sequence[Memory], preemptions: int, limit: int
     ) -> tuple[int, bool, list[tuple[bytes, str]]]:
-        """Run every interleaving: how many, whether that was all, and the outcomes with a trace each."""
+        """Run every interleaving. Return how many were run, whether these were all, and each outcome with its trace."""
         with LOCK:
             self._start(memory, Options(), record=False)
             try:

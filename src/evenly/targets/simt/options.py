@@ -1,4 +1,4 @@
-"""How a run on `simt` goes: what `.on("simt", ...)` takes."""
+"""The options of a run on `simt`, which `.on("simt", ...)` takes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ ORDERS = ("random", "round_robin")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """seed: which interleaving. seeds: several; their results must have equal bits.
+    """The options of a run.
 
-    order: "random" (by the seed; 0 takes threads in order, another even one lets a warp run
-    far ahead, an odd one switches all the time) or "round_robin".
+    seed: selects an interleaving. seeds: several seeds, whose results must have the same bits.
+    order: "random" or "round_robin". In "random" order, seed 0 takes threads in order, other even seeds let a warp
+      run far ahead, and odd seeds switch all the time.
     races: whether to look for data races.
-    resident: how many blocks are in flight at once (0: 4 to 16, by their size).
+    resident: how many blocks are in flight at once. 0: from 4 to 16, depending on their size.
     """
 
     seed: int = 0
@@ -31,12 +32,12 @@ class Options:
 
     @property
     def how(self) -> str:
-        """The run in words, for repeating it."""
+        """A description of the run, by which a user can repeat it."""
         return f"seed {self.seed}" if self.order == "random" else f"order {self.order}"
 
 
 def options_of(given: dict[str, Any]) -> Options:
-    """Raises InputError with what an option takes."""
+    """Make Options from keyword arguments. Raises InputError, which says what an option takes."""
     names = [f.name for f in fields(Options)]
     for name in given:
         if name not in names:
@@ -70,7 +71,7 @@ def _flag(name: str, value: Any) -> bool:
 
 
 def count(name: str, value: Any, beyond: int = 2**63) -> int:
-    """An option's number, 0 or more and below `beyond`. Raises InputError."""
+    """Return an option's number, which must be at least 0 and less than `beyond`. Raises InputError."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InputError(name, expected="an integer, 0 or more", given=repr(value))
     if value >= beyond:

@@ -1,6 +1,6 @@
-"""Lines that kernels print: from the runtime's records to Python's print.
+"""Read the lines that kernels print from the runtime's records, for Python's print.
 
-A part of a line is a letter for its type, its size in 4 bytes, and its bytes; a zero for
+A part of a line has a letter for its type, its size in 4 bytes, and its bytes. A zero in place of
 the letter ends the line (host/primitives.cpp).
 """
 
@@ -18,7 +18,7 @@ _TYPES = {
 
 
 def lines(records: bytes) -> Iterator[tuple[Any, ...]]:
-    """The lines, each as the arguments of a print."""
+    """Yield each line, as the arguments of a call of print."""
     parts: list[Any] = []
     at = 0
     while at < len(records):

@@ -1,4 +1,4 @@
-"""CUDA C++ of your own on the emulator, written against the primitives of targets/gpu/device/gpu.cuh."""
+"""Run hand-written CUDA C++ on the emulator. It uses the primitives of targets/gpu/device/gpu.cuh."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an interleaving left in the arrays that the kernel may write, in the order of its arguments.
+    """The result of an interleaving: the arrays that the kernel may write, in the order of its arguments.
 
-    trace: an interleaving that leads there, thread after thread: "0.1 0.0" is thread 1, then
+    trace: an interleaving with this result, as a sequence of threads. "0.1 0.0" is thread 1 of block 0, then
     thread 0 of block 0.
     """
 
@@ -36,7 +36,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Every outcome of the interleavings that were run. complete: whether these were all."""
+    """The different outcomes of the interleavings that were run. complete: whether all interleavings were run."""
 
     interleavings: int
     complete: bool
@@ -46,9 +46,9 @@ class Exploration:
 class SimtProgram:
     """Kernels in CUDA C++, executed and checked on the CPU.
 
-    source: C++17 against the primitives header; kernels are declared with EV_KERNEL(threads), the
-    most threads a block has. All headers of evenly (ev::barrier, ev::group, ev::split_block, ...)
-    are included already.
+    source: C++17 that uses evenly's primitives. A kernel is declared with EV_KERNEL(threads), where `threads` is
+    the most threads that a block may have. All headers of evenly (ev::barrier, ev::group, ev::split_block, ...)
+    are already included.
 
         program = ev.SimtProgram('''
         EV_KERNEL(64) bump(int* count) { ev::atomic_add(count, 1); }
@@ -56,7 +56,7 @@ class SimtProgram:
         count = np.zeros(1, np.int32)
         program.launch("bump", 4, 64, count, seed=7)
 
-    Raises InputError where the compiler refuses it, UnavailableError where there is no compiler.
+    Raises InputError if the compiler rejects the source, and UnavailableError if there is no compiler.
     """
 
     def __init__(self, source: str) -> None:
@@ -76,11 +76,12 @@ class SimtProgram:
         self._machine(traced=False)
 
     def launch(self, kernel: str, grid: Any, block: int, *arguments: Any, **options: Any) -> None:
-        """Run a kernel. grid: blocks, or (blocks, blocks along y); block: threads a block, up to 1024.
+        """Run a kernel.
 
+        grid: blocks, or (blocks, blocks along y). block: threads per block, up to 1024.
         arguments: C-contiguous NumPy arrays for pointers, numbers for the rest.
-        options: seed, order, races, resident, as `.on("simt", ...)` takes them.
-        Raises SimtError for what the kernel does wrong, InputError for what you do.
+        options: seed, order, races and resident, as in `.on("simt", ...)`.
+        Raises SimtError for a mistake in the kernel, and InputError for a wrong argument.
         """
         if "seeds" in options:
             given = repr(options["seeds"])
@@ -103,14 +104,13 @@ class SimtProgram:
     ) -> Exploration:
         """Run a kernel in every interleaving of its atomics, fences and collectives, and collect the outcomes.
 
-        For a few threads and a few operations each. A thread gives way before each operation, so k
-        of them are t = k + 1 turns, and n threads have (n t)! / t!^n interleavings. preemptions: at
-        most so many switches away from a thread that could go on (two find most mistakes: Musuvathi,
-        Qadeer, PLDI 2007); None: any number. limit: stop after so many interleavings. The arrays
-        hold afterwards what they held before.
+        This is for a few threads with a few operations each. Threads may switch before each operation, so a thread with
+        k operations has t = k + 1 turns, and n threads have (n t)! / t!^n interleavings. Afterwards the arrays have
+        their old contents.
 
-        Raises SimtError, with the interleaving, at the first one in which something goes wrong, and
-        InputError.
+        preemptions: the most switches away from a thread that could go on; None: any number. Two find most mistakes
+        (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
+        Raises SimtError for the first interleaving that shows a mistake, and InputError for a wrong argument.
         """
         launch, memory = self._prepared(kernel, grid, block, arguments)
         written = _written(arguments, memory)
@@ -128,7 +128,7 @@ class SimtProgram:
         return Exploration(number, complete, outcomes)
 
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
-        """Run a kernel, recorded: what a profiler of a GPU would count."""
+        """Run a kernel while recording, and return what a GPU profiler would count."""
         launch, memory = self._prepared(kernel, grid, block, arguments)
         return self._machine(traced=True).count([launch], memory)[0]
 
@@ -178,13 +178,13 @@ class SimtProgram:
 
 
 def _parameters(text: str) -> list[str]:
-    """The names of parameters, "int* count, ev::pair<int, float>* x"."""
+    """Return the names of parameters, from a text such as "int* count, ev::pair<int, float>* x"."""
     parts = re.split(r",(?![^<>]*>)", text)
     return [re.findall(r"\w+", part)[-1] for part in parts if part.strip()]
 
 
 def _written(arguments: Sequence[Any], memory: Sequence[Memory]) -> list[np.ndarray[Any, Any]]:
-    """The arrays that a kernel may write, one for each piece of memory that is writable."""
+    """Return the arrays that a kernel may write, one for each piece of writable memory."""
     at = {(a.ctypes.data, a.nbytes): a for a in arguments if isinstance(a, np.ndarray)}
     return [at[m.pointer, m.nbytes] for m in memory if m.writable]
 

@@ -1,4 +1,4 @@
-"""From a failure of the emulator to an error that leads to the line: of the emitted C++, and of the user's Python."""
+"""Turn a failure of the emulator into an error that names the line of C++, and of the user's Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evenly.language.diagnostics import Location
 from .compiler import KIND
 
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
-OURS = ("gpu_host.hpp", "hooks.cpp")  # primitives: not where a mistake is
+OURS = ("gpu_host.hpp", "hooks.cpp")  # files of primitives, which are left out of reports
 BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
 UNEQUAL = "store different values into one place"
 HINTS = {
@@ -39,10 +39,10 @@ HINTS = {
 
 
 class SimtError(EvenlyError):
-    """What target `simt` found in a kernel: a mistake that a GPU would hide, or punish.
+    """A mistake that target `simt` found in a kernel. On a GPU it might go unnoticed.
 
     kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined", "assertion" or "seed"
-    (the result depends on it). kernel: the emitted kernel. seed: of the run; it repeats it.
+    (the result depends on the seed). kernel: the emitted kernel. seed: the seed of the run, which repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """
 
@@ -69,7 +69,7 @@ def _remade(kind: str, message: str, state: dict[str, Any]) -> SimtError:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A place in C++: a header's or an emitted kernel's."""
+    """A place in C++, in a header or an emitted kernel."""
 
     function: str
     file: str
@@ -78,7 +78,10 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where emitted code comes from. texts: lines of the files that are not on disk; python: what a line stems from."""
+    """The origins of emitted code.
+
+    texts: the lines of files that are not on disk. python: returns the line of Python that a line was made from.
+    """
 
     texts: Mapping[str, tuple[str, ...]]
     python: Callable[[str, int], Location | None]
@@ -93,7 +96,7 @@ def error(
     seed: int,
     how: str,
 ) -> SimtError:
-    """The error for a failure's text. library: gives the content of it. how: the run in words, for repeating it."""
+    """Make the error for a failure. library: returns the library's bytes. how: describes the run, to repeat it."""
     locations: list[Location] = []
     frames = resolve(library, tuple(dict.fromkeys(ADDRESS.findall(text))))
     first, *rest = text.splitlines()
@@ -110,7 +113,7 @@ def error(
 
 
 def _placed(line: str, frames: Mapping[str, tuple[Frame, ...]]) -> str:
-    """A line with its addresses as file:line."""
+    """Return a line with its addresses replaced by file:line."""
 
     def place(match: re.Match[str]) -> str:
         found = frames.get(match[1], ())
@@ -125,7 +128,7 @@ def _explained(
     origins: Origins,
     locations: list[Location],
 ) -> list[str]:
-    """A line, and below it the code that its address stands for."""
+    """Return a line, followed by lines with the code at its address."""
     out = [_placed(line, frames)]
     found = ADDRESS.search(line)
     chain = frames.get(found[1], ()) if found else ()
@@ -166,14 +169,14 @@ def _file(path: str) -> tuple[str, ...]:
 def resolve(
     library: Callable[[], bytes], addresses: tuple[str, ...]
 ) -> dict[str, tuple[Frame, ...]]:
-    """The places of code addresses, with those they are inlined into; the primitives' own left out.
+    """Find the places of code addresses, and the places into which they are inlined, without those of primitives.
 
-    By addr2line, which comes with the linker; without it, and without room for a file, the addresses stay bare.
+    This uses addr2line, which comes with the linker. Without it, or without room for a file, nothing is found.
     """
     tool = shutil.which("addr2line") or shutil.which("llvm-addr2line")
     if tool is None or not addresses:
         return {}
-    before = [f"{int(a, 16) - 1:#x}" for a in addresses]  # they are where a call returns to
+    before = [f"{int(a, 16) - 1:#x}" for a in addresses]  # an address is where a call returns to
     options = "-f", "-C", "-i", "-a", *before
     try:
         with borrowed(KIND, library(), ".so") as path:

@@ -1,4 +1,4 @@
-"""The C++ text of a program for the host: what `cuda` would compile, behind the host's primitives."""
+"""Make the C++ text of a program for the host: the text that `cuda` compiles, after the host's primitives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INCLUDES = ('#include "gpu_host.hpp"', *(f'#include "{name}"' for name in header
 
 
 def program_text(kernels: Sequence[KernelCode]) -> str:
-    """All kernels in one text, each in a namespace of its own: their structs share names."""
+    """Return all kernels in one text, each in its own namespace, since their structs have the same names."""
     parts = [*INCLUDES]
     for number, kernel in enumerate(kernels):
         parts += [
@@ -31,13 +31,13 @@ HAND_WRITTEN = "source.cu"
 
 
 def hand_written_text(text: str, kernels: Iterable[str]) -> str:
-    """Source of a user's own, with all headers."""
+    """Return hand-written source, with all headers."""
     entries = [f"EV_ENTRY({name})" for name in kernels]
     return "\n".join([*INCLUDES, f'#line 1 "{HAND_WRITTEN}"', text, *entries]) + "\n"
 
 
 def file_of(kernel: str) -> str:
-    """What debug information calls the emitted source of a kernel."""
+    """Return the file name of a kernel's emitted source in debug information."""
     return f"{kernel}.cu"
 
 

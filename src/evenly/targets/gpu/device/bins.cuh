@@ -1,20 +1,21 @@
-// The engine of logarithmic radix binning: tiles sorted by the power of two that their size reaches, the longest first,
-// and teams of four widths for them (Fox, Tripathy, Green, "Improving Scheduling for Irregular Applications with
-// Logarithmic Radix Binning", HPEC 2019).
+// The engine of logarithmic radix binning. It sorts tiles by the power of two that their size reaches, the longest
+// first, and runs them on teams of four widths (Fox, Tripathy, Green, "Improving Scheduling for Irregular Applications
+// with Logarithmic Radix Binning", HPEC 2019).
 //
-// There are as many bins as a warp has lanes, so warps count and place by votes, a lane keeping count of a bin: no shared
-// memory, no atomics, and tiles of one bin stay in order. What is made follows from the layout alone: equal bits.
+// There are as many bins as lanes in a warp. So warps count and place tiles by ballots, and each lane keeps the count
+// of one bin. No shared memory and no atomics are needed, and tiles of one bin stay in order. The result depends on the
+// layout alone, so it has the same bits on every run.
 //
 //     bins_count   each warp counts its share of the tiles by bin                            a grid of B blocks
-//     bins_scan    counts become the tiles of the bin before the share; the tiles of bins    one block, a warp a bin
-//     bins_place   each warp puts its share where it belongs                                 B blocks
-//     walk_bins    the main kernel's: who takes which tiles                                  any grid
+//     bins_scan    prefix sums over the shares, for each bin; the number of tiles in it      one block, a warp per bin
+//     bins_place   each warp writes its share of the tiles to their places                   B blocks
+//     walk_bins    called by the main kernel: assigns the tiles to teams                     any grid
 //
 //     struct Tiles { using pos = int;  pos num_tiles() const;  pos begin(pos tile) const;  pos end(pos tile) const; };
 //
-// In memory: how many tiles each bin has [bins]; which tiles are empty, a bit each, 32 to a position [tiles / 32]; what
-// counting leaves [bins][warps]; the others in order. So a layout of almost nothing but empty tiles takes a 32nd of the
-// memory, and of the time to read it.
+// The memory holds: the number of tiles in each bin [bins]; a bit for each tile, set if it is empty, 32 in a position
+// [tiles / 32]; the counts by warp [bins][warps]; the nonempty tiles in order. So if almost all tiles are empty, the
+// layout takes a 32nd of the memory, and of the time to read it.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -23,15 +24,16 @@
 namespace ev {
 
 static constexpr int bins = 32, empty_bin = bins - 1;
-EV_DEVICE long long bin_counts(long long tiles) { return bins + (tiles + bins - 1) / bins; }  // where they lie
+EV_DEVICE long long bin_counts(long long tiles) { return bins + (tiles + bins - 1) / bins; }  // their offset in memory
 EV_DEVICE long long bin_order(long long tiles, int warps) { return bin_counts(tiles) + (long long)bins * warps; }
 
-// Bin 31 has the empty tiles, bin 30 - b those of 2^b atoms to twice as many; the first one whatever is longer.
+// Bin 31 has the empty tiles. Bin 30 - b has the tiles of at least 2^b and fewer than 2^(b+1) atoms. Bin 0 also has all
+// longer ones.
 template <class pos> EV_DEVICE int bin_of(pos size) {
   return 30 - highest_bit(size < 0x7fffffff ? (unsigned)size : 0x7fffffffu);
 }
 
-// A warp's consecutive tiles, `bins` at a time: one a lane.
+// A warp's share of consecutive tiles. It takes `bins` at a time, one for each lane.
 template <class Tiles> struct bin_share {
   using pos = typename Tiles::pos;
   const Tiles& tiles;
@@ -51,7 +53,7 @@ template <class Tiles> struct bin_share {
   }
 };
 
-// The bins of a warp's tiles, as all lanes see them.
+// The bins of a warp's tiles, known to all lanes.
 struct bin_votes {
   unsigned there, bit[5];
 
@@ -69,7 +71,7 @@ struct bin_votes {
 
 template <class Tiles> EV_DEVICE void bins_count(const Tiles& tiles, typename Tiles::pos* memory) {
   const bin_share<Tiles> share(tiles);
-  typename Tiles::pos mine = 0;  // tiles in bin `lane`
+  typename Tiles::pos mine = 0;  // the number of tiles in bin `lane`
   #pragma unroll 4
   for (long long first = share.first; first < share.stop; first += bins) {
     const long long tile = first + lane_rank();
@@ -78,7 +80,7 @@ template <class Tiles> EV_DEVICE void bins_count(const Tiles& tiles, typename Ti
   *share.counts(memory) = mine;
 }
 
-// One block of a warp a bin.
+// One block, with one warp for each bin.
 template <class Tiles> EV_DEVICE void bins_scan(const Tiles& tiles, typename Tiles::pos* memory, int warps) {
   using pos = typename Tiles::pos;
   constexpr int batch = 8;  // loads in flight
@@ -121,16 +123,17 @@ template <class Tiles> EV_DEVICE void bins_place(const Tiles& tiles, typename Ti
   }
 }
 
-// ---- the main kernel -------------------------------------------------------------------------------------------------
+// ---- the main kernel ------------------------------------------------------------------------------------------------
 //
-// Units of work, one for all threads of a block: a tile for the block, or one for each of its teams. Block b of n takes
-// the units b, b + n, ...: which tiles those are follows from the bins, so totals by block have equal bits.
+// A block works on one unit at a time: a tile for the whole block, or one for each of its teams. Block b of n takes the
+// units b, b + n, ... The bins determine which tiles those are, so partial totals of blocks have the same bits on every
+// run.
 //
 // tile(team, which, live): see dynamic.cuh.
 template <bool Converged, class Team, class pos> struct bin_class {
   const pos* order;
-  pos begin, end;         // of its tiles in the order
-  long long first, stop;  // of its units
+  pos begin, end;         // range of its tiles in `order`
+  long long first, stop;  // range of its units
   const Team team;
 
   EV_DEVICE bin_class(const pos* o, pos b, pos e, long long f)
@@ -138,14 +141,14 @@ template <bool Converged, class Team, class pos> struct bin_class {
 
   template <class Tile> EV_DEVICE void walk(long long unit, const Tile& tile) const {
     const pos at = begin + (pos)(unit - first) * Team::per_block + team.local();
-    if constexpr (Converged && Team::size() > 1) {  // a stand-in is of its tile's own warp: nothing else would order them
+    if constexpr (Converged && Team::size() > 1) {  // a team without a tile repeats one of its warp
       if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);
     } else if (at < end) tile(team, order[at], true);
   }
 };
 
-// Empty tiles, in their own order: neighbours store side by side. A lane has the bits of 32 tiles, and hands them round.
-// Nobody asks where they begin.
+// Empty tiles, in ascending order, so that lanes store to contiguous elements. A lane has the bits of 32 tiles, and
+// shuffles them to the others. No code reads where these tiles begin.
 template <int T> struct nobody : group<1, T> {
   static EV_DEVICE bool walks() { return false; }
 };
@@ -167,8 +170,8 @@ template <int T, class pos> struct empty_class {
   }
 };
 
-// Bins before Warp are the blocks', those before Few the warps', those before One for teams of L, the rest for threads.
-// warps: that counted.
+// Blocks take the tiles of the bins before Warp, warps those before Few, teams of L threads those before One, and
+// threads the rest. warps: the number of warps that counted.
 template <int T, int L, int Warp, int Few, int One, bool Converged, class pos, class Tile>
 EV_DEVICE void walk_bins(const pos* memory, long long tiles, int warps, const Tile& tile) {
   const pos* order = memory + bin_order(tiles, warps);

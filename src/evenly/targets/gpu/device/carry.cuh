@@ -1,11 +1,11 @@
 // Tiles that cross threads, and tiles that cross blocks.
 //
 // In the split engines every thread folds consecutive atoms, so only the first and the last tile that it touches can be
-// partial (or a whole warp folds atoms of one tile that does not end among them). Inside a block a segmented scan brings
-// each thread what the threads before it left open. Between blocks the same is done through four arrays with one entry a
-// block (`Carries`), which a second kernel joins (`finish`): the carry-out of Merrill and Garland, "Merge-Based Parallel
-// SpMV" (SC 2016). Nothing is added up by atomics, and every combination happens in an order that depends on the partition
-// alone: equal bits on every run.
+// partial. (Or a whole warp folds atoms of one tile that does not end among them.) Inside a block, a segmented scan
+// gives each thread the values that the threads before it left open. Between blocks, four arrays with one entry for
+// each block (`Carries`) do the same, and a second kernel joins them (`finish`). This is the carry-out of Merrill and
+// Garland, "Merge-Based Parallel SpMV" (SC 2016). No atomics add values, and the order of all combinations depends on
+// the partition alone. So every run gives the same bits.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -13,12 +13,12 @@
 
 namespace ev {
 
-// One entry a block of the main kernel.
-//   out_tile, out_value: the tile left open at the block's end, and the block's part of it. Where the block ended at a
-//     boundary between tiles, the tile is one that nobody will ask for or the next one, with the identity.
-//     carry_nothing: the block held no atoms at all; what is open before it stays open.
-//   head_tile, head_value: the tile that was open when the block started, and that ends in it, with the block's part.
-//     -1: there is none.
+// The arrays have one entry for each block of the main kernel.
+//   out_tile, out_value: the tile that is open at the block's end, and the block's part of it. If the block ended at a
+//     boundary between tiles, the value is the identity, and the tile is the next one or one that no block looks for.
+//     carry_nothing: the block had no atoms at all, so the tile that is open before it stays open.
+//   head_tile, head_value: the tile that was open when the block started and that ends in it, and the block's part of
+//     it. -1: there is none.
 template <class Phase> struct Carries {
   typename Phase::pos* out_tile;
   typename Phase::Value* out_value;
@@ -36,10 +36,10 @@ template <class Phase> EV_DEVICE void carry_head(const Carries<Phase>& c, typena
   c.head_value[block_rank()] = v;
 }
 
-// ---- inside a block --------------------------------------------------------------------------------------------------
+// ---- inside a block -------------------------------------------------------------------------------------------------
 
-// Inclusive segmented scan of a warp. A lane with `resets` begins a segment: nothing before it belongs to its value.
-// The votes make each lane's distance to its segment's start known at once, so the keys need not travel.
+// Inclusive segmented scan of a warp. A lane with `resets` begins a segment: no value before it belongs to its own.
+// The ballot tells each lane its distance to the start of its segment, so the keys need not be shuffled.
 template <class V, class F> EV_DEVICE V warp_scan(unsigned resets, V v, F combine) {
   int lane = lane_rank(), start = highest_bit(resets & lanes_through(lane));
   int reach = start < 0 ? lane : lane - start;
@@ -51,15 +51,15 @@ template <class V, class F> EV_DEVICE V warp_scan(unsigned resets, V v, F combin
   return v;
 }
 
-// What the threads before this one left open, and whether the tile that is open began in this block (`since`) or earlier.
+// The value that the threads before this one left open, and whether the open tile began in this block (`since`).
 template <class Phase> struct Open {
   typename Phase::Value value;
   bool since;
 };
 
-// Each thread hands in the part `tail` of the tile that is open at its end (the identity where none is). `resets`: that
-// tile is not the one that was open before the thread. `carried`: what was open before thread 0, where the block itself
-// knows it. One barrier; call it again only after another.
+// Scans the open values of a block. tail: this thread's part of the tile that is open at its end (the identity if none
+// is). resets: whether that tile is another one than was open before the thread. carried: the value that was open
+// before thread 0, if the block itself knows it. It has one barrier; before another call there must be another barrier.
 template <class Phase, int T>
 EV_DEVICE Open<Phase> block_scan(bool resets, const typename Phase::Value& tail, const typename Phase::Value& carried) {
   using Value = typename Phase::Value;
@@ -77,7 +77,7 @@ EV_DEVICE Open<Phase> block_scan(bool resets, const typename Phase::Value& tail,
   if (lane == 0) before = Phase::identity();
   bool since = (reset_lanes & lanes_below(lane)) != 0;
   barrier();
-  if (!since) {  // what the warps before left: walk back to the one that began the tile, most often the first looked at
+  if (!since) {  // add what earlier warps left: walk back to the warp where the tile began, most often the first
     for (int w = warp_rank() - 1; w >= 0 && !since; --w) {
       before = Phase::combine(warp_tail[w], before);
       since = warp_resets[w];
@@ -87,7 +87,7 @@ EV_DEVICE Open<Phase> block_scan(bool resets, const typename Phase::Value& tail,
   return {before, since};
 }
 
-// The same, a block-wide "last one that is not `carry_nothing`"; valid in the last thread. One barrier.
+// The last key of the block that is not `carry_nothing`; valid in the last thread. It has one barrier.
 template <int T, class P> EV_DEVICE P block_last(P key) {
   EV_SHARED(P, warp_last, T / 32);
   int source = highest_bit(ballot(full_warp, key != carry_nothing));
@@ -98,18 +98,18 @@ template <int T, class P> EV_DEVICE P block_last(P key) {
   return last;
 }
 
-// ---- between blocks: the finish kernel -----------------------------------------------------------------------------------
+// ---- between blocks: the finish kernel ------------------------------------------------------------------------------
 //
-// A tile that ends in block b was left open by a run of blocks b-1, b-2, ...; the run's length is anything from 1 to all
-// of them (one dense row). So three tiers, or a single long run would be one thread's or one warp's work: a lane looks
-// back over its own run's last `batch` blocks, all loads independent; what is longer goes to the lane's whole warp; what
-// is longer still, to the whole block.
+// A tile that ends in block b was left open by a run of blocks b-1, b-2, ... The run may have any length, up to all
+// blocks (one dense row). There are three tiers, so that a long run is not the work of one thread or one warp. A lane
+// looks back over the last `run_batch` blocks of its own run, with independent loads. If the run is longer, the lane's
+// whole warp takes over, and if it is longer still, the whole block.
 
-static constexpr int run_batch = 8;         // blocks that a thread looks at in one go
+static constexpr int run_batch = 8;         // blocks that a thread looks at in one step
 static constexpr int run_warp_steps = 16;   // steps of 32 batches before the warp hands over: 4,096 blocks
 
 // total = the parts of blocks [high - run_batch, high) that belong to the run of `tile`, in order. Returns whether all
-// of them do, so that the run may go on before them. Runs are contiguous but for blocks that held nothing.
+// of them do, in which case the run may go on before them. A run is contiguous, except for blocks that had no atoms.
 template <class Phase>
 EV_DEVICE bool thread_fold_run(const Carries<Phase>& c, int high, typename Phase::pos tile, typename Phase::Value& total) {
   using Value = typename Phase::Value;
@@ -133,7 +133,7 @@ EV_DEVICE bool thread_fold_run(const Carries<Phase>& c, int high, typename Phase
   return whole;
 }
 
-// One step of a whole warp: blocks [high - 32 * run_batch, high). `total` is valid in lane 0.
+// The same for a whole warp and blocks [high - 32 * run_batch, high). `total` is valid in lane 0.
 template <class Phase>
 EV_DEVICE bool warp_fold_run(const Carries<Phase>& c, int high, typename Phase::pos tile, typename Phase::Value& total) {
   using Value = typename Phase::Value;
@@ -142,7 +142,7 @@ EV_DEVICE bool warp_fold_run(const Carries<Phase>& c, int high, typename Phase::
   return all(full_warp, whole);
 }
 
-// The whole block walks one run back from `high`. Valid in thread 0.
+// The same for a whole block, which walks the run back from `high` to its start. Valid in thread 0.
 template <class Phase, int T>
 EV_DEVICE typename Phase::Value block_fold_run(const Carries<Phase>& c, int high, typename Phase::pos tile) {
   using Value = typename Phase::Value;
@@ -164,8 +164,8 @@ EV_DEVICE typename Phase::Value block_fold_run(const Carries<Phase>& c, int high
   return total;
 }
 
-// A kernel of ceil(main_blocks / T) blocks of T threads, after the main kernel: leaves the tiles that cross blocks. Its
-// grid partials come after the main kernel's: hand in partials + main_blocks.
+// Leaves the tiles that cross blocks. This kernel has ceil(main_blocks / T) blocks of T threads, and runs after the
+// main kernel. Its grid partials follow those of the main kernel: pass partials + main_blocks.
 template <class Phase, int T>
 EV_DEVICE void finish(const Phase& phase, const Carries<Phase>& c, int main_blocks, typename Phase::Grid* partials) {
   using pos = typename Phase::pos;

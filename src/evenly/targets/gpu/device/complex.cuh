@@ -1,7 +1,8 @@
-// Complex numbers with NumPy's arithmetic: two parts side by side, aligned so that one instruction loads both.
+// Complex numbers with NumPy's arithmetic. The two parts are contiguous, and aligned so that one instruction loads
+// both.
 //
-// They travel through shuffles and atomics a part at a time. That is why an atomic gives no old value here, and why one
-// that is loaded while others add to it may have one part of before and one of after.
+// Shuffles and atomics handle one part at a time. So an atomic returns no old value here, and a number that is loaded
+// while other threads add to it may have one part from before an addition and one from after it.
 #pragma once
 #include "gpu.cuh"
 
@@ -35,8 +36,8 @@ template <class T> EV_DEVICE complex<T> operator*(const complex<T>& a, const com
 template <class T> EV_DEVICE bool operator==(const complex<T>& a, const complex<T>& b) { return a.re == b.re && a.im == b.im; }
 template <class T> EV_DEVICE bool operator!=(const complex<T>& a, const complex<T>& b) { return !(a == b); }
 
-// Smith, "Algorithm 116: Complex division", CACM 5 (1962), step by step as NumPy has it: it does not overflow where the
-// square of a part would.
+// Smith, "Algorithm 116: Complex division", CACM 5 (1962), with the same steps as in NumPy. It does not overflow where
+// the square of a part would.
 template <class T> EV_DEVICE complex<T> operator/(const complex<T>& a, const complex<T>& b) {
   const T re = fabs(b.re), im = fabs(b.im);
   if (re == 0 && im == 0) return complex<T>(a.re / re, a.im / re);
@@ -48,7 +49,7 @@ template <class T> EV_DEVICE complex<T> operator/(const complex<T>& a, const com
   return complex<T>((a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale);
 }
 
-// ---- memory and other threads: a part at a time --------------------------------------------------------------------------
+// ---- loads, atomics and shuffles, one part at a time ----------------------------------------------------------------
 template <class T> EV_DEVICE complex<T> load_once(const complex<T>* p) {
   complex<T> z;
   load_pair_once(&p->re, z.re, z.im);

@@ -1,17 +1,20 @@
-// The dynamic engine: tiles are taken in chunks, by whoever is free, from a counter in device memory.
+// The dynamic engine: each free warp or group takes the next chunk of tiles, from a counter in device memory.
 //
 //     chunks<pos, G, T, C, Converged> chunks(taken, tiles);   // C tiles a chunk; groups of G threads own tiles
 //     while (chunks.take()) {
 //       chunks.each(tile);                                    // tile(team, which, live): see each
-//       chunks.keep<Totals>(grid, partials);                  // where tiles contribute to totals of the whole grid
+//       chunks.keep<Totals>(grid, partials);                  // if tiles contribute to totals of the whole grid
 //     }
 //
-// A taker is a warp; where G > 32, a group of several. One atomic a chunk, and no barrier of the block.
+// A taker is a warp or, if G > 32, a group of several warps. There is one atomic for each chunk, and no barrier of the
+// block.
 //
-// *taken is zero between launches, as cells are (meet.cuh), and nothing has to clear it: a taker stops at the first number that is no chunk,
-// so a launch draws exactly chunks + takers numbers, and whoever draws the last one puts the counter back.
+// *taken is zero between launches, as cells are (meet.cuh), without a kernel that clears it. A taker stops at the first
+// number that is no chunk, so a launch draws exactly chunks + takers numbers. The taker that draws the last one resets
+// the counter.
 //
-// Totals: a partial for each chunk, not for each block, so that it does not matter who took it: equal bits on every run.
+// Totals: there is a partial result for each chunk, not for each block. So it does not matter which taker took a chunk,
+// and every run gives the same bits.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -23,13 +26,13 @@ EV_DEVICE long long chunks_of(long long tiles, int chunk) { return (tiles + chun
 template <class pos, int G, int T, int C, bool Converged> struct chunks {
   using team = group<G, T, Converged>;
   static constexpr bool by_warp = team::in_warp;
-  static constexpr int takers = by_warp ? T / 32 : team::per_block;  // a block's
-  static constexpr int groups = by_warp ? team::per_warp : 1;        // a taker's
-  static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that are present
+  static constexpr int takers = by_warp ? T / 32 : team::per_block;  // per block
+  static constexpr int groups = by_warp ? team::per_warp : 1;        // per taker
+  static constexpr int lanes = by_warp ? groups * G : 32;            // lanes of a warp that are present
 
   EV_DEVICE chunks(long long* t, pos n) : taken(t), tiles(n), count(chunks_of(n, C)) {}
 
-  // Every thread, until it is false.
+  // Takes the next chunk; false if there is none. Every thread calls it until it returns false.
   EV_DEVICE bool take() {
     if (!mine.present()) return false;
     which = draw();
@@ -38,8 +41,8 @@ template <class pos, int G, int T, int C, bool Converged> struct chunks {
     return false;
   }
 
-  // tile(team, which, live) for the chunk's tiles. Converged: the groups of a warp go round together, and those that
-  // have no tile of their own stand in for the last one, with `live` false.
+  // Calls tile(team, which, live) for the chunk's tiles. Converged: all groups of a warp make the same number of
+  // iterations. A group without a tile of its own gets the last one, with `live` false.
   template <class Tile> EV_DEVICE void each(const Tile& tile) const {
     const pos begin = (pos)(which * C), end = C < tiles - begin ? begin + C : tiles;
     if constexpr (Converged)
@@ -53,7 +56,7 @@ template <class pos, int G, int T, int C, bool Converged> struct chunks {
 
   template <class Totals> EV_DEVICE void keep(typename Totals::Grid& grid, typename Totals::Grid* partials) const {
     using Grid = typename Totals::Grid;
-    if constexpr (by_warp)  // of a group of several warps the leader has it all
+    if constexpr (by_warp)  // in a group of several warps, the leader already has the total
       grid = lanes_fold<lanes>(lanes_through(lanes - 1), lane_rank(), grid,
                                [](const Grid& a, const Grid& b) { return Totals::grid_combine(a, b); });
     if (leads()) partials[which] = grid;
@@ -63,8 +66,8 @@ template <class pos, int G, int T, int C, bool Converged> struct chunks {
 private:
   long long* taken;
   pos tiles;
-  long long count, which = 0;  // chunks there are; the one at hand
-  int turn = 0;                // which half of `drawn` the next number goes through
+  long long count, which = 0;  // the number of chunks; the current one
+  int turn = 0;                // the half of `drawn` that holds the next number
   const team mine;
 
   EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
@@ -76,7 +79,8 @@ private:
       if (leads()) number = atomic_add(taken, 1LL);
       return shuffle_from(lanes_through(lanes - 1), number, 0);
     } else {
-      // Two halves in turn: whoever writes one again has passed the sync of the number between, and all reads are over.
+      // The two halves alternate. A thread that writes a half again has passed the sync of the number between, so all
+      // reads of that half are over.
       EV_SHARED(long long, drawn, 2 * team::per_block);
       turn ^= 1;
       long long* place = drawn + turn * team::per_block + mine.local();

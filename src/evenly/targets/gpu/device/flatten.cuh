@@ -1,16 +1,17 @@
-// The flattened group engine: G threads share the atoms of G consecutive tiles.
+// The flatten engine: a group of G threads shares the atoms of G consecutive tiles.
 // Signatures and terms: split.cuh.
 #pragma once
 #include "carry.cuh"
 
 namespace ev {
 
-// ---- flatten: a group of G threads, G tiles, their atoms strided ----------------------------------------------------------------
+// ---- flatten: a group of G threads, G tiles, their atoms strided ----------------------------------------------------
 //
 // Osama, Porumbescu, Owens, "A Programming Model for GPU Load Balancing" (PPoPP 2023), section 5.2.3. The atoms of the
-// G tiles are consecutive, so the tiles' ends serve as the prefix sums of their counts. The group walks the atoms in
-// windows of G, one a lane, and finds each atom's tile by binary search among the ends. A segmented scan sums up a
-// window by tile and warp; lane i then takes what belongs to its own tile i, in order, and leaves the tile at the end.
+// G tiles are consecutive, so the tiles' ends serve as prefix sums of their lengths. The group walks the atoms in
+// windows of G, one atom for each lane, and finds an atom's tile by binary search among the ends. A segmented scan
+// combines the values of a window by tile and warp. Lane i then takes the results for its own tile i, in order, and
+// leaves it at the end.
 template <class Phase, int G, int T> struct group_flatten {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -19,12 +20,12 @@ template <class Phase, int G, int T> struct group_flatten {
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
   static constexpr bool steps = folds || Phase::has_effects;
   static constexpr bool looks = folds || (steps && Phase::needs_tile);
-  static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // a group's, with those that have no rank
+  static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // of a group, including those without a rank
 
   const Phase& phase;
   const team& g;
   pos* ends;      // of the group's tiles
-  Value* window;  // [2][lanes], groups of several warps only: the scanned window, in turn
+  Value* window;  // [2][lanes], only for groups of several warps: the scanned window; its halves alternate
   int turn = 0;
 
   EV_DEVICE Value start() const {
@@ -58,14 +59,15 @@ template <class Phase, int G, int T> struct group_flatten {
     return v;
   }
 
-  // Adds to `mine` what the window holds of this lane's tile: its lanes [from, to), empty where to <= from.
+  // Adds to `mine` the values of this lane's tile in the window: those of lanes [from, to), none if to <= from.
   EV_DEVICE void collect(Value& mine, const Value& scanned, int from, int to) {
     if constexpr (team::in_warp) {
       int lane = lane_rank();
       Value part = value_from(g.mask(), scanned, to > from ? lane - g.rank() + to - 1 : lane);
       if (to > from) mine = Phase::combine(mine, part);
     } else {
-      // The halves take turns: whoever writes one again has passed the sync of the window between, and all reads are over.
+      // The halves alternate. A thread that writes a half again has passed the sync of the window between, so all reads
+      // of that half are over.
       Value* half = window + turn * lanes;
       half[g.rank()] = scanned;
       g.sync();
@@ -106,7 +108,7 @@ template <class Phase, int G, int T> struct group_flatten {
         }
       }
     }
-    // The ends are read no more, nor is what owners store as they leave their tiles.
+    // After this, no thread reads the ends, or data that owners may store to as they leave their tiles.
     if constexpr (looks) g.sync();
     if constexpr (Phase::has_leave)
       if (owner) phase.leave(tile, mine, grid);

@@ -1,42 +1,42 @@
-// Primitives: all that emitted code and engines know of the machine.
+// Primitives: the interface between the machine and emitted code and engines.
 //
-// This is the only file that names CUDA builtins. It has a second implementation for the CPU
-// (targets/simt/host/gpu_host.hpp, which defines EV_HOST), so that the same engines and the same emitted code run where
-// there is no GPU. The first part below is what the two implementations must both provide; the second part, plain
-// scalar arithmetic, is shared.
+// This is the only file that uses CUDA builtins. It has a second implementation for the CPU
+// (targets/simt/host/gpu_host.hpp, which defines EV_HOST), so that the same engines and the same emitted code run
+// without a GPU. Both implementations must provide the first part below. The second part, plain scalar arithmetic, is
+// shared.
 //
-// NVRTC has no std headers, and these headers reach it as one string, so nothing here includes anything.
+// NVRTC has no std headers, and gets these headers as one string, so no file here includes a system header.
 #pragma once
 
 #ifndef EV_HOST
 
 #define EV_DEVICE __device__ __forceinline__
-// threads of a block, and how many blocks a multiprocessor must be able to hold, where that is said
+// Arguments: the threads of a block and, optionally, how many blocks a multiprocessor must be able to hold.
 #define EV_KERNEL(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 #define EV_SHARED(T, name, N) __shared__ __align__(16) T name[N]  // aligned for wide loads of consecutive elements
 
 namespace ev {
 
-// ---- who am I ------------------------------------------------------------------------------------------------------
+// ---- indices of threads and blocks ---------------------------------------------------------------------------------
 EV_DEVICE int thread_rank() { return (int)threadIdx.x; }      // in the block
 EV_DEVICE int block_threads() { return (int)blockDim.x; }
 EV_DEVICE int lane_rank() { return (int)(threadIdx.x & 31); }  // in the warp
 EV_DEVICE int warp_rank() { return (int)(threadIdx.x >> 5); }  // in the block
 EV_DEVICE int block_rank() { return (int)blockIdx.x; }
 EV_DEVICE int block_count() { return (int)gridDim.x; }
-EV_DEVICE int block_y() { return (int)blockIdx.y; }            // which lane of a dense axis
+EV_DEVICE int block_y() { return (int)blockIdx.y; }            // the lane of a dense axis
 EV_DEVICE int block_y_count() { return (int)gridDim.y; }
 
 // ---- barriers and fences -------------------------------------------------------------------------------------------
 EV_DEVICE void barrier() { __syncthreads(); }
-// Named barrier, id 1..15: `count` threads, whole warps. Barrier 0 is barrier()'s.
+// Named barrier, id 1..15, for `count` threads in whole warps. Barrier 0 is that of barrier().
 EV_DEVICE void barrier(int id, int count) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory"); }
 EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
 
-// ---- shuffles and votes: every lane named in `mask` must call, at the same place, with the same mask ------------------
-// A lane that reads from one outside the mask gets an undefined value (on the CPU: poison). Bools travel as ints.
+// ---- shuffles and votes: every lane in `mask` must call them, at the same place, with the same mask -----------------
+// A lane that reads from one outside the mask gets an undefined value (on the CPU: poison). Bools are shuffled as ints.
 template <class T> struct shuffled { using type = T; };
 template <> struct shuffled<bool> { using type = int; };
 template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32) {
@@ -54,17 +54,17 @@ EV_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p); }
 
 // ---- bits ----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __popc(m); }
-EV_DEVICE int lowest_bit(unsigned m) { return __ffs((int)m) - 1; }     // -1 where there is none
-EV_DEVICE int highest_bit(unsigned m) { return 31 - __clz((int)m); }   // -1 where there is none
+EV_DEVICE int lowest_bit(unsigned m) { return __ffs((int)m) - 1; }     // -1 if there is none
+EV_DEVICE int highest_bit(unsigned m) { return 31 - __clz((int)m); }   // -1 if there is none
 
-// ---- infinities, which NVRTC has no name for -------------------------------------------------------------------------
+// ---- infinities, for which NVRTC has no names -----------------------------------------------------------------------
 EV_DEVICE float infinity_float() { return __int_as_float(0x7f800000); }
 EV_DEVICE double infinity_double() { return __longlong_as_double(0x7ff0000000000000LL); }
 
-// ---- the bits of floats ----------------------------------------------------------------------------------------------
+// ---- the bits of floats ---------------------------------------------------------------------------------------------
 EV_DEVICE unsigned float_bits(float v) { return __float_as_uint(v); }
 EV_DEVICE float bits_float(unsigned bits) { return __uint_as_float(bits); }
-// Of float16, for which NVRTC has no header: to the nearest, ties to even.
+// Conversions of float16, for which NVRTC has no header. They round to the nearest, ties to even.
 EV_DEVICE float half_value(unsigned short bits) {
   float v;
   asm("cvt.f32.f16 %0, %1;" : "=f"(v) : "h"(bits));
@@ -77,14 +77,15 @@ EV_DEVICE unsigned short half_bits(float v) {
 }
 
 // ---- loads ---------------------------------------------------------------------------------------------------------
-// load_cached: memory that nobody writes while the kernel runs, and that is read again (gathered); the read-only path.
-// load_once: the same, read once (arrays indexed by the atom): first out of the cache, so that gathered data stays.
-// Kernels take such arrays as `const T* __restrict__`, from which the compiler proves the read-only path by itself: a
-// plain load, since it moves those freely (with __ldg the loads of an unrolled loop stay in order, 2 to 4 times slower).
+// load_cached: for memory that no thread writes while the kernel runs, and that is read again (gathers).
+// load_once: for such memory that is read once (arrays indexed by the atom). It is evicted from the cache first, so
+// that gathered data stays. Kernels take such arrays as `const T* __restrict__`, so the compiler itself finds that the
+// read-only path may be used. load_cached is a plain load, since the compiler moves those freely. With __ldg, the loads
+// of an unrolled loop stay in order, which is 2 to 4 times slower.
 template <class T> EV_DEVICE T load_cached(const T* p) { return *p; }
 template <class T> EV_DEVICE T load_once(const T* p) { return __ldcs(p); }
 EV_DEVICE bool load_once(const bool* p) { return __ldcs((const unsigned char*)p) != 0; }
-// Two of a kind side by side, by one instruction: `p` is aligned to both.
+// Loads two contiguous numbers by one instruction. `p` is aligned to the size of both.
 EV_DEVICE void load_pair_once(const float* p, float& first, float& second) {
   const float2 both = __ldcs((const float2*)p);
   first = both.x;
@@ -95,8 +96,8 @@ EV_DEVICE void load_pair_once(const double* p, double& first, double& second) {
   first = both.x;
   second = both.y;
 }
-// load_run: N > 1 side by side, read once: `p` is aligned to 16 bytes, or to all N where they are fewer bytes. As few
-// instructions as there are 16 bytes of them.
+// load_run: loads N > 1 contiguous elements that are read once, by one instruction for every 16 bytes. `p` is aligned
+// to 16 bytes, or to the size of all N elements if that is less.
 template <int size> struct word_of { using type = int4; };
 template <> struct word_of<8> { using type = int2; };
 template <> struct word_of<4> { using type = int; };
@@ -115,8 +116,9 @@ template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
   for (int k = 0; k < N; ++k) to[k] = run.each[k];
 }
 
-// A value as it is, of which the compiler is told nothing. After a loop: or what follows is pulled into the paths around
-// the loop (0 + total is 0 where it did not run), and ptxas orders the loads inside worse for it.
+// Hides a value from the compiler's optimizations, without changing it. Used after a loop: the compiler would otherwise
+// move the code that follows into the paths around the loop (if it did not run, 0 + total is 0), and ptxas would then
+// order the loads inside the loop in a slower way.
 template <class T> EV_DEVICE void pin(T&) {}
 EV_DEVICE void pin(float& v) { asm volatile("" : "+f"(v)); }
 EV_DEVICE void pin(double& v) { asm volatile("" : "+d"(v)); }
@@ -140,12 +142,12 @@ template <class T> struct out {
   template <class I> EV_DEVICE T& operator[](I i) const { return data[i]; }
 };
 
-// ---- atomics: relaxed, they order nothing but themselves; fences do. Each returns the old value ------------------------
-// atomic_load is how a thread polls what others change, atomic_store how it tells them.
+// ---- atomics: they are relaxed, so only fences order other accesses. Each returns the old value ---------------------
+// atomic_load and atomic_store are for values by which threads signal each other.
 template <class T> EV_DEVICE T atomic_load(const T* p) { return *(const volatile T*)p; }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { *(volatile T*)p = v; }
-// A store where others may store the same: different values are a race, which the CPU's `simt` finds. `who`: the atom, or
-// -1 where there is one value only.
+// A store to an element to which other threads may store the same value. Different values are a race, which target
+// `simt` reports. who: the atom; -1 if only one value is ever stored.
 template <class T> EV_DEVICE void store_contended(T* p, T v, long long who) { *(volatile T*)p = v; }
 EV_DEVICE int atomic_add(int* p, int v) { return atomicAdd(p, v); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {
@@ -173,7 +175,7 @@ EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, lo
   return (long long)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v);
 }
 
-// One compare-and-swap on the bits of a floating-point value; `seen` is what the caller believes is there.
+// One compare-and-swap on the bits of a floating-point value. seen: the value that the caller expects there.
 EV_DEVICE float swap_bits(float* p, float seen, float v) {
   return __int_as_float(atomicCAS((int*)p, __float_as_int(seen), __float_as_int(v)));
 }
@@ -200,15 +202,15 @@ EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
 EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
 EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-// ---- runs of elements side by side (load_run) ----------------------------------------------------------------------------
-// Of `extent` elements from `p` on, how many are in whole runs, no more than `most`; none where `p` is not aligned.
+// ---- runs of contiguous elements (load_run) -------------------------------------------------------------------------
+// The number of elements in whole runs, of `extent` elements from `p` on: at most `most`, and 0 if `p` is not aligned.
 template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
   constexpr int size = N * (int)sizeof(T);
   if ((unsigned long long)p % (size < 16 ? size : 16) != 0) return 0;
   return extent < (long long)most ? (pos)extent / N * N : most;
 }
 
-// ---- extremes: the identities of min and max --------------------------------------------------------------------------
+// ---- extremes: the identities of min and max ------------------------------------------------------------------------
 template <class T> EV_DEVICE T lowest();
 template <class T> EV_DEVICE T highest();
 template <> EV_DEVICE int lowest<int>() { return -2147483647 - 1; }
@@ -222,17 +224,17 @@ template <> EV_DEVICE double highest<double>() { return infinity_double(); }
 template <> EV_DEVICE bool lowest<bool>() { return false; }
 template <> EV_DEVICE bool highest<bool>() { return true; }
 
-// ---- minimum and maximum: NaN where either is NaN, as NumPy's minimum and maximum ---------------------------------------
-// `x != x` is false for integers and folds away. A NaN in b falls through to b, since every comparison with it is false.
-// -0.0 comes before 0.0: atomics and partial results meet in any order, and give the same bits.
-template <class T> EV_DEVICE bool is_negative(T) { return false; }  // asked of zeros only: integers have one
+// ---- minimum and maximum: NaN if either is NaN, as NumPy's minimum and maximum --------------------------------------
+// `x != x` is false for integers and folds away. If b is NaN, the result is b, since every comparison with it is false.
+// -0.0 is less than 0.0, so that atomics and partial results give the same bits in any order.
+template <class T> EV_DEVICE bool is_negative(T) { return false; }  // only called for zeros; integers have a single one
 EV_DEVICE bool is_negative(float a) { return copysign(1.0f, a) < 0; }
 EV_DEVICE bool is_negative(double a) { return copysign(1.0, a) < 0; }
 template <class T> EV_DEVICE T minimum(T a, T b) { return a < b || a != a || (a == b && is_negative(a)) ? a : b; }
 template <class T> EV_DEVICE T maximum(T a, T b) { return a > b || a != a || (a == b && is_negative(b)) ? a : b; }
 
-// ---- // and %: Python's meaning (towards minus infinity, the sign of the divisor) ----------------------------------------
-// The divisor -1 stands apart because the most negative integer divided by it overflows; NumPy wraps, and so do we.
+// ---- // and %: Python's meaning (towards minus infinity, the sign of the divisor) -----------------------------------
+// The divisor -1 is a special case, because the most negative integer divided by it overflows. It wraps, as in NumPy.
 template <class T, class U> EV_DEVICE T floor_div_wrapping(T a, T b) {
   if (b == -1) return (T)((U)0 - (U)a);
   T q = a / b, r = a % b;
@@ -248,8 +250,8 @@ EV_DEVICE long long floor_div(long long a, long long b) { return floor_div_wrapp
 EV_DEVICE int floor_mod(int a, int b) { return floor_mod_wrapping(a, b); }
 EV_DEVICE long long floor_mod(long long a, long long b) { return floor_mod_wrapping(a, b); }
 
-// Python's float_divmod, which NumPy follows: the quotient comes from the remainder, because floor(a / b) is wrong where
-// a / b rounds up to an integer. Division by zero gives a / b, and NaN for the remainder.
+// These follow Python's float_divmod, as NumPy does. The quotient is computed from the remainder, because floor(a / b)
+// is wrong where a / b rounds up to an integer. Division by zero gives a / b, and NaN for the remainder.
 template <class T> EV_DEVICE T float_floor_mod(T a, T b) {
   T r = fmod(a, b);
   if (r == 0) return copysign(r, b);
@@ -268,7 +270,7 @@ EV_DEVICE double floor_div(double a, double b) { return float_floor_div(a, b); }
 EV_DEVICE float floor_mod(float a, float b) { return float_floor_mod(a, b); }
 EV_DEVICE double floor_mod(double a, double b) { return float_floor_mod(a, b); }
 
-// ---- base ** exponent, exponent a non-negative integer: by squaring; integers wrap --------------------------------------
+// ---- base ** exponent for a non-negative integer exponent, by squaring. Integers wrap -------------------------------
 template <class T, class U> EV_DEVICE T power_by_squaring(U base, long long exponent) {
   U result = 1;
   for (; exponent > 0; exponent >>= 1) {
@@ -284,7 +286,7 @@ EV_DEVICE long long power_int(long long base, long long e) {
 EV_DEVICE float power_int(float base, long long e) { return power_by_squaring<float, float>(base, e); }
 EV_DEVICE double power_int(double base, long long e) { return power_by_squaring<double, double>(base, e); }
 
-// ---- floating-point min, max and compare-exchange: CUDA has none, so a loop over compare-and-swap of the bits ------------
+// ---- floating-point min, max and compare-exchange. CUDA has none: they loop over a compare-and-swap of the bits -----
 // Floats compare by value, as Python does: -0.0 equals 0.0, and a NaN equals nothing.
 template <class T, class F> EV_DEVICE T atomic_update(T* p, F next) {
   T seen = atomic_load(p);

@@ -1,16 +1,18 @@
-// Kernel-level (grid) reductions: partials by block, then a fixed tree in a last kernel of one block.
+// Reductions over the whole grid: each block makes a partial result, and a last kernel of one block combines them in a
+// fixed tree.
 //
-//     block_reduce_grid<Phase, T>(grid, partials)    every thread of the block; writes partials[block_rank()]
-//     final_grid<Phase, T>(partials, n) -> Grid      one block of T threads; valid in thread 0 only
+//     block_reduce_grid<Phase, T>(grid, partials)    called by every thread of the block; writes partials[block_rank()]
+//     final_grid<Phase, T>(partials, n) -> Grid      called by one block of T threads; valid in thread 0 only
 //
-// No atomics: which thread holds what and the order of every sum depend on the launch alone, so equal bits on every run.
+// There are no atomics. Which thread holds which value, and the order of every sum, depend on the launch alone. So
+// every run gives the same bits.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
 
 namespace ev {
 
-// Each Phase's accumulators of the whole kernel, none where the phase has none (then nothing below is called).
+// The identities of a phase's grid accumulators. If the phase has none, nothing below is called.
 template <class Phase> EV_DEVICE typename Phase::Grid grid_start() {
   if constexpr (Phase::has_grid) return Phase::grid_identity();
   else return typename Phase::Grid{};

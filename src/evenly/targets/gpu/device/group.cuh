@@ -11,12 +11,13 @@
 //         if (g.leader()) leave(t, v);
 //       }
 //
-// present(): the thread runs the group's loop. active(): it has a rank 0..G-1, and works. They differ only where G > 32
-// is no multiple of 32: then the last warp of a group has lanes without a rank, which must still follow the loop, since a
-// barrier takes whole warps. What such lanes hand to reduce is ignored. Otherwise active() folds to present().
+// present(): the thread runs the group's loop. active(): it has a rank 0..G-1, and works. They differ only if G > 32
+// and G is no multiple of 32. Then the last warp of a group has lanes without a rank. These must still run the loop,
+// since a barrier takes whole warps; the values that they pass to reduce are ignored. Otherwise active() is the same as
+// present().
 //
-// G <= 32: floor(32 / G) groups a warp, the lanes left over idle (not present). G > 32: ceil(G / 32) warps a group.
-// T must be a multiple of 32 where G > 1.
+// G <= 32: a warp has floor(32 / G) groups, and the lanes left over are idle (not present). G > 32: a group has
+// ceil(G / 32) warps. T must be a multiple of 32 if G > 1.
 //
 // A value V needs `static V combine(const V&, const V&)` and `V each(f) const`, which applies f to each field.
 #pragma once
@@ -24,7 +25,7 @@
 
 namespace ev {
 
-// ---- values of several fields through the shuffles, a field at a time -----------------------------------------------------
+// ---- shuffles of values with several fields, one field at a time ----------------------------------------------------
 template <class V> EV_DEVICE V value_up(unsigned mask, const V& v, int n) {
   return v.each([=](auto x) { return shuffle_up(mask, x, n); });
 }
@@ -35,23 +36,24 @@ template <class V> EV_DEVICE V value_from(unsigned mask, const V& v, int lane) {
   return v.each([=](auto x) { return shuffle_from(mask, x, lane); });
 }
 
-// The lanes rank 0..N-1 of `mask` folded into rank 0, in order of rank: after a round of distance o a lane holds 2 o
-// ranks from its own on. Any N. Lanes with other ranks must call too if the mask names them; what they hold is ignored.
+// Folds the values of ranks 0..N-1 into rank 0, in order of rank. After a round of distance o, a lane holds the fold of
+// 2 o ranks, beginning with its own. N may be any number. Lanes with other ranks must call it too if they are in the
+// mask; their values are ignored.
 template <int N, int O = 1, class V, class F> EV_DEVICE V lanes_fold(unsigned mask, int rank, V v, F combine) {
   if constexpr (O < N) {
     V later = value_down(mask, v, O);
-    // With N a power of two, only lanes that rank 0 never reads fold in what lies beyond N: no test needed.
+    // If N is a power of two, no test is needed: only lanes that rank 0 never reads fold in values from beyond N.
     if ((N & (N - 1)) == 0 || rank + O < N) v = combine(v, later);
     return lanes_fold<N, 2 * O>(mask, rank, v, combine);
   }
   return v;
 }
 
-// A warp's lanes have I values each of 32 * I, in order of k and then of lanes: they come to have I consecutive ones.
-// By shuffles, each of which brings every lane one value: I of them, if each lane hands out and takes in its values in an
-// order of its own, that is, turned by some places.
+// Rearranges 32 * I values among the lanes of a warp. Before, value k of lane j is number 32 * k + j. Afterwards each
+// lane has I consecutive values. It takes I shuffles, each of which brings one value to every lane. For that, each lane
+// sends and receives its values in an order of its own: rotated by a number of places.
 template <int I, class V> EV_DEVICE constexpr bool can_exchange() { return I <= 8 && (I & (I - 1)) == 0 && sizeof(V) <= 8; }
-// v[k] = v[(k - places) % I], for a number of places that differs from lane to lane.
+// Rotates an array: v[k] = v[(k - places) % I]. `places` may differ from lane to lane.
 template <int I, class V> EV_DEVICE void rotate(V* v, int places) {
   #pragma unroll
   for (int by = 1; by < I; by *= 2) {
@@ -64,7 +66,7 @@ template <int I, class V> EV_DEVICE void rotate(V* v, int places) {
 }
 template <int I, class V> EV_DEVICE void lanes_exchange(V* v) {
   if constexpr (I == 1) return;
-  constexpr int lanes = 32 / I;  // that take their values from the same k
+  constexpr int lanes = 32 / I;  // lanes that get their values from the same k
   const int lane = lane_rank(), from = lane / lanes, start = lane % lanes * I;
   V sent[I];
   #pragma unroll
@@ -72,16 +74,17 @@ template <int I, class V> EV_DEVICE void lanes_exchange(V* v) {
   rotate<I>(sent, lane % I);  // sent[t] = v[(lane - t) % I]
   #pragma unroll
   for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);
-  rotate<I>(v, from);  // what came at time t is number (t + from) % I
+  rotate<I>(v, from);  // the value that came in shuffle t is number (t + from) % I
 }
 
 template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
   static constexpr bool in_warp = G <= 32;
-  static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // a group's
+  static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // per group
   static constexpr int per_warp = in_warp ? 32 / G : 0;
-  // Barrier 0 is the block's own, so 15 named ones are left: at 1024 threads and 64 a group, one group's worth idles.
+  // Barrier 0 is the block's own, so 15 named ones are left. With 1024 threads and 64 in a group, the threads of one
+  // group are idle.
   static constexpr int fit = T / 32 / warps;
   static constexpr int per_block = G == 1 ? T : in_warp ? T / 32 * per_warp : fit < 15 ? fit : 15;
 
@@ -105,9 +108,9 @@ template <int G, int T, bool Converged = false> struct group {
   EV_DEVICE bool active() const { return present() && (in_warp || G % 32 == 0 || member < G); }
   EV_DEVICE int rank() const { return member; }
   static EV_DEVICE constexpr int size() { return G; }
-  EV_DEVICE int in_warp_rank() const { return in_warp ? lane_rank() / G : 0; }  // which group of the warp
-  EV_DEVICE int local() const { return which; }  // which group of the block
-  static EV_DEVICE bool walks() { return true; }  // whether its tile has atoms to walk: bins.cuh has teams for empty ones
+  EV_DEVICE int in_warp_rank() const { return in_warp ? lane_rank() / G : 0; }  // the group's index in the warp
+  EV_DEVICE int local() const { return which; }  // the group's index in the block
+  static EV_DEVICE bool walks() { return true; }  // false for teams of empty tiles (bins.cuh)
   EV_DEVICE bool leader() const { return member == 0 && present(); }
   EV_DEVICE long long index() const { return (long long)block_rank() * per_block + which; }  // in the grid
   EV_DEVICE long long count() const { return (long long)block_count() * per_block; }
@@ -119,14 +122,14 @@ template <int G, int T, bool Converged = false> struct group {
   }
 
   // The lanes of this thread's warp that belong to its group (G > 32: the whole warp).
-  // Converged: the emitter promises that all groups of a warp reduce together, so that one shuffle serves them all;
-  // with a mask for each group the hardware would run it once a group.
+  // Converged: the emitter promises that all groups of a warp reduce together, so that one shuffle serves them all.
+  // With a mask for each group, the hardware would execute it once for each group.
   EV_DEVICE unsigned mask() const {
     if constexpr (G >= 32 || Converged) return full_warp;
     else return ((1u << G) - 1u) << (lane_rank() - member);
   }
 
-  // Valid in the leader only. Lanes fold in order of rank, then warps in order: the same tree on every run.
+  // Valid in the leader only. Lanes are folded in order of rank, then warps in order, in the same tree on every run.
   template <class V> EV_DEVICE V reduce_to_leader(V v) const {
     if constexpr (G == 1) return v;
     else if constexpr (in_warp) return fold_lanes<G>(v);
@@ -141,8 +144,8 @@ template <int G, int T, bool Converged = false> struct group {
   }
 
 private:
-  int which, member;          // which group of the block; which member of the group
-  mutable int turn = 0;       // which half of `partials` the next reduction uses
+  int which, member;          // the group's index in the block; the thread's rank in the group
+  mutable int turn = 0;       // the half of `partials` that the next reduction uses
 
   template <int N, class V> EV_DEVICE V fold_lanes(const V& v) const {
     return lanes_fold<N>(mask(), in_warp ? member : lane_rank(), v, [](const V& a, const V& b) { return V::combine(a, b); });
@@ -153,8 +156,8 @@ private:
     return memory + (half * per_block + which) * warps;
   }
 
-  // One partial a warp. Two halves in turn: whoever writes a half again has passed the barrier of the reduction between,
-  // so all reads of it are over, and one barrier a reduction is enough.
+  // Writes one partial result for each warp. The two halves alternate. A thread that writes a half again has passed the
+  // barrier of the reduction between, so all reads of that half are over, and one barrier per reduction is enough.
   template <class V> EV_DEVICE void share(V v) const {
     constexpr int tail = G - 32 * (warps - 1);
     v = tail == 32 || member < 32 * (warps - 1) ? fold_lanes<32>(v) : fold_lanes<tail>(v);

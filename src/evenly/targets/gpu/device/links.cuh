@@ -1,6 +1,6 @@
-// What becomes of a tile that a block shares with others: a finish kernel joins it (carry.cuh), or the block itself does
-// (meet.cuh), or, without a value, nobody. The engines of split.cuh tell a link what they find; which link it is follows
-// from what the kernel was given, Carries or Meeting.
+// Links handle the tiles that a block shares with others. A finish kernel joins such a tile (carry.cuh), or a block
+// does (meet.cuh); if the phase has no value, there is nothing to join. The engines of split.cuh report to a link what
+// they find. The type of `join`, Carries or Meeting, selects the link.
 #pragma once
 #include "carry.cuh"
 #include "meet.cuh"
@@ -24,7 +24,7 @@ template <class Phase, int T> struct carry_link {
   }
   template <class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}
 };
-// The same of a block of several chunks: what is open at the end of one goes on in the next.
+// The same for a block with several chunks: the tile that is open at the end of one goes on in the next.
 template <class Phase, int T> struct persistent_link : carry_link<Phase, T> {
   using carry_link<Phase, T>::carry_link;
   template <class... More> EV_DEVICE void found_open(const More&...) const {}

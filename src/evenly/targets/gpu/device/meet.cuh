@@ -1,24 +1,27 @@
-// Tiles that cross blocks, joined inside the kernel by whoever comes last: each block brings its part of the tile to a
-// place that the tile's blocks have in common, and the one that finds all the others there combines the parts, in their
-// order, and leaves the tile. Nobody waits for work that is still to be done, so any number of blocks may be launched.
+// Tiles that cross blocks, joined inside the main kernel. Each block that shares a tile writes its part of it to a
+// place that these blocks have in common. The last block to arrive, which finds all other parts there, combines them in
+// order and leaves the tile. No block waits for work that another still has to do, so any number of blocks may be
+// launched.
 //
-// Which blocks those are follows from where the tile begins and ends, so nobody searches; the order of every combination
-// follows from the partition alone, whoever does it: equal bits on every run. Where two blocks share a tile, one atomic
-// exchange each is all. More of them meet in groups of 128, then the groups' last ones, and so on: what is done at the
-// end, when nothing else is left to hide it, grows with the logarithm of the tile.
+// The blocks that share a tile follow from where it begins and ends, so no search is needed. The order of combinations
+// depends on the partition alone, not on which block arrives last, so every run gives the same bits. If two blocks
+// share a tile, each does one atomic exchange. More blocks meet in groups of 128, then the last ones of the groups
+// meet, and so on. So the work at the end of a kernel, which no other work hides, grows with the logarithm of the
+// tile's length.
 //
-// Only for phases without totals of the grid, which depend on which block leaves a tile, and whose tiles read nothing that
-// tiles store: parts bring no order to any other memory, and a tile may be left while others have just read it.
+// This is only for phases without totals of the grid, which depend on which block leaves a tile, and only if tiles read
+// nothing that tiles store: a block may leave a tile when another has just read it, and parts order no other memory.
 #pragma once
 #include "carry.cuh"
 
 namespace ev {
 
-// A cell, of a block: how many have come to meet there, the block's part of the tile that is open at its end, and its part
-// of the tile that ends in it. Parts travel in links, each 4 bytes and a sign that they are there, written whole: nothing
-// has to be fenced. Who takes a link clears it, so that between launches all are zero, as they were before the first.
+// Each block has a cell. It holds the number of blocks that have arrived there, the block's part of the tile that is
+// open at its end, and its part of the tile that ends in it. A part is stored in links. A link holds 4 bytes and a flag
+// that they are there, and is written as a whole, so no fence is needed. Whoever reads a link clears it, so that
+// between launches all links are zero, as they were before the first launch.
 //
-// cells: cells_of(blocks) of cell_links<Value>() links each.
+// cells: cells_of(blocks) cells of cell_links<Value>() links each.
 template <class Phase> struct Meeting {
   long long* cells;
 };
@@ -28,13 +31,13 @@ template <class Value> EV_DEVICE constexpr int cell_links() { return 1 + 2 * wor
 static constexpr int meeting_fan = 128;
 EV_DEVICE long long cells_of(long long blocks) {
   long long total = blocks;
-  while (blocks > meeting_fan) total += blocks = blocks / meeting_fan + 2;  // 2: a tile's groups begin where it does
+  while (blocks > meeting_fan) total += blocks = blocks / meeting_fan + 2;  // + 2: groups begin where their tile does
   return total;
 }
 
-// A tile that the block shares with others, and the block's part of it: that of the tile that began before the block and
-// ends in it, of thread 0 and its warp, or that of the tile open at the block's end, of thread T - 1 and its warp.
-// AtOnce: how many links a lane asks for; more of them would cost the whole kernel registers, and so threads.
+// A tile that the block shares with others, and the block's part of it. Thread 0 and its warp handle the tile that
+// began before the block and ends in it. Thread T - 1 and its warp handle the tile that is open at the block's end.
+// AtOnce: how many links a lane loads at once. More would cost the whole kernel registers, and so occupancy.
 template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -44,31 +47,33 @@ template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
   static constexpr int fan = meeting_fan, each = fan / 32;  // parts that a warp takes, and a lane of it
   static constexpr int together = words < AtOnce ? AtOnce / words : 1;  // parts
   static constexpr link there = 1ULL << 32, there_too = 1ULL << 33;
-  union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // perhaps not all its own
+  union bits { Value value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };  // not all used
 
   long long* cells;
   pos begin = 0, end = 0, tile = -1;  // -1: there is none
   Value part;
   link found[words] = {};  // what one thread was told when it brought the part
 
-  // Where the tile begins and ends, asked for long before it is needed; without a branch, which would keep the loads that
-  // follow from being asked for beside these. Beyond the last tile: of the last one.
+  // Loads where the tile begins and ends, long before it is needed. It does not branch, so that these loads are in
+  // flight together with those that follow. For a tile beyond the last one, it loads the values of the last.
   EV_DEVICE void look(const Phase& phase, pos candidate) {
     const pos last = phase.num_tiles() - 1, looked_at = candidate < last ? candidate : last;
     begin = phase.begin(looked_at);
     end = phase.end(looked_at);
   }
-  // One thread, as soon as it knows the part: what it is told is on its way while tiles are left.
+  // Writes the block's part. One thread calls it as soon as it knows the part, so that the answer is in flight while
+  // the block leaves tiles.
   EV_DEVICE void bring(pos shared, const Value& v) {
     tile = shared;
     part = v;
-    pin(begin);  // or the divisions below would be made where `look` was, and wait for what it asked for
+    pin(begin);  // or the compiler would move the divisions below to `look`, where they would wait for its loads
     pin(end);
     const int first = first_block(), count = last_block() - first + 1;
     if (count == 2) exchange(first);
     else bring_to(cells, first, count, block_rank() - first);
   }
-  // The whole warp, whose lane `source` has brought a part or has none.
+  // Joins the tile, if this block arrived last. The whole warp calls it; its lane `source` has brought a part or has
+  // none.
   template <class Grid> EV_DEVICE void join(const Phase& phase, int source, Grid& grid) {
     tile = shuffle_from(full_warp, tile, source);
     if (tile < 0) return;
@@ -77,8 +82,8 @@ template <class Phase, int S, class Rule, int AtOnce> struct shared_tile {
     if (complete) phase.leave(tile, part, grid);
   }
 
-  // One thread. A part of several words: who finds the first one has come second, though other words may have passed each
-  // other on the way.
+  // Joins the two parts, if the other block arrived first. One thread calls it. If a part has several words, the block
+  // that finds the other's first word counts as second, though for other words the order may be the other way round.
   EV_DEVICE bool meet_one(int first) {
     if (found[0] == 0) return false;
     const bool second = block_rank() != first;
@@ -98,7 +103,8 @@ private:
   EV_DEVICE int first_block() const { return (int)(Rule::place(begin, tile) / S); }
   EV_DEVICE int last_block() const { return (int)(Rule::last_place(end, tile) / S); }
 
-  // One thread. Of two blocks, who comes first leaves its part where the other one's will be, and the other finds it there.
+  // For a tile that two blocks share. One thread calls it. The block that arrives first leaves its part, and the other
+  // finds it when it writes its own to the same place.
   EV_DEVICE void exchange(int first) {
     long long* place = cells + (long long)first * cell + 1;
     const link sign = block_rank() != first ? there_too : there;
@@ -107,7 +113,7 @@ private:
     #pragma unroll
     for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));
   }
-  // Of a level's `count` parts from `first` on, who meets number `me`: those from number group(me) on.
+  // The blocks that meet number `me`, among the `count` parts of a level: they begin at number group(me).
   EV_DEVICE static int group(int me) { return me / fan * fan; }
   EV_DEVICE static int members(int count, int me) { return count - group(me) < fan ? count - group(me) : fan; }
   EV_DEVICE long long* place_of(long long* level, int first, int me) const { return level + (long long)(first + group(me)) * cell; }
@@ -118,8 +124,8 @@ private:
     // A last group of one has no place of its own: another tile begins there.
     if (members(count, me) > 1) found[0] = (link)atomic_add(place_of(level, first, me), 1LL);
   }
-  // A whole warp, whose lane `source` has brought the block's part: true where all `count` parts have come, and lane 0 has
-  // them together. Those that meet become one of the next level.
+  // Called by a whole warp, whose lane `source` has brought the block's part. Returns true if all `count` parts have
+  // arrived; lane 0 then has their combination. The combination of a group is one part of the next level.
   EV_DEVICE bool meet_many(int first, int count, int source) {
     long long* level = cells;
     int me = block_rank() - first, size = block_count();
@@ -144,15 +150,15 @@ private:
     }
   }
 
-  // A block's part of the tile that ends there (`last`), or of the one that goes on.
+  // Writes a block's part of the tile that ends there (`last`), or of the one that goes on.
   EV_DEVICE void put(long long* at, bool last, const Value& part) const {
     bits b;
     b.value = part;
     #pragma unroll
     for (int w = 0; w < words; ++w) atomic_store(at + 1 + last * words + w, (long long)(there | b.word[w]));
   }
-  // This lane's share of the members' parts, together. They have been put, or will be visible in a moment: whoever put
-  // them came before.
+  // Combines this lane's share of the members' parts. Their blocks have arrived, so the parts are written, or will be
+  // visible in a moment.
   EV_DEVICE Value take(long long* place, int members, bool has_last) const {
     const int share = ceil_div(members, 32), from = lane_rank() * share;
     const int mine = members - from < share ? members - from : share;
@@ -162,7 +168,8 @@ private:
       take_some(total, place, from + i, mine - i, has_last ? members - 1 : -1);
     return total;
   }
-  // total = the parts from number `from` on, `together` of them or what is left, asked for at once. `last`: which one ends.
+  // Adds to `total` the parts from number `from` on: `together` of them, or what is left, loaded at once. `last`: the
+  // number of the part in whose block the tile ends.
   EV_DEVICE void take_some(Value& total, long long* place, int from, int left, int last) const {
     auto at = [&](int i, int w) { return place + (from + i) * cell + 1 + (from + i == last) * words + w; };
     link found[together][words];
@@ -190,7 +197,8 @@ private:
   }
 };
 
-// A block's two such tiles. Of several warps each has to do with one of them, in the same registers.
+// A block's two shared tiles. If the block has several warps, each warp handles at most one of them, so that both use
+// the same registers.
 template <class Phase, int T, int S, class Rule, int AtOnce> struct meeting_link {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -200,7 +208,7 @@ template <class Phase, int T, int S, class Rule, int AtOnce> struct meeting_link
   EV_DEVICE meeting_link(const Meeting<Phase>& m) {
     for (auto& t : tiles) t.cells = m.cells;
   }
-  // everybody: no warp may branch (see `look`).
+  // everybody: all warps call `look`, so that none of them branches.
   EV_DEVICE void located(const Phase& phase, pos first_tile, pos open_tile, bool everybody) {
     if constexpr (one_warp) {
       head().look(phase, first_tile);
@@ -214,7 +222,7 @@ template <class Phase, int T, int S, class Rule, int AtOnce> struct meeting_link
   EV_DEVICE void found_open(const Phase& phase, pos tile, pos stop, const Value& part) {
     if (thread_rank() == T - 1 && tile < phase.num_tiles() && open().begin < stop) open().bring(tile, part);
   }
-  // Every thread.
+  // Called by every thread.
   template <class Grid> EV_DEVICE void join(const Phase& phase, Grid& grid) {
     if constexpr (one_warp) {
       open().join(phase, 31, grid);

@@ -1,5 +1,5 @@
-// Floats of 16 bits, as arrays hold them: one that is read becomes a float at once, and a number that is stored is rounded
-// to the nearest, of two equally near ones to the even.
+// Floats of 16 bits, as arrays hold them. A value that is read is converted to float at once. A value that is stored is
+// rounded to the nearest, ties to even.
 #pragma once
 #include "gpu.cuh"
 
@@ -13,13 +13,14 @@ struct brain {  // the upper half of a float
   static EV_DEVICE float value(unsigned short bits) { return bits_float((unsigned)bits << 16); }
   static EV_DEVICE unsigned short bits(float v) {
     const unsigned all = float_bits(v);
-    if (v != v) return (unsigned short)(all >> 16 | 0x40u);  // without what is cut off it might be infinity
+    if (v != v) return (unsigned short)(all >> 16 | 0x40u);  // NaN; without its lower bits it might become infinity
     return (unsigned short)((all + 0x7fffu + (all >> 16 & 1)) >> 16);
   }
 };
 
-// A double as a float whose last bit is set if any bit was lost: rounded again to fewer bits, it gives what rounding once
-// would have (Boldo, Melquiond, "When double rounding is odd", 2005).
+// Converts a double to a float, and sets the last bit if any bit was lost. If the float is then rounded to fewer bits,
+// the result is the same as if the double had been rounded once (Boldo, Melquiond, "When double rounding is odd",
+// 2005).
 EV_DEVICE float rounded_to_odd(double v) {
   const float near = (float)v;
   if ((double)near == v) return near;

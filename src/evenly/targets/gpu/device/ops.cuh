@@ -1,11 +1,11 @@
-// What emitted code calls beside the primitives: arithmetic that wraps, and a leader's value for its whole group.
+// Functions that emitted code calls besides the primitives: arithmetic that wraps, and a leader's value for its group.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
 
 namespace ev {
 
-// Data integers wrap, as NumPy's do; signed overflow is undefined in C++, unsigned is not.
+// Integer data wraps, as in NumPy. Signed overflow is undefined in C++, so these compute with unsigned integers.
 EV_DEVICE int add_wrapping(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 EV_DEVICE int sub_wrapping(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 EV_DEVICE int mul_wrapping(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
@@ -14,7 +14,7 @@ EV_DEVICE long long sub_wrapping(long long a, long long b) { return (long long)(
 EV_DEVICE long long mul_wrapping(long long a, long long b) { return (long long)((unsigned long long)a * (unsigned long long)b); }
 EV_DEVICE int negate_wrapping(int a) { return sub_wrapping(0, a); }
 EV_DEVICE long long negate_wrapping(long long a) { return sub_wrapping(0LL, a); }
-// A negative number may be shifted to the left, too; by how much is not checked.
+// A negative number may be shifted to the left, too. The shift count is not checked.
 template <class N> EV_DEVICE int shift_left(int a, N n) { return (int)((unsigned)a << n); }
 template <class N> EV_DEVICE long long shift_left(long long a, N n) { return (long long)((unsigned long long)a << n); }
 

@@ -1,7 +1,8 @@
-// Rules: how the items of all tiles are laid on one line, and cut into equal shares (split.cuh), and the searches along it.
+// Rules: they put the items of all tiles on one line, which is cut into equal shares (split.cuh). With the searches on
+// it.
 //
-// A position d on the line lies after `t` tile ends and d - t atoms (merge) or after d atoms (nonzero), where t is the
-// number of tiles that `ended` holds for; it is monotone, so it can be searched.
+// A position d on the line lies after `t` tile ends and d - t atoms (merge), or after d atoms (nonzero). t is the
+// number of tiles for which `ended` holds. `ended` is monotone in the tile, so t can be found by binary search.
 #pragma once
 #include "gpu.cuh"
 
@@ -12,7 +13,7 @@ struct merge_rule {
   template <class P> static EV_DEVICE P total(P tiles, P atoms) { return tiles + atoms; }
   template <class P> static EV_DEVICE P atom(P d, P t) { return d - t; }
   template <class P> static EV_DEVICE P place(P atom, P tile) { return atom + tile; }  // of an atom of the tile
-  template <class P> static EV_DEVICE P last_place(P end, P tile) { return end + tile; }  // of the tile: where it ends
+  template <class P> static EV_DEVICE P last_place(P end, P tile) { return end + tile; }  // position of the tile's end
   template <class P> static EV_DEVICE bool ended(P end, P tile, P d) { return end + tile < d; }
   template <class P> static EV_DEVICE P least(P d, P atoms) { return d > atoms ? d - atoms : 0; }
   template <class P> static EV_DEVICE P most(P d, P tiles) { return d < tiles ? d : tiles; }
@@ -29,8 +30,8 @@ struct nonzero_rule {
   template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
 };
 
-// How many tiles have ended at position d. The whole warp probes 32 places a step, which cuts the range to a 33rd: 5
-// dependent loads for 4 M tiles where a binary search has 22. Every lane gets the answer.
+// The number of tiles that have ended at position d, in every lane. In each step the whole warp probes 32 places, which
+// cuts the range to a 33rd. For 4 M tiles that takes 5 dependent loads, where a binary search takes 22.
 template <class Rule, class Phase>
 EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
   using pos = typename Phase::pos;
@@ -45,7 +46,7 @@ EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::po
   return low;
 }
 
-// The first tile of [low, high) that ends after `atom`: the one that holds it.
+// The first tile of [low, high) that ends after `atom`, which is the tile that contains it.
 template <class Phase>
 EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {
   while (low < high) {
@@ -56,7 +57,8 @@ EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase:
   return low;
 }
 
-// A stored partition, for launches that repeat: first_tile[b] is where block b of S items starts, b = 0..blocks.
+// Makes a partition to store, for launches that repeat: first_tile[b] is the tile where block b of S items starts, for
+// b = 0..blocks.
 template <class Phase, int S, class Rule>
 EV_DEVICE void thread_partition(const Phase& phase, typename Phase::pos* first_tile, int blocks) {
   using pos = typename Phase::pos;

@@ -1,11 +1,12 @@
-// Prefix sums of what a functor gives, over all tiles, in three kernels: sums by block, their scan, the rest.
-// No atomics, no look-back: equal bits, and nothing that waits for another block.
+// Prefix sums of a functor's values over all tiles, in three kernels: sums within each block, the scan of their totals,
+// and the addition of those. There are no atomics, so every run gives the same bits, and no look-back, so no block
+// waits for another.
 #pragma once
 #include "gpu.cuh"
 
 namespace ev {
 
-// Inclusive over the warp's lanes.
+// Inclusive scan over the warp's lanes.
 template <class V> EV_DEVICE V warp_sums(V v) {
   for (int o = 1; o < 32; o <<= 1) {
     V earlier = shuffle_up(full_warp, v, o);
@@ -14,7 +15,7 @@ template <class V> EV_DEVICE V warp_sums(V v) {
   return v;
 }
 
-// Inclusive over the block's threads; `total` is valid in every thread. T is a multiple of 32.
+// Inclusive scan over the block's threads. `total` is valid in every thread. T is a multiple of 32.
 template <int T, class V> EV_DEVICE V block_scan(V v, V& total) {
   EV_SHARED(V, of_warp, T / 32);
   v = warp_sums(v);
@@ -30,7 +31,8 @@ template <int T, class V> EV_DEVICE V block_scan(V v, V& total) {
   return before + v;
 }
 
-// sums[0] = 0, sums[i + 1] = size(0) + ... + size(i) within this block's T * I entries; totals[block] = their sum.
+// For this block's T * I entries: sums[i + 1] = the sum of size(j) from the block's first entry to i, and
+// totals[block] = the sum of all. sums[0] = 0.
 template <int T, int I, class V, class F> EV_DEVICE void scan_blocks(F size, long long n, V* sums, V* totals) {
   long long base = (long long)block_rank() * T * I;
   V carried = 0;
@@ -46,7 +48,7 @@ template <int T, int I, class V, class F> EV_DEVICE void scan_blocks(F size, lon
   }
 }
 
-// One block: totals become what stands before each block.
+// One block turns totals into exclusive prefix sums: the sum of all blocks before each block.
 template <int T, class V> EV_DEVICE void scan_totals(V* totals, int blocks) {
   V carried = 0;
   for (int base = 0; base < blocks; base += T) {

@@ -1,31 +1,32 @@
-// The share engine: consecutive atoms belong to a thread, as a schedule of the user's says.
+// The share engine: each thread takes consecutive atoms, as a user's schedule says.
 // Signatures and terms: split.cuh.
 #pragma once
 #include "carry.cuh"
 
 namespace ev {
 
-// ---- share: a schedule of the user's says which atoms each thread walks ------------------------------------------------------
+// ---- share: a user's schedule says which atoms each thread walks ----------------------------------------------------
 //
 //     struct Sched {
 //       struct State { ... };  struct range { pos start, stop, step; };
-//       State setup() const;                        // run by each thread: a search, say
+//       State setup() const;                        // run by each thread; a search, for example
 //       range tiles(const State&) const;
 //       range atoms(const State&, pos tile) const;  // step 1
 //     };
 //
-// Threads in order hold consecutive atoms; an empty tile is in exactly one thread's tiles; only a thread's first and last
-// tile can be partial. An empty part of a tile that is not empty is ignored. A thread whose part reaches a tile's end
-// leaves it; where the tile began in an earlier thread, with what the scan brings it; in an earlier block, through finish.
+// In the order of threads, their atoms are consecutive. An empty tile is in exactly one thread's tiles. Only a thread's
+// first and last tile can be partial. If a thread's part of a nonempty tile is empty, it is ignored. The thread whose
+// part reaches a tile's end leaves the tile. If the tile began in an earlier thread, the scan provides the earlier
+// parts. If it began in an earlier block, the finish kernel leaves it.
 template <class Phase, class Sched, int T> struct thread_share {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
 
-  Value head, tail;              // of the tile that was open before this thread and ends in it; of the one left open
+  Value head, tail;              // part of the tile that was open before this thread and ends in it; of the open tile
   pos head_tile = -1;            // -1: no such tile
   pos open_tile = carry_nothing; // as Carries::out_tile
-  bool resets = false;           // what is open at the end is not what was open before
+  bool resets = false;           // the tile open at the end is not the one that was open before
 
   template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
     if constexpr (folds) head = tail = Phase::identity();

@@ -1,35 +1,39 @@
-// Split engines: consecutive atoms belong to a processor, whose first and last tile may be partial.
+// Split engines: each processor takes consecutive atoms, so its first and its last tile may be partial.
 //
 //     split_block<Phase, T, I, Rule, Early = false>(phase, join, grid_partials, first_tile = nullptr)
-//         A block takes T * I items, whose values its lanes load in one order and fold in another. Rule: merge_rule (tiles + atoms
-//         divided evenly: Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016) or nonzero_rule (atoms divided
-//         evenly: Baxter, moderngpu). join: Meeting, and the blocks join the tiles that they share in this one kernel, or
-//         Carries, which a finish kernel joins: for phases with totals of the grid. Blocks, S = T * I:
+//         Each block takes S = T * I items. Its lanes load their values in one order and fold them in another.
+//         Rule: merge_rule divides tiles + atoms evenly (Merrill and Garland, "Merge-Based Parallel SpMV", SC 2016),
+//         nonzero_rule divides atoms evenly (Baxter, moderngpu).
+//         join: with Meeting, the blocks that share a tile join it in this kernel. With Carries, a finish kernel does;
+//         phases with totals of the grid need that. Number of blocks:
 //           merge_rule    at least ceil((tiles + atoms) / S)
-//           nonzero_rule  at least ceil(atoms / S) and 1; empty tiles are shared out by number of blocks, so with
-//                         max(that, ceil(tiles / (8 * S))) blocks a layout of almost nothing but empty tiles stays balanced
-//         first_tile: a stored partition (blocks + 1 entries); null: the block searches.
-//         Early: Phase has no `step`, but `Loads load_first(atom)`, `load_dependent(loads, atom)`, which loads what lies where the
-//         first said, and `step_loaded(value, state, tile, atom, loads)`, which does with it what `step` would. The block marks its tiles
-//         between the first two, and waits for all of them before the third: see emit/early_loads.py.
+//           nonzero_rule  at least ceil(atoms / S) and 1. Blocks share the empty tiles evenly, so max(that,
+//                         ceil(tiles / (8 * S))) blocks keep a layout balanced in which almost all tiles are empty
+//         first_tile: a stored partition (blocks + 1 entries). null: the block searches.
+//         Early: Phase has no `step`. It has `Loads load_first(atom)`, `load_dependent(loads, atom)`, which loads the
+//         elements whose index depends on the first loads, and `step_loaded(value, state, tile, atom, loads)`, which
+//         takes the place of `step`. The block marks its tiles between the first two, and waits until all tiles are
+//         marked before the third. See emit/early_loads.py.
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
-//         The same with any number of blocks, for work whose size only the device knows; each takes a contiguous share of
-//         the chunks of S items.
+//         The same with any number of blocks, for work whose size only the device knows. Each block takes a contiguous
+//         share of the chunks of S items.
 //     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)                      in rules.cuh
-//         Makes one, a thread an entry.
+//         Makes a partition. Each thread computes one entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh
-//         What each thread walks is a schedule's own (`setup`, `tiles`, `atoms`).
+//         A schedule's own methods (`setup`, `tiles`, `atoms`) say what each thread walks.
 //     flatten<Phase, G, T>(phase, grid_partials)                                        in flatten.cuh
 //         A group of G threads owns G tiles and shares their atoms (Osama, Porumbescu, Owens, PPoPP 2023, section 5.2.3).
 //         One kernel, no carries.
 //     finish<Phase, T>(phase, carries, main_blocks, grid_partials + main_blocks)       in carry.cuh
-//         After split_block with Carries, split_persistent and share, unless they ran as one block or the phase has no value that is left.
+//         Runs after split_block with Carries, split_persistent and share. It is not needed if they ran as one block,
+//         or if the phase has no value to leave.
 //
-// grid_partials: one Grid a block, ignored unless Phase::has_grid (then see grid.cuh for the last step).
+// grid_partials: one Grid for each block. Ignored unless Phase::has_grid; the last step is then in grid.cuh.
 // carries: ignored unless Phase::has_value and Phase::has_leave.
-// T is a multiple of 32. Value and Grid are aggregates without initialisers: they live in shared memory.
-// step, step_loaded and combine should not branch (select instead: ?:, &, |): a branch keeps the next atom's loads from being asked for
-// while this one's are under way. As one string for NVRTC they are in the order of headers.py.
+// T is a multiple of 32. Value and Grid are aggregates without initialisers, since they live in shared memory.
+// step, step_loaded and combine should select (?:, &, |) instead of branching. A branch would keep the next atom's
+// loads from being issued while this atom's are in flight. NVRTC gets all headers as one string, in the order of
+// headers.py.
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -39,13 +43,13 @@
 
 namespace ev {
 
-// ---- split_block -------------------------------------------------------------------------------------------------------
+// ---- split_block ----------------------------------------------------------------------------------------------------
 //
-// One chunk holds tile ends [t0, t1) and atoms [z0, z1). Its atoms stand in slots, one each; `ids` says of each slot which
-// tile ends there. A warp has 32 * I consecutive slots, which its lanes load in turn. Where no tile ends among them, what a
-// lane has is folded as it is; otherwise the lanes exchange their values first, and each folds I consecutive ones, without
-// a search, and leaves the tiles that end there: those of a warp are neighbours, so their stores coalesce. Nothing but two
-// bytes an atom need be in shared memory, which is L1 cache for gathered data where it is not taken.
+// One chunk holds tile ends [t0, t1) and atoms [z0, z1). Each atom has a slot, and `ids` says which tile ends in a
+// slot. A warp has 32 * I consecutive slots, which its lanes load in turn. If no tile ends among them, each lane folds
+// the values that it has loaded. Otherwise the lanes first exchange their values. Then each folds I consecutive ones,
+// without a search, and leaves the tiles that end there. The tiles of a warp are contiguous, so their stores coalesce.
+// Only two bytes for each atom need to be in shared memory; the rest of it remains L1 cache for gathered data.
 template <class Phase, int T, int I, class Rule, bool Early> struct block_split {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
@@ -60,17 +64,17 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   static constexpr bool stages = folds && !can_exchange<I, Value>();
   static constexpr bool shares_out = Phase::has_leave && !Rule::bounded;  // tiles without atoms: leave_share
 
-  // Of a tile that ends in a slot: its number, counted from t0, and 1; 0: none does. What `expand_tiles` makes of them says so
-  // of the tile that a slot's atom belongs to, which may be open.
+  // The id of a slot: 1 + the number of the tile that ends there, counted from t0; 0 if no tile does. `expand_tiles`
+  // turns it into the same for the tile that the slot's atom belongs to, which may be open at the chunk's end.
   static constexpr int most_short = 65535;
   using Id = typename choose<(S < most_short), unsigned short, int>::type;  // int: of no block that fits
   static constexpr int most_ids = S < most_short ? most_short : 2147483647;
-  // In a chunk of an unbounded rule with more tiles than this, each atom looks for its tile instead.
+  // If a chunk of an unbounded rule has more tiles than this, each atom searches for its tile instead.
   static constexpr int wide = S < most_ids / 8 ? 8 * S : most_ids - 1;
   using local = typename choose<Rule::bounded, int, pos>::type;  // a tile, counted from t0
   struct Bounds { pos t0, z0, t1, z1; };
-  // What thread 0 says of the chunk's first tile. Head: it began before the block, and ends near its beginning, so that
-  // the first warp knows its value, or far from there.
+  // What thread 0 finds out about the chunk's first tile. A head is a tile that began before the block and ends in the
+  // chunk: near its beginning, so that the first warp knows its value, or far from there.
   enum Head : unsigned char { no_head, near_head, far_head };
   struct First {
     bool over;  // it ended where the chunk begins
@@ -84,13 +88,13 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   Value* head;  // what thread 0 is told: the block's part of it
   pos* found;  // what the two searching warps tell the others: {t0, z0, t1, z1}
 
-  // Where chunk number `chunk` starts.
+  // The position where chunk number `chunk` starts.
   static EV_DEVICE pos cut(pos chunk, pos tiles, pos atoms) {
     const pos total = Rule::total(tiles, atoms);
     return chunk * S < total ? chunk * S : total;
   }
 
-  // ---- where the chunk [d0, d1) lies ----
+  // ---- the tiles and atoms of the chunk [d0, d1) ----
   EV_DEVICE Bounds locate(pos d0, pos d1, pos tiles, pos atoms, const pos* partition) const {
     if constexpr (!searches) return {0, d0, 0, d1};
     if (partition != nullptr) {
@@ -109,7 +113,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     return {found[0], found[1], found[2], found[3]};
   }
 
-  // The first of the I slots that the thread folds, and of those that it loads, each 32 further on than the one before.
+  // The first of the I consecutive slots that the thread folds, and of the I slots, 32 apart, that it loads.
   EV_DEVICE int own_slot() const { return thread_rank() * I; }
   EV_DEVICE int load_slot() const { return warp_rank() * 32 * I + lane_rank(); }
 
@@ -122,12 +126,13 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;
   }
   EV_DEVICE bool is_wide(const Bounds& b) const { return !Rule::bounded && b.t1 - b.t0 > wide; }
-  // The slot of a tile's last atom, -1 if none of its atoms is in the chunk: an empty tile, or one that ends where the
-  // chunk begins.
+  // The slot of a tile's last atom; -1 if none of its atoms is in the chunk, since it is empty or ends where the chunk
+  // begins.
   EV_DEVICE int slot_of(const Bounds& b, pos begin, pos end) const {
     return end > begin && end > b.z0 ? (int)(end - 1 - b.z0) : -1;
   }
-  // Of tile number i, if it `ends` here. One without atoms here is left at once, unless it began before the block.
+  // Marks tile number i, if it `ends` here. A tile without atoms here is left at once, unless it began before the
+  // block.
   template <class Work> EV_DEVICE void mark(const Bounds& b, local i, bool ends, pos begin, pos end, Work& work) const {
     const int slot = ends ? slot_of(b, begin, end) : -1;
     if (slot >= 0) ids[slot] = (Id)(i + 1);
@@ -140,14 +145,14 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       if (Rule::bounded && ends && slot < 0 && !earlier) phase.leave(b.t0 + i, i == 0 ? work.carried : Phase::identity(), work.grid);
     }
   }
-  // From tile number `from` on.
+  // Marks the tiles from number `from` on.
   template <class Work> EV_DEVICE void mark_tiles(const Bounds& b, local from, Work& work) const {
     local count = (local)(b.t1 - b.t0);
     if (is_wide(b)) return mark_tiles_by_atom(b, work);
     #pragma unroll (Rule::bounded ? 1 : 2)  // bounded: one round is the rule; more would cost registers
     for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);
   }
-  // The id says no more than that a tile ends there.
+  // Here an id only says that a tile ends in the slot, not which.
   template <class Work> EV_DEVICE void mark_tiles_by_atom(const Bounds& b, Work& work) const {
     #pragma unroll 1
     for (int i = thread_rank(); i < (int)(b.z1 - b.z0); i += T) {
@@ -155,12 +160,12 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       if (b.t0 < tile && tile < b.t1 && phase.end(tile) == b.z0 + i + 1) mark(b, 1, true, phase.begin(tile), phase.end(tile), work);
     }
   }
-  // Of the tile that ends in a slot.
+  // The tile that ends in a slot.
   EV_DEVICE pos tile_at(const Bounds& b, int slot) const {
     return is_wide(b) ? thread_tile_of(phase, b.z0 + slot, b.t0, b.t1) : b.t0 + (ids[slot] - 1);
   }
 
-  // Of this thread's I consecutive slots, bit k: a tile ends in slot own_slot() + k. To be asked before expand_tiles.
+  // Bit k: a tile ends in slot own_slot() + k, of this thread's I consecutive slots. To be called before expand_tiles.
   static_assert(I <= 64, "a bit each");
   using Ends = typename choose<(I <= 32), unsigned, unsigned long long>::type;
   EV_DEVICE Ends own_ends() const {
@@ -174,7 +179,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     else return (unsigned)ends != 0 ? lowest_bit((unsigned)ends) : 32 + lowest_bit((unsigned)(ends >> 32));
   }
 
-  // ---- tile ids of all slots, from those at tiles' last slots (load-balancing search) ----
+  // ---- fill in the ids of all slots from those at the last slots of tiles (load-balancing search) ----
   EV_DEVICE void expand_tiles(const Bounds& b, Ends own) const {
     EV_SHARED(int, warp_next, T / 32);
     const int nz = (int)(b.z1 - b.z0), first = own_slot();
@@ -208,7 +213,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     else return Value{};
   }
 
-  // ---- the atoms, in load order: strided, coalesced. v[k]: of the slot load_slot() + 32 * k, if it holds an atom ----
+  // ---- load the atoms, strided, so that loads coalesce. v[k]: of slot load_slot() + 32 * k, if it holds an atom ----
   EV_DEVICE void load(const Bounds& b, Value* v) const {
     const int nz = (int)(b.z1 - b.z0), first = load_slot();
     #pragma unroll
@@ -223,9 +228,10 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       #pragma unroll
       for (int k = 0; k < I; ++k) step(v[k], 0, b.z0 + first + k * 32);
     } else if (!needs_tile || first < nz) {
-      // Pure: evaluated without a condition, beyond the end once more at an atom that is there, so that all loads of all
-      // rounds are independent and in flight together. Without tiles that is the chunk's last atom (where it has none, the
-      // one before it, or atom 0): one address for all the idle lanes. With tiles it is the thread's own first.
+      // A step has no effects, so it is evaluated without a condition. Beyond the end, it is evaluated again at an atom
+      // that exists, so that all loads of all rounds are independent and in flight together. Without tiles that is the
+      // chunk's last atom (if it has none, the one before it, or atom 0), so that all idle lanes read one address. With
+      // tiles it is the thread's own first atom.
       const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;
       pos tile[I];
       #pragma unroll
@@ -239,7 +245,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
   }
 
-  // The same in three parts: before the last one the block may wait for its tiles. Beyond the end as in `load`, without tiles.
+  // The same in three parts, so that the block can wait for its tiles before the last one. Beyond the end, atoms are
+  // chosen as in `load` without tiles.
   EV_DEVICE pos loaded_atom(const Bounds& b, int k) const {
     const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;
     return b.z0 + (i < nz ? i : last);
@@ -267,7 +274,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   }
 
   // ---- the fold: I slots a thread, then across threads ----
-  // What the warp's lanes have loaded becomes what each of them folds.
+  // Rearranges the values that the warp's lanes have loaded: afterwards each lane has the values that it folds.
   EV_DEVICE void exchange(Value* v) const {
     if constexpr (!stages) {
       lanes_exchange<I>(v);
@@ -279,7 +286,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       for (int k = 0; k < I; ++k) v[k] = slots[own_slot() + k];
     }
   }
-  // Leaves the tiles that end here, and returns what is open behind them, valid in the last thread.
+  // Leaves the tiles that end here. Returns the value of the tile that is open after them, valid in the last thread.
   template <class Work> EV_DEVICE Value fold(const Bounds& b, Value* v, const Ends own, Work& work) const {
     const bool some = any(full_warp, own != 0);
     if (some) exchange(v);
@@ -297,10 +304,10 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       #pragma unroll
       for (int k = 0; k < I; ++k) tail = Phase::then(tail, v[k]);
     }
-    // A tile that ended where the chunk begins has taken what was open.
+    // If a tile ended where the chunk begins, it has already taken the open value.
     const Value into = first_tile->over ? Phase::identity() : work.carried;
     const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, into);
-    // Not `then`: where no tile ends in the warp, its lanes' atoms lie between each other's.
+    // `then` would be wrong here: if no tile ends in the warp, the atoms of its lanes are interleaved.
     const Value rest = own != 0 ? tail : Phase::combine(before.value, tail);
     work.link.found_open(phase, b.t1, b.z1, rest);
     leave_tiles(b, v, own, before.value, work);
@@ -336,7 +343,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
   }
 
-  // One chunk. `carried` is what the block's earlier chunks left open; returns what this one does, valid in the last thread.
+  // Processes one chunk. `carried` is the value that the block's earlier chunks left open. Returns the value that this
+  // chunk leaves open, valid in the last thread.
   template <class Link> struct Work {
     const Value& carried;
     const pos& block_z0;
@@ -357,10 +365,11 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       load(b, v);
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
-      // The first round's tile ends are asked for beside the atoms and used after them: their latency hides. No branch stands
-      // between here and the atoms' loads if there is one round: what stands before a branch would not be in flight with what
-      // stands behind it. Further rounds, of chunks with more tiles than threads, come first under a bounded rule, and last
-      // under an unbounded one, where the atoms of full chunks have a branch of their own anyway.
+      // The tile ends of the first round are loaded together with the atoms and used after them, which hides their
+      // latency. If there is only one round, no branch stands between these loads and those of the atoms: loads before
+      // a branch would not be in flight together with loads after it. Further rounds, in chunks with more tiles than
+      // threads, come first under a bounded rule. Under an unbounded one they come last, since the atoms of full chunks
+      // have a branch of their own anyway.
       const local i = thread_rank();
       const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));
       const pos begin = ends ? phase.begin(b.t0 + i) : 0, end = ends ? phase.end(b.t0 + i) : 0;
@@ -368,7 +377,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       if constexpr (Early) {
         typename Phase::Loads loads[I];
         load_first(b, loads);
-        // So much is on its way that a branch costs nothing here, and spares most warps what one or two have to do.
+        // So many loads are in flight that a branch costs nothing here. It spares most warps the work of one or two.
         work.link.located(phase, b.t0, b.t1, false);
         if (ends || i == 0) mark(b, i, ends, begin, end, work);
         load_dependent(b, loads);
@@ -391,13 +400,14 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     return start();
   }
 
-  // Where there is no atom at all.
+  // Leaves all tiles of a layout without atoms.
   EV_DEVICE void leave_all(pos tiles, Grid& grid) const {
     #pragma unroll 1
     for (long long i = (long long)block_rank() * T + thread_rank(); i < tiles; i += (long long)block_count() * T) phase.leave((pos)i, start(), grid);
   }
-  // Tiles without atoms belong to no chunk of an unbounded rule: blocks share them out by number. Without a value to
-  // wait for, all tiles go this way. A block's are neighbours, as its chunk's are: often the same ones.
+  // Under an unbounded rule, empty tiles belong to no chunk, so blocks divide the tiles evenly by number. If the phase
+  // has no value, all tiles are left this way. A block's tiles are contiguous, as those of its chunk are, and often the
+  // same.
   using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
   struct Share { number from, to; };
   static EV_DEVICE Share share_of(pos tiles) {
@@ -405,8 +415,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     const number from = block_rank() * each, to = from + each;
     return {from, to < (number)tiles ? to : (number)tiles};
   }
-  // Of a tile that may have no atoms: where they begin and end. Of the first one that each thread looks at, this is asked for
-  // long before it is needed, and compared only then.
+  // Where the atoms of a tile begin and end. For the first tile of each thread, this is loaded long before it is
+  // needed, and compared only then.
   struct Extent { pos begin, end; };
   EV_DEVICE Extent extent(number tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
   EV_DEVICE Extent first_of_share(pos tiles) const {
@@ -425,7 +435,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   }
 };
 
-// What the two kinds of launch have in common: the engine over its shared memory.
+// What the two kinds of launch share: the engine, and its shared memory.
 #define EV_SPLIT_ENGINE(split)                                              \
   EV_SHARED(typename engine::Id, ids, engine::marks ? engine::S : 1);       \
   EV_SHARED(typename engine::Value, slots, engine::stages ? engine::S : 1); \
@@ -434,7 +444,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   EV_SHARED(pos, found, 4);                                                 \
   const engine split{phase, ids, slots, first_of_chunk, head_of_block, found}
 
-// join: Meeting, or Carries, which a finish kernel joins.
+// join: a Meeting, or Carries, which a finish kernel joins.
 template <class Phase, int T, int I, class Rule, bool Early = false, class Join>
 EV_DEVICE void split_block(const Phase& phase, const Join& join, typename Phase::Grid* grid_partials,
                            const typename Phase::pos* first_tile = nullptr) {
@@ -477,8 +487,8 @@ EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carrie
   if constexpr (engine::shares_out) split.leave_share(tiles, split.first_of_share(tiles), grid);
   if constexpr (Phase::has_leave && Rule::bounded)
     if (atoms == 0) split.leave_all(tiles, grid);
-  // What outlives a chunk waits in shared memory: in registers it would cost the loads theirs. The open value has
-  // two places in turn, since thread 0 may still read the one while the last thread writes the other.
+  // Data that outlives a chunk is kept in shared memory, so that registers are left for the loads. The open value
+  // alternates between two places, since thread 0 may still read one while the last thread writes the other.
   EV_SHARED(Value, open, 2);
   EV_SHARED(pos, block_z0, 1);
   const int chunks = (int)(total / S + (total % S != 0));  // an int: S times 2**31 items are more than memory holds

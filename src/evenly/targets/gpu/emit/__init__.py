@@ -1,1 +1,1 @@
-"""From typed phases to CUDA C++."""
+"""Emit typed phases as CUDA C++."""

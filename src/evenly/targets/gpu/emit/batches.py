@@ -1,4 +1,4 @@
-"""Which atoms a thread asks for at once: some so far apart, or runs that lie side by side."""
+"""Which atoms a thread loads at once: atoms at a fixed distance, or runs of contiguous atoms."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .statements import Writer
 
 
 class Strided:
-    """Atoms `width` apart, so that the threads of a group have neighbours: `items` from `start` on, until `end`.
+    """A batch of `items` atoms from `start` to `end`, `width` apart, so that a group's threads read contiguous atoms.
 
-    name: of an atom, in the text that walks them; `inside`: the condition on which it is one of the tile's.
+    name: the variable of an atom in the emitted text. inside: the condition under which the atom belongs to the tile.
     """
 
     def __init__(self, writer: Writer, name: str, items: int, over: tuple[str, str, str]) -> None:
@@ -22,25 +22,25 @@ class Strided:
         self.inside = f"{name} < {self.end}"
 
     def apart(self, item: str) -> str:
-        """How far from a thread's first atom the one of number `item` is."""
+        """Return the distance from a thread's first atom to its atom number `item`."""
         return item if self.width == "1" else f"{item} * {self.width}"
 
     def load(self, first: str) -> None:
-        """What is loaded before anything is asked of the atoms from `first` on."""
+        """Write loads that precede all code for the atoms from `first` on."""
 
     def loaded(self, item: str) -> dict[ir.Element, str]:
-        """The elements that it loaded of one of them, and their names."""
+        """Return the elements that `load` has loaded for an atom, and the names that hold them."""
         return {}
 
 
 class SideBySide(Strided):
-    """Runs of `run` atoms, a group's runs side by side, too; an instruction loads 16 bytes of what an array has there.
+    """A batch of runs of `run` contiguous atoms. The runs of a group are contiguous, too.
 
-    Runs are aligned, so they may begin before the tile's first atom and end behind its last: what is loaded there is
-    not used. `left`: the atoms, from where on and until where, that lie beyond the last whole run of an array; all,
-    where an array is not aligned.
+    One instruction loads 16 bytes of an array. Runs are aligned, so they may begin before the tile's first atom and end
+    after its last. What is loaded there is not used.
 
-    elements: what a pass reads at each of its atoms, and nobody writes. begin: the tile's first atom.
+    elements: the elements that a pass reads at each atom, and that no kernel writes. begin: the tile's first atom.
+    left: the range of atoms beyond the last whole run of an array; all atoms, if an array is not aligned.
     """
 
     def __init__(self, elements: list[ir.Element], run: int, begin: str, *given: Any) -> None:
@@ -57,7 +57,7 @@ class SideBySide(Strided):
         self.inside = f"{name} >= {own} && {name} < {stop}"
 
     def whole_runs(self) -> str:
-        """How many atoms are in runs that all arrays have wholly."""
+        """Return the number of atoms in runs that lie wholly inside all arrays."""
         found = "ev::highest<pos>()"
         for e in self.names:
             array, extent = self.text.array(e.array), self.text.extent(e.array, 0)

@@ -1,4 +1,4 @@
-"""What emitting gives: kernels, and the kernels of a phase."""
+"""The results of emitting: kernels, and the kernels of a phase."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .parameters import Parameter
 class KernelCode:
     """One kernel: its source without the headers, and how it is launched.
 
-    grid: which of the phase's grids it has (sizing.py). origins: for each line of the source, the
-    Python that it was made from; None for a line that is all the engine's own. carveout: the percentage of fast
-    memory that should be shared memory; -1: the driver decides.
+    grid: the name of its grid in the phase's `Sizing`. origins: for each line of the source, the line of Python that it
+    was made from; None for a line that only the engine needs. carveout: the percentage of on-chip memory that should be
+    shared memory rather than L1 cache; -1: the driver decides.
     """
 
     name: str
@@ -34,10 +34,10 @@ class KernelCode:
 
 @dataclass(frozen=True, slots=True)
 class PartitionCode:
-    """A buffer that follows from a layout's structure alone: the kernels that make it, in order, and its name.
+    """A buffer whose contents depend only on a layout's structure: its name, and the kernels that make it, in order.
 
-    kept: whether a plan may keep it. needed: whether the main kernel cannot do without: then it is
-    made in each run to which no plan gives it.
+    kept: whether a plan may keep it. needed: whether the main kernel requires it. If so, each run that gets none from
+    its plan makes it.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -50,8 +50,8 @@ class PartitionCode:
 class PhaseCode:
     """The kernels of one phase, in the order of their launches.
 
-    sizing: what a launch needs for so many tiles and atoms, and lanes of a dense axis, on this GPU.
-    path: of the phase's layout; () where it has none. lanes: how many there are; None: there is no dense axis.
+    sizing: computes how the phase is launched, from the counts of tiles and atoms, the number of lanes, and the GPU.
+    path: the path of the phase's layout; () if it has none. lanes: the lanes of a dense axis; None: there is none.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -62,5 +62,5 @@ class PhaseCode:
 
     @property
     def all_kernels(self) -> tuple[KernelCode, ...]:
-        """Every kernel that some launch may need."""
+        """All kernels that a run of the phase may launch."""
         return (*self.kernels, *(self.partition.kernels if self.partition else ()))

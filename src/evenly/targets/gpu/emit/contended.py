@@ -1,4 +1,4 @@
-"""Where several processors of a phase may use one element, so that their accesses have to be atomic."""
+"""Find arrays whose elements are contended: several processors may access one, so accesses have to be atomic."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from evenly.language.phases import Once, Owned, Phase, Split
 
 
 def contended(phase: Phase) -> frozenset[ir.Path]:
-    """The arrays that atomics change, or that atoms store into where they like, or tiles one and the same.
+    """Return the contended arrays of a phase.
 
-    Kernels may read the first while others change them, and in the second atoms may meet that
-    store the same: plain loads and stores would be data races.
+    These are the arrays that atomics change, which other processors may read at the same time, and the arrays in which
+    several atoms or tiles may store the same value to one element. Plain loads and stores would be data races.
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
@@ -24,12 +24,12 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
 
 
 def rereads(phase: Phase) -> bool:
-    """Whether tiles read what tiles store: then nobody may leave a tile while others still walk it."""
+    """Whether tiles read what tiles store. Then no block may leave a tile while another still walks it."""
     return bool(reread(_body(phase)))
 
 
 def reread(body: ir.Block) -> set[ir.Array]:
-    """The arrays that code stores into or changes by atomics, and reads."""
+    """Return the arrays that a block of code both changes, by stores or atomics, and reads."""
     touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
     return touched & {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
 
@@ -44,11 +44,11 @@ def _body(phase: Phase) -> ir.Block:
 
 
 def _constant(s: ir.Store, phase: Phase) -> bool:
-    """Whether tiles may store one value into one place."""
+    """Whether several tiles may store the same value to one element."""
     of_tiles = isinstance(phase, Owned | Split) and not _own(s, phase.tile)
     return of_tiles and walk.is_constant(s.value)
 
 
 def _own(s: ir.Store, atom: ir.Var) -> bool:
-    """Whether no two atoms store into the same element: the index is the atom."""
+    """Whether no two atoms store to the same element, because the index is the atom."""
     return any(i is atom or (isinstance(i, ir.Cast) and i.operand is atom) for i in s.indices)

@@ -1,7 +1,7 @@
-"""What the blocks of a split phase load while they mark their tiles, in functions of its own.
+"""Choose the elements that blocks of a split phase load early, while they mark their tiles.
 
-It is for blocks of which a multiprocessor holds as many threads as it can: with the registers that are left to
-each thread, ptxas would otherwise place one load after another.
+These loads go into functions of their own. That helps at full occupancy, where a multiprocessor holds as many threads
+as it can. Each thread then has so few registers that ptxas would otherwise issue one load after another.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ FULL_BLOCKS = {
 }
 PINNED = {FLOAT32, FLOAT64, INT32, INT64, POS}  # device/gpu.cuh, pin
 
-Loads = dict[ir.Element, Location | None]  # by what is read: the line that says so
+# For each element that is read, the line of Python that reads it.
+Loads = dict[ir.Element, Location | None]
 
 
 def early_loads(
     phase: Split, schedule: Any, written: Collection[ir.Path], wide: bool
 ) -> tuple[Split, Loads]:
-    """The phase, and what atoms read, where that is loads for apart; none: where it is used.
+    """Return the phase, and the elements to load early. If there are none, elements are loaded where they are used.
 
-    Where it is, the phase says places by the atom, not by locals. wide: positions have 64 bits.
+    If there are some, the indices in the phase returned are written in terms of the atom, without local variables.
+    wide: whether positions have 64 bits.
     """
     if phase.needs_tile or not only_accumulates(phase.pass_):
         return phase, {}
@@ -57,9 +59,9 @@ def early_loads(
 
 
 def stages(loads: Loads) -> tuple[Loads, Loads]:
-    """What is read first, places of others among it, and what is read at such places.
+    """Split the elements into those to read first, and those whose index depends on one that was read first.
 
-    A place that is read under a condition only stays where it is.
+    An index that is read only under a condition is not moved.
     """
     first: Loads = {}
     for e, at in loads.items():
@@ -74,7 +76,7 @@ def _reads(e: ir.Expr) -> bool:
 
 
 def _nothing_else(phase: Split, loads: Iterable[ir.Element]) -> bool:
-    """Whether a pass does no more with what is loads for than arithmetic, and reads nothing else."""
+    """Whether a pass only does arithmetic with `loads`, and reads nothing else."""
     known = {x for e in loads for x in walk.subexpressions(e)}
     inside = list(walk.expressions(phase.pass_.body))
     read = all(x in known for x in inside if isinstance(x, ir.Element))

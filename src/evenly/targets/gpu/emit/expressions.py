@@ -1,4 +1,4 @@
-"""Expressions as CUDA C++ text, and the record of what a kernel refers to."""
+"""Print expressions as CUDA C++, and record which arguments a kernel refers to."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _BINDS = {
 }
 _CAST = _BINDS["unary"]
 
-# Integers wrap, but for positions, which do not overflow; a negative number may be shifted to the left.
+# Integers wrap, except positions, which never overflow. A negative number may be shifted to the left.
 _FLOOR = {"//": "ev::floor_div", "%": "ev::floor_mod"}
 _WHOLE = {**_FLOOR, "<<": "ev::shift_left"}
 _WRAPPING = {
@@ -71,12 +71,12 @@ _FUNCTIONS = {
 
 
 def ctype(t: Scalar) -> str:
-    """The C++ type that holds a scalar; `pos` is each kernel's own."""
+    """Return the C++ type that holds a scalar. Each kernel defines `pos` itself."""
     return _TYPES[t.name]
 
 
 def string(text: str) -> str:
-    """A literal of text, of plain characters and octal bytes."""
+    """Return a C++ string literal, with plain characters and octal escapes."""
     plain = (
         chr(b) if 32 <= b < 127 and chr(b) not in '"\\?' else f"\\{b:03o}" for b in text.encode()
     )
@@ -84,12 +84,12 @@ def string(text: str) -> str:
 
 
 class TooNarrow(Exception):
-    """A program names a position that 32 bits do not hold."""
+    """Raised for a program with a constant position that does not fit into 32 bits."""
 
 
 @dataclass
 class References:
-    """What a kernel's code refers to, in the order of first use: these become its parameters."""
+    """The arguments that a kernel's code refers to, in the order of first use. They become its parameters."""
 
     arrays: dict[ir.Path, ir.Array] = field(default_factory=dict)
     scalars: dict[ir.Path, ir.Param] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class References:
     names: Names = field(default_factory=Names)
 
     def name(self, path: ir.Path, axis: int | None = None) -> str:
-        """What an argument, or the length of one of its axes, is called."""
+        """Return the name of an argument, or of the length of one of its axes."""
         wanted = joined(path) if axis is None else f"{joined(path)}_extent{axis}"
         return self.names.argument((path, axis), wanted)
 
@@ -106,10 +106,10 @@ class References:
 class Text(Expressions):
     """Emits expressions for one kernel.
 
-    `written`: the arrays that the program stores into, which must not be read through the
-    read-only cache. `streaming`: read-once elements bypass the cache (engines that split tiles).
-    `contended`: the arrays that are read and stored atomically (see contended.py).
-    `loaded`: elements that a variable holds already. `lane`: the variable that engines hold as a position.
+    written: the arrays that the program stores into. They must not be read through the read-only cache.
+    streaming: whether elements that are read once bypass the cache (in engines that split tiles).
+    contended: the arrays that are read and stored atomically (see contended.py).
+    loaded: the elements that a variable already holds. lane: the lane's variable, which engines hold as a position.
     """
 
     syntax = Syntax(
@@ -131,16 +131,16 @@ class Text(Expressions):
     lane: ir.Var | None = None
 
     def child(self) -> Text:
-        """For another function of the same kernel: its own local names, the same references."""
+        """Return a printer for another function of this kernel, with its own local names and the same references."""
         return Text(self.wide, self.written, self.streaming, self.contended, self.references)
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:
-        """A name for a variable of the emitter's own."""
+        """Return a new name for a variable of the emitter."""
         return self.names.unique(wanted)
 
     def on_lane(self, v: ir.Var) -> None:
-        """`v` is the lane that an engine runs: a position where it indexes, else a weak integer."""
+        """Let `v` be the lane that an engine runs: as an index it is a position, elsewhere a weak integer."""
         self.lane, self.names[v] = v, "lane" if self.wide else "(long long)lane"
 
     def array(self, a: ir.Array) -> str:
@@ -172,7 +172,7 @@ class Text(Expressions):
 
     def integer_literal(self, c: ir.Const) -> str:
         value, limits = int(c.value), np.iinfo(c.type.dtype)
-        if value in (limits.min, limits.max):  # the least has no literal; of `pos` neither has one
+        if value in (limits.min, limits.max):  # the lowest has no literal; for `pos`, neither has
             return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
         wide = self.machine(c.type) == "long long"
         if not wide and not -(2**31) < value < 2**31:
@@ -226,5 +226,5 @@ def _power_of_two(e: ir.Expr) -> int | None:
 
 
 def processor_name(e: ir.Processor) -> str:
-    """The variable in which a kernel holds what its schedule asks: thread_index, group_rank_8, ..."""
+    """Return the variable that holds what a schedule asks of its processor: thread_index, group_rank_8, ..."""
     return f"{e.what}_{e.size}" if e.what.startswith("group") else e.what

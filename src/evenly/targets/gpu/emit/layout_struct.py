@@ -1,4 +1,4 @@
-"""What engines ask of a layout, as members of a struct."""
+"""Emit the functions of a layout that engines call, as members of a struct."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .statements import Writer
 def position_function(
     text: Text, name: str, code: ir.Inline, at: Location | None = None
 ) -> list[str]:
-    """One of num_tiles, num_atoms, begin and end. at: the Python that asks."""
+    """Emit one of num_tiles, num_atoms, begin and end. at: the line of Python that it belongs to."""
     inner = text.child()
     inner.names.update(dict.fromkeys(code.params, "tile"))
     writer = Writer(inner, at)

@@ -1,4 +1,4 @@
-"""Lines of emitted text that know which Python they come from."""
+"""Lines of emitted text that know which line of Python they were made from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evenly.language.diagnostics import Location
 
 
 class Line(str):
-    """A line made from the Python at `at`; lines that are all the engine's own are plain strings."""
+    """A line that was made from the Python at `at`. A line that only the engine needs is a plain string."""
 
     __slots__ = ("at",)
     at: Location | None
@@ -28,5 +28,5 @@ def indented(lines: Iterable[str], by: str) -> list[str]:
 
 
 def origins(lines: Iterable[str]) -> tuple[Location | None, ...]:
-    """Where each line of the joined text comes from: one of `lines` may be several of the text's."""
+    """Return the origin of each line of the joined text. One of `lines` may be several lines of the text."""
     return tuple(origin(line) for line in lines for _ in line.split("\n"))

@@ -1,4 +1,7 @@
-"""Code of a whole tile, as a thread or the members of a group run it: what they share, and what one of them does."""
+"""Emit the code for a whole tile that a thread or a group owns.
+
+In a group, some of it runs on all members and some on the leader only.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ from .contended import reread
 from .expressions import Text
 from .statements import Writer, fields_of, members, range_head, value_struct
 
-# Threads of a multiprocessor. ptxas by itself keeps to 32 registers, for 2,048 of them, and loads that could be in
-# flight together follow each other: with half as many as the bound it takes what it needs, 64 at most. So much is
-# enough for so many numbers that a thread has in flight: of more, or wider ones, some would be spilled.
+# Threads of a multiprocessor. By itself, ptxas keeps to 32 registers, which allows 2,048 threads, and issues loads one
+# after another that could be in flight together. With a bound of half as many threads it takes the registers that it
+# needs, up to 64. That is enough for IN_FLIGHT numbers per thread. If there were more, or wider ones, some would spill.
 RESIDENT = 1024
 IN_FLIGHT = 12
 
@@ -26,11 +29,13 @@ RANK = ir.Var("rank", POS)  # of a thread in its team
 
 
 class Owner(Writer):
-    """Code of a whole tile, run by a thread or by all members of a group.
+    """Writes the code for a whole tile, which a thread or all members of a group run.
 
-    Members compute the same; only the leader stores, uses atomics and contributes to
-    accumulators of the grid. `atoms`: the schedule's range of a tile; where runs are, that of `strided`.
-    `items`: how many of its atoms a thread asks for at once, `run` of them side by side.
+    All members compute the same values. Only the leader stores, uses atomics and contributes to accumulators of the
+    grid.
+
+    atoms: the schedule's range of a tile's atoms; the range of `strided`, if `run` is more than 1.
+    items: how many of its atoms a thread loads at once. run: how many of these are contiguous.
     """
 
     def __init__(
@@ -50,20 +55,21 @@ class Owner(Writer):
         self.atoms = atoms
         self.grid_names = grid
         self.in_pass = False
-        self.walks = ""  # the condition on which atoms are walked, where an engine has one
-        # Whether the steps of atoms go up, though no constants: an engine's own.
+        self.walks = ""  # the condition under which atoms are walked, if an engine has one
+        # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
         self.structs: list[str] = []
-        self.made: dict[int, str] = {}  # the structs' names, by pass
-        self.short, self.heavy = False, False  # of registers: if ptxas decides; even with a bound
+        self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
+        # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
+        self.short, self.heavy = False, False
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         self.one_pass = passes == 1 and on_top == 1
-        # Members that read what their leader stores must wait for each other around the store.
+        # Members that read what their leader stores must synchronize before and after the store.
         self.shared = reread(body) if passes and size > 1 else set()
-        # All groups of a warp can walk their tiles together where no group skips or repeats a pass, and where those
-        # without a tile, which stand in for another, read nothing that this one's stores.
+        # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
+        # compute on another group's tile, so they must not read what that group stores.
         walk_together = passes > 0 and on_top == passes and not self.shared
         self.converged = plain_tiles and walk_together and 1 < size <= WARP and WARP % size == 0
 
@@ -72,7 +78,7 @@ class Owner(Writer):
 
     @property
     def leader(self) -> str:
-        """The condition under which a tile's own effects happen."""
+        """The condition under which a thread performs the effects of its tile."""
         return "team.leader() && live" if self.converged else "team.leader()"
 
     def store(self, s: ir.Store) -> None:
@@ -114,7 +120,7 @@ class Owner(Writer):
         super().accumulate(acc, values)
 
     def walk(self, s: ir.Pass) -> None:
-        """The members' share of the atoms, then the reduction over the members."""
+        """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         t = self.text
         self.identities(s.accumulators)
@@ -146,7 +152,7 @@ class Owner(Writer):
             return
         if s.accumulators:
             self.reduce(s)
-        # What follows may read what members have stored, or the next pass what this one's.
+        # The code that follows, or the next pass, may read what members have stored in this one.
         stores = bool(self.shared) and any(
             isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
         )
@@ -154,15 +160,18 @@ class Owner(Writer):
             self.line("team.sync();")
 
     def pin(self, s: ir.Pass) -> None:
-        """What follows the loop stays behind it. With a bound of registers it may move: short tiles are faster so."""
+        """Keep the compiler from moving code that follows the loop before its end.
+
+        With a bound on registers it may do so, which is faster for short tiles.
+        """
         for v in fields_of(s.accumulators) if not self.short else ():
             self.line(f"ev::pin({self.text.var(v)});")
 
     def batches(self, s: ir.Pass, start: ir.Expr, end: str, step: ir.Expr) -> None:
-        """The walk over atoms, `items` of them at a time, each into a value of its own.
+        """Write the walk over atoms, `items` of them at a time, each of which contributes to a value of its own.
 
-        Their loads do not wait for each other: nothing but a predicate stands before them (a loop that a
-        compiler unrolls takes what is left over one by one). Then the values are combined in order.
+        Their loads do not wait for each other, since each is only predicated. (A loop that the compiler unrolls would
+        walk the remaining atoms one by one.) Then the values are combined in order.
         """
         over = self.text.expr(start), end, self.text.expr(step)
         self.short |= self.size > WARP or widest(s) == 8
@@ -170,7 +179,7 @@ class Owner(Writer):
         given = self, self.text.var(s.atom), self.items
         elements = contiguous_reads(s, self.text.written) if self.run > 1 else []
         if elements:
-            # Eight of each array are loaded before the first of them is used.
+            # Eight elements of each array are loaded before the first of them is used.
             self.short |= self.run == 8
             assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
             runs = SideBySide(elements, self.run, self.text.expr(start.left), *given, over)
@@ -210,11 +219,11 @@ class Owner(Writer):
         return self.compound(f"for (int {item} = 0; {item} < {self.items}; ++{item})")
 
     def min_blocks(self, block: int) -> int:
-        """Blocks that a multiprocessor must hold; 0: for the compiler to decide."""
+        """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
         return RESIDENT // block if self.short and not self.heavy else 0
 
     def struct_of(self, s: ir.Pass) -> str:
-        """The struct of a pass's accumulators."""
+        """Return the name of the struct of a pass's accumulators."""
         if id(s) not in self.made:
             self.made[id(s)] = self.text.unique("tile_value")
             self.structs += value_struct(self.text, self.made[id(s)], s.accumulators)
@@ -231,13 +240,13 @@ class Owner(Writer):
 
 
 def widest(s: ir.Pass) -> int:
-    """Bytes of the widest number that a pass reads."""
+    """Return the bytes of the widest number that a pass reads."""
     read = [e.array.dtype for e in walk.expressions(s.body) if isinstance(e, ir.Element)]
     return max((t.dtype.itemsize for t in read if t != POS), default=0)
 
 
 def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:
-    """The atoms of a tile for one of a team: from its rank on, every `width`-th."""
+    """Return the atoms of a tile that one member of a team takes: every `width`-th, starting at its rank."""
     atoms = whole_tile(layout, width)
     begin, *rest = atoms.results
     start = begin if size == 1 else ir.Binary("+", begin, RANK, POS)

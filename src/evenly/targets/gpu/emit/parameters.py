@@ -1,4 +1,4 @@
-"""What a kernel takes: its parameters, and the views of them inside."""
+"""Declare the parameters of a kernel, and the views of arrays inside it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from .expressions import References, ctype
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a kernel. kind: array, scalar, extent (of `path`), buffer or blocks (by name).
+    """One parameter of a kernel.
 
-    printed: what the kernel calls it, where that is not its name.
+    kind: "array", "scalar" or "extent", which `path` identifies; or "buffer" or "blocks", which `name` identifies.
+    printed: its name in the kernel, if that is not `name`.
     """
 
     kind: str
@@ -33,7 +34,7 @@ BLOCKS = {"all": "all_blocks", "main": "main_blocks"}
 
 
 def pointer(name: str) -> str:
-    """What the pointer to an array is called, of which kernels have a view under the array's name."""
+    """Return the name of the pointer to an array. The array's own name is that of its view."""
     return f"p{name}"
 
 
@@ -57,13 +58,13 @@ def view_type(a: ir.Array, written: frozenset[ir.Path]) -> str:
 
 
 def view_lines(references: References, written: frozenset[ir.Path]) -> list[str]:
-    """Inside a kernel: each pointer as a view under the array's own name."""
+    """Emit the lines that wrap each pointer in a view with the array's own name."""
     named = ((references.name(path), a) for path, a in references.arrays.items())
     return [f"  const {view_type(a, written)} {name}({pointer(name)});" for name, a in named]
 
 
 def struct_members(references: References, written: frozenset[ir.Path], lane: bool) -> list[str]:
-    """The same as members of a struct, in the order of `struct_values`."""
+    """Emit the arguments as members of a struct, in the order of `struct_values`."""
     name = references.name
     out = [f"  {view_type(a, written)} {name(path)};" for path, a in references.arrays.items()]
     out += [f"  long long {name(path, axis)};" for path, axis in references.extents]
@@ -72,7 +73,7 @@ def struct_members(references: References, written: frozenset[ir.Path], lane: bo
 
 
 def struct_values(references: References, lane: str = "") -> str:
-    """The values of `struct_members`. lane: that of a dense axis, where there is one."""
+    """Return the values of `struct_members`. lane: the lane of a dense axis, where there is one."""
     name = references.name
     out = [pointer(name(path)) for path in references.arrays]
     out += [name(path, axis) for path, axis in references.extents]

@@ -1,4 +1,4 @@
-"""A split phase, and a user's share schedule, as the structs that the engines take (device/split.cuh)."""
+"""Emit a split phase, and a user's share schedule, as the structs that the engines take (device/split.cuh)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .totals import Totals
 
 
 class PhaseStruct:
-    """A split phase as the engines want it: see device/split.cuh.
+    """Emits a split phase as the struct that the engines take (device/split.cuh).
 
-    loads: what blocks load in functions of their own, while they mark their tiles (early_loads.py). Where there is
-    nothing of the kind, `step` does all.
+    loads: the elements that blocks load early, in functions of their own (early_loads.py). If there are none, `step`
+    loads everything.
     """
 
     def __init__(self, text: Text, phase: Split, totals: Totals, loads: Loads) -> None:
@@ -79,7 +79,7 @@ class PhaseStruct:
         ]
 
     def then(self) -> list[str]:
-        """`combine`, where no atom of `b` comes before one of `a`."""
+        """Emit the body of `then`: `combine` for the case that no atom of `b` comes before one of `a`."""
         if any(a.op in ("argmin", "argmax") for a in self.accumulators):
             return combine_body(self.text, self.accumulators, later=True)
         return ["    return Value::combine(a, b);"]
@@ -96,7 +96,7 @@ class PhaseStruct:
         return writer
 
     def count(self, name: str, code: ir.Inline, at: Location | None) -> list[str]:
-        """begin, end, num_tiles, num_atoms: in one line where that is all."""
+        """Emit one of begin, end, num_tiles and num_atoms, on a single line if it fits."""
         lines = position_function(self.text, name, code, at)
         if len(lines) > 3:
             return lines
@@ -133,7 +133,7 @@ class PhaseStruct:
         )
 
     def loads_and_step(self) -> list[str]:
-        """`load_first` and `load_dependent` load what an atom reads, `step_loaded` does with it what `step` does."""
+        """Emit `load_first` and `load_dependent`, which load what an atom reads, and `step_loaded`, which uses it."""
         tile, atom = self.tile, self.atom
         first, then = stages(self.loads)
         names = {e: f"e{i}" for i, e in enumerate([*first, *then])}
@@ -161,7 +161,7 @@ class PhaseStruct:
         ]
 
     def loading(self, names: dict[ir.Element, str], wanted: Loads, there: Loads) -> list[str]:
-        """`loads` gets these elements. there: those that it has."""
+        """Write loads of the `wanted` elements into `loads`. there: the elements that it already has."""
         writer = self.stepping()
         writer.text.loaded = {e: f"loads.{names[e]}" for e in there}
         for e, at in wanted.items():
@@ -198,14 +198,14 @@ class PhaseStruct:
 
 
 def pins(function: str, names: list[str]) -> str:
-    """A member function that hides the values of these members from the compiler (device/gpu.cuh)."""
+    """Emit a member function that hides the values of these members from the compiler (`pin` in device/gpu.cuh)."""
     return (
         f"    EV_DEVICE void {function}() {{ {' '.join(f'ev::pin({name});' for name in names)} }}"
     )
 
 
 def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
-    """A user's share schedule as the engine wants it."""
+    """Emit a user's share schedule as the members of the struct that the share engine takes."""
     fields = [f"state{i}" for i in range(len(code.state))]
     lines = [
         "  struct State {"

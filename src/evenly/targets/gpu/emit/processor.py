@@ -1,4 +1,4 @@
-"""What a schedule asks about the processor that runs it: threads and groups."""
+"""Emit what a schedule asks of the processor that runs it: the indices, counts and ranks of threads and groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .statements import Writer
 
 
 def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) -> None:
-    """Define what the schedule asks about its processor."""
+    """Define a variable for each value that the schedule asks of its processor."""
     asked = {
         e
         for part in (ir.Inline((), code.setup, ()), code.tiles, code.atoms)

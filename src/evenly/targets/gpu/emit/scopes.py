@@ -1,4 +1,4 @@
-"""Where a local variable is declared: in the innermost block that holds all its uses."""
+"""Find where to declare each local variable: in the innermost block that contains all its uses."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from evenly.language import ir, walk
 def declarations(
     block: ir.Block, given: set[ir.Var], after: tuple[ir.Var, ...] = ()
 ) -> dict[int, list[ir.Var]]:
-    """For each statement (by id), the variables to declare just before it.
+    """Return, for each statement (by id), the variables to declare just before it.
 
-    A variable whose first use in its block is an assignment there is declared by that
-    assignment itself: it is not listed. `given`: variables that exist already. `after`: those
-    that what follows the block reads.
+    A variable is not listed if its first use in its block is an assignment, which then declares it.
+    given: the variables that already exist. after: the variables that are read after the block.
     """
     out: dict[int, list[ir.Var]] = {}
     _place(block, set(given), out, after)
@@ -44,7 +43,7 @@ def _place(
 
 
 def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
-    """Whether the statement itself, not a block in it, mentions `v`: then no inner block can declare it."""
+    """Whether no inner block can declare `v`: the statement itself mentions it, or several of its blocks do."""
     if isinstance(s, ir.Pass):
         return True
     if v in walk.assigned(s) or any(
@@ -59,7 +58,7 @@ def _is_own(s: ir.Stmt, v: ir.Var) -> bool:
 
 
 def _bound(s: ir.Stmt) -> tuple[ir.Var, ...]:
-    """The variables that the statement's own text declares."""
+    """Return the variables that the statement's own text declares."""
     if isinstance(s, ir.For):
         return (s.var,)
     if isinstance(s, ir.Pass):

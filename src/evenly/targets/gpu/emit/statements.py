@@ -1,4 +1,4 @@
-"""Statements as CUDA C++ text. How stores, atomics and passes look depends on who runs them."""
+"""Print statements as CUDA C++. Stores, atomics and passes look different for a thread and for a group."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .scopes import declarations
 
 
 class Writer(Statements[Text]):
-    """Writes statements line by line. This one runs code on one thread; see owner.py for groups.
+    """Writes statements line by line, for code that one thread runs. For groups see owner.py.
 
-    `at`: what the lines being written come from, as far as their statements do not say.
+    at: the origin of the lines that are being written, if their statements have none of their own.
     """
 
     words = Words("while (true)", "if ({c})", end=";", print="ev::print_line", string=string)
@@ -48,7 +48,7 @@ class Writer(Statements[Text]):
 
     @contextmanager
     def _body(self) -> Iterator[None]:
-        """What is declared in it ends with it."""
+        """Indent the body of a compound statement. Variables declared in it are dropped at its end."""
         self.depth += 1
         declared = set(self.declared)
         yield
@@ -63,9 +63,9 @@ class Writer(Statements[Text]):
 
     # ---- blocks ------------------------------------------------------------------------------
     def block(self, block: ir.Block, after: tuple[ir.Var, ...] = ()) -> None:
-        """A block whose variables are all its own, or declared already, but for those read `after` it.
+        """Write a block, and declare its variables. after: the variables that are read after the block.
 
-        They have a value also where the condition under which they are assigned does not hold.
+        Those are initialized where they are declared, since they may be assigned only under a condition.
         """
         self.after = after
         self.places |= declarations(block, self.declared, after)
@@ -124,7 +124,7 @@ def range_head(
     step_value: ir.Expr,
     upward: bool = False,
 ) -> str:
-    """The head of a C++ loop over range(start, stop, step); `upward`: the step is known to be positive."""
+    """Return the head of a C++ loop over range(start, stop, step). upward: whether the step is known to be positive."""
     if isinstance(step_value, ir.Const):
         n = int(step_value.value)
         test, change = (
@@ -134,25 +134,25 @@ def range_head(
         )
         return f"for ({kind} {name} = {start}; {name} {test} {stop}; {change})"
     test = f"{name} < {stop}"
-    if not (upward or isinstance(step_value, ir.Processor)):  # processors are counted from 1
+    if not (upward or isinstance(step_value, ir.Processor)):  # counts of processors are positive
         test = f"{step} > 0 ? {test} : {name} > {stop}"
     return f"for ({kind} {name} = {start}; {test}; {name} += {step})"
 
 
 # ---- structs of accumulators ---------------------------------------------------------------------
 def fields_of(accumulators: tuple[ir.Accumulator, ...]) -> list[ir.Var]:
-    """What they accumulate into."""
+    """Return the variables of these accumulators."""
     return [v for a in accumulators for v in a.fields]
 
 
 def members(fields: Sequence[ir.Var]) -> dict[ir.Var, str]:
-    """The members of a struct that holds these variables."""
+    """Return the names of these variables as members of a struct."""
     names = Names()
     return {v: names.variable(v) for v in fields}
 
 
 def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]) -> list[str]:
-    """The lines of a struct of accumulators' fields, with `each` and `combine`, as groups and engines want it."""
+    """Emit a struct of the accumulators' fields, with `each` and `combine`, which groups and engines call."""
     fields = fields_of(accumulators)
     named = members(fields)
     declared = [f"  {ctype(v.type)} {m};" for v, m in named.items()]
@@ -171,7 +171,7 @@ def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]
 def combine_body(
     text: Text, accumulators: tuple[ir.Accumulator, ...], later: bool = False
 ) -> list[str]:
-    """The statements that combine `a` and `b`, both of the struct of these accumulators; `later`: see `combined`."""
+    """Emit the statements that combine `a` and `b`, two structs of these accumulators. For `later` see `combined`."""
     named = members(fields_of(accumulators))
     inner = text.child()
     writer = Writer(inner)

@@ -1,4 +1,4 @@
-"""Accumulators of the whole grid: partial results by block, and the kernel that joins them."""
+"""Emit reductions over the whole grid: a partial result for each block, and the kernel that combines them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def partials(count: int, words: int) -> tuple[Buffer, ...]:
-    """The buffer of so many partial results of so many words of 64 bits; none where there are no words."""
+    """Return the buffer for `count` partial results of `words` words of 64 bits; none if there are no words."""
     return (Buffer("grid_partials", 8 * count * words),) if words else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunked:
-    """A partial result for each chunk of so many tiles, not for each block."""
+    """Says that there is a partial result for each chunk of `tiles` tiles, instead of one for each block."""
 
     layout: ir.LayoutCode
     tiles: int
@@ -76,7 +76,7 @@ class Totals:
     def final(
         self, unit: Unit, name: str, block: int, chunked: Chunked | None = None
     ) -> list[KernelCode]:
-        """The last kernel of a grid reduction: partials to results."""
+        """Emit the last kernel of a grid reduction, which combines the partial results."""
         if not self.grid:
             return []
         text = unit.text()

@@ -1,4 +1,4 @@
-"""What all kernels of one program share while they are emitted."""
+"""The data that all kernels of one program share while they are emitted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .parameters import Parameter, parameters_of, view_lines
 
 @dataclass(frozen=True)
 class Unit:
-    """A program's schedule, layouts, written arrays, and the width of its positions."""
+    """A program's schedule, its layouts, the arrays that it writes, and whether its positions are wide."""
 
     name: str
     schedule: Any
@@ -27,13 +27,13 @@ class Unit:
     wide: bool
 
     def text(self, phase: Phase | None = None, streaming: bool = False) -> Text:
-        """For a kernel of a phase; without one, for code that a single thread runs."""
+        """Return a printer of expressions for a kernel of a phase; without one, for code that a single thread runs."""
         at_once = contended(phase) if phase else frozenset()
         return Text(self.wide, self.written, streaming, at_once)
 
     @property
     def position(self) -> int:
-        """Bytes of a position."""
+        """The bytes of a position."""
         return 8 if self.wide else 4
 
     @property
@@ -53,7 +53,12 @@ class Unit:
         min_blocks: int = 0,
         carveout: int = -1,
     ) -> KernelCode:
-        """min_blocks: that a multiprocessor must hold; 0: for the compiler to decide. carveout: see KernelCode."""
+        """Emit a kernel.
+
+        before: lines that precede it. views: whether it begins with a view of each array.
+        min_blocks: the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides.
+        carveout: see KernelCode.
+        """
         parameters = [*parameters_of(references, self.written), *extra]
         declared = [p.text for p in parameters]
         shown = view_lines(references, self.written) if views else []
@@ -71,7 +76,7 @@ class Unit:
 
 
 def _wrapped(items: list[str]) -> str:
-    """A parameter list, broken into lines."""
+    """Return a parameter list, broken into lines."""
     return ",\n    ".join(items)
 
 

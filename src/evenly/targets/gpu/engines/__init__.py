@@ -1,4 +1,4 @@
-"""The engines, one file each; split.py, by_block.py and handed_out.py have what some of them share."""
+"""The engines, one file each. split.py, by_block.py and handed_out.py hold what several of them share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evenly.language.phases import Once, Owned, Phase
 if TYPE_CHECKING:
     from ..engine import Engine
 
-# By the name that a schedule has for it. Imported when it is used: emitters are no part of `import evenly`.
+# By the name that a schedule uses. An engine is imported at its first use, so that `import evenly` loads no emitter.
 TABLE = {
     "owned": "evenly.targets.gpu.engines.owned:OwnedEngine",
     "share": "evenly.targets.gpu.engines.share:ShareEngine",
@@ -26,12 +26,16 @@ ONCE = "evenly.targets.gpu.engines.once:OnceEngine"
 
 
 def engine_of(schedule: Any) -> Engine:
-    """What runs the passes of a schedule. Raises InputError where it names none that can: engines may be named late."""
+    """Return the engine that runs the passes of a schedule.
+
+    Raises InputError if the schedule names none that can run it. This is checked here too, since a schedule may name
+    its engine late.
+    """
     return _checked(schedule, type(schedule).__name__)
 
 
 def engine_for(phase: Phase, schedule: Any) -> Engine:
-    """What runs a phase under a schedule: where there are no atoms, a tile is a thread's."""
+    """Return the engine that runs a phase under a schedule. In a phase that walks no atoms, a thread owns each tile."""
     match phase:
         case Once():
             return _engine(ONCE)
@@ -47,12 +51,12 @@ def _engine(place: str) -> Engine:
 
 
 def check(cls: Any) -> None:
-    """Refuse a class of schedules whose engine there is not, or that lacks what its engine asks for."""
+    """Raise InputError if a schedule class names an unknown engine, or lacks what that engine requires."""
     _checked(cls, cls.__name__)
 
 
 def _checked(made: Any, name: str) -> Engine:
-    """The engine of a schedule, or of a class of them, of that name."""
+    """Return the engine of a schedule, or of a schedule class, after checking it. name: its name in errors."""
     if not isinstance(made.engine, str) or made.engine not in TABLE:
         expected = f"one of {', '.join(TABLE)}"
         raise InputError(f"{name}.engine", expected=expected, given=repr(made.engine))

@@ -1,4 +1,4 @@
-"""The bins engine: tiles are sorted by the logarithm of their size, for teams of four widths (device/bins.cuh)."""
+"""The bins engine: sort tiles by the logarithm of their size, for teams of four widths (device/bins.cuh)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from ..sizing import ONE, Buffer, Sizing
 from .handed_out import WIDTH, HandedOut, HandedOutEngine
 
 BINS = 32
-COUNT_BLOCK = 256  # threads a block of the kernels that count tiles by bin, and place them
-SCAN_BLOCK = 1024  # a warp a bin
-TILES_A_THREAD, MOST_BLOCKS = 4, 256  # of the kernels that count and place
+COUNT_BLOCK = 256  # threads per block in the kernels that count and place tiles
+SCAN_BLOCK = 1024  # one warp per bin
+TILES_A_THREAD, MOST_BLOCKS = 4, 256  # in the kernels that count and place tiles
 STEPS = (
     ("bins_count", COUNT_BLOCK, "bins", "tile_bins"),
     ("bins_scan", SCAN_BLOCK, "scan", "tile_bins, bin_warps"),
@@ -36,9 +36,9 @@ GIVEN = {
 
 
 class BinsEngine(HandedOutEngine):
-    """Teams are a thread, `lanes` threads, a warp and a block.
+    """The bins engine. A team is a thread, a group of `lanes` threads, a warp or a block.
 
-    `thread`, `group` and `warp`: the lengths from which a tile goes to the next wider one.
+    `thread`, `group` and `warp`: a tile of this length or more goes to the next wider team.
     """
 
     parameters = ("block", "lanes", "thread", "group", "warp")
@@ -85,7 +85,7 @@ class BinsEngine(HandedOutEngine):
         )
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
-        """A block's threads take a tile, or a tile a team; the longest first, to the blocks in turn."""
+        """Blocks take the longest tiles first, in turn. A block takes one tile, or one for each of its teams."""
         sizes = np.diff(offsets)
         bits = np.frexp(sizes)[1]
         order = np.argsort(-bits, kind="stable")
@@ -103,12 +103,12 @@ class BinsEngine(HandedOutEngine):
 
 
 def first_bin(atoms: int) -> int:
-    """The first bin of tiles of fewer atoms; `atoms` is a power of two."""
+    """Return the first bin whose tiles have fewer than `atoms` atoms; `atoms` is a power of two."""
     return BINS - atoms.bit_length()
 
 
 def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
-    """The kernels that sort the tiles of a phase's layout. A plan keeps the bins where the host knows the counts."""
+    """Emit the kernels that sort the tiles of a phase's layout. A plan keeps the bins if the host knows the counts."""
     text, layout = unit.text(), phase.layout
     asked = {"num_tiles": layout.num_tiles, "begin": layout.begin, "end": layout.end}
     functions = [

@@ -1,4 +1,4 @@
-"""What merge and nonzero share: blocks take equal shares, and their lanes exchange values (device/split.cuh)."""
+"""The part that merge and nonzero share: blocks take equal shares, and lanes exchange values (device/split.cuh)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ SHUFFLED = (
 
 
 class BlockEngine(SplitEngine):
-    """rule: how blocks cut, a struct of device/rules.cuh."""
+    """An engine whose blocks take equal shares. rule: how the work is cut, a struct in device/rules.cuh."""
 
     parameters = ("block", "items")
     rule: ClassVar[str]
 
     def meets(self, phase: Split) -> bool:
-        # Of the blocks that share a tile the last to come leaves it: totals of the grid depend on who leaves what, and
-        # what leaving stores no other block may have read just before.
+        # The last of the blocks that share a tile leaves it. That is wrong for totals of the grid, which depend on
+        # which block leaves a tile, and where `leave` stores what another block may have read just before.
         return not phase.grid and not rereads(phase)
 
     def parameters_of(self, made: SplitKernels) -> list[Parameter]:
@@ -42,7 +42,7 @@ class BlockEngine(SplitEngine):
         if made.persistent:
             return None
         share = made.schedule.block * made.schedule.items
-        # It is of all lanes: which of them `phase` has does not matter.
+        # All lanes share one partition, so `phase` may have any lane.
         values = made.values(lane="0")
         body = [
             f"  const Phase phase{{{values}}};",
@@ -61,14 +61,14 @@ class BlockEngine(SplitEngine):
         return [f"ev::split_block<{kind}>(phase, {join}, {totals}, first_tile);"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
-        """An id of each atom, and its value, where lanes exchange it there."""
+        """Shared memory holds an id for each atom, and its value if lanes exchange values there."""
         by_shuffles = schedule.items in SHUFFLED and value_bytes <= 8
         each = 2 + (0 if by_shuffles else max(value_bytes, 8))
         return int(schedule.block * schedule.items * each)
 
 
 def of_warps(schedule: Any, atoms: Counts) -> tuple[int, Counts]:
-    """Of the blocks' atoms, which their warps take one after the other, so many each as they have slots."""
+    """Divide each block's atoms among its warps, in order. A warp takes as many atoms as it has slots."""
     slots = WARP * schedule.items
     before = np.arange(schedule.block // WARP) * slots
     return WARP, np.clip(atoms[:, None] - before, 0, slots).reshape(-1)

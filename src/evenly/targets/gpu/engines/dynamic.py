@@ -1,4 +1,4 @@
-"""The dynamic engine: takers take chunks of tiles from a counter (device/dynamic.cuh)."""
+"""The dynamic engine: a warp or a group takes chunks of tiles from a counter (device/dynamic.cuh)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTER = Buffer("chunks_taken", 8, 8, "zeros")
 
 
 class DynamicEngine(HandedOutEngine):
-    """A chunk has `chunk` tiles; a tile goes to a thread, or to a group of `size`."""
+    """The dynamic engine. A chunk has `chunk` tiles. A thread, or a group of `size` threads, takes each tile."""
 
     parameters = ("chunk", "size", "block")
 
@@ -52,13 +52,13 @@ class DynamicEngine(HandedOutEngine):
         return Sizing(grids, {}, (COUNTER, *partials(chunks, grid_words)))
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
-        """Each chunk goes to the taker that is free first, the earlier one of several."""
+        """Give each chunk to the taker that is free first; if several are, to the one with the lowest number."""
         size, takers = schedule.size, blocks * takers_in_block(schedule.size, schedule.block)
         groups = 1 if size > WARP else WARP // size
         work = of_groups(np.diff(offsets), schedule.chunk, groups)
         times = (-(-work // size)).max(axis=2).sum(axis=1)
         atoms = np.zeros((takers, groups), np.int64)
-        free = [(0, taker) for taker in range(takers)]  # a heap: equal times in order
+        free = [(0, taker) for taker in range(takers)]  # a heap; equal times are in order of takers
         for time, done in zip(times.tolist(), work.sum(axis=1), strict=True):
             since, taker = free[0]
             atoms[taker] += done
@@ -67,7 +67,7 @@ class DynamicEngine(HandedOutEngine):
 
 
 def of_groups(sizes: Counts, chunk: int, groups: int) -> Counts:
-    """What the groups of a taker get in each round of each chunk: (chunks, rounds, groups) int64."""
+    """Return the atoms that each group of a taker gets in each round of each chunk: (chunks, rounds, groups) int64."""
     chunks, rounds = ceil_div(len(sizes), chunk), ceil_div(chunk, groups)
     whole = np.zeros((chunks, rounds * groups), np.int64)
     place = np.arange(len(sizes))

@@ -1,4 +1,4 @@
-"""The flatten engine: groups take a tile a thread, and stride over all their atoms (device/flatten.cuh)."""
+"""The flatten engine: a group takes one tile per thread, and its threads share all their atoms (device/flatten.cuh)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .split import SplitEngine, SplitKernels
 
 
 class FlattenEngine(SplitEngine):
-    """No tile crosses groups of `size` threads."""
+    """The flatten engine. No tile is shared by two groups of `size` threads."""
 
     parameters = ("size", "block")
     on_cpu = "methods"

@@ -1,4 +1,7 @@
-"""What the engines share that hand out whole tiles themselves: a tile's code is a function that they call."""
+"""The part that dynamic and bins share: they assign whole tiles to teams of threads on the device.
+
+The code of a tile is a function that the engine calls.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ WIDTH = ir.Var("width", POS)
 
 
 class HandedOutEngine(Engine):
-    """Its blocks stay, and take one tile after another: more than a GPU runs at once are not worth launching.
+    """An engine with persistent blocks, which take one tile after another. The grid is what a GPU runs at once.
 
-    rounds: how many times as many there may be, so that later blocks fill in for those that are done.
+    rounds: a factor for that number, so that later blocks fill in for those that have finished.
     """
 
     rounds = 1
@@ -33,10 +36,10 @@ class HandedOutEngine(Engine):
 
 
 class HandedOut:
-    """A kernel that begins with the function `tile`: what a team of threads does with one tile.
+    """A kernel that begins with the function `tile`, which says what a team of threads does with one tile.
 
-    size: the threads of a team; where engines have teams of several sizes, one of them that is a warp's or less.
-    width: the step from one of a thread's atoms to the next. walks: the condition on which a team walks atoms at all.
+    size: the threads of a team. If an engine has teams of several sizes, this is one of them, at most a warp.
+    width: the distance from one atom of a thread to its next. walks: the condition under which a team walks atoms.
     """
 
     def __init__(
@@ -71,7 +74,7 @@ class HandedOut:
 
     @property
     def converged(self) -> str:
-        """Whether the teams of a warp do their tiles together, for C++."""
+        """Whether the teams of a warp process their tiles together, as C++ text."""
         return str(self.writer.converged).lower()
 
     def num_tiles(self) -> str:

@@ -1,4 +1,4 @@
-"""The merge engine: blocks take equal pieces of the merge path, of tiles and atoms together."""
+"""The merge engine: blocks take equal pieces of the merge path, which counts tiles and atoms together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .by_block import BlockEngine, of_warps
 
 
 class MergeEngine(BlockEngine):
-    """`items` tiles and atoms a thread."""
+    """The merge engine. A block takes `items` tiles and atoms per thread."""
 
     rule = "merge_rule"
 
@@ -28,7 +28,7 @@ class MergeEngine(BlockEngine):
 
 
 def along_path(offsets: Counts, share: int, count: int) -> Counts:
-    """Atoms in each of `count` pieces of the merge path, of `share` tiles and atoms each."""
+    """Return the number of atoms in each of `count` pieces of the merge path. A piece has `share` tiles and atoms."""
     tiles = len(offsets) - 1
     cuts = np.minimum(np.arange(count + 1) * share, tiles + offsets[-1])
     ended = np.searchsorted(offsets[1:] + np.arange(tiles), cuts)

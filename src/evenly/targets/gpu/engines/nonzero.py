@@ -1,4 +1,4 @@
-"""The nonzero engine: blocks take equally many atoms."""
+"""The nonzero engine: all blocks take the same number of atoms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .by_block import BlockEngine, of_warps
 
 
 class NonzeroEngine(BlockEngine):
-    """`items` atoms a thread."""
+    """The nonzero engine. A block takes `items` atoms per thread."""
 
     rule = "nonzero_rule"
     on_cpu = "nonzero"

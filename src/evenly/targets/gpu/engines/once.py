@@ -1,4 +1,4 @@
-"""Statements outside all loops over tiles: one thread runs them."""
+"""The engine for statements outside all loops over tiles: one thread runs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..sizing import ONE, Sizing
 
 
 class OnceEngine(Engine):
-    """No schedule names it: there is nothing to divide."""
+    """Runs a phase on one thread. No schedule names this engine, since there is no work to divide."""
 
     def emit(self, unit: Unit, phase: Once, name: str) -> PhaseCode:
         text = unit.text(phase)

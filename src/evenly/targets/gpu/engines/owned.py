@@ -1,4 +1,4 @@
-"""The owned engine: whole tiles belong to a thread or a group, as the schedule's methods say."""
+"""The owned engine: a thread or a group owns whole tiles, as the schedule's methods say."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ class OwnedEngine(Engine):
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts] | None:
         if not schedule.covers:
             return None
-        return getattr(schedule, "size", 1), np.diff(offsets)  # a tile each
+        return getattr(schedule, "size", 1), np.diff(offsets)  # one tile each
 
 
 def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone: bool) -> None:
-    """alone: a thread or group has one tile at most."""
+    """Write the loop over tiles, with its prelude. alone: a thread or group has at most one tile."""
     text = writer.text
     writer.at = phase.at
     if size > 1:
@@ -100,11 +100,11 @@ def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone
 def _tiles(
     writer: Owner, name: str, over: tuple[ir.Expr, ...], alone: bool, reads: bool
 ) -> Iterator[None]:
-    """The loop over tiles.
+    """Open the loop over tiles.
 
-    Converged: a warp's groups go round together, the last ones with no tile of their own;
-    these stand in for the last tile where the body `reads` at tile level. `alone`: it is no
-    loop (around the loops over atoms it made ptxas unroll these for worse).
+    If the writer is converged, all groups of a warp make the same number of iterations, and in the last one some may
+    have no tile. If the body `reads` memory at tile level, such a group computes on the last tile, but stores nothing.
+    If `alone`, there is no loop: around the loops over atoms, it made ptxas unroll those in a slower way.
     """
     start, stop, step = (writer.text.expr(e) for e in over)
     if not writer.converged:
@@ -126,7 +126,7 @@ def _tiles(
 
 
 def walks_all_groups(code: ScheduleCode) -> bool:
-    """Whether the groups walk the tiles in turn: range(group.index, n, group.count), with one n for all."""
+    """Whether groups walk the tiles in turn: range(group.index, n, group.count), with the same n for all groups."""
     start, stop, step = code.tiles.results
     behind = [*walk.subexpressions(stop), *walk.expressions(code.tiles.body)]
     return (
@@ -139,6 +139,6 @@ def walks_all_groups(code: ScheduleCode) -> bool:
 
 
 def reads_at_tile(body: ir.Block) -> bool:
-    """Whether the tile itself, not only a pass over its atoms, reads memory."""
+    """Whether the body reads memory at tile level, outside its passes over atoms."""
     outside = tuple(s for s in body if not isinstance(s, ir.Pass))
     return any(isinstance(e, ir.Element) for e in walk.expressions(outside))

@@ -15,7 +15,7 @@ from .split import SplitEngine, SplitKernels
 
 
 class ShareEngine(SplitEngine):
-    """It carries a tile's parts from thread to thread."""
+    """The share engine. It carries partial results of a tile from thread to thread."""
 
     runs_methods = True
     on_cpu = "methods"

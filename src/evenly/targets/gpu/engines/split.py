@@ -1,6 +1,6 @@
-"""What the engines share that split tiles: the phase as a struct, and the tiles that go on in another block.
+"""The part that all engines share that split tiles: they emit the phase as a struct, and join tiles that cross blocks.
 
-A phase is a main kernel, and a finish kernel where the main one does not join the tiles that cross blocks.
+A phase becomes a main kernel. If that does not join the tiles that cross blocks, a finish kernel follows.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from ..emit.unit import Unit, device_counts
 from ..engine import Engine
 from ..sizing import ONE, Buffer, Sizing
 
-FINISH_BLOCK = 256  # threads a block of the kernels that follow a main kernel
-MAX_LANES = 65_535  # of a grid's y axis; kernels walk the rest
-MEETING_FAN = 128  # `ev::meeting_fan`
-PERSISTENT_BLOCKS = 8  # a multiprocessor, where only the device knows how much work there is
+FINISH_BLOCK = 256  # threads per block in the kernels that follow a main kernel
+MAX_LANES = 65_535  # limit of a grid's y axis; kernels loop over the lanes beyond it
+MEETING_FAN = 128  # equal to `ev::meeting_fan`
+PERSISTENT_BLOCKS = 8  # per multiprocessor, where only the device knows how much work there is
 CARRIES = (
     ("", "out_tile"),
     ("(Phase::Value*)", "out_value"),
@@ -36,7 +36,10 @@ CARRIES = (
 
 
 class SplitEngine(Engine):
-    """folds: whether parts of a tile are joined. streams: whether lanes read consecutive atoms, each once."""
+    """An engine that may split a tile among threads.
+
+    folds: whether it joins parts of a tile. streams: whether lanes read consecutive atoms, each of them once.
+    """
 
     owners = ("share",)
     folds: ClassVar[bool] = True
@@ -54,28 +57,28 @@ class SplitEngine(Engine):
         return False
 
     def early_loads(self, phase: Split, unit: Unit) -> tuple[Split, Loads]:
-        """The phase, and what its atoms read that is loaded while tiles are marked (emit/early_loads.py)."""
+        """Return the phase, and the elements that blocks load while they mark tiles (emit/early_loads.py)."""
         return phase, {}
 
     def structs(self, made: SplitKernels) -> list[str]:
-        """What the kernels need beside `Phase`."""
+        """Return the lines of the structs that the kernels need besides `Phase`."""
         return []
 
     def parameters_of(self, made: SplitKernels) -> list[Parameter]:
-        """What the main kernel takes beside what every such kernel does."""
+        """Return the parameters that only the main kernel of this engine has."""
         return []
 
     def partition(self, made: SplitKernels) -> PartitionCode | None:
-        """How a partition is made that plans keep, where there is one."""
+        """Emit the kernel that makes a partition for plans to keep. None: the engine uses no partition here."""
         return None
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
-        """The lines of the main kernel behind `phase`: the call of the engine."""
+        """Return the lines of the main kernel that call the engine; `phase` is defined before them."""
         raise NotImplementedError
 
 
 class SplitKernels:
-    """The kernels of one phase under such an engine. persistent: blocks stay until there is no more to do."""
+    """The kernels of one phase under such an engine. persistent: whether blocks run until no work is left."""
 
     def __init__(self, engine: SplitEngine, unit: Unit, phase: Split, name: str) -> None:
         self.engine, self.unit, self.name, self.schedule = engine, unit, name, unit.schedule
@@ -85,7 +88,7 @@ class SplitKernels:
         self.folds = engine.folds and bool(fields) and bool(phase.leave)
         self.meets = self.folds and not self.persistent and engine.meets(phase)
         self.loads: Loads = {}
-        if self.meets and self.value_words == 1:  # few registers are taken by what tiles become
+        if self.meets and self.value_words == 1:  # the values of tiles take few registers
             phase, self.loads = engine.early_loads(phase, unit)
         self.phase, self.lane = phase, phase.lane is not None
         self.text = unit.text(phase, engine.streams)
@@ -105,18 +108,18 @@ class SplitKernels:
         )
 
     def structs(self) -> list[str]:
-        """What the kernels of the engine take."""
+        """Return the lines of all structs that the kernels use."""
         body = PhaseStruct(self.text, self.phase, self.totals, self.loads).lines()
         more = self.engine.structs(self)
         return [*self.totals.structs, "struct Phase {", *self.members(), *body, "};", *more]
 
     def members(self) -> list[str]:
-        """The arguments of the kernel as members. Engines ask for Phase::pos; it comes first, for the members."""
+        """Return the kernel's arguments as members of a struct. `pos` comes first, since members use it."""
         position = f"  using pos = {'long long' if self.unit.wide else 'int'};"
         return [position, *struct_members(self.text.references, self.unit.written, self.lane)]
 
     def values(self, lane: str = "lane") -> str:
-        """The values of `members`. lane: of a dense axis, where there is one."""
+        """Return the values of `members`. lane: the lane of a dense axis, where there is one."""
         return struct_values(self.text.references, lane if self.lane else "")
 
     # ---- kernels ---------------------------------------------------------------------------------
@@ -128,7 +131,7 @@ class SplitKernels:
         cells = [Parameter("buffer", "long long*", name="cells")]
         joins = cells if self.meets else self.carries()
         extra = [*joins, *self.more(), *self.engine.parameters_of(self)]
-        full = LARGEST.at_once(schedule.block) if self.loads else 0  # all is loaded at once
+        full = LARGEST.at_once(schedule.block) if self.loads else 0  # all loads are issued at once
         return self.unit.kernel(
             self.name, schedule.block, "tiles", self.text.references, self.source,
             over_lanes([self.phase_value(), *body], self.lanes), extra, views=False,
@@ -146,7 +149,7 @@ class SplitKernels:
         return self.following("finish", over_lanes([self.phase_value(), call], self.lanes), extra)
 
     def following(self, what: str, body: list[str], extra: list[Parameter]) -> KernelCode:
-        """A kernel that is no main one, of a grid of its own."""
+        """Emit a kernel besides the main one, with a grid of its own."""
         return self.unit.kernel(
             f"{self.name}_{what}", FINISH_BLOCK, what, self.text.references, self.source,
             body, extra, views=False,
@@ -167,10 +170,10 @@ class SplitKernels:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How such a phase is launched.
+    """Computes how such a phase is launched.
 
-    value_words, grid_words: of 64 bits, that the values of a tile that blocks share and the grid's take.
-    position: bytes of one.
+    value_words, grid_words: words of 64 bits, for the values of a tile that blocks share, and for the grid's totals.
+    position: bytes of a position.
     """
 
     engine: SplitEngine
@@ -186,7 +189,7 @@ class Launch:
         if self.persistent:
             blocks = min(blocks, gpu.multiprocessors * PERSISTENT_BLOCKS)
         if self.meets and sizes.num_tiles == 0:
-            lanes = 0  # nothing to leave, and blocks that meet look at tiles
+            lanes = 0  # there are no tiles to leave, but blocks that meet would read one
         finishes = self.value_words and not self.meets and blocks > 1
         finish = ceil_div(blocks, FINISH_BLOCK) if finishes else 0
         along = min(lanes, MAX_LANES)
@@ -202,11 +205,11 @@ class Launch:
         )
 
     def joins(self, blocks: int, lanes: int) -> tuple[Buffer, ...]:
-        """What parts of tiles are joined by, and a partition."""
+        """Return the buffers in which parts of tiles are joined, and the partition."""
         position, value = self.position, 8 * self.value_words
         first = Buffer("first_tile", (blocks + 1) * position, position, "partition")
         if self.meets:
-            # A link of 8 bytes to meet, and one for every 4 bytes of two parts, at most.
+            # A cell has one link of 8 bytes for the count, and at most one for every 4 bytes of two parts.
             cell = 8 + 2 * 2 * value
             return first, Buffer("cells", cells(blocks) * lanes * cell, 8, "zeros")
         if not value:
@@ -223,7 +226,7 @@ CARRIED_VALUES = [name for cast, name in CARRIES if cast]
 
 
 def cells(blocks: int) -> int:
-    """`ev::cells_of`: the cells where so many blocks meet; none where there is nobody to meet."""
+    """Return the number of cells in which this many blocks meet, as `ev::cells_of` does; 0 for a single block."""
     total = blocks if blocks > 1 else 0
     while blocks > MEETING_FAN:
         blocks = blocks // MEETING_FAN + 2
@@ -232,7 +235,7 @@ def cells(blocks: int) -> int:
 
 
 def over_lanes(lines: list[str], lanes: str) -> list[str]:
-    """One round a lane of the dense axis; shared memory is used again after a barrier."""
+    """Wrap lines in a loop over the lanes of the dense axis. A barrier lets the next iteration reuse shared memory."""
     if not lanes:
         return [f"  {line}" for line in lines]
     return [
@@ -244,9 +247,9 @@ def over_lanes(lines: list[str], lanes: str) -> list[str]:
 
 
 def joint(folds: bool, meets: bool, blocks: str) -> str:
-    """What tiles that cross blocks are joined with: nothing, where they meet, or what a finish kernel is left.
+    """Return what the kernel joins tiles with that cross blocks: nothing, a Meeting, or Carries for a finish kernel.
 
-    blocks: of each lane of a dense axis, where there is one.
+    blocks: the number of blocks for each lane of a dense axis, where there is one.
     """
     if not folds:
         return "ev::Carries<Phase>{}"

@@ -1,11 +1,11 @@
-// What is asked of every access to memory: whose is it, is it within bounds, has it been written, does it race.
+// Checks every access to memory: which array it belongs to, bounds, whether the memory has been written, and races.
 #pragma once
 #include <dlfcn.h>
 #include "machine.hpp"
 
 namespace ev::sim {
 
-constexpr std::uint32_t breath = 1u << 20;  // accesses after which a thread that never waits lets the host look up
+constexpr std::uint32_t breath = 1u << 20;  // accesses after which a thread that never waits returns to the host
 
 inline const char* verb(Access kind) {
   const char* verbs[] = {"reads", "writes", "updates", "loads", "stores"};
@@ -16,7 +16,7 @@ inline const char* verb_before(Access kind) {
   return verbs[static_cast<int>(kind)];
 }
 
-// "shared array open[1]", with the bytes where only a part of the element is meant.
+// Names an element, as "shared array open[1]", with the bytes if only a part of the element is meant.
 inline std::string element(const char* kind, const Region& r, std::uintptr_t a, std::size_t size) {
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(a - r.base);
   const std::ptrdiff_t item = r.item;
@@ -26,7 +26,7 @@ inline std::string element(const char* kind, const Region& r, std::uintptr_t a, 
   return text;
 }
 
-// One access, while it is looked at.
+// One access, while it is checked.
 struct Look {
   Machine& m;
   Thread& me;
@@ -35,8 +35,8 @@ struct Look {
   Access kind;
   std::uint32_t pc;
   bool reads, writes;
-  bool whole;  // a copy of a struct: all of it, what lies between its members too
-  const Stored* stored;  // of a store that others may make, too
+  bool whole;  // a copy of a whole struct, including the gaps between its members
+  const Stored* stored;  // for a store that other threads may make, too
 
   [[noreturn]] void fail(const char* what, const std::string& text) const {
     m.fail(what, text + format("\n  %s %s it {pc:%x}", m.name(me).c_str(), verb(kind), pc));
@@ -66,7 +66,7 @@ struct Look {
     if (address + size > r.base + r.bytes) outside(space, r);
     aligned(r, space);
     const std::size_t at = address - r.base;
-    // Structs are copied in pieces of up to 16 bytes, with the gaps between their members that nobody writes.
+    // Structs are copied in pieces of up to 16 bytes, with the gaps between their members, which are never written.
     if (reads && !(whole || size > 4 ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address, size) + " has not been written by anyone");
     if (writes) r.fill(at, size);
     if (kind == Access::write) ++m.changes;
@@ -89,7 +89,7 @@ struct Look {
   void global(GlobalArray& a, std::uint32_t stamp) const {
     if (!writes && !a.writable) {
       if (address + size > a.base + a.bytes) outside("array", a);
-      return aligned(a, "array");  // nobody writes it: no race
+      return aligned(a, "array");  // it is never written, so there is no race
     }
     if (!a.writable) fail("bounds", element("array", a, address, size) + " may not be written: kernels of this run take it as read-only");
     in(a, a.shadow, address - a.base, stamp, "array");
@@ -109,8 +109,9 @@ struct Look {
   }
 };
 
-// For the counters. Arrays stand where a GPU's allocator would put them, at a sector's beginning, wherever the host has
-// them. A struct is copied in pieces that it is aligned to for certain. What is wrong with an access is another run's.
+// For the counters. Arrays get addresses as from a GPU's allocator, at the beginning of a sector, whatever their
+// addresses on the host are. A struct is copied in pieces to which it is certainly aligned. Accesses are not checked in
+// such a run.
 inline void record(Machine& m, const Thread& me, std::uintptr_t a, std::size_t size, Access kind, std::uint32_t pc, bool reads, bool writes, bool whole) {
   const bool shared = me.block->slot.shared.holds(a);
   const GlobalArray* array = shared ? nullptr : m.global.find(a);

@@ -1,13 +1,14 @@
-// Who knows what of whom: vector clocks, by which two accesses are ordered or race.
+// Vector clocks, which tell whether two accesses are ordered or race.
 //
-// Each thread counts its synchronisations (`clock`). What it knows of the others is the clock up to which their accesses
-// are ordered before its own. Barriers make their members know each other; a fence lays down what a later atomic
-// operation of the thread publishes, and takes up what earlier ones have read (Flanagan, Freund, "FastTrack", PLDI 2009,
-// for the clocks; the fences are those of C++ and PTX, between atomics that are themselves relaxed).
+// Each thread counts its synchronisations (`clock`). For every other thread, it knows the clock up to which that
+// thread's accesses are ordered before its own. A barrier joins the knowledge of its members. A fence saves the
+// knowledge that a later atomic operation of the thread publishes, and acquires the knowledge that earlier ones have
+// read. The clocks are from Flanagan, Freund, "FastTrack", PLDI 2009; the fences are those of C++ and PTX, between
+// relaxed atomics.
 //
-// Knowledge is shared and never changed: after a barrier a whole block holds the same piece, and most of what is asked is
-// a pointer away. Threads of one block are known by a row; other blocks' rows hang beside, rare since only fences and
-// atomics bring them.
+// Knowledge is shared and immutable. After a barrier a whole block has the same object, so most look-ups follow a
+// single pointer. The threads of the same block have a row. The rows of other blocks are in a map, which is rarely
+// needed, since only fences and atomics add to it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace ev::sim {
 
-using Row = std::vector<std::uint32_t>;  // by rank: the clock up to which a thread of the block is known
+using Row = std::vector<std::uint32_t>;  // by rank: the known clock of each thread of a block
 
 struct Knowledge {
   std::uint32_t block = 0;
@@ -45,7 +46,7 @@ inline void raise_far(Knowledge& k, std::uint32_t block, const std::shared_ptr<c
   }
 }
 
-// `into` learns all of `from`.
+// Adds all knowledge of `from` to `into`.
 inline void learn(Knowledge& into, const Known& from) {
   if (from->block == into.block) raise(into.own, from->own);
   else raise_far(into, from->block, std::make_shared<Row>(from->own));
@@ -63,24 +64,24 @@ inline Known join(const Known& a, const Known& b) {
   return k;
 }
 
-// What a thread knows, itself included.
+// The knowledge of a thread, including its own clock.
 inline Known with_self(const Known& k, std::uint32_t rank, std::uint32_t clock) {
   auto own = std::make_shared<Knowledge>(*k);
   own->own[rank] = clock;
   return own;
 }
 
-// Two scopes of fences: the block's, and the device's, which covers it.
+// The two scopes of fences: the block, and the device, which includes it.
 enum Scope { block_scope, device_scope, scopes };
 
 struct Clock {
   std::uint32_t now = 1;
   Known known;
-  Known released[scopes];  // laid down by the last fence; none before the first
-  Known pending[scopes];   // read by atomics, waits for a fence
+  Known released[scopes];  // saved by the last fence; none before the first
+  Known pending[scopes];   // read by atomics, and acquired by the next fence
 };
 
-// What the atomics on one address have published: to all, and to those of a block by fences of that block.
+// The knowledge that atomics on one address have published: to all threads, and, by fences of a block, to that block.
 struct Published {
   Known of_device;
   std::map<std::uint32_t, Known> of_block;
@@ -93,15 +94,15 @@ inline void fence(Clock& c, std::uint32_t rank, Scope scope) {
   for (int s = 0; s <= scope; ++s) c.released[s] = here;
 }
 
-// Two fences order if the scope of each takes in the other's thread: the block's own fences are in `of_block`, of either
-// scope, so a fence of the block takes up no more than that.
+// Two fences synchronize if the scope of each includes the other's thread. The block's own fences, of either scope, are
+// in `of_block`, so a fence with the block's scope acquires only that.
 inline void atomic_reads(Clock& c, std::uint32_t block, const Published& at) {
   c.pending[device_scope] = join(c.pending[device_scope], at.of_device);
   auto found = at.of_block.find(block);
   if (found != at.of_block.end()) c.pending[block_scope] = join(c.pending[block_scope], found->second);
 }
 
-// A store begins anew; an update goes on with what was published before (a release sequence).
+// A store replaces what was published before; an update adds to it (a release sequence).
 inline void atomic_writes(Clock& c, std::uint32_t block, Published& at, bool goes_on) {
   if (!goes_on) at = {};
   at.of_device = join(at.of_device, c.released[device_scope]);

@@ -1,10 +1,10 @@
-// Barriers, shuffles and votes: who has to be there, and what each gets.
+// Barriers, shuffles and votes: which threads have to take part, and the results.
 #pragma once
 #include "machine.hpp"
 
 namespace ev::sim {
 
-constexpr std::uint64_t poison = 0xa5a5a5a5a5a5a5a5ull;  // the bits of a value that came from nowhere
+constexpr std::uint64_t poison = 0xa5a5a5a5a5a5a5a5ull;  // the bits of an undefined value
 
 inline const char* name_of(ev_collective c) {
   const char* names[] = {"runs", "a barrier", "sync_warp", "a shuffle", "a vote"};
@@ -13,14 +13,14 @@ inline const char* name_of(ev_collective c) {
 
 inline bool same(const ev_site& a, const ev_site& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
 
-// The members' accesses so far come before what any of them does next.
+// Orders all earlier accesses of the members before all later ones.
 inline void order_members(const std::vector<Thread*>& members) {
   Clock& first = members[0]->clock;
   auto joint = std::make_shared<Knowledge>(*first.known);
   Known last = first.known, released[scopes], pending[scopes];
   for (Thread* t : members) {
     if (t->clock.known != last) learn(*joint, last = t->clock.known);
-    for (int s = 0; s < scopes; ++s) {  // a fence before a barrier, an atomic after it: the pattern counts for them all
+    for (int s = 0; s < scopes; ++s) {  // a fence of one, before the barrier, counts for atomics of all, after it
       released[s] = join(released[s], t->clock.released[s]);
       pending[s] = join(pending[s], t->clock.pending[s]);
     }
@@ -38,7 +38,7 @@ inline void order_members(const std::vector<Thread*>& members) {
                        name_of(t.wait), gone.rank, t.pc)};
 }
 
-// ---- barriers ----------------------------------------------------------------------------------------------------------
+// ---- barriers -------------------------------------------------------------------------------------------------------
 inline void check_whole_warps(const Block& b, int id) {
   for (int w = 0; w * 32 < b.size(); ++w) {
     int lanes = 0, size = std::min(32, b.size() - w * 32);
@@ -48,7 +48,8 @@ inline void check_whole_warps(const Block& b, int id) {
   }
 }
 
-// barrier(): one place for all. (Named barriers may meet from several: a producer's and a consumer's.)
+// All threads must call barrier() from the same place. (Named barriers may be called from several places, for example
+// by producers and consumers.)
 inline void check_one_place(const Block& b) {
   const Thread& first = b.threads[0];
   for (auto& t : b.threads)
@@ -77,14 +78,14 @@ inline void try_barrier(Thread& t) {
   for (Thread* o : members) machine().wake(*o);
 }
 
-// ---- warps -------------------------------------------------------------------------------------------------------------
-// The threads that the mask names, or none while some are not there yet.
+// ---- warps ----------------------------------------------------------------------------------------------------------
+// Returns the threads in the mask, or none if some have not arrived yet.
 inline const std::vector<Thread*>& members_of(Thread& t) {
   Block& b = *t.block;
   auto& members = machine().members;
   members.clear();
   const int base = t.warp() * 32;
-  const bool may_come = b.exited == 0 && base + 32 <= b.size();  // whoever is named and not here yet
+  const bool may_come = b.exited == 0 && base + 32 <= b.size();  // threads in the mask that have not arrived
   if (may_come && b.gathered[t.warp()] < __builtin_popcount(t.mask)) return members;
   for (int lane = 0; lane < 32; ++lane) {
     if (!(t.mask >> lane & 1)) continue;
@@ -92,7 +93,7 @@ inline const std::vector<Thread*>& members_of(Thread& t) {
       throw Failure{"mask", format("%s: mask %08x names lane %d, and the block has %d threads\n  {pc:%x}", machine().name(t).c_str(), t.mask, lane, b.size(), t.pc)};
     Thread& o = b.threads[base + lane];
     if (o.state == State::exited) broken(t, o);
-    if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) {  // on its way, or elsewhere first
+    if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) {  // not here yet
       members.clear();
       return members;
     }

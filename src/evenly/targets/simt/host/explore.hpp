@@ -1,8 +1,8 @@
-// Every interleaving of a small launch, or every one with few preemptions (Musuvathi, Qadeer, "Iterative Context Bounding
-// for Systematic Testing of Multithreaded Programs", PLDI 2007).
+// Runs every interleaving of a small launch, or every one with few preemptions (Musuvathi, Qadeer, "Iterative Context
+// Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007).
 //
-// Threads switch where they wait or give way only. That loses nothing: a program whose result depends on a switch between
-// two plain accesses has a data race, and is found out as such.
+// Threads switch only where they wait or give way. No mistake is missed by that: if a program's result depends on a
+// switch between two plain accesses, it has a data race, which is reported.
 #pragma once
 #include <map>
 #include "order.hpp"
@@ -42,13 +42,13 @@ public:
     return false;
   }
 
-  std::string trace;  // who ran, turn after turn: block.thread
+  std::string trace;  // the thread of each turn: block.thread
 
 private:
   struct Choice { std::size_t option, options; bool goes_on; int preemptions_before; };
   struct Option { Thread* thread; int warp; std::size_t at; };
 
-  // The one that ran last first, where it can go on; then by block and rank.
+  // The thread that ran last comes first, if it can go on. The others are in order of block and rank.
   static std::vector<Option> sorted(const Ready& ready, Thread* last) {
     std::vector<Option> all;
     for (int w : ready.warps())
@@ -65,7 +65,7 @@ private:
   std::vector<Choice> path;
 };
 
-// What the writable arrays hold.
+// The contents of the writable arrays.
 class Contents {
 public:
   static std::vector<std::uint8_t> of(const GlobalMemory& memory) {

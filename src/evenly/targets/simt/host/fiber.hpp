@@ -1,7 +1,7 @@
-// Fibers: threads of the emulated GPU, all on one thread of the operating system.
+// Fibers: the threads of the emulated GPU, all on one thread of the operating system.
 //
-// Switching saves what the calling convention says a callee saves. On x86-64 that is seven registers; swapcontext would
-// add a system call each time, and a block of 256 threads switches some ten thousand times.
+// A switch saves the registers that a callee has to save under the calling convention. On x86-64 these are seven.
+// swapcontext would add a system call to each switch, and a block of 256 threads makes about ten thousand of them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ inline void switch_to(Context& from, Context& to) { evenly_switch(&from.stack_po
 inline void prepare(Context& c, char* stack, std::size_t bytes, void (*entry)()) {
   auto top = (reinterpret_cast<std::uintptr_t>(stack) + bytes) & ~std::uintptr_t(15);
   void** p = reinterpret_cast<void**>(top);
-  *--p = nullptr;                            // where entry would return to: it never does; keeps the stack aligned
+  *--p = nullptr;                            // the return address of entry, which never returns; for alignment
   *--p = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--p = nullptr;
   c.stack_pointer = p;
@@ -60,7 +60,7 @@ inline void prepare(Context& c, char* stack, std::size_t bytes, void (*entry)())
 }
 #endif
 
-// Zeroed memory that costs nothing until it is touched.
+// Zeroed memory, of which pages are allocated when they are first accessed.
 class Pages {
 public:
   Pages() = default;

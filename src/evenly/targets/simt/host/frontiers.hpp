@@ -1,10 +1,11 @@
-// An order of basic blocks in which lanes that parted meet again as soon as they can.
+// An order of basic blocks in which diverged lanes reconverge as soon as possible.
 //
-// Between any two blocks of a loop stands no block from outside it, and but for the ways back to the heads of loops, what
-// follows a block stands behind it: a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with
-// widenings", FMPA 1993). Who goes back to the head of a loop first comes to a place behind all blocks of the loop. A warp
-// that always runs its rearmost lanes then reconverges behind every branch, after every round of a loop, and behind it.
-// The order is made of the steps that lanes were seen to take, so it does not matter where a compiler puts the blocks.
+// It is a weak topological order (Bourdoncle, "Efficient chaotic iteration strategies with widenings", FMPA 1993). No
+// block from outside a loop stands between two blocks of the loop. Except for back edges to the heads of loops, a
+// successor stands after its predecessor. A lane that goes back to the head of a loop first waits at a place after all
+// blocks of the loop. A warp that always runs its rearmost lanes then reconverges after every branch, after every
+// iteration of a loop, and after the loop. The order is made from the steps that lanes took, so the compiler's order of
+// blocks does not matter.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -16,7 +17,7 @@ class BlockOrder {
 public:
   BlockOrder() : table(64) { add(0); }  // the place before the first block
 
-  // A lane went from one block to another; both by number. Blocks are numbered as they come.
+  // Records that a lane went from one block to another. Blocks are numbered in the order in which they are first seen.
   void step(int from, int to) {
     Block& b = blocks[from];
     if (b.last_seen == to) return;
@@ -29,13 +30,14 @@ public:
     Entry& e = entry(pc);
     return e.number >= 0 ? e.number : add(pc);
   }
-  // Call it when all steps are known, before `rank` and `arrival`.
+  // To be called when all steps are recorded, before `rank` and `arrival`.
   void finish() {
     visit(0);
     const int count = static_cast<int>(backwards.size());
     for (int i = 0; i < count; ++i) *backwards[i] = count - i;
   }
-  // Where in the order a block stands, and where a lane waits to enter it that comes from a block of this rank.
+  // The place of a block in the order, and the place where a lane that comes from a block of this rank waits to enter
+  // it.
   int rank(std::uint32_t pc) const { return blocks[entry(pc).number].rank; }
   int arrival(std::uint32_t pc, int from) const {
     const Block& b = blocks[entry(pc).number];
@@ -46,8 +48,8 @@ private:
   struct Block {
     std::vector<int> next;
     int last_seen = -1;  // of `next`
-    int found = 0;       // when the search came here, 0 if it has not
-    int rank = 0, round = 0;  // itself; the end of the loop that it is the head of
+    int found = 0;       // when the search reached it; 0 if it has not
+    int rank = 0, round = 0;  // its own place; the end of the loop whose head it is
   };
   struct Entry {
     std::uint32_t pc = 0;
@@ -59,7 +61,7 @@ private:
   std::vector<int*> backwards;  // the ranks and rounds, last first; `blocks` grows no more by then
   int time = 0;
 
-  // ---- numbers -------------------------------------------------------------------------------------------------------
+  // ---- numbers ------------------------------------------------------------------------------------------------------
   Entry& entry(std::uint32_t pc) { return const_cast<Entry&>(static_cast<const BlockOrder*>(this)->entry(pc)); }
   const Entry& entry(std::uint32_t pc) const {
     std::size_t i = pc * 0x9e3779b1u >> 8;
@@ -79,7 +81,7 @@ private:
       if (e.number >= 0) entry(e.pc) = e;
   }
 
-  // ---- Bourdoncle's search: strongly connected components, within each of them again without its head, and so on ---------
+  // ---- Bourdoncle's search: strongly connected components; then, recursively, within each of them without its head --
   static constexpr int placed = std::numeric_limits<int>::max();
 
   int visit(int block) {

@@ -1,7 +1,7 @@
 // The primitives of gpu/device/gpu.cuh on the CPU: the same engines and the same emitted code, executed by fibers.
 //
-// Everything here is a thin call into the runtime. Plain reads and writes of kernels are seen by the runtime too: code
-// that includes this is compiled with -fsanitize=thread, whose hooks the runtime implements (hooks.hpp).
+// Everything here is a thin call into the runtime. The runtime also sees plain reads and writes of kernels, since code
+// that includes this is compiled with -fsanitize=thread, whose hooks the runtime implements (hooks.cpp).
 #pragma once
 #define EV_HOST
 #include <string.h>
@@ -12,16 +12,17 @@
 #include <math.h>
 #include "abi.hpp"
 
-// All of it inlined, as on the GPU: then an address leads to every line on the way from the kernel to it.
+// All functions are inlined, as on the GPU. So an address leads to every line on the way to it from the kernel.
 #ifndef EV_DEVICE
 #define EV_DEVICE inline __attribute__((always_inline))
 #endif
-#ifdef EV_TRACE  // for the counters: a place in the code must be a place in the kernel
+#ifdef EV_TRACE  // the counters need every place in the code to be in the kernel
 #define EV_KERNEL(...) extern "C" __attribute__((flatten)) void
 #else
 #define EV_KERNEL(...) extern "C" void
 #endif
-// A block's own memory: the static is only a key, one for each place (and each instantiation) as on the GPU.
+// Shared memory of a block. The static is only a key: there is one for each place and each instantiation, as on the
+// GPU.
 #define EV_SHARED(T, name, N)          \
   static const char name##_key = 0;    \
   auto& name = *static_cast<::ev::sim::array_of<T, N>*>(ev_sim_shared(&name##_key, sizeof(::ev::sim::array_of<T, N>), sizeof(T), #name))
@@ -49,7 +50,7 @@ template <> EV_QUIET inline bool from_bits<bool>(uint64_t bits) { return (bits &
 
 #define EV_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 
-// ---- who am I ------------------------------------------------------------------------------------------------------------
+// ---- indices of threads and blocks ----------------------------------------------------------------------------------
 EV_DEVICE int thread_rank() { return ev_sim_thread_rank(); }
 EV_DEVICE int block_threads() { return ev_sim_block_threads(); }
 EV_DEVICE int lane_rank() { return thread_rank() & 31; }
@@ -59,15 +60,15 @@ EV_DEVICE int block_count() { return ev_sim_blocks_x(); }
 EV_DEVICE int block_y() { return ev_sim_block_y(); }
 EV_DEVICE int block_y_count() { return ev_sim_blocks_y(); }
 
-// ---- barriers and fences ---------------------------------------------------------------------------------------------------
+// ---- barriers and fences --------------------------------------------------------------------------------------------
 EV_DEVICE void barrier(EV_SITE) { ev_sim_barrier(0, 0, {file, line}); }
 EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {file, line}); }
 EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, line}); }
 EV_DEVICE void fence_block() { ev_sim_fence(0); }
 EV_DEVICE void fence_device() { ev_sim_fence(1); }
 
-// ---- shuffles and votes ------------------------------------------------------------------------------------------------------
-// The lane asked for; outside the segment of `width` lanes it is the calling one, as on the GPU.
+// ---- shuffles and votes ---------------------------------------------------------------------------------------------
+// The source lane. If that is outside the segment of `width` lanes, it is the calling lane, as on the GPU.
 template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32, EV_SITE) {
   int lane = lane_rank(), source = lane % width >= n ? lane - n : lane;
   return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
@@ -85,7 +86,7 @@ EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file
 EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
 #undef EV_SITE
 
-// ---- bits ----------------------------------------------------------------------------------------------------------------------
+// ---- bits -----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __builtin_popcount(m); }
 EV_DEVICE int lowest_bit(unsigned m) { return m == 0 ? -1 : __builtin_ctz(m); }
 EV_DEVICE int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(m); }
@@ -93,11 +94,11 @@ EV_DEVICE int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(
 EV_DEVICE float infinity_float() { return HUGE_VALF; }
 EV_DEVICE double infinity_double() { return HUGE_VAL; }
 
-// ---- the bits of floats --------------------------------------------------------------------------------------------------------
+// ---- the bits of floats ---------------------------------------------------------------------------------------------
 EV_DEVICE unsigned float_bits(float v) { return unsigned(sim::to_bits(v)); }
 EV_DEVICE float bits_float(unsigned bits) { return sim::from_bits<float>(bits); }
-// Moving the exponent's bias by a multiplication makes subnormal halves come out right, too. (Giesen, "Float->half
-// conversions".) Not every compiler has a type for them.
+// A multiplication adjusts the exponent's bias, which is correct for subnormal halves, too. (Giesen, "Float->half
+// conversions".) Some compilers have no type for halves.
 EV_DEVICE float half_value(unsigned short bits) {
   const unsigned magnitude = (bits & 0x7fffu) << 13, sign = (bits & 0x8000u) << 16;
   const float moved = bits_float(magnitude) * 0x1p112f;
@@ -114,12 +115,12 @@ EV_DEVICE unsigned short half_bits(float v) {
   return static_cast<unsigned short>(made | sign);
 }
 
-// ---- loads and views -------------------------------------------------------------------------------------------------------------
+// ---- loads and views ------------------------------------------------------------------------------------------------
 template <class T> T load_cached(const T* p) { return *p; }
 template <class T> T load_once(const T* p) { return *p; }
 template <class T> void load_pair_once(const T* p, T& first, T& second) { first = p[0], second = p[1]; }
 
-// The same accesses as the GPU's.
+// These make the same accesses as on the GPU.
 template <int N, class T> void load_run(const T* p, T* to) {
   constexpr int size = N * (int)sizeof(T), each = size < 16 ? size : 16;
   static_assert(size % each == 0, "whole words");
@@ -129,9 +130,9 @@ template <int N, class T> void load_run(const T* p, T* to) {
     __builtin_memcpy((char*)to + k * each, &bytes, each);
   }
 }
-template <class T> void pin(T&) {}  // for another compiler
+template <class T> void pin(T&) {}  // only needed for the GPU's compiler
 
-// The array's length comes from where the pointer points: what the emitted code hands over is a bare pointer, as on the GPU.
+// Emitted code passes a bare pointer, as on the GPU. The runtime finds the array's length by the pointer.
 template <class T> struct in {
   const T* data;
   long long count;
@@ -157,7 +158,7 @@ template <class T> struct out {
   }
 };
 
-// ---- atomics: a fiber gives way before one, never within ------------------------------------------------------------------------
+// ---- atomics: a fiber may switch before one, never within one -------------------------------------------------------
 namespace sim {
 template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kind, F next) {
   T old = *p, made = next(old);
@@ -166,7 +167,7 @@ template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kin
   return old;
 }
 template <class T, class F> EV_DEVICE T update(T* p, ev_atomic kind, F next) {
-  ev_sim_atomic_begin(p, sizeof(T), kind);  // called from the kernel's own code, which tells where that is
+  ev_sim_atomic_begin(p, sizeof(T), kind);  // called from the kernel's code, so that the return address tells the place
   return update_quietly(p, kind, next);
 }
 template <class T, class F> EV_DEVICE T update(T* p, F next) { return update(p, ev_atomic_update, next); }
@@ -177,12 +178,12 @@ template <class T> EV_QUIET inline T exchange_quietly(T* p, T expected, T v) {
   ev_sim_atomic_end(p, sizeof(T), taken ? ev_atomic_update : ev_atomic_load, to_bits(old), to_bits(taken ? v : old));
   return old;
 }
-template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // one that fails writes nothing, and publishes nothing
+template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // if it fails, it writes and publishes nothing
   ev_sim_atomic_begin(p, sizeof(T), ev_atomic_update);
   return exchange_quietly(p, expected, v);
 }
 }  // namespace sim
-// ---- what kernels say ------------------------------------------------------------------------------------------------
+// ---- printing -------------------------------------------------------------------------------------------------------
 namespace sim {
 EV_QUIET inline void say(const char* s) { ev_sim_print('s', s, __builtin_strlen(s)); }
 EV_QUIET inline void say(bool v) { ev_sim_print('b', &v, sizeof v); }
@@ -220,7 +221,7 @@ EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, lo
 template <class T> EV_DEVICE bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
 template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::compare_exchange(p, seen, v); }
 
-// ---- kernels, as Python calls them ------------------------------------------------------------------------------------------------
+// ---- kernels, as Python calls them ----------------------------------------------------------------------------------
 namespace sim {
 template <class T> constexpr char kind_of() {  // ev_entry::kinds
   if constexpr (std::is_same_v<T, bool>) return 'b';
@@ -246,7 +247,7 @@ template <class... A> struct caller {
     (((mark<A>() == ' ' ? to : (*to++ = mark<A>(), to)), *to++ = kind_of<bare<A>>()), ...);
     return text;
   }
-  template <class T> EV_QUIET static T taken(const void* p) {  // whatever Python has aligned it to
+  template <class T> EV_QUIET static T taken(const void* p) {  // for any alignment
     T v;
     memcpy(&v, p, sizeof v);
     return v;
@@ -260,7 +261,7 @@ template <class... A> ev_entry entry_of(void (*kernel)(A...)) {
   return {&caller<A...>::call, reinterpret_cast<void*>(kernel), caller<A...>::kinds()};
 }
 }  // namespace sim
-// After a kernel: how to call it, under the name kernel_entry.
+// To be written after a kernel. Defines how to call it, under the name kernel_entry.
 #define EV_ENTRY(kernel) \
   extern "C" __attribute__((visibility("default"))) const ev_entry kernel##_entry = ::ev::sim::entry_of(&kernel);
 

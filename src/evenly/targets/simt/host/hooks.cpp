@@ -1,6 +1,5 @@
-// What the compiler calls for the kernel's code: on every access to memory that is not a register's (-fsanitize=thread)
-// and where C++ leaves the meaning of an operation undefined (-fsanitize=undefined). The sanitizers' own runtimes know
-// nothing of fibers and of a GPU's memory; these know both.
+// The hooks that compiled kernels call: on every access to memory (-fsanitize=thread), and where an operation is
+// undefined in C++ (-fsanitize=undefined). The sanitizers' own runtimes know neither fibers nor a GPU's memory.
 #include "access.hpp"
 
 using namespace ev::sim;
@@ -8,7 +7,7 @@ using namespace ev::sim;
 #define PC __builtin_return_address(0)
 static std::uintptr_t at(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// ---- memory ------------------------------------------------------------------------------------------------------------
+// ---- memory ---------------------------------------------------------------------------------------------------------
 #define EV_HOOKS(size)                                                                        \
   extern "C" void __tsan_read##size(void* p) { reads(at(p), size, PC); }                 \
   extern "C" void __tsan_write##size(void* p) { writes(at(p), size, PC); }               \
@@ -41,7 +40,7 @@ extern "C" void* __tsan_memset(void* to, int value, unsigned long n) {
   return std::memset(to, value, n);
 }
 
-// A volatile access is how CUDA code polls: other threads go first, and it does not race with atomics.
+// CUDA code polls by volatile accesses. So other threads run first, and such an access does not race with atomics.
 static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc);
 #define EV_VOLATILE(size)                                                                           \
   extern "C" void __tsan_volatile_read##size(void* p) { poll(p, size, ev_atomic_load, PC); }                      \
@@ -64,8 +63,8 @@ extern "C" void __tsan_init() {}
 extern "C" void __tsan_func_entry(void*) {}
 extern "C" void __tsan_func_exit() {}
 
-// ---- atomics -------------------------------------------------------------------------------------------------------------
-// Others go first; then it is looked at, before anything is touched.
+// ---- atomics --------------------------------------------------------------------------------------------------------
+// Other threads run first. Then the access is checked, before memory is read or written.
 static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc, const Stored* stored = nullptr) {
   if (!machine().current) return;
   machine().give_way(pc);
@@ -99,7 +98,7 @@ extern "C" void ev_sim_atomic_end(const void* p, size_t, ev_atomic kind, uint64_
   atomic_end(p, kind, kind != ev_atomic_load && before != after);
 }
 
-// ---- undefined behaviour -----------------------------------------------------------------------------------------------------
+// ---- undefined behaviour --------------------------------------------------------------------------------------------
 static void wrong(const char* kind, const char* what, const void* pc) {
   Machine& m = machine();
   if (m.current) m.fail(kind, format("%s\n  %s {pc:%x}", what, m.name(*m.current).c_str(), m.offset(pc)));
@@ -123,7 +122,7 @@ EV_UNDEFINED(pointer_overflow, "pointer arithmetic overflows")
 EV_UNDEFINED(nonnull_arg, "a null pointer where there must be none")
 EV_UNDEFINED(invalid_builtin, "a count of the zeros of zero")
 
-// An index of an array whose length is in its type: what the compiler says of it is the type, behind where it stands.
+// An index of an array whose length is in its type. The compiler passes the place, followed by the type.
 struct Outside {
   struct Type { std::uint16_t kind, width; char name[1]; };
   struct { const char* file; std::uint32_t line, column; } place;

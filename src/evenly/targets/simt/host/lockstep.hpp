@@ -1,17 +1,18 @@
-// What a GPU's warp would do in lockstep, from what its lanes did one by one, and counters of it.
+// Replays in lockstep, like a GPU's warp, what lanes did one by one, and counts events.
 //
-// Each lane has a trace: the basic blocks that it entered, its accesses to memory, its collectives, in order, each with
-// its place in the code. `replay` runs the traces of a warp side by side: of the lanes that can go on, the rearmost go,
-// all that stand at one place at once, as one instruction of the warp. What is rearmost, frontiers.hpp says
-// (Diamos, Ashbaugh, Maiyuran, Kerr, Wu, Yalamanchili, "SIMD Re-Convergence at Thread Frontiers", MICRO 2011).
+// Each lane has a trace: in order, the basic blocks that it entered, its accesses to memory and its collectives, each
+// with its place in the code. `replay` runs the traces of a warp together. Of the lanes that can go on, the rearmost
+// run next. All that are at the same place run at once, as one instruction of the warp. frontiers.hpp defines which are
+// the rearmost (Diamos, Ashbaugh, Maiyuran, Kerr, Wu, Yalamanchili, "SIMD Re-Convergence at Thread Frontiers", MICRO
+// 2011).
 //
-// What this takes for granted:
-//   - functions that make events are inlined into the kernel, so that a place in the code is a place in the kernel;
-//   - each access that was traced is an instruction, but for those to shared memory that wide.hpp merges: a GPU's
-//     compiler may hoist some out of loops;
-//   - loops are not unrolled: a GPU's compiler lets what is left of a loop unrolled by four take rounds of its own;
-//   - each branch is a branch: a GPU's compiler turns short ones into predicates, which do not diverge;
-//   - lanes that leave a loop wait for the others before they do anything else, whichever way they left.
+// Assumptions:
+//   - Functions that make events are inlined into the kernel, so that a place in the code is a place in the kernel.
+//   - Each access in a trace is an instruction, except for those to shared memory that wide.hpp merges. A GPU's
+//     compiler may hoist some out of loops.
+//   - Loops are not unrolled. If a GPU's compiler unrolls a loop by four, the remainder takes iterations of its own.
+//   - Each branch is a branch. A GPU's compiler turns short ones into predicates, which do not diverge.
+//   - Lanes that leave a loop, in any way, wait for the others before they do anything else.
 #pragma once
 #include <cstdint>
 #include "frontiers.hpp"
@@ -32,13 +33,13 @@ struct Event {
   std::uint64_t address;  // of a sync: the mask of the lanes that wait for each other
 };
 
-// From the first event to behind the last; the first is a block.
+// A range of events. The first is a block.
 struct Trace {
   const Event* next;
   const Event* end;
 };
 
-// Every field, in order: counters.py mirrors them and says what they mean. `block` and `warp` are the caller's to set.
+// All fields, in order. counters.py has the same list, with explanations. The caller sets `block` and `warp`.
 #define EV_WARP_COUNTERS(X)                                                                                        \
   X(block) X(warp) X(instructions) X(syncs) X(blocks_executed) X(active_lanes) X(branches) X(divergent_branches)   \
   X(global_load_requests) X(global_load_sectors) X(global_load_bytes) X(global_store_requests)                     \
@@ -78,9 +79,9 @@ private:
   int lanes;
   BlockOrder order;
   Trace trace[warp_lanes];
-  int rank[warp_lanes] = {};        // of the block that each lane is in
-  std::uint64_t place[warp_lanes];  // of each lane's next event: a rank, then where in the block
-  WideAccesses loads, stores;  // to shared memory, not counted yet
+  int rank[warp_lanes] = {};        // the rank of the block that each lane is in
+  std::uint64_t place[warp_lanes];  // the place of each lane's next event: a rank, then the position in the block
+  WideAccesses loads, stores;  // accesses to shared memory that are not counted yet
   WarpCounters counters;
 
   const Event& next(int lane) const { return *trace[lane].next; }
@@ -105,8 +106,9 @@ private:
     place[lane] = at << 32 | e.pc;
   }
 
-  // ---- who goes next ---------------------------------------------------------------------------------------------------
-  // The rearmost lanes of those that can go on. Where all wait for one another, which no right program does, the rearmost.
+  // ---- who goes next ------------------------------------------------------------------------------------------------
+  // The rearmost of the lanes that can go on. If all wait for each other, as in no correct program, the rearmost of
+  // all.
   std::uint32_t choose() const {
     const std::uint32_t rearmost = rearmost_of(0);
     std::uint32_t passed_over = 0;
@@ -126,7 +128,7 @@ private:
       for (int i = 0; i < lanes; ++i) found |= std::uint32_t(place[i] == least) << i;
     return found;
   }
-  // Those of the lanes at one place that stand at a collective for which another lane is still to come.
+  // The lanes at one place that wait at a collective which another lane has not reached yet.
   std::uint32_t waiting(std::uint32_t here) const {
     if (next(__builtin_ctz(here)).kind != EventKind::sync) return 0;
     std::uint32_t elsewhere = 0, found = 0;
@@ -154,7 +156,7 @@ private:
     counters.divergent_branches += branches && diverges;
   }
 
-  // ---- what that costs -------------------------------------------------------------------------------------------------
+  // ---- what that costs ----------------------------------------------------------------------------------------------
   void execute(std::uint32_t together) {
     const EventKind kind = next(__builtin_ctz(together)).kind;
     if (kind == EventKind::block) {
@@ -233,7 +235,7 @@ private:
   }
 };
 
-// The counters of a warp of at most 32 lanes; a lane whose trace is empty never ran.
+// Counts the events of a warp of at most 32 lanes. A lane with an empty trace never ran.
 inline WarpCounters replay(const Trace* traces, int lanes) { return Replay(traces, lanes).run(); }
 
 }  // namespace ev::sim

@@ -1,4 +1,4 @@
-// Launching, scheduling, and what is said of a deadlock.
+// Launches, schedules threads, and reports deadlocks.
 #include "machine.hpp"
 #include "collectives.hpp"
 #include "order.hpp"
@@ -91,7 +91,7 @@ void Machine::returned(Thread& t) {
   else if (t.state == State::waiting) t.wait == ev_barrier ? try_barrier(t) : try_warp(t);
 }
 
-// Nobody may still count on a thread that has left: the mask that names it would be a lie.
+// Handles a thread that has exited. Fails if another still waits for it, since that one's mask is then wrong.
 void Machine::left(Thread& gone) {
   Block& b = *gone.block;
   for (auto& t : b.threads) {
@@ -103,7 +103,7 @@ void Machine::left(Thread& gone) {
   blocks[b.slot.number].reset();
 }
 
-// Every warp of a block in lockstep, from what its threads have done.
+// Replays every warp of a block in lockstep, from the traces of its threads.
 void Machine::count(const Block& b) {
   for (int first = 0; first < b.size(); first += 32) {
     const int lanes = std::min(32, b.size() - first);
@@ -119,7 +119,7 @@ void Machine::count(const Block& b) {
   }
 }
 
-// Neighbours that wait for the same thing on one line.
+// Puts neighbouring threads that wait for the same event on one line.
 std::string Machine::who_waits() const {
   auto alike = [](const Thread& a, const Thread& b) {
     return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask)));

@@ -1,10 +1,11 @@
-// The emulated GPU: blocks of threads, who waits for what, and whose turn it is.
+// The emulated GPU: blocks of threads, what each thread waits for, and which runs next.
 //
-// A thread runs until it must wait (barrier, shuffle, vote) or gives way (atomics, fences, polled loads). The order in
-// which those that can run do run is the order's (order.hpp). Several blocks are in flight at once, so that blocks may
-// wait for each other.
+// A thread runs until it must wait (barrier, shuffle, vote) or gives way (atomics, fences, polled loads). order.hpp
+// chooses the next thread among those that can run. Several blocks are in flight at once, so that blocks may wait for
+// each other.
 //
-// What CUDA leaves undefined is a failure here, and ends the run: see collectives.hpp, access.hpp and hooks.cpp.
+// Behaviour that CUDA leaves undefined is a failure here, and ends the run: see collectives.hpp, access.hpp and
+// hooks.cpp.
 #pragma once
 #include <algorithm>
 #include <cstdio>
@@ -46,15 +47,15 @@ struct Thread {
   std::uint32_t pc = 0;
   unsigned mask = 0;               // of a warp collective
   int barrier_id = 0, barrier_count = 0;
-  std::uint64_t offered = 0;       // the bits handed in
-  int source = 0;                  // the lane asked for (shuffle)
+  std::uint64_t offered = 0;       // the bits that it provides
+  int source = 0;                  // the lane from which it reads (shuffle)
   std::uint64_t result = 0;
   // whether it polls in vain
   std::uint64_t seen_changes = 0;
   int idle = 0;
   std::uint32_t accesses = 0;      // since it last gave way
   Clock clock;
-  std::vector<Event> events;       // what it has done, where that is recorded
+  std::vector<Event> events;       // its trace, if it is recorded
   Context context;
 
   int lane() const { return rank % 32; }
@@ -63,13 +64,13 @@ struct Thread {
 
 using Publications = std::unordered_map<const void*, Published>;  // by address
 
-// The place of one resident block: its stacks and its shared memory.
+// A slot for one resident block: its stacks and its shared memory.
 struct Slot {
   Slot(int number, int threads) : number(number), stacks(stack_bytes * threads) {}
   int number;
   Pages stacks;
   SharedMemory shared;
-  Publications published;  // by atomics on shared memory
+  Publications published;  // of atomics on shared memory
 };
 
 struct Block {
@@ -91,14 +92,14 @@ struct Block {
 
   Slot& slot;
   int x, y;
-  std::uint32_t linear, stamp;  // stamp: shadow cells of an earlier block in this slot are void
+  std::uint32_t linear, stamp;  // stamp: invalidates the shadow cells of an earlier block in this slot
   std::vector<Thread> threads;
   std::vector<int> gathered;  // by warp: how many wait at shuffles, votes and sync_warp
   int exited = 0;
   struct Barrier { int here = 0, count = 0; } barriers[16];
 };
 
-// What can run, by warp.
+// The threads that can run, by warp.
 class Ready {
 public:
   void clear(int warps) { queues.assign(warps, {}); busy.clear(); at.assign(warps, -1); total = 0; ++came; }
@@ -122,8 +123,8 @@ public:
   }
   std::size_t lanes(int warp) const { return queues[warp].size(); }
   Thread* peek(int warp, std::size_t which) const { return queues[warp][which]; }
-  const std::vector<int>& warps() const { return busy; }  // those with something to run, in no order
-  std::uint64_t arrivals() const { return came; }         // different whenever a warp has come to have something to run
+  const std::vector<int>& warps() const { return busy; }  // the warps with threads that can run, in no particular order
+  std::uint64_t arrivals() const { return came; }         // changes whenever a warp gets a thread that can run
   int size() const { return total; }
 
 private:
@@ -139,11 +140,11 @@ class Machine {
 public:
   ev_options options{};
   GlobalMemory global;
-  Publications published;  // by atomics on global memory, of this launch
+  Publications published;  // of atomics on global memory, in this launch
   Thread* current = nullptr;
   ev_launch launch{};
-  std::uint64_t changes = 0;  // of memory
-  std::string printed;        // since Python asked
+  std::uint64_t changes = 0;  // the number of changes of memory
+  std::string printed;        // since Python last read it
   std::uintptr_t library = 0;  // where it is loaded
 
   void start(const ev_array* arrays, std::int64_t count, const ev_options& given);
@@ -152,8 +153,8 @@ public:
   void forget() { slots.clear(); slot_threads = 0; }
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
-  std::uint32_t launch_stamp() const { return stamp_of_launch; }  // shadow cells of earlier launches are void
-  void breathe(const void* pc) { breathing = true; give_way(pc); }  // the host looks up, then it goes on
+  std::uint32_t launch_stamp() const { return stamp_of_launch; }  // invalidates the shadow cells of earlier launches
+  void breathe(const void* pc) { breathing = true; give_way(pc); }  // returns to the host, then goes on
   std::uint64_t progress() const { return turns << 21 | (current ? current->accesses : 0); }  // different whenever something has moved
   int warps_a_block() const { return (launch.threads + 31) / 32; }
   int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
@@ -168,7 +169,7 @@ public:
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
     switch_to(current->context, scheduler);
   }
-  // Lets others go first. One that polls in vain is put aside until there is nobody else, or for a while.
+  // Lets other threads run first. A thread that polls in vain is put aside for a while, or until no other can run.
   void give_way(const void* pc) {
     current->pc = offset(pc);
     current->accesses = 0;
@@ -200,19 +201,19 @@ public:
   void record(EventKind kind, std::uint32_t pc, std::uint8_t space = global_space, std::size_t size = 0, std::uint64_t address = 0) {
     current->events.push_back({pc, kind, space, static_cast<std::uint8_t>(size), 0, address});
   }
-  std::vector<WarpCounters> counters;  // of blocks that are done
+  std::vector<WarpCounters> counters;  // of blocks that have finished
 
   Ready ready;
   std::vector<std::unique_ptr<Block>> blocks;  // in flight, by slot
-  std::vector<Thread*> members;                // of the collective that is looked at; kept for its memory
+  std::vector<Thread*> members;                // of the current collective; kept to reuse its memory
 
 private:
   static constexpr std::uint32_t full_mask = 0xffffffffu;
   static constexpr int patience = 4;        // atomics in vain before a thread is put aside
-  // Everyone polls in vain: after so many rounds, and so many polls, it is a deadlock. A few threads that try for long,
-  // then give up, stay below; many threads need not be waited for as long.
+  // If all threads poll in vain for this many rounds and polls, it is a deadlock. A few threads that try for long and
+  // then give up stay below. With many threads, fewer rounds suffice.
   static constexpr std::uint64_t vain_rounds = 2000, vain_polls = 1u << 20;
-  static constexpr int nap = 256;           // turns of others after which all are looked at again
+  static constexpr int nap = 256;           // turns of others after which all may run again
 
   std::vector<std::unique_ptr<Slot>> slots;
   int slot_threads = 0;

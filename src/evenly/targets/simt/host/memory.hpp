@@ -1,4 +1,4 @@
-// The memory that a kernel may touch: global arrays, handed in with their bounds, and blocks' shared arrays.
+// The memory that a kernel may access: global arrays, which are passed with their bounds, and shared arrays of blocks.
 #pragma once
 #include <cstring>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace ev::sim {
 
-// A stretch of memory with one owner: an array of the run, or a shared array of a block.
+// A range of memory: an array of the run, or a shared array of a block.
 struct Region {
   std::uintptr_t base = 0;
   std::size_t bytes = 0;
@@ -59,7 +59,7 @@ public:
       if (arrays[i].holds(a)) { last = i; return &arrays[i]; }
     return nullptr;
   }
-  // The array that ends just before the address, or begins just after it: what an index by a little has missed.
+  // The array that ends just before the address, or begins just after it, which an index has probably missed.
   const GlobalArray* missed(std::uintptr_t a) const {
     const GlobalArray* best = nullptr;
     std::size_t least = 4096;
@@ -71,16 +71,16 @@ public:
   }
 
   std::vector<GlobalArray> arrays;
-  bool checked = false;  // false: C++ callers that hand in no arrays
+  bool checked = false;  // false: a C++ caller has passed no arrays
 
 private:
   std::size_t last = 0;
 };
 
-// Shared memory of one block. Arrays stand apart, so that an index beyond one is nobody's memory.
+// Shared memory of one block. There are gaps between arrays, so that an index beyond one hits no other.
 class SharedMemory {
 public:
-  static constexpr std::size_t most = 48 * 1024;  // what CUDA lets arrays have whose sizes are known when it compiles
+  static constexpr std::size_t most = 48 * 1024;  // CUDA's limit for arrays whose sizes are known at compile time
   static constexpr std::size_t gap = 128;
   static constexpr std::uint8_t poison = 0xa5;
 
@@ -93,7 +93,7 @@ public:
     used = gap;
     bytes = 0;
   }
-  // Null where there is no room.
+  // Returns null if there is no room.
   void* get(const void* key, std::size_t size, std::size_t item, const char* name) {
     for (std::size_t i = 0; i < keys.size(); ++i) if (keys[i] == key) return reinterpret_cast<void*>(arrays[i].base);
     if (bytes + size > most) return nullptr;
@@ -117,7 +117,7 @@ public:
     for (auto& r : arrays) if (r.holds(a)) return &r;
     return nullptr;
   }
-  // The array that an index has left: mostly upwards, and downwards by little.
+  // The array that an index has left. Most indices are too high, and those that are too low are so by little.
   const Region* missed(std::uintptr_t a) const {
     const Region* before = nullptr;
     for (auto& r : arrays) {

@@ -1,4 +1,4 @@
-// Whose turn it is. An order gets what can run, and takes one thread out of it.
+// Chooses the thread that runs next. An order gets the threads that can run, and takes one of them.
 #pragma once
 #include <algorithm>
 #include "machine.hpp"
@@ -23,15 +23,15 @@ private:
   std::uint64_t state;
 };
 
-// By a seed. Seed 0 takes blocks, warps and lanes in order; another even seed lets one warp run ahead as far as it can,
-// which brings out what only happens when threads are far apart; an odd one switches all the time.
+// An order that depends on a seed. Seed 0 takes blocks, warps and lanes in order. Other even seeds let one warp run
+// ahead as far as it can, to find mistakes that only show when threads are far apart. Odd seeds switch all the time.
 class SeededOrder : public Order {
 public:
   explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
 
   Thread* next(Ready& ready, Thread*) override {
     if (in_order) {
-      // Who was first still is, unless somebody came.
+      // The first warp is still the first, unless another has arrived.
       if (seen != ready.arrivals() || ready.lanes(favoured) == 0) favoured = first(ready);
       seen = ready.arrivals();
       return ready.take(fair(ready, favoured), 0);
@@ -44,13 +44,13 @@ public:
 private:
   static constexpr int most_turns = 4096;
 
-  // Of the block that started first: a block that takes the place of another is no earlier for that.
+  // The block that started first. A block that takes the slot of another does not become earlier by that.
   static int first(const Ready& ready) {
     auto place = [&](int w) { return std::make_pair(ready.peek(w, 0)->block->linear, w); };
     return *std::min_element(ready.warps().begin(), ready.warps().end(), [&](int a, int b) { return place(a) < place(b); });
   }
   int any(const Ready& ready) { return ready.warps()[random.below(ready.warps().size())]; }
-  // Another warp now and then, where one is always ready: it may wait for the others, and count as it does.
+  // If one warp is always ready, sometimes takes another: that warp may be waiting for the others in a loop that counts.
   int fair(const Ready& ready, int warp) {
     turns = warp == last ? turns + 1 : 0;
     last = warp;
@@ -60,10 +60,10 @@ private:
   Random random;
   bool in_order, runs_ahead;
   int favoured = -1, last = -1, turns = 0;
-  std::uint64_t seen = 0;  // arrivals, when the first was looked for
+  std::uint64_t seen = 0;  // the arrivals when the first was searched for
 };
 
-// A turn each, warp after warp and lane after lane.
+// Gives each thread a turn, in order of warps and lanes.
 class RoundRobin : public Order {
 public:
   Thread* next(Ready& ready, Thread*) override {

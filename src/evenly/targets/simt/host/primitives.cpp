@@ -1,4 +1,4 @@
-// What the primitives of gpu_host.hpp ask for.
+// The functions of the runtime that the primitives of gpu_host.hpp call.
 #include "access.hpp"
 #include "collectives.hpp"
 

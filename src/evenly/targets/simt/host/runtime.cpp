@@ -1,4 +1,4 @@
-// The runtime of the emulator, as Python sees it.
+// The runtime of the emulator: the functions that Python calls.
 #include "abi.hpp"
 #include <dlfcn.h>
 #include "explore.hpp"
@@ -15,7 +15,7 @@ struct {
   ev_launch launch;
   std::unique_ptr<Explorer> explorer;
   std::vector<std::uint8_t> before;
-  bool underway;  // in the midst of an interleaving
+  bool underway;  // an interleaving has begun
 } exploring;
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
@@ -45,7 +45,7 @@ void ev_sim_launch(const ev_launch* launch) { machine().begin(*launch, *order); 
 
 int ev_sim_continue(uint64_t steps) {
   try {
-    if (!machine().proceed(steps)) return ev_more;  // whose turn it was is known to the order when it goes on
+    if (!machine().proceed(steps)) return ev_more;  // the order remembers whose turn it was
     machine().current = nullptr;
     return ev_done;
   } catch (const Failure& f) {

@@ -1,7 +1,7 @@
-// Shadow cells: who last touched each word of memory, and with that, data races.
+// Shadow cells record the latest accesses to each word of memory, to detect data races.
 //
-// A cell remembers the last plain write and every read and atomic operation since that is not ordered before a later one
-// of its kind. So whether two accesses race never depends on which came first, or on how many came between.
+// A cell has the last plain write, and every later read and atomic operation that is not ordered before a newer one of
+// its kind. So whether two accesses race never depends on which came first, or on how many came between.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,14 +19,14 @@ struct Touch {
   bool by(const Touch& o) const { return block == o.block && rank == o.rank; }
 };
 
-// One entry a thread; looked up by a table once there are many. Emptied, it keeps its memory: the next block's threads
-// will touch the same words.
+// A list with one entry for each thread. If it is long, a table is used for look-ups. When it is emptied, it keeps its
+// memory, since the threads of the next block will access the same words.
 template <class T> class TouchesOf {
 public:
   template <class Ordered> void add(const T& t, Ordered ordered) {
     if (table.empty()) {
       for (auto& e : list) if (e.by(t)) { e = t; return; }
-      for (auto& e : list) if (ordered(e)) { e = t; return; }  // what is ordered before this one has no more to say
+      for (auto& e : list) if (ordered(e)) { e = t; return; }  // ordered before this one: not needed any more
       list.push_back(t);
       if (list.size() > few) tabulate(128);
       return;
@@ -66,9 +66,9 @@ private:
 
 using Touches = TouchesOf<Touch>;
 
-// Stores where others may store the same (gpu.cuh: store_contended), by value.
+// Stores to an element to which other threads may store the same value (store_contended in gpu.cuh), by value.
 struct Storing : Touch {
-  std::int64_t who = -1;  // the atom that stores; -1: there is one value only
+  std::int64_t who = -1;  // the atom that stores; -1: only one value is ever stored
 };
 struct Stored { std::uint64_t bits; std::int64_t who; };
 struct Stores {
@@ -82,8 +82,8 @@ struct Cell {
     std::vector<Stores> stores;
     void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); }
   };
-  Touch write, read;            // one read stands here; more of them, and atomics, in `more`
-  std::uint32_t stamp = 0;      // of another launch or block: the cell is empty
+  Touch write, read;            // one read is here; more of them, and atomics, are in `more`
+  std::uint32_t stamp = 0;      // if it is that of another launch or block, the cell is empty
   std::unique_ptr<More> more;
   std::unique_ptr<Cell[]> bytes;  // four, from the first access on that is narrower than a word
 
@@ -98,7 +98,8 @@ struct Cell {
 
 struct Conflict { Touch before; Access kind; };
 
-// Notes an access. Returns true, and who is there, where it races. `ordered` tells whether a touch comes before this one.
+// Records an access. If it races, returns true and the other access. `ordered` tells whether a touch comes before this
+// one.
 template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Ordered ordered, Conflict& found) {
   auto free = [&](const Touch& t) { return t.clock == 0 || ordered(t); };
   if (!free(cell.write)) { found = {cell.write, Access::write}; return true; }
@@ -138,8 +139,9 @@ template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Or
   return false;
 }
 
-// Notes what an atomic access that did not race has stored. Returns true, and who is there, where another atom has stored
-// something else: on another thread that nothing orders before this one, or earlier on this one, by the same statement.
+// Records the value of an atomic store that did not race. Returns true and the other access if another atom has stored
+// a different value: on another thread that is not ordered before this one, or earlier on this one by the same
+// statement.
 template <class Ordered> bool differs(Cell& cell, const Stored& what, const Touch& me, Ordered ordered, Conflict& found) {
   auto& all = cell.more->stores;
   Stores* same = nullptr;
@@ -164,12 +166,12 @@ template <class Ordered> bool differs(Cell& cell, const Stored& what, const Touc
   return false;
 }
 
-// Cells of a stretch of memory, a page at a time as it is touched.
+// The cells of a range of memory. A page of them is allocated at its first access.
 class Shadow {
 public:
   explicit Shadow(std::size_t bytes = 0) : pages(bytes / page_bytes + 1) {}
 
-  // Applies f to the cells of [offset, offset + size): whole words, or the bytes of one that are touched.
+  // Applies f to the cells of [offset, offset + size): those of whole words, or of the accessed bytes of one word.
   template <class F> bool each(std::size_t offset, std::size_t size, std::uint32_t stamp, F f) {
     for (std::size_t end = offset + size; offset < end;) {
       Cell& word = at(offset / 4, stamp);

@@ -1,4 +1,5 @@
-// What the accesses of one instruction of a warp cost: sectors of global memory, wavefronts of shared memory.
+// Computes the cost of the accesses of one instruction of a warp: sectors of global memory, wavefronts of shared
+// memory.
 #pragma once
 #include <cstdint>
 
@@ -6,10 +7,10 @@ namespace ev::sim {
 
 constexpr int warp_lanes = 32;
 
-// Lanes in ascending order, each with where it reads or writes.
+// Lanes in ascending order, each with the address that it reads or writes.
 struct Accesses {
   int count = 0;
-  int size = 0;  // bytes, the same for all lanes: it is one instruction
+  int size = 0;  // bytes; the same for all lanes of an instruction
   int lane[warp_lanes];
   std::uint64_t address[warp_lanes];
 
@@ -27,7 +28,7 @@ public:
     for (int i = 0; i < accesses.count; ++i) touch(accesses.address[i], accesses.size);
   }
   int count() const { return used; }
-  int bytes() const {  // that some lane asked for, each once
+  int bytes() const {  // bytes that some lane accesses, each counted once
     int sum = 0;
     for (int i = 0; i < used; ++i) sum += __builtin_popcount(wanted[i]);
     return sum;
@@ -35,15 +36,15 @@ public:
 
 private:
   int used = 0;
-  std::uint64_t number[2 * warp_lanes];  // an access may lie across two
-  std::uint32_t wanted[2 * warp_lanes];  // a bit a byte
+  std::uint64_t number[2 * warp_lanes];  // an access may span two
+  std::uint32_t wanted[2 * warp_lanes];  // a bit for each byte
 
   void touch(std::uint64_t address, int size) {
     const int offset = static_cast<int>(address % 32), inside = size < 32 - offset ? size : 32 - offset;
     wanted[find(address / 32)] |= static_cast<std::uint32_t>(((1ull << inside) - 1) << offset);
     if (inside < size) touch(address + inside, size - inside);
   }
-  int find(std::uint64_t sector) {  // from the back: neighbours mostly share one
+  int find(std::uint64_t sector) {  // from the back, since neighbours often share one
     for (int i = used; i-- > 0;)
       if (number[i] == sector) return i;
     number[used] = sector;
@@ -52,10 +53,10 @@ private:
   }
 };
 
-// Shared memory answers from 32 banks of 4 bytes: a wavefront brings a word of each, which any number of lanes share.
-// Accesses of 8 bytes a lane go by half warps, of 16 by quarters; two of these in a row go as one where each lane shares
-// its address with the lane beside it, or with the one beside that, in all of them alike (measured: a broadcast of 16
-// bytes takes two wavefronts).
+// Shared memory has 32 banks of 4 bytes. A wavefront reads a word from each, which any number of lanes may share.
+// Accesses of 8 bytes per lane are made by half warps, those of 16 bytes by quarter warps. Two consecutive parts are
+// merged if each lane shares its address with the next lane, or each with the one after that (measured: a broadcast of
+// 16 bytes takes two wavefronts).
 struct Wavefronts {
   int count = 0;
   int ideal = 0;  // without bank conflicts
@@ -72,7 +73,7 @@ struct Wavefronts {
   }
 
 private:
-  // The first access behind those of the same stretch of `lanes` lanes.
+  // The first access after those of the same group of `lanes` lanes.
   static int behind(const Accesses& accesses, int from, int lanes) {
     int to = from;
     while (to < accesses.count && accesses.lane[to] / lanes == accesses.lane[from] / lanes) ++to;
@@ -100,10 +101,10 @@ private:
   }
 };
 
-// Atomic operations of one instruction: lanes at one address wait for each other, and each round moves its own sectors.
+// Atomic operations of one instruction. Lanes at one address wait for each other, and each round moves its own sectors.
 struct Rounds {
   int sectors = 0;
-  int collisions = 0;  // lanes that wait: those beyond the first at an address
+  int collisions = 0;  // lanes that wait: all but the first at each address
 
   explicit Rounds(const Accesses& accesses) {
     Accesses left = accesses;

@@ -1,5 +1,5 @@
-// A thread that runs on and on and touches nothing: a loop on a flag that the compiler, rightly, reads only once. No hook
-// is ever called again, so a timer of the processor's time looks whether anything moves.
+// Detects a thread that runs forever without an access, such as a loop on a flag that the compiler correctly reads only
+// once. No hook is called any more, so a timer of processor time checks whether there is progress.
 #pragma once
 #include "machine.hpp"
 #if defined(__linux__)

@@ -1,9 +1,9 @@
-// Neighbouring accesses of the same lanes to shared memory, merged as a GPU's compiler merges them.
+// Merges contiguous accesses of the same lanes to shared memory, as a GPU's compiler does.
 //
-// Four reads of consecutive words become one of 16 bytes where it can prove them aligned, which decides whether they
-// conflict over banks. What it proves is taken from what happened: each lane went on where it had stopped, in a run that
-// no store, atomic or collective interrupts, and every lane's first address is aligned. A loop whose trips are known only
-// at run time can look like that by chance, which this does not see.
+// The compiler turns four reads of consecutive words into one of 16 bytes if it can prove that they are aligned. That
+// determines whether there are bank conflicts. Here the proof is replaced by what happened: each lane continued where
+// it had stopped, no store, atomic or collective came between, and every lane's first address is aligned. A loop whose
+// trip count is only known at run time may look the same by chance, which this does not detect.
 #pragma once
 #include <vector>
 #include "transactions.hpp"
@@ -12,7 +12,7 @@ namespace ev::sim {
 
 class WideAccesses {
 public:
-  // One instruction as it was traced. `count` gets the Accesses of those that are complete.
+  // Takes one instruction of a trace. `count` gets the Accesses of those that are complete.
   template <class Count> void add(const Accesses& accesses, const Count& count) {
     for (Run& run : runs)
       if (run.bytes + accesses.size <= widest && run.goes_on(accesses)) {
@@ -25,7 +25,7 @@ public:
     }
     runs.push_back({accesses, accesses.size});
   }
-  // What follows cannot be merged with what came before.
+  // Ends all runs: later accesses cannot be merged with earlier ones.
   template <class Count> void close(const Count& count) {
     for (const Run& run : runs) run.split(count);
     runs.clear();
