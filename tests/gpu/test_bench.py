@@ -38,9 +38,9 @@ def test_pytorch_goes_on_where_it_was():
     """If a stream that has ended stayed PyTorch's current one, calls long after a benchmark would fail."""
     torch = pytest.importorskip("torch")
     pytest.importorskip("cupy")
-    from evenly.bench.gpu import Gpu
+    from evenly.bench.gpu import GpuBench
 
-    before, gpu = torch.cuda.current_stream(), Gpu()
+    before, gpu = torch.cuda.current_stream(), GpuBench()
     with gpu.active():
         assert torch.cuda.current_stream().cuda_stream == gpu.stream.ptr
     assert torch.cuda.current_stream() == before
@@ -49,12 +49,12 @@ def test_pytorch_goes_on_where_it_was():
 @pytest.mark.parametrize("name", nasty())
 def test_kernels_by_hand_are_right(name):
     pytest.importorskip("cupy")
-    from evenly.bench.gpu import Gpu
+    from evenly.bench.gpu import GpuBench
 
     matrix = nasty()[name].astype(np.float32)
     if not matrix.nnz or not matrix.shape[0]:
         pytest.skip("there is nothing to multiply")
-    case, gpu = case_of(matrices.Source(name, "file", lambda: matrix), "float32"), Gpu()
+    case, gpu = case_of(matrices.Source(name, "file", lambda: matrix), "float32"), GpuBench()
     with gpu.active():
         live = gpu.load(case)
         found = list(hardwired.contenders(live))

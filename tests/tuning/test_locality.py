@@ -280,7 +280,7 @@ def test_a_matrix_of_scipy_is_numbered_by_its_arrays() -> None:
     plan = on_new_numbers(spmv_rows, ev.MergePath(), ev.csr(matrix), x, y)
     for _ in range(2):
         plan(ev.csr(matrix), x, y)
-    assert len(plan._executable._rooms) == 1
+    assert len(plan._executable._buffers) == 1
     other = matrix.copy()
     other.indices[:] = other.indices[::-1].copy()
     for M in (matrix, other, matrix):
@@ -293,8 +293,8 @@ def test_calls_share_the_memory_of_their_vectors() -> None:
     plan = on_new_numbers(spmv, ev.MergePath(), A, x, y)
     for out in [np.empty_like(y) for _ in range(5)]:
         plan(A, x, out)
-    (room,) = plan._executable._rooms.values()
-    assert [v.shape for v in room.vectors.values()] == [x.shape]
+    (buffers,) = plan._executable._buffers.values()
+    assert [v.shape for v in buffers.vectors.values()] == [x.shape]
 
 
 def test_threads_that_come_first_together_share_one_room(monkeypatch) -> None:
@@ -311,9 +311,9 @@ def test_threads_that_come_first_together_share_one_room(monkeypatch) -> None:
         return empty(*given)
 
     monkeypatch.setattr(locality.arrays, "empty", meanwhile)
-    room, _, moved = executable._moved(binding)
-    assert room is others[0][0]
-    assert moved.arguments["x"] is room.vectors["x"] is others[0][2].arguments["x"]
+    buffers, _, moved = executable._moved(binding)
+    assert buffers is others[0][0]
+    assert moved.arguments["x"] is buffers.vectors["x"] is others[0][2].arguments["x"]
 
 
 def test_a_call_while_another_is_under_way_waits_for_nothing() -> None:
@@ -322,8 +322,8 @@ def test_a_call_while_another_is_under_way_waits_for_nothing() -> None:
     plan = on_new_numbers(spmv, ev.MergePath(), A, x, y)
     plan(A, x, y)
     expected, y[:] = y.copy(), 0
-    (room,) = plan._executable._rooms.values()
-    with room.turn:
+    (buffers,) = plan._executable._buffers.values()
+    with buffers.turn:
         plan(A, x, y)
     np.testing.assert_array_equal(y, expected)
 

@@ -13,14 +13,14 @@ from .case import Case, case_of
 from .contender import Contender, LeftOut
 from .floors import floor, moved
 from .matrices import Source
-from .place import Live, Place, Rates
+from .place import Bench, Live, Rates
 from .record import Row, size_of
 
 
 class Comparison:
     """A comparison at one place (with its measured rates), in one dtype."""
 
-    def __init__(self, place: Place, dtype: str, rates: Rates) -> None:
+    def __init__(self, place: Bench, dtype: str, rates: Rates) -> None:
         self.place, self.dtype, self.rates = place, dtype, rates
         self.name, self.versions = place.machine()
 

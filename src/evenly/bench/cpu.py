@@ -25,7 +25,7 @@ from .place import Live, Rates
 COPIED = 1 << 28  # bytes, more than any cache holds
 
 
-class Cpu:
+class CpuBench:
     """The CPU, with all the threads that Numba uses."""
 
     target = "cpu"

@@ -33,7 +33,7 @@ HELD = 100_000  # nanoseconds that the GPU is kept busy while the host launches 
 FLUSHED_RUNS = 4
 
 
-class Gpu:
+class GpuBench:
     """The current device. Raises UnavailableError without CuPy."""
 
     target = "cuda"
@@ -156,7 +156,7 @@ class Gpu:
 class KernelClock:
     """A clock of launches in replayed graphs. It times the kernels without Python's time."""
 
-    def __init__(self, gpu: Gpu, launch: Callable[[], Any]) -> None:
+    def __init__(self, gpu: GpuBench, launch: Callable[[], Any]) -> None:
         self.gpu, self.launch = gpu, launch
         launch()
         gpu.hold()

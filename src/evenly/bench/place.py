@@ -38,7 +38,7 @@ class Rates:
     gather: float | None
 
 
-class Place(Protocol):
+class Bench(Protocol):
     """A place. target: "cuda" or "cpu". clock: what the clock of a plan covers, `contender.KERNELS` or CALL."""
 
     target: str

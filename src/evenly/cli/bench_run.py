@@ -10,10 +10,10 @@ from evenly import targets
 from evenly.bench import plots, record, summary
 from evenly.bench.comparison import Comparison
 from evenly.bench.contender import AUTO
-from evenly.bench.cpu import Cpu
-from evenly.bench.gpu import Gpu
+from evenly.bench.cpu import CpuBench
+from evenly.bench.gpu import GpuBench
 from evenly.bench.matrices import sources
-from evenly.bench.place import Place
+from evenly.bench.place import Bench
 from evenly.bench.record import Recorder, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.progress import Progress
@@ -21,7 +21,7 @@ from evenly.errors import InputError, printable, unknown
 from evenly.timing.busy import busy_machine
 
 DTYPES = ("float32", "float64")
-PLACES: dict[str, type[Place]] = {"cuda": Gpu, "cpu": Cpu}
+PLACES: dict[str, type[Bench]] = {"cuda": GpuBench, "cpu": CpuBench}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def run(options: Options) -> int:
     check(options)
     chosen = sources(options.folder, options.only)
     there = targets.working(options.target).place
-    place: Place = PLACES[there]()
+    place: Bench = PLACES[there]()
     recorder = Recorder(options.csv) if options.csv is not None else None
     busy = busy_machine()
     rows: list[Row] = []

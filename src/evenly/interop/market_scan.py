@@ -22,7 +22,7 @@ ONE = np.uint64(1)
 DIGITS = 18  # any number of so many digits fits into int64
 TENS = 280  # the largest power of ten that a mantissa is multiplied by: no result is subnormal
 
-Place = Any  # uint64, a position in the text
+Position = Any  # uint64, a position in the text
 Indices = Any  # (n,) int64
 Values = Any  # (n,) int64, or (n,) float64
 
@@ -39,19 +39,19 @@ POWERS = _powers()
 
 
 @njit(nogil=True)
-def past_blanks(text: Any, i: Place) -> Place:
+def past_blanks(text: Any, i: Position) -> Position:
     while text[i] == SPACE or text[i] == TAB:
         i += ONE
     return i
 
 
 @njit(nogil=True)
-def ends_line(text: Any, i: Place) -> bool:
+def ends_line(text: Any, i: Position) -> bool:
     return bool(text[i] == NEWLINE or (text[i] == RETURN and text[i + ONE] == NEWLINE))
 
 
 @njit(nogil=True)
-def natural(text: Any, i: Place) -> tuple[bool, int, Place]:
+def natural(text: Any, i: Position) -> tuple[bool, int, Position]:
     """Read the digits at i. Returns whether there are 1 to DIGITS of them, their value, and the position after them."""
     value, first = 0, i
     while ZERO <= text[i] <= NINE:
@@ -61,7 +61,7 @@ def natural(text: Any, i: Place) -> tuple[bool, int, Place]:
 
 
 @njit(nogil=True)
-def real(text: Any, i: Place) -> tuple[bool, float, Place]:
+def real(text: Any, i: Position) -> tuple[bool, float, Position]:
     """Read the number at i. Returns whether its float64 is certain, that float64, and the position after it."""
     negative = text[i] == MINUS
     if negative:
@@ -150,7 +150,7 @@ def product_error(a: float, b: float, product: float) -> float:
 )
 def usual_lines(
     text: Any,
-    at: Place,
+    at: Position,
     entries: int,
     indexed: bool,
     numbers: int,
@@ -163,7 +163,7 @@ def usual_lines(
     to_columns: Indices,
     to_integers: Values,
     to_reals: Values,
-) -> tuple[Place, int, int]:
+) -> tuple[Position, int, int]:
     """Read lines from text[at] on, up to the first one that is unusual.
 
     text: (n,) uint8. It ends with a newline, so loops within a line need no check of the length.

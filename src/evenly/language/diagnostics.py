@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from evenly.errors import KernelError as _KernelErrorBase
 
-Place = tuple[str, int, int, int]  # file, line, first column, column after the last
+Span = tuple[str, int, int, int]  # file, line, first column, column after the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
     @property
-    def place(self) -> Place:
+    def place(self) -> Span:
         return self.file, self.line, self.column, self.end_column
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .diagnostics import Location, Place
+from .diagnostics import Location, Span
 from .types import BOOL, POS, WEAK_INT, Scalar
 
 Path = tuple[str, ...]
@@ -363,7 +363,7 @@ class Requirement:
 Types = Scalar | tuple["Types", ...] | None
 # The key of a value where paths meet: the calls that lead there, the place, and the name that gets the value
 # ("" for an expression).
-Meet = tuple[tuple[Place, ...], Place, str]
+Meet = tuple[tuple[Span, ...], Span, str]
 
 
 @dataclass(frozen=True, slots=True)

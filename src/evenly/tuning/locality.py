@@ -119,7 +119,7 @@ class Renumbered(Executable):
     def __init__(self, inner: Executable, numbering: Renumbering, target: str) -> None:
         self.inner, self.numbering, self.target = inner, numbering, target
         self.remembers = inner.remembers
-        self._rooms: dict[Any, Room] = {}
+        self._buffers: dict[Any, Buffers] = {}
         if isinstance(inner, WithoutOffsets):
             inner.knows(numbering.gathers.ids[0], numbering.numbered)
 
@@ -133,9 +133,9 @@ class Renumbered(Executable):
         plain = self.inner.prepare(binding, stored)
         if not self._numbers(binding):
             return plain
-        room, copies, moved = self._moved(binding)
+        buffers, copies, moved = self._moved(binding)
         return InTurn(
-            [*(c.prepared() for c in copies), self.inner.prepare(moved, stored)], plain, room
+            [*(c.prepared() for c in copies), self.inner.prepare(moved, stored)], plain, buffers
         )
 
     def bind(
@@ -143,11 +143,11 @@ class Renumbered(Executable):
     ) -> Callable[[], None]:
         if not self._numbers(binding):
             return self.inner.bind(binding, stored, stream)
-        room = self._new_room(binding)
-        copies, moved = self._into(room, binding)
+        buffers = self._new_buffers(binding)
+        copies, moved = self._into(buffers, binding)
         runs = [*(c.bound(stream) for c in copies), self.inner.bind(moved, stored, stream)]
 
-        return OneByOne(runs, (room, copies, moved))
+        return OneByOne(runs, (buffers, copies, moved))
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Any]:
         _, copies, moved = self._moved(binding)
@@ -165,22 +165,22 @@ class Renumbered(Executable):
     def _numbers(self, binding: Binding) -> bool:
         return self.numbering.are_of(binding.arguments[self.numbering.gathers.ids[0]])
 
-    def _moved(self, binding: Binding) -> tuple[Room, list[Plan], Binding]:
+    def _moved(self, binding: Binding) -> tuple[Buffers, list[Plan], Binding]:
         """Return memory for the reordered vectors, plans that fill it, and the arguments of the call that reads it."""
         views = [binding.view(path) for path in self.numbering.gathers.vectors]
         key = *(ask() for ask in self.also_decides(binding)), *((v.shape, v.dtype) for v in views)
-        room = self._rooms.get(key)
-        if room is None:
+        buffers = self._buffers.get(key)
+        if buffers is None:
             # Another thread may have made one at the same time: both use the same.
-            room = self._rooms.setdefault(key, self._new_room(binding))
-        return room, *self._into(room, binding)
+            buffers = self._buffers.setdefault(key, self._new_buffers(binding))
+        return buffers, *self._into(buffers, binding)
 
-    def _new_room(self, binding: Binding) -> Room:
+    def _new_buffers(self, binding: Binding) -> Buffers:
         views = {name: binding.view((name,)) for (name,) in self.numbering.gathers.vectors}
-        return Room({n: arrays.empty(v.owner, v.shape, v.dtype) for n, v in views.items()})
+        return Buffers({n: arrays.empty(v.owner, v.shape, v.dtype) for n, v in views.items()})
 
-    def _into(self, room: Room, binding: Binding) -> tuple[list[Plan], Binding]:
-        n, vectors = self.numbering, room.vectors
+    def _into(self, buffers: Buffers, binding: Binding) -> tuple[list[Plan], Binding]:
+        n, vectors = self.numbering, buffers.vectors
         copies = [
             ordering(n.places, n.order, binding.value((v,)), vectors[v], self.target)
             for v in vectors
@@ -189,7 +189,7 @@ class Renumbered(Executable):
         return copies, Binding({**binding.arguments, **ids, **vectors})
 
 
-class Room:
+class Buffers:
     """Memory for the reordered vectors. Calls on one stream share it, one at a time."""
 
     def __init__(self, vectors: dict[str, Any]) -> None:
@@ -208,12 +208,12 @@ class OneByOne:
 
 
 class InTurn:
-    """Several functions that run as one, with a room's memory. If another call uses it, `plain` runs instead."""
+    """Several functions that run as one, with a buffers's memory. If another call uses it, `plain` runs instead."""
 
     def __init__(
-        self, runs: list[Callable[[], None]], plain: Callable[[], None], room: Room
+        self, runs: list[Callable[[], None]], plain: Callable[[], None], buffers: Buffers
     ) -> None:
-        self._runs, self._plain, self._room = runs, plain, room
+        self._runs, self._plain, self._room = runs, plain, buffers
 
     def __call__(self) -> None:
         # Do not wait: it could take for ever in a child of fork, or in a call from a signal handler.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import ir
-from ..diagnostics import Location, Place, refuse
+from ..diagnostics import Location, Span, refuse
 from ..types import POS, WEAK_INT, Scalar, promote
 from .arithmetic import cast, fitted
 from .values import Forbidden, LayoutValue, Value, describe
@@ -117,7 +117,7 @@ class Context:
             self.requirements.add(ir.Requirement(array.path, axis, layout, bound))
 
     # ---- types, for the reference ----------------------------------------------------------
-    sites: tuple[Place, ...] = ()  # the calls that lead to the code being lowered
+    sites: tuple[Span, ...] = ()  # the calls that lead to the code being lowered
     meets: dict[ir.Meet, ir.Types] = field(default_factory=dict)
 
     def note(self, at: Location, value: Value, name: str = "") -> None:

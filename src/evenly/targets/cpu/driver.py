@@ -15,11 +15,11 @@ from numba.extending import intrinsic
 from .calls import (
     ADDRESS,
     ALL,
+    CAPACITY_LANES,
+    CAPACITY_WORKERS,
     FACTS_AT,
     JOINS,
     QUEUES_AT,
-    ROOM_LANES,
-    ROOM_WORKERS,
     RULE,
     SHARES_AT,
     SLOTS,
@@ -171,7 +171,7 @@ def phase(call, threads):
     _call(address, FACTS, 0, slots)
     admitted = _admitted_threads()
     workers = worker_count(facts[SIZE], admitted)
-    if facts[LANES] > given[ROOM_LANES] or workers > given[ROOM_WORKERS]:
+    if facts[LANES] > given[CAPACITY_LANES] or workers > given[CAPACITY_WORKERS]:
         return 0
     divide(address, slots, given[RULE], facts[TILES], facts[ATOMS], workers, given[SHARES_AT])
     if workers > 1 and threads == ALL:

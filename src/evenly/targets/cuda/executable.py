@@ -100,7 +100,7 @@ class CudaExecutable(Executable):
             if path not in made:
                 # Filled with zeros, since `changed` also compares the bytes that the kernels do not write.
                 made[path] = DeviceMemory(self.program.partition_bytes(step), zero=True)
-            item = self._launch(step, binding, None, Held(None, None, made), device)
+            item = self._launch(step, binding, None, LaunchMemory(None, None, made), device)
             Prepared([item], device, stream, self._turn)()
         return made
 
@@ -131,11 +131,11 @@ class CudaExecutable(Executable):
         run = self.program.run(binding, gpu_of(device.device_id), stored)
         at = device.device_id, int(stream.handle)
         memory = workspace.memory("scratch", run.scratch.nbytes, *at)
-        held = Held(memory, workspace.memory("cells", run.zeros, *at), stored)
+        held = LaunchMemory(memory, workspace.memory("cells", run.zeros, *at), stored)
         return [self._launch(step, binding, run.scratch, held, device) for step in run.steps]
 
     def _launch(
-        self, step: Step, binding: Binding, scratch: Scratch | None, held: Held, device: Any
+        self, step: Step, binding: Binding, scratch: Scratch | None, held: LaunchMemory, device: Any
     ) -> Launch:
         kernel, partition = step.kernel, held.stored.get(step.phase.path)
         loaded, code = self._load(kernel, device)
@@ -189,7 +189,7 @@ class Workspace:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class LaunchMemory:
     """The memory that launches use besides that of the arguments."""
 
     scratch: DeviceMemory | None

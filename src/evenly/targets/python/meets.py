@@ -13,7 +13,7 @@ from types import GeneratorType
 from typing import Any
 
 from evenly.language import ir, names
-from evenly.language.diagnostics import Place
+from evenly.language.diagnostics import Span
 from evenly.language.types import Scalar
 
 from .typed import as_type, is_number, weakly
@@ -30,17 +30,17 @@ class Meets:
 
     def __init__(self, table: Mapping[ir.Meet, ir.Types]) -> None:
         self._table = table
-        self._sites: tuple[Place, ...] = ()
+        self._sites: tuple[Span, ...] = ()
 
-    def met(self, place: Place, value: Any, name: str = "") -> Any:
+    def met(self, place: Span, value: Any, name: str = "") -> Any:
         """Convert `value` to the type that it has from `place` on."""
         return _converted(value, self._table.get((self._sites, place, name)))
 
-    def known(self, place: Place, name: str) -> bool:
+    def known(self, place: Span, name: str) -> bool:
         """Whether, from `place` on, `name` has the same type on every path."""
         return self._table.get((self._sites, place, name)) is not None
 
-    def call(self, place: Place, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
+    def call(self, place: Span, function: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
         """Return `function(*given, **named)`, called at `place`."""
         if function is names.reduce:
             return self._reduced(place, *given, **named)
@@ -55,7 +55,7 @@ class Meets:
         of_many = bool(given) and isinstance(given[0], GeneratorType)
         return self.met(place, result) if of_many else result
 
-    def _reduced(self, place: Place, function: Any, values: Any, start: Any) -> Any:
+    def _reduced(self, place: Span, function: Any, values: Any, start: Any) -> Any:
         step = functools.partial(self.call, place, function)
         return self.met(place, names.reduce(step, values, self.met(place, start)))
 

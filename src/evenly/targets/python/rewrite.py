@@ -13,7 +13,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from evenly.language import reads
-from evenly.language.diagnostics import Place
+from evenly.language.diagnostics import Span
 from evenly.language.parse import place_of
 from evenly.language.source import Source, tree_of
 
@@ -74,7 +74,7 @@ def _shift(node: ast.FunctionDef, source: Source) -> None:
 
 
 class _Typed(ast.NodeTransformer):
-    def __init__(self, place: Callable[[Any], Place]) -> None:
+    def __init__(self, place: Callable[[Any], Span]) -> None:
         self._place = place
         self._leaving: list[
             Callable[[], list[ast.stmt]]

@@ -70,7 +70,7 @@ class SimtExecutable(Executable):
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
         run = self.program.run(binding, EMULATED, stored)
-        self._execute(run.steps, binding, room_of(run, stored), seed)
+        self._execute(run.steps, binding, memory_of(run, stored), seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one for each layout."""
@@ -79,8 +79,8 @@ class SimtExecutable(Executable):
         for path, group in itertools.groupby(steps, key=lambda step: step.phase.path):
             kernels = list(group)
             made[path] = aligned(self.program.partition_bytes(kernels[0]))
-            room = Room({path: made[path]}, makes_partition=True)
-            self._execute(kernels, binding, room, self.options.seed)
+            memory = RunMemory({path: made[path]}, makes_partition=True)
+            self._execute(kernels, binding, memory, self.options.seed)
         return made
 
     def changed(self, binding: Binding, stored: Stored) -> ir.Path | None:
@@ -98,47 +98,47 @@ class SimtExecutable(Executable):
         The launches are those for the GPU on which evenly was tuned.
         """
         run = self.program.run(binding, measured(), stored or {})
-        room = room_of(run, stored or {})
-        launches = self._launches(run.steps, binding, room)
-        return self.machine(traced=True).count(launches, self._arrays(binding, room))
+        memory = memory_of(run, stored or {})
+        launches = self._launches(run.steps, binding, memory)
+        return self.machine(traced=True).count(launches, self._arrays(binding, memory))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _execute(self, steps: list[Step], binding: Binding, room: Room, seed: int) -> None:
+    def _execute(self, steps: list[Step], binding: Binding, memory: RunMemory, seed: int) -> None:
         machine = self.machine()
-        launches = self._launches(steps, binding, room)
+        launches = self._launches(steps, binding, memory)
         try:
-            machine.run(launches, self._arrays(binding, room), replace(self.options, seed=seed))
+            machine.run(launches, self._arrays(binding, memory), replace(self.options, seed=seed))
         except Broken as broken:
             raise self._error(broken, machine, seed) from None
-        if room.cells is not None and room.cells.any():
+        if memory.cells is not None and memory.cells.any():
             raise InternalError("blocks that met left something behind: please report it")
 
-    def _launches(self, steps: list[Step], binding: Binding, room: Room) -> list[Launch]:
+    def _launches(self, steps: list[Step], binding: Binding, memory: RunMemory) -> list[Launch]:
         made = []
         for step in steps:
-            partition = room.stored.get(step.phase.path)
-            at = Addresses(address(room.memory), address(room.cells), address(partition))
-            arguments = self.program.arguments(step, binding, room.scratch, at)
+            partition = memory.stored.get(step.phase.path)
+            at = Addresses(address(memory.held), address(memory.cells), address(partition))
+            arguments = self.program.arguments(step, binding, memory.scratch, at)
             grid = step.grid[0], step.grid[1]
             made.append(Launch(step.kernel.name, grid, step.kernel.block, arguments))
         return made
 
-    def _arrays(self, binding: Binding, room: Room) -> list[Memory]:
+    def _arrays(self, binding: Binding, memory: RunMemory) -> list[Memory]:
         """Return all memory that the kernels may access."""
         arrays = []
         for name, path in binding.array_paths:
             v = binding.view(path)
             written = path in self.program.phases.outputs
             arrays.append(Memory(name, v.pointer, v.nbytes, v.dtype.itemsize, written))
-        base = address(room.memory)
-        for piece in room.scratch.pieces.values() if room.scratch else ():
+        base = address(memory.held)
+        for piece in memory.scratch.pieces.values() if memory.scratch else ():
             at = base + piece.offset
             arrays.append(Memory(piece.name, at, piece.nbytes, piece.item, True, initialised=False))
-        if room.cells is not None and len(room.cells):
-            arrays.append(Memory("cells", address(room.cells), room.cells.nbytes, 8, True))
-        for path, buffer in room.stored.items():
+        if memory.cells is not None and len(memory.cells):
+            arrays.append(Memory("cells", address(memory.cells), memory.cells.nbytes, 8, True))
+        for path, buffer in memory.stored.items():
             name, item = f"partition({'.'.join(path)})", self.program.position
-            new = room.makes_partition
+            new = memory.makes_partition
             arrays.append(Memory(name, address(buffer), buffer.nbytes, item, new, not new))
         return arrays
 
@@ -187,19 +187,22 @@ class SimtExecutable(Executable):
 
 
 @dataclass(frozen=True)
-class Room:
-    """The memory of a run besides its arguments. makes_partition: whether this run makes the stored partition."""
+class RunMemory:
+    """The memory of a run besides its arguments.
+
+    held: the scratch memory. makes_partition: whether this run makes the stored partition.
+    """
 
     stored: Stored
     scratch: Scratch | None = None
-    memory: np.ndarray | None = None
+    held: np.ndarray | None = None
     cells: np.ndarray | None = None
     makes_partition: bool = False
 
 
-def room_of(run: Run, stored: Stored) -> Room:
+def memory_of(run: Run, stored: Stored) -> RunMemory:
     """Allocate memory for one run."""
-    return Room(stored, run.scratch, aligned(run.scratch.nbytes), aligned(run.zeros, fill=0))
+    return RunMemory(stored, run.scratch, aligned(run.scratch.nbytes), aligned(run.zeros, fill=0))
 
 
 def address(array: np.ndarray | None) -> int:
