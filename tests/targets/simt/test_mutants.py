@@ -92,8 +92,9 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "scan.cuh": (scan, scan),
     "split.cuh": (
         merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, merge, merge, merge, merge_by_tile,
-        merge_full, merge, persistent_effects,
+        merge_full, merge,
     ),
+    "persistent.cuh": (persistent_effects,),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
@@ -102,7 +103,8 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "grid.cuh": (totals,),
     "group.cuh": (group_48,),
     "scan.cuh": (scan,),
-    "split.cuh": (merge_by_tile, merge, merge, merge, persistent),
+    "split.cuh": (merge_by_tile, merge, merge, merge),
+    "persistent.cuh": (persistent,),
 }
 
 
@@ -182,7 +184,7 @@ LIMITS = [
     Mutant("split.cuh", "return b.z0 + (i < nz ? i : last);", "i < nz", "i <= nz", merge_full_long, "bounds"),
     Mutant("split.cuh", "const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", full_empty_first, "bounds"),
     Mutant("split.cuh", "if (atoms == 0) {", "atoms == 0", "false", without_atoms, "bounds"),
-    Mutant("split.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
+    Mutant("persistent.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
     Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
@@ -200,8 +202,8 @@ MISSING = [
     Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
-    Mutant("split.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
-    Mutant("split.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
+    Mutant("persistent.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
+    Mutant("persistent.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
     Mutant("split.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
     Mutant("split.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
     Mutant("carry.cuh", "c.out_tile[block_rank()] = tile;", *GONE, share, "uninitialised"),
@@ -245,7 +247,7 @@ MASKS = [
     Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
 ]  # fmt: skip
 TURNS = [  # two halves in turn, and barriers of one's own
-    Mutant("split.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
+    Mutant("persistent.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
     Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),

@@ -6,7 +6,7 @@ Nothing here uses a device. Target `cuda` launches the steps on a GPU, `simt` ex
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -101,18 +101,19 @@ class Addresses:
 
 
 class Program:
-    """The emitted kernels of a program under a schedule."""
+    """The emitted kernels of a program under a schedule. position: the bytes of a position."""
 
     def __init__(
         self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
-        self.phases, self.wide = phases, wide
-        given = phases.name, schedule, layouts, phases.outputs
+        self.phases = phases
+        unit = Unit(phases.name, schedule, layouts, phases.outputs, wide)
         try:
-            self.codes = emit(phases, Unit(*given, wide))
+            self.codes = emit(phases, unit)
         except TooNarrow:
-            self.wide = True
-            self.codes = emit(phases, Unit(*given, wide=True))
+            unit = replace(unit, wide=True)
+            self.codes = emit(phases, unit)
+        self.wide, self.position = unit.wide, unit.position
 
     def run(self, binding: Binding, gpu: Gpu, stored: Paths = ()) -> Run:
         """Compute what a run on these arguments needs. stored: the layouts whose partitions the plan has stored."""
@@ -153,11 +154,6 @@ class Program:
             if code.lanes is not None:
                 lanes = lanes_of(code.lanes, binding)
             yield code, code.sizing(sizes, lanes, gpu)
-
-    @property
-    def position(self) -> int:
-        """The bytes of a position."""
-        return 8 if self.wide else 4
 
     # ---- memory ----------------------------------------------------------------------------------
     def _scratch(self, sized: list[Sized], binding: Binding, stored: Paths) -> Scratch:

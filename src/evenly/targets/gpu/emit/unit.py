@@ -37,8 +37,9 @@ class Unit:
         return 8 if self.wide else 4
 
     @property
-    def head(self) -> list[str]:
-        return [f"using pos = {'long long' if self.wide else 'int'};", ""]
+    def position_type(self) -> str:
+        """The line that defines `pos`."""
+        return f"using pos = {'long long' if self.wide else 'int'};"
 
     def kernel(
         self,
@@ -63,7 +64,8 @@ class Unit:
         declared = [p.text for p in parameters]
         shown = view_lines(references, self.written) if views else []
         lines = [
-            *self.head,
+            self.position_type,
+            "",
             *before,
             "",
             f"EV_KERNEL({block}{f', {min_blocks}' if min_blocks else ''}) {name}({_wrapped(declared)}) {{",

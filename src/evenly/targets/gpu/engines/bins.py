@@ -115,8 +115,7 @@ def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
         line for n, code in asked.items() for line in position_function(text, n, code, phase.at)
     ]
     members = struct_members(text.references, unit.written, False)
-    position = f"  using pos = {'long long' if unit.wide else 'int'};"
-    struct = ["struct Tiles {", position, *members, *functions, "};"]
+    struct = ["struct Tiles {", f"  {unit.position_type}", *members, *functions, "};"]
     tiles = f"  const Tiles tiles{{{struct_values(text.references)}}};"
     kernels = tuple(
         unit.kernel(

@@ -15,12 +15,8 @@ from ..emit.parameters import Parameter
 from ..engine import Counts
 from .split import SplitEngine, SplitKernels
 
-SHUFFLED = (
-    1,
-    2,
-    4,
-    8,
-)  # items whose values of up to 8 bytes lanes exchange without shared memory (device/group.cuh)
+# Of so many items, lanes exchange values of up to 8 bytes without shared memory (device/group.cuh).
+SHUFFLED = (1, 2, 4, 8)
 
 
 class BlockEngine(SplitEngine):

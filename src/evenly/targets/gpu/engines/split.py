@@ -115,8 +115,8 @@ class SplitKernels:
 
     def members(self) -> list[str]:
         """Return the kernel's arguments as members of a struct. `pos` comes first, since members use it."""
-        position = f"  using pos = {'long long' if self.unit.wide else 'int'};"
-        return [position, *struct_members(self.text.references, self.unit.written, self.lane)]
+        unit, references = self.unit, self.text.references
+        return [f"  {unit.position_type}", *struct_members(references, unit.written, self.lane)]
 
     def values(self, lane: str = "lane") -> str:
         """Return the values of `members`. lane: the lane of a dense axis, where there is one."""
