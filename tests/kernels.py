@@ -137,6 +137,29 @@ def halved(A, y):
         y[row] = total
 
 
+@ev.func
+def latest(a, b):
+    """Associative, not commutative; its identity is 0."""
+    return b if b != 0 else a
+
+
+@ev.kernel
+def scanned(A, start, kept, top, neighbours):
+    """Each row's positive entries, one after another; its greatest running sum; products of neighbouring entries."""
+    for row in A.tiles():
+        best = 0.0
+        total = 0.0
+        for k in A.atoms(row):
+            v = A.value(k)
+            at = ev.rank(v > 0)
+            best = max(best, ev.scan(v))
+            total += v * ev.scan(v, latest, start=0.0, exclusive=True)
+            if v > 0:
+                kept[start[row] + at] = A.column(k)
+        top[row] = best
+        neighbours[row] = total
+
+
 @dataclass(frozen=True)
 class Case:
     """arguments(layout, matrix, dtype) gives all arguments; `outputs` are the places of the stored ones."""
@@ -150,6 +173,13 @@ class Case:
 def _nan(n: Any, dtype: Any) -> np.ndarray:
     """An array of NaN, so that an element that the kernel does not store shows."""
     return np.full(n, np.nan, dtype)
+
+
+def _positives(matrix: Any) -> np.ndarray:
+    """Where each row's positive entries go, if all are put one after another."""
+    stored = scipy.sparse.csr_array(matrix)
+    before = np.concatenate([[0], np.cumsum(stored.data > 0)])
+    return before[stored.indptr].astype(np.int32)
 
 
 CASES = {
@@ -205,6 +235,18 @@ CASES = {
     ),
     "normalised": Case(
         normalised, lambda L, M, t: (L, _nan(M.shape[0], t), _nan(M.shape[0], t)), (1, 2)
+    ),
+    "scanned": Case(
+        scanned,
+        lambda L, M, t: (
+            L,
+            _positives(M),
+            np.full(max(int(_positives(M)[-1]), 1), -9, np.int32),
+            _nan(M.shape[0], t),
+            _nan(M.shape[0], t),
+        ),
+        (2, 3, 4),
+        True,  # the order of a row's blocks is its atoms' order
     ),
 }
 

@@ -84,6 +84,9 @@ def _definitions(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[_Defin
             case ir.Accumulate(accumulator=accumulator, values=values):
                 for var in accumulator.fields:
                     yield _Definition(var, (), (*under, *values))
+            case ir.Scan(values=values, results=results):
+                for var in results:
+                    yield _Definition(var, (), (*under, *values))
             case ir.For(var=var):
                 yield _Definition(var, (), inner)
         for nested in walk.blocks(s):

@@ -302,6 +302,20 @@ class Accumulate(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Scan(Stmt):
+    """Set `results` to what the tile's atoms before this one have contributed; this one, too, unless `exclusive`.
+
+    The accumulator's fields hold the running values of the pass. Its operation need not be commutative.
+    """
+
+    accumulator: Accumulator
+    values: tuple[Expr, ...]
+    results: tuple[Var, ...]
+    exclusive: bool
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Pass(Stmt):
     """One walk over the atoms of the current tile. After it the accumulators' fields hold the results."""
 

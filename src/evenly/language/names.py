@@ -78,6 +78,33 @@ def reduce(function: Callable[[Any, Any], Any], values: Iterator[Any], start: An
     return result
 
 
+def scan(
+    value: Any, f: Callable[[Any, Any], Any] | None = None, start: Any = None, *, exclusive: bool = False
+) -> Any:
+    """Scan over the atoms of a tile, in their order: `before[k] = ev.scan(A.value(k), exclusive=True)`.
+
+    Returns the sum of `value` over the tile's atoms up to this one, or before it if `exclusive`; a first `start`
+    is added. `f`: an associative `@ev.func` of two arguments takes the place of the sum; it need not be commutative,
+    and `start` is its identity, a number or a tuple of numbers. In a loop over the tile's own atoms, outside
+    conditions and inner loops. Floats are combined in an order that follows from the schedule and the layout alone.
+    """
+    raise _unplaced("scan")
+
+
+def rank(condition: Any) -> Any:
+    """Return how many of the tile's atoms before this one meet the condition: `at = ev.rank(A.value(k) > 0)`.
+
+    It is an integer, 0 for the first of them. Used as `scan` is.
+    """
+    raise _unplaced("rank")
+
+
+def _unplaced(name: str) -> InputError:
+    return InputError(
+        f"ev.{name}()", expected="a call in a kernel's loop over atoms", given="a call from plain Python"
+    )
+
+
 def lanes(n: int) -> range:
     """A dense axis of length `n` that threads may share.
 

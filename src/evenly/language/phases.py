@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from . import ir, walk
 from .diagnostics import Location
+from .scans import has_scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,19 @@ class Split:
 
     @property
     def needs_tile(self) -> bool:
-        return bool(self.state) or self.tile in walk.variables_read(self.pass_.body)
+        return (
+            self.scans or bool(self.state) or self.tile in walk.variables_read(self.pass_.body)
+        )
 
     @property
     def has_effects(self) -> bool:
-        return any(isinstance(s, ir.EFFECTS) for s in walk.statements(self.pass_.body))
+        return self.scans or any(
+            isinstance(s, ir.EFFECTS) for s in walk.statements(self.pass_.body)
+        )
+
+    @property
+    def scans(self) -> bool:
+        return has_scans(self.pass_.body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,10 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) ->
             if not effects and live.isdisjoint(acc.fields):
                 return None
             live.update(acc.fields)
+        case ir.Scan(results=results):
+            if live.isdisjoint(results):
+                return None
+            live.difference_update(results)
         case ir.If(then=then, otherwise=otherwise):
             return _keep_if(s, then, otherwise, live, effects, leaving)
         case ir.While() | ir.For():

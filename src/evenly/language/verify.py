@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from . import ir, walk
 from .dependence import Dependence, depend
 from .diagnostics import Location, refuse
+from .scans import scanned
 from .specs import LayoutSpec, Spec
 
 
@@ -32,7 +33,7 @@ def _stores(loop: ir.TileLoop) -> None:
             "accumulate into a variable and store it after the loop, or use an atomic",
         )
     for p in walk.statements(loop.body):
-        for s in _met(p.body, p.atom) if isinstance(p, ir.Pass) else ():
+        for s in _met(p.body, p.atom, *scanned(p)) if isinstance(p, ir.Pass) else ():
             _refuse(
                 s.at,
                 f"every atom stores into the same element of {s.array.name}: "
@@ -41,12 +42,12 @@ def _stores(loop: ir.TileLoop) -> None:
             )
 
 
-def _met(block: ir.Block, runs: ir.Var) -> Iterator[ir.Store]:
-    """Yield the stores into elements that do not depend on the tile (or atom) `runs`.
+def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
+    """Yield the stores into elements that do not depend on `runs`: the tile, or the atom and what is scanned over atoms.
 
     Stores of one constant into an array are left out.
     """
-    varying = Dependence(block, {runs}).varying()
+    varying = Dependence(block, runs).varying()
     constants: dict[ir.Array, ir.Expr] = {}
     for s in walk.statements(block):
         if isinstance(s, ir.Store) and not depend(s.indices, varying):

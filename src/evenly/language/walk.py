@@ -56,7 +56,7 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (c,)
         case ir.For(start=a, stop=b, step=c):
             return (a, b, c)
-        case ir.Accumulate(values=values):
+        case ir.Accumulate(values=values) | ir.Scan(values=values):
             return values
         case ir.Pass(accumulators=accumulators):
             return tuple(x for a in accumulators for x in a.identity)
@@ -108,6 +108,8 @@ def assigned(s: ir.Stmt) -> tuple[ir.Var, ...]:
             return (v,)
         case ir.For(var=v):
             return (v,)
+        case ir.Scan(results=results):
+            return results
         case ir.Pass(atom=atom, accumulators=accumulators):
             return (atom, *(v for a in accumulators for v in a.fields))
     return ()
@@ -173,7 +175,7 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, before=map_block(a, f), condition=go(c), body=map_block(b, f))
         case ir.For(start=x, stop=y, step=z, body=b):
             return replace(s, start=go(x), stop=go(y), step=go(z), body=map_block(b, f))
-        case ir.Accumulate(values=values):
+        case ir.Accumulate(values=values) | ir.Scan(values=values):
             return replace(s, values=tuple(map(go, values)))
         case ir.Pass(body=b):
             return replace(s, body=map_block(b, f))

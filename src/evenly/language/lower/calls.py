@@ -26,7 +26,7 @@ from ..types import (
     read_as,
     real_of,
 )
-from . import expressions, functions, hints, methods, reductions, statements
+from . import expressions, functions, hints, methods, reductions, scans, statements
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context, leaves
 from .values import (
@@ -361,6 +361,8 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     names.argmax: _reduction("argmax"),
     names.first: _reduction("first"),
     names.reduce: _reduce,
+    names.scan: scans.scan,
+    names.rank: scans.rank,
     builtins.range: _range("range"),
     names.lanes: _range("lanes"),
     builtins.len: _len,

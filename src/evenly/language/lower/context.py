@@ -54,10 +54,12 @@ class Walk:
     """The loop over atoms being lowered. `accumulators`: by the user's names.
 
     `again`: whether it is in a serial loop, whose iterations follow each other.
+    `conditional`: how many conditions are around it.
     """
 
     atom: ir.Var
     again: bool = False
+    conditional: int = 0
     accumulators: list[Any] = field(default_factory=list)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from .. import combine, ir
+from .. import combine, ir, scans
 from .. import syntax as s
 from ..diagnostics import Location
 from ..types import POS, promote
@@ -68,7 +69,8 @@ def walk_atoms(
     atom = cx.variable("k", POS)
     cx.owned.discard(id(atom))
     outer_loop, cx.loop = cx.loop, None
-    cx.walk = Walk(atom, outer_loop is not None and outer_loop.kind != "lanes")
+    again = outer_loop is not None and outer_loop.kind != "lanes"
+    cx.walk = Walk(atom, again, cx.conditional)
     grids = {n: v for n, v in cx.env.items() if isinstance(v, Accumulating) and v.grid}
     inner = {n: _partial(cx, n, v) for n, v in grids.items()}
     env = dict(cx.env)
@@ -76,7 +78,9 @@ def walk_atoms(
     with cx.writing() as block:
         bound = methods.atom_id(cx, cx.tiles.layout, cx.tiles.position, atom)
         masked(cx, cx.tiles.layout, cx.tiles.position, atom, lambda: body(bound, atom))
-    effects.check(tuple(block), "atoms", (atom, *leaves(bound)))
+    pass_ = ir.Pass(atom, (), tuple(block), at)
+    effects.check(tuple(block), "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
+    scans.check(pass_)
     used = {s_.accumulator: None for s_ in _accumulates(tuple(block))}
     cx.walk, cx.loop, cx.env = None, outer_loop, env
     named = [
@@ -89,7 +93,7 @@ def walk_atoms(
         for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values()))
         if a in used or a in (extra or ()) or a in named
     ]
-    cx.emit(ir.Pass(atom, tuple(dict.fromkeys(accumulators)), tuple(block), at))
+    cx.emit(replace(pass_, accumulators=tuple(dict.fromkeys(accumulators))))
     for name, state in grids.items():
         part = inner[name]
         if part.accumulator in used:

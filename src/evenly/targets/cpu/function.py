@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from evenly.language import ir
 from evenly.language.phases import Once, Owned, Phase, Split
+from evenly.language.scans import has_scans
 from evenly.language.schedule_code import ScheduleCode
 
 from .facts import answers
@@ -45,6 +46,8 @@ class How:
         code = self.codes.get(phase.path) if self.divided == "methods" else None
         if code is None or isinstance(phase, Owned) != (self.owner != "share"):
             return None  # the methods of a schedule that shares tiles do not apply to phases with whole tiles
+        if isinstance(phase, Split) and has_scans(phase.pass_.body):
+            return None
         if isinstance(phase, Owned) and is_plain(code, phase.layout, self.owner, self.size):
             return None
         return code
@@ -78,7 +81,9 @@ def emit_function(
 def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     answers(w, phase)
     grid = Grid(w, number, phase.grid)
-    pieces = Pieces(w, number, phase) if isinstance(phase, Split) and phase.leave else None
+    pieces = None
+    if isinstance(phase, Split) and phase.leave and not has_scans(phase.pass_.body):
+        pieces = Pieces(w, number, phase)
     if not phase.grid and pieces is None:
         _work(w, number, phase, how)
         return

@@ -25,6 +25,7 @@ def emit_owned(
     grid.start()
     w.block(phase.prelude)
     w.tile = phase.tile
+    w.in_order = whole_tile(phase.layout, ir.Const(1, POS))
     if code is None:
         _consecutive(w, phase)
     elif owner == "group":
@@ -36,7 +37,7 @@ def emit_owned(
 
 def _consecutive(w: Writer, phase: Owned) -> None:
     """Write a loop over consecutive tiles. Each worker has about the same amount of work."""
-    w.atoms = whole_tile(phase.layout, ir.Const(1, POS))
+    w.atoms = w.in_order
     first_tile, *_, end_whole = w.share()
     with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
         w.block(phase.body)

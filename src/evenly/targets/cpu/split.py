@@ -4,7 +4,7 @@ A worker's first and last tile may be partial. It leaves every tile that starts 
 It saves its pieces of the others: of its first tile, which ends in its share (the head), and of its
 last, which ends in a later worker's (the tail). When all workers have finished, one of them walks over
 these pieces in order and leaves the tiles that they form. The order in which atoms are combined depends
-on the number of workers alone.
+on the number of workers alone. A worker walks whole tiles, those that end in its share, if atoms are scanned.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from evenly.language import ir
 from evenly.language.phases import Split
+from evenly.language.scans import has_scans, running
 from evenly.language.types import POS
 
 from .grid import Grid
@@ -79,8 +80,7 @@ class Pieces:
             self.writer.combine(acc, tuple(place[v] for v in acc.fields), acc.fields)
 
     def copy(self, into: Sequence[ir.Var], source: Sequence[ir.Expr]) -> None:
-        for v, e in zip(into, source, strict=True):
-            self.writer.line(f"{self.writer.text.var(v)} = {self.writer.text.expr(e)}")
+        self.writer.copy(into, source)
 
     def _tile(self) -> str:
         return self.writer.scratch(self.number, "piece_tile", size=2)
@@ -120,11 +120,15 @@ def emit_split(w: Writer, number: int, phase: Split) -> None:
     """Write the code for one worker's share of consecutive atoms."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     share = w.share()
-    pieces.none()
+    scans = has_scans(phase.pass_.body)
+    if not scans:
+        pieces.none()
     grid.start()
-    if phase.leave:
+    if scans:
+        _whole_tiles(w, phase, share[0], share[-1])
+    elif phase.leave:
         _edges(w, phase, pieces, share)
-        _whole_tiles(w, phase, share)
+        _whole_tiles(w, phase, *share[-2:])
     else:
         _all_tiles(w, phase, share)
     grid.keep()
@@ -151,8 +155,7 @@ def _edges(w: Writer, phase: Split, pieces: Pieces, share: list[str]) -> None:
                 pieces.keep(edge, tile)
 
 
-def _whole_tiles(w: Writer, phase: Split, share: list[str]) -> None:
-    *_, first_whole, end_whole = share
+def _whole_tiles(w: Writer, phase: Split, first_whole: str, end_whole: str) -> None:
     t = w.text
     at, tile = engine_var("at"), t.var(phase.tile)
     w.line(f"{tile} = {first_whole}")
@@ -183,5 +186,5 @@ def _all_tiles(w: Writer, phase: Split, share: list[str]) -> None:
 
 def _atoms(w: Writer, phase: Split, at: ir.Var, stop: ir.Var, once: bool = False) -> None:
     w.block(phase.enter)
-    w.identities(phase.pass_.accumulators)
+    w.identities((*phase.pass_.accumulators, *running(phase.pass_)))
     w.atom_loop(phase.pass_, (at, stop, ir.Const(1, POS)), once)

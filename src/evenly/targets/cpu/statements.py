@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers
+from evenly.language.scans import running
 from evenly.language.types import POS, words_of
 from evenly.targets.printing.statements import Statements, Words
 
@@ -34,6 +35,7 @@ class Writer(Statements[Text]):
     def __init__(self, text: Text) -> None:
         super().__init__(text)
         self.atoms: ir.Inline | None = None  # the range of a tile's atoms; required for passes
+        self.in_order: ir.Inline | None = None  # all of a tile's atoms, which scans walk in order
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
@@ -115,7 +117,11 @@ class Writer(Statements[Text]):
         """Write a pass over a whole tile. If a group shares the tile, its members run in sequence."""
         assert self.atoms is not None
         assert self.tile is not None
-        self.identities(s.accumulators)
+        self.identities((*s.accumulators, *running(s)))
+        if running(s):
+            assert self.in_order is not None
+            self.atom_loop(s, self.inline(self.in_order, self.tile))
+            return
         if self.ranks is None:
             self.atom_loop(s, self.inline(self.atoms, self.tile))
             return

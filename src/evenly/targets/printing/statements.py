@@ -5,7 +5,7 @@ How stores, loops and passes look depends on the target, and on whether a thread
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
@@ -96,6 +96,8 @@ class Statements(Generic[T]):
                 self.simple("continue")
             case ir.Accumulate(accumulator=acc, values=values):
                 self.accumulate(acc, values)
+            case ir.Scan():
+                self.scan(s)
             case ir.Pass():
                 self.walk(s)
             case ir.Print(parts=parts):
@@ -153,6 +155,19 @@ class Statements(Generic[T]):
                 self.assign(part, self.text.expr(value))
                 held.append(part)
         self.combine(acc, acc.fields, tuple(held))
+
+    def scan(self, s: ir.Scan) -> None:
+        """Write a step of a running value, for a processor that walks all of a tile's atoms in order."""
+        acc = s.accumulator
+        if s.exclusive:
+            self.copy(s.results, acc.fields)
+        self.accumulate(acc, s.values)
+        if not s.exclusive:
+            self.copy(s.results, acc.fields)
+
+    def copy(self, into: Sequence[ir.Var], source: Sequence[ir.Expr]) -> None:
+        for v, e in zip(into, source, strict=True):
+            self.assign(v, self.text.expr(e))
 
     def combine(
         self,

@@ -8,6 +8,7 @@ evenly.layouts.contract).
 from __future__ import annotations
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,13 @@ class Walk:
     tiles: LayoutView | None = None
     position: int = -1
     id: Any = None
+    atoms: Callable[[], AtomIterator | None] = lambda: None  # the walk over its tile's atoms
+
+    def running(self) -> dict[Any, Any]:
+        """Return the running values of that walk."""
+        atoms = self.atoms()
+        assert atoms is not None
+        return atoms.running
 
 
 class Seen:
@@ -188,6 +196,10 @@ class AtomIterator:
         self._view, self._tile = view, tile
         self._next, self._end = int(view._run("begin", tile)), int(view._run("end", tile))
         self.current: Any = None
+        self.running: dict[Any, Any] = {}
+        walk = view._walk
+        if walk.tiles is view and walk.position == tile and walk.atoms() is None:
+            walk.atoms = weakref.ref(self)  # a generator need not walk all atoms: then it is dropped
 
     def __iter__(self) -> AtomIterator:
         return self
@@ -199,4 +211,6 @@ class AtomIterator:
             if not view._masked or view._run("valid", self._tile, position):
                 self.current = view._atom_id(self._tile, position)
                 return self.current
+        if view._walk.atoms() is self:
+            view._walk.atoms = lambda: None
         raise StopIteration

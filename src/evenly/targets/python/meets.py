@@ -16,6 +16,7 @@ from evenly.language import ir, names
 from evenly.language.diagnostics import Span
 from evenly.language.types import Scalar
 
+from . import operators
 from .typed import as_type, is_number, weakly
 
 
@@ -28,8 +29,12 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 class Meets:
     """The table of one run, and the calls that it is currently in."""
 
-    def __init__(self, table: Mapping[ir.Meet, ir.Types]) -> None:
+    def __init__(
+        self, table: Mapping[ir.Meet, ir.Types], running: Callable[[], dict[Any, Any]]
+    ) -> None:
+        """running: returns the running values of the walk over atoms that the run is in."""
         self._table = table
+        self._running = running
         self._sites: tuple[Span, ...] = ()
 
     def met(self, place: Span, value: Any, name: str = "") -> Any:
@@ -44,6 +49,10 @@ class Meets:
         """Return `function(*given, **named)`, called at `place`."""
         if function is names.reduce:
             return self._reduced(place, *given, **named)
+        if function is names.scan:
+            return self._scanned(place, *given, **named)
+        if function is names.rank:
+            return self._scanned(place, *(int(bool(c)) for c in given), exclusive=True)
         if getattr(function, "inlined", False):
             outer, self._sites = self._sites, (*self._sites, place)
             try:
@@ -58,6 +67,19 @@ class Meets:
     def _reduced(self, place: Span, function: Any, values: Any, start: Any) -> Any:
         step = functools.partial(self.call, place, function)
         return self.met(place, names.reduce(step, values, self.met(place, start)))
+
+
+    def _scanned(
+        self, place: Span, value: Any, f: Any = None, start: Any = None, *, exclusive: Any = False
+    ) -> Any:
+        """Keep the running value of this call in the walk over the tile's atoms."""
+        step = operators.add if f is None else functools.partial(self.call, place, f)
+        key, running = (self._sites, place), self._running()
+        before = running.get(key)
+        if before is None:
+            before = self.met(place, 0 if start is None else start)
+        running[key] = after = self.met(place, step(before, value))
+        return before if exclusive else after
 
 
 def _converted(value: Any, types: ir.Types) -> Any:

@@ -42,12 +42,12 @@ class _Run:
     """One run. It prepares each function once, when it is first used."""
 
     def __init__(self, meets: Mapping[Meet, Types]) -> None:
-        table = Meets(meets)
+        self.walk = Walk(self.method)
+        table = Meets(meets, self.walk.running)
         self.ours = {n: getattr(table, n) for n in ("met", "known", "call")}
         self.ours["failed"] = self.failed
         self.prepared: dict[Any, Callable[..., Any]] = {}
         self.codes: dict[CodeType, str] = {}
-        self.walk = Walk(self.method)
 
     def function(self, function: Callable[..., Any], source: Source) -> Callable[..., Any]:
         made = self.prepared.get(function)

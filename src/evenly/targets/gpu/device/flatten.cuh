@@ -2,6 +2,7 @@
 // Signatures and terms: split.cuh.
 #pragma once
 #include "carry.cuh"
+#include "running.cuh"
 
 namespace ev {
 
@@ -19,6 +20,7 @@ template <class Phase, int G, int T> struct group_flatten {
   static_assert(G >= 2, "a group of one walks its tile itself");
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
   static constexpr bool steps = folds || Phase::has_effects;
+  static constexpr bool scans = scan_of<Phase>::value;
   static constexpr bool looks = folds || (steps && Phase::needs_tile);
   static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // of a group, including those without a rank
 
@@ -79,6 +81,14 @@ template <class Phase, int G, int T> struct group_flatten {
     }
   }
 
+  // One atom a lane, for a phase that scans. running: what the group's earlier atoms leave open.
+  template <class Running> EV_DEVICE void step_scanned(Value& v, Running& running, bool has, pos tile, pos atom, pos begin) {
+    Running own = no_atoms<Phase>();
+    if (has) own = {phase.scanned(phase.enter(tile), tile, atom), atom == begin};
+    const Running before = g.scan(own, running);
+    if (has) phase.step_scanned(v, phase.enter(tile), tile, atom, own.starts ? Phase::scan_identity() : before.value);
+  }
+
   template <class Grid> EV_DEVICE void tiles_from(pos base, pos tiles, Grid& grid) {
     const int rank = g.rank();
     const pos stop = G < tiles - base ? base + G : tiles;
@@ -93,15 +103,19 @@ template <class Phase, int G, int T> struct group_flatten {
     Value mine = start();
     if constexpr (steps) {
       int at = 0;
+      [[maybe_unused]] segment<typename scan_of<Phase>::type> running;
+      if constexpr (scans) running = no_atoms<Phase>();
       for (pos from = first; from < last; from += G) {
         bool has = g.active() && rank < last - from;
         int where = G;
         Value v = start();
         if (has) {
           if constexpr (looks) where = at = tile_of(from + rank, at);
-          if constexpr (Phase::needs_tile) phase.step(v, phase.enter(base + at), base + at, from + rank);
+          if constexpr (scans) {}  // below, by all lanes
+          else if constexpr (Phase::needs_tile) phase.step(v, phase.enter(base + at), base + at, from + rank);
           else phase.step(v, typename Phase::State{}, (pos)0, from + rank);
         }
+        if constexpr (scans) step_scanned(v, running, has, base + at, from + rank, at == 0 ? first : ends[at - 1]);
         if constexpr (folds) {
           pos low = begin > from ? begin - from : 0, high = end > from ? end - from : 0;
           collect(mine, scan(where, v), low < G ? (int)low : G, high < G ? (int)high : G);

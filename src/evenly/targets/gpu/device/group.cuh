@@ -143,6 +143,41 @@ template <int G, int T, bool Converged = false> struct group {
     else { share(v); return gather<V>(); }
   }
 
+  // Returns `running`, and after it the values of the members of lower rank, in order. `running` then takes in the values
+  // of all members. Every member calls it; one without a rank brings the identity.
+  template <class V> EV_DEVICE V scan(const V& v, V& running) const {
+    if constexpr (G == 1) {
+      const V before = running;
+      running = V::combine(running, v);
+      return before;
+    } else {
+      constexpr int lanes = in_warp ? G : 32;
+      const int lane = in_warp ? member : lane_rank();
+      V through = v;
+      #pragma unroll
+      for (int o = 1; o < lanes; o <<= 1) {
+        const V earlier = value_up(mask(), through, o);
+        if (lane >= o) through = V::combine(earlier, through);
+      }
+      const V below = value_up(mask(), through, 1);
+      V into = running;
+      if constexpr (in_warp) {
+        running = V::combine(running, value_from(mask(), through, lane_rank() - member + G - 1));
+      } else {
+        turn ^= 1;
+        V* part = partials<V>(turn);
+        if (lane == 31) part[member / 32] = through;
+        sync();
+        #pragma unroll
+        for (int w = 0; w < warps; ++w) {
+          if (w == member / 32) into = running;
+          running = V::combine(running, part[w]);
+        }
+      }
+      return lane == 0 ? into : V::combine(into, below);
+    }
+  }
+
 private:
   int which, member;          // the group's index in the block; the thread's rank in the group
   mutable int turn = 0;       // the half of `partials` that the next reduction uses

@@ -2,6 +2,7 @@
 // Signatures and terms: split.cuh.
 #pragma once
 #include "carry.cuh"
+#include "running.cuh"
 
 namespace ev {
 
@@ -21,12 +22,29 @@ namespace ev {
 template <class Phase, class Sched, int T> struct thread_share {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
-  static constexpr bool folds = Phase::has_value && Phase::has_leave;
+  static constexpr bool folds = Phase::has_value && Phase::has_leave, scans = scan_of<Phase>::value;
 
   Value head, tail;              // part of the tile that was open before this thread and ends in it; of the open tile
   pos head_tile = -1;            // -1: no such tile
   pos open_tile = carry_nothing; // as Carries::out_tile
   bool resets = false;           // the tile open at the end is not the one that was open before
+  typename scan_of<Phase>::type running;  // of the open tile, if the phase scans (running.cuh)
+
+  // Returns what this thread's atoms leave open.
+  EV_DEVICE segment_of<Phase> survey(const Phase& phase, const Sched& sched) const {
+    segment_of<Phase> open = no_atoms<Phase>();
+    const auto state = sched.setup();
+    const auto tiles = sched.tiles(state);
+    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
+      if (phase.begin(tile) == phase.end(tile)) continue;
+      const auto part = sched.atoms(state, tile);
+      if (part.start >= part.stop) continue;
+      if (part.start == phase.begin(tile)) open = {Phase::scan_identity(), 1};
+      const auto entered = phase.enter(tile);
+      for (pos k = part.start; k < part.stop; ++k) open.value = Phase::Scan::combine(open.value, phase.scanned(entered, tile, k));
+    }
+    return open;
+  }
 
   template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
     if constexpr (folds) head = tail = Phase::identity();
@@ -37,8 +55,10 @@ template <class Phase, class Sched, int T> struct thread_share {
       if (begin == end) { close(phase, tile, true, start(), grid); continue; }
       const auto part = sched.atoms(state, tile);
       if (part.start >= part.stop) continue;
-      Value v = fold(phase, tile, part.start, part.stop);
       bool whole = part.start == begin;
+      if constexpr (scans)
+        if (whole) running = Phase::scan_identity();
+      Value v = fold(phase, tile, part.start, part.stop);
       if (part.stop == end) close(phase, tile, whole, v, grid);
       else if constexpr (folds) { tail = v; open_tile = tile; resets = resets || whole; }
     }
@@ -49,9 +69,16 @@ private:
     if constexpr (Phase::has_value) return Phase::identity();
     else return Value{};
   }
-  EV_DEVICE Value fold(const Phase& phase, pos tile, pos from, pos to) const {
+  EV_DEVICE Value fold(const Phase& phase, pos tile, pos from, pos to) {
     Value v = start();
-    if constexpr (folds || Phase::has_effects) {
+    if constexpr (scans) {
+      const auto state = phase.enter(tile);
+      for (pos k = from; k < to; ++k) {
+        const auto own = phase.scanned(state, tile, k);
+        phase.step_scanned(v, state, tile, k, running);
+        running = Phase::Scan::combine(running, own);
+      }
+    } else if constexpr (folds || Phase::has_effects) {
       typename Phase::State state{};
       if constexpr (Phase::needs_tile) state = phase.enter(tile);
       for (pos k = from; k < to; ++k) phase.step(v, state, tile, k);
@@ -75,6 +102,12 @@ EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase
   auto grid = grid_start<Phase>();
   walker mine;
   if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
+  if constexpr (walker::scans) {
+    const group<32, T> warp;
+    segment_of<Phase> open = no_atoms<Phase>();
+    const segment_of<Phase> before = warp.scan(mine.survey(phase, sched), open);
+    mine.running = segment_of<Phase>::combine(open_before_warp<Phase, T>(phase, open), before).value;
+  }
   mine.walk(phase, sched, grid);
   if constexpr (walker::folds) {
     Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above

@@ -39,6 +39,7 @@
 #include "grid.cuh"
 #include "links.cuh"
 #include "rules.cuh"
+#include "running.cuh"
 
 namespace ev {
 
@@ -58,6 +59,7 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
   static constexpr bool steps = folds || Phase::has_effects;
   static constexpr bool needs_tile = steps && Phase::needs_tile;
+  static constexpr bool scans = scan_of<Phase>::value;
   static constexpr bool marks = folds || needs_tile;
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
@@ -244,6 +246,51 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
   }
 
+  // Bit k: a tile starts in slot load_slot() + 32 * k, since one ends in the slot before it. To be called before
+  // expand_tiles. The chunk's first slot has none before it.
+  EV_DEVICE Ends own_starts(const Bounds& b) const {
+    const int nz = (int)(b.z1 - b.z0), first = load_slot();
+    Ends starts = 0;
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const int i = first + k * 32;
+      if (0 < i && i < nz) starts |= (Ends)(ids[i - 1] != 0) << k;
+    }
+    return starts;
+  }
+  // As `load`, for a phase that scans (running.cuh). The lanes scan 32 slots at a time.
+  EV_DEVICE void load_scanned(const Bounds& b, Ends starts, Value* v) const {
+    using part = segment_of<Phase>;
+    const int nz = (int)(b.z1 - b.z0), first = load_slot();
+    pos tile[I];
+    part own[I];
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const int i = first + k * 32;
+      own[k] = no_atoms<Phase>();
+      if (i < nz) {
+        tile[k] = tile_at(b, i);
+        own[k] = {phase.scanned(phase.enter(tile[k]), tile[k], b.z0 + i), (int)(starts >> k & 1)};
+      }
+      if (i == 0 && nz > 0) own[k].starts = phase.begin(tile[k]) == b.z0;
+    }
+    const group<32, T> warp;
+    part open = no_atoms<Phase>();
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const part before = warp.scan(own[k], open);
+      own[k].value = own[k].starts ? Phase::scan_identity() : before.value;
+      own[k].starts |= before.starts;
+    }
+    const part earlier = open_before_warp<Phase, T>(phase, open);
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const int i = first + k * 32;
+      v[k] = start();
+      if (i < nz) phase.step_scanned(v[k], phase.enter(tile[k]), tile[k], b.z0 + i, part::combine(earlier, own[k]).value);
+    }
+  }
+
   // The same in three parts, so that the block can wait for its tiles before the last one. Beyond the end, atoms are
   // chosen as in `load` without tiles.
   EV_DEVICE pos loaded_atom(const Bounds& b, int k) const {
@@ -360,8 +407,11 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       mark_tiles(b, 1, work);
       barrier();
       const Ends own = own_ends();
+      Ends starts = 0;
+      if constexpr (scans) starts = own_starts(b);
       if (!is_wide(b)) expand_tiles(b, own);
-      load(b, v);
+      if constexpr (scans) load_scanned(b, starts, v);
+      else load(b, v);
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
       // The tile ends of the first round are loaded together with the atoms and used after them, which hides their

@@ -11,12 +11,14 @@ from dataclasses import replace
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates
+from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS
 
 from .batches import SideBySide, Strided
 from .contended import reread
 from .expressions import Text
+from .running import walk_together
 from .statements import Writer, fields_of, members, range_head, value_struct
 
 # Threads of a multiprocessor. By itself, ptxas keeps to 32 registers, which allows 2,048 threads, and issues loads one
@@ -70,8 +72,9 @@ class Owner(Writer):
         self.shared = reread(body) if passes and size > 1 else set()
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
-        walk_together = passes > 0 and on_top == passes and not self.shared
-        self.converged = plain_tiles and walk_together and 1 < size <= WARP and WARP % size == 0
+        # Members that scan wait for each other after every `size` atoms of their own tile.
+        alike = passes > 0 and on_top == passes and not self.shared and not has_scans(body)
+        self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
 
     def leads(self) -> bool:
         return self.size > 1 and not self.in_pass
@@ -123,11 +126,13 @@ class Owner(Writer):
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         t = self.text
-        self.identities(s.accumulators)
+        self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
         body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
-        conditions += ["team.active()"] if self.size > WARP and self.size % WARP else []
+        together = self.size > 1 and has_scans(s.body)
+        if self.size > WARP and self.size % WARP and not together:
+            conditions.append("team.active()")
         with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
             self.block(body)
             t.names.pop(s.atom, None)
@@ -140,7 +145,10 @@ class Owner(Writer):
                 end = t.expr(stop)
             self.in_pass = True
             self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
-            if self.items > 1 and self.ascends and only_accumulates(s):
+            if together:
+                assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
+                walk_together(self, s, t.expr(start.left), end, t.expr(step))
+            elif self.items > 1 and self.ascends and only_accumulates(s):
                 self.batches(s, start, end, step)
             else:
                 head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
@@ -225,9 +233,14 @@ class Owner(Writer):
     def struct_of(self, s: ir.Pass) -> str:
         """Return the name of the struct of a pass's accumulators."""
         if id(s) not in self.made:
-            self.made[id(s)] = self.text.unique("tile_value")
-            self.structs += value_struct(self.text, self.made[id(s)], s.accumulators)
+            self.made[id(s)] = self.struct("tile_value", s.accumulators)
         return self.made[id(s)]
+
+    def struct(self, name: str, accumulators: tuple[ir.Accumulator, ...]) -> str:
+        """Emit a struct of accumulators, and return its name."""
+        made = self.text.unique(name)
+        self.structs += value_struct(self.text, made, accumulators)
+        return made
 
     def reduce(self, s: ir.Pass) -> None:
         named, struct = members(fields_of(s.accumulators)), self.struct_of(s)

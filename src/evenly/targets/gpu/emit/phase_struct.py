@@ -5,6 +5,7 @@ from __future__ import annotations
 from evenly.language import ir
 from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
+from evenly.language.scans import contributions, given, running
 from evenly.language.schedule_code import ScheduleCode
 
 from .early_loads import Loads, stages
@@ -12,6 +13,7 @@ from .expressions import Text, ctype
 from .layout_struct import position_function
 from .lines import Line, indented
 from .processor import define_processor
+from .running import identity, variables
 from .statements import Writer, combine_body, fields_of, members, value_struct
 from .totals import Totals
 
@@ -54,7 +56,7 @@ class PhaseStruct:
             *self.count("begin", p.layout.begin, p.pass_.at),
             *self.count("end", p.layout.end, p.pass_.at),
             *self.enter(),
-            *(self.loads_and_step() if self.loads else self.step()),
+            *self.steps(),
             *self.leave(),
             *self.grid(),
         ]
@@ -111,6 +113,34 @@ class PhaseStruct:
         values = ", ".join(writer.text.var(v) for v in p.state)
         writer.line(f"return {{{values}}};")
         return [f"  EV_DEVICE State enter(pos {tile}) const {{", *writer.lines, "  }"]
+
+    def steps(self) -> list[str]:
+        if self.phase.scans:
+            return self.scan()
+        return self.loads_and_step() if self.loads else self.step()
+
+    def scan(self) -> list[str]:
+        """Emit what an atom contributes to the running values, and the step that has those before the atom."""
+        accumulators, tile, atom = running(self.phase.pass_), self.tile, self.atom
+        own, code = self.stepping(), contributions(self.phase.pass_)
+        own.block(code.body, after=variables(code))
+        own.line(f"return {{{', '.join(own.text.expr(e) for e in code.results)}}};")
+        fields = members(fields_of(accumulators))
+        step = self.stepping()
+        step.text.names.update({v: f"before.{m}" for v, m in fields.items()})
+        step.declared.update(fields)
+        step.block(given(self.phase.pass_))
+        return [
+            *indented(value_struct(self.text, "Scan", accumulators), "  "),
+            f"  static EV_DEVICE Scan scan_identity() {{ return {{{identity(self.text, accumulators)}}}; }}",
+            f"  EV_DEVICE Scan scanned(const State& state, pos {tile}, pos {atom}) const {{",
+            *own.lines,
+            "  }",
+            "  EV_DEVICE void step_scanned("
+            f"Value& acc, const State& state, pos {tile}, pos {atom}, const Scan& before) const {{",
+            *step.lines,
+            "  }",
+        ]
 
     def step(self) -> list[str]:
         p = self.phase

@@ -12,6 +12,7 @@ from evenly.language.phases import Split
 from ..emit.code import PartitionCode
 from ..emit.contended import rereads
 from ..emit.parameters import Parameter
+from ..emit.unit import device_counts
 from ..engine import Counts
 from .split import SplitEngine, SplitKernels
 
@@ -46,7 +47,8 @@ class BlockEngine(SplitEngine):
         ]
         first = Parameter("buffer", "pos*", name="first_tile")
         count = Parameter("blocks", "int", name="main")
-        return PartitionCode((made.following("partition", body, [first, count]),), first.name)
+        kernel = made.following("partition", body, [first, count])
+        return PartitionCode((kernel,), first.name, kept=not device_counts(made.phase.layout))
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         schedule = made.schedule

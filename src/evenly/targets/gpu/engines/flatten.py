@@ -18,6 +18,7 @@ class FlattenEngine(SplitEngine):
     parameters = ("size", "block")
     on_cpu = "methods"
     folds = False
+    looks_back = False
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         kind = f"Phase, {made.schedule.size}, {made.schedule.block}"

@@ -12,6 +12,7 @@ import numpy as np
 from evenly.gpus.gpu import Gpu
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
+from evenly.language.scans import has_scans
 from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
@@ -41,7 +42,8 @@ class OwnedEngine(Engine):
         text = unit.text(phase)
         totals = Totals(text, phase.grid)
         run = run_of(schedule)
-        atoms = code.atoms if run == 1 else strided(phase.layout, size, ir.Const(size, POS))
+        in_order = run > 1 or has_scans(phase.body)
+        atoms = strided(phase.layout, size, ir.Const(size, POS)) if in_order else code.atoms
         given = totals.names, phase.body, walks_all_groups(code)
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         writer.declared.update(totals.names)

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from evenly.gpus.gpu import LARGEST, Gpu
 from evenly.language.phases import Split
-from evenly.language.types import struct_words
+from evenly.language.scans import running
+from evenly.language.types import INT32, struct_words
 from evenly.schedules.contract import Sizes, ceil_div
 
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
@@ -27,6 +28,8 @@ FINISH_BLOCK = 256  # threads per block in the kernels that follow a main kernel
 MAX_LANES = 65_535  # limit of a grid's y axis; kernels loop over the lanes beyond it
 MEETING_FAN = 128  # equal to `ev::meeting_fan`
 PERSISTENT_BLOCKS = 8  # per multiprocessor, where only the device knows how much work there is
+CLEARING = 4  # the most blocks per multiprocessor that clear links
+LINKS = Parameter("buffer", "long long*", name="links")
 CARRIES = (
     ("", "out_tile"),
     ("(Phase::Value*)", "out_value"),
@@ -39,16 +42,19 @@ class SplitEngine(Engine):
     """An engine that may split a tile among threads.
 
     folds: whether it joins parts of a tile. streams: whether lanes read consecutive atoms, each of them once.
+    looks_back: whether blocks need running values of earlier ones (device/running.cuh), if the phase scans.
     """
 
     owners = ("share",)
     folds: ClassVar[bool] = True
     streams: ClassVar[bool] = True
+    looks_back: ClassVar[bool] = True
 
     def emit(self, unit: Unit, phase: Split, name: str) -> PhaseCode:
         made = SplitKernels(self, unit, phase, name)
         finish = [made.finish()] if made.folds and not made.meets else []
-        kernels = (made.main(), *finish, *made.totals.final(unit, name, FINISH_BLOCK))
+        clear = [made.clear()] if made.looks_back else []
+        kernels = (*clear, made.main(), *finish, *made.totals.final(unit, name, FINISH_BLOCK))
         partition = self.partition(made)
         return PhaseCode(kernels, made.launch(), phase.path, phase.lanes, partition)
 
@@ -82,7 +88,8 @@ class SplitKernels:
 
     def __init__(self, engine: SplitEngine, unit: Unit, phase: Split, name: str) -> None:
         self.engine, self.unit, self.name, self.schedule = engine, unit, name, unit.schedule
-        self.persistent = device_counts(phase.layout)
+        self.persistent = device_counts(phase.layout) and not phase.scans
+        self.looks_back = engine.looks_back and phase.scans
         fields = fields_of(phase.pass_.accumulators)
         self.value_words = struct_words(v.type for v in fields)
         self.folds = engine.folds and bool(fields) and bool(phase.leave)
@@ -103,9 +110,15 @@ class SplitKernels:
             self.value_words if self.folds else 0,
             self.totals.words,
             self.unit.position,
+            self.scan_words(),
             self.meets,
             self.persistent,
         )
+
+    def scan_words(self) -> int:
+        """Return an upper bound of the links that hold what a block leaves open; 0 if blocks do not look back."""
+        fields = fields_of(running(self.phase.pass_))
+        return 2 * struct_words([*(v.type for v in fields), INT32]) if self.looks_back else 0
 
     def structs(self) -> list[str]:
         """Return the lines of all structs that the kernels use."""
@@ -116,11 +129,17 @@ class SplitKernels:
     def members(self) -> list[str]:
         """Return the kernel's arguments as members of a struct. `pos` comes first, since members use it."""
         unit, references = self.unit, self.text.references
-        return [f"  {unit.position_type}", *struct_members(references, unit.written, self.lane)]
+        links = ["  long long* links;"] if self.looks_back else []
+        return [
+            f"  {unit.position_type}",
+            *struct_members(references, unit.written, self.lane),
+            *links,
+        ]
 
-    def values(self, lane: str = "lane") -> str:
-        """Return the values of `members`. lane: the lane of a dense axis, where there is one."""
-        return struct_values(self.text.references, lane if self.lane else "")
+    def values(self, lane: str = "lane", links: str = "nullptr") -> str:
+        """Return the values of `members`. lane: the lane of a dense axis, where there is one. links: of the main kernel."""
+        values = struct_values(self.text.references, lane if self.lane else "")
+        return f"{values}, {links}" if self.looks_back else values
 
     # ---- kernels ---------------------------------------------------------------------------------
     def main(self) -> KernelCode:
@@ -130,11 +149,12 @@ class SplitKernels:
         body = self.engine.body(self, join, partial_totals)
         cells = [Parameter("buffer", "long long*", name="cells")]
         joins = cells if self.meets else self.carries()
-        extra = [*joins, *self.more(), *self.engine.parameters_of(self)]
+        links = [LINKS] if self.looks_back else []
+        extra = [*joins, *self.more(), *self.engine.parameters_of(self), *links]
         full = LARGEST.at_once(schedule.block) if self.loads else 0  # all loads are issued at once
         return self.unit.kernel(
             self.name, schedule.block, "tiles", self.text.references, self.source,
-            over_lanes([self.phase_value(), *body], self.lanes), extra, views=False,
+            over_lanes([self.phase_value(self.links()), *body], self.lanes), extra, views=False,
             min_blocks=getattr(schedule, "min_blocks", 0) or full,
             carveout=getattr(schedule, "carveout", -1),
         )  # fmt: skip
@@ -148,6 +168,16 @@ class SplitKernels:
         extra = [*self.carries(), *self.more(), Parameter("blocks", "int", name="main")]
         return self.following("finish", over_lanes([self.phase_value(), call], self.lanes), extra)
 
+    def links(self) -> str:
+        """Return the links of this lane."""
+        each = "ev::links_of<Phase::Scan>(ev::block_count())"
+        return f"links + lane * {each}" if self.lane else "links"
+
+    def clear(self) -> KernelCode:
+        lanes = f" * (long long)({self.lanes})" if self.lane else ""
+        body = f"  ev::clear(links, ev::links_of<Phase::Scan>(main_blocks){lanes});"
+        return self.following("clear", [body], [LINKS, Parameter("blocks", "int", name="main")])
+
     def following(self, what: str, body: list[str], extra: list[Parameter]) -> KernelCode:
         """Emit a kernel besides the main one, with a grid of its own."""
         return self.unit.kernel(
@@ -156,8 +186,8 @@ class SplitKernels:
         )  # fmt: skip
 
     # ---- parts -----------------------------------------------------------------------------------
-    def phase_value(self) -> str:
-        return f"const Phase phase{{{self.values()}}};"
+    def phase_value(self, links: str = "nullptr") -> str:
+        return f"const Phase phase{{{self.values(links=links)}}};"
 
     def carries(self) -> list[Parameter]:
         found = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
@@ -173,6 +203,7 @@ class Launch:
     """Computes how such a phase is launched.
 
     value_words, grid_words: words of 64 bits, for the values of a tile that blocks share, and for the grid's totals.
+    scan_words: links for what a block leaves open, if blocks look back.
     position: bytes of a position.
     """
 
@@ -181,6 +212,7 @@ class Launch:
     value_words: int
     grid_words: int
     position: int
+    scan_words: int
     meets: bool
     persistent: bool
 
@@ -193,15 +225,22 @@ class Launch:
         finishes = self.value_words and not self.meets and blocks > 1
         finish = ceil_div(blocks, FINISH_BLOCK) if finishes else 0
         along = min(lanes, MAX_LANES)
+        links = segments(blocks) * self.scan_words * lanes
+        looks_back = [Buffer(LINKS.name, links * 8, 8)] if links else []
         return Sizing(
             {
                 "tiles": (blocks if lanes else 0, along),
                 "finish": (finish if lanes else 0, along),
                 "partition": (ceil_div(blocks + 1, FINISH_BLOCK), 1),
+                "clear": (min(ceil_div(links, FINISH_BLOCK), gpu.multiprocessors * CLEARING), 1),
                 "one": ONE,
             },
             {"main": blocks, "all": blocks + finish, "all_lanes": (blocks + finish) * lanes},
-            (*self.joins(blocks, lanes), *partials((blocks + finish) * lanes, self.grid_words)),
+            (
+                *self.joins(blocks, lanes),
+                *looks_back,
+                *partials((blocks + finish) * lanes, self.grid_words),
+            ),
         )
 
     def joins(self, blocks: int, lanes: int) -> tuple[Buffer, ...]:
@@ -223,6 +262,11 @@ class Launch:
 
 CARRIED_TILES = [name for cast, name in CARRIES if not cast]
 CARRIED_VALUES = [name for cast, name in CARRIES if cast]
+
+
+def segments(blocks: int) -> int:
+    """Return the number of segments that blocks write as they look back, as `ev::lookback::size` has it."""
+    return blocks + blocks // 32 + 1 + blocks // 1024 + 1
 
 
 def cells(blocks: int) -> int:

@@ -1,0 +1,134 @@
+"""Running values of a pass (`ev.scan`, `ev.rank`), for engines whose processors share a tile.
+
+A processor that walks all of a tile's atoms in order keeps the running values itself. Others first compute what
+each atom contributes (`contributions`). Then they scan the contributions together, and run the pass's body with the
+running values before each atom (`given`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from . import ir, walk
+from .combine import combined
+from .dependence import Dependence
+from .diagnostics import Location, refuse
+from .slicing import needed
+
+
+def scans_of(p: ir.Pass) -> tuple[ir.Scan, ...]:
+    return tuple(s for s in walk.statements(p.body) if isinstance(s, ir.Scan))
+
+
+def scanned(p: ir.Pass) -> list[ir.Var]:
+    """Return the results of a pass's scans, which differ from one atom to the next."""
+    return [v for s in scans_of(p) for v in s.results]
+
+
+def running(p: ir.Pass) -> tuple[ir.Accumulator, ...]:
+    """Return the accumulators of a pass's running values."""
+    return tuple(s.accumulator for s in scans_of(p))
+
+
+def has_scans(block: ir.Block) -> bool:
+    return any(isinstance(s, ir.Scan) for s in walk.statements(block))
+
+
+def contributions(p: ir.Pass) -> ir.Inline:
+    """Return what an atom contributes to the running values, as code: one result for each of their fields.
+
+    An atom that does not reach a scan contributes the identity.
+    """
+    values: list[ir.Var] = []
+    start: list[ir.Stmt] = []
+    for a in running(p):
+        for field, identity in zip(a.fields, a.identity, strict=True):
+            values.append(ir.Var(f"own_{field.name}", field.type))
+            start.append(ir.Assign(values[-1], identity, a.at))
+    left = iter(values)
+
+    def assign(s: ir.Scan) -> ir.Block:
+        return tuple(ir.Assign(next(left), e, s.at) for e in s.values)
+
+    body, _ = needed((*start, *_rewritten(p.body, assign)), set(values), effects=False)
+    return ir.Inline((p.atom,), body, tuple(values))
+
+
+def given(p: ir.Pass) -> ir.Block:
+    """Return the body of a pass for processors that know the running values before the atom: those in the fields."""
+
+    def step(s: ir.Scan) -> ir.Block:
+        acc = s.accumulator
+        if s.exclusive:
+            return tuple(ir.Assign(r, v, s.at) for r, v in zip(s.results, acc.fields, strict=True))
+        own = tuple(ir.Var(f"own_{v.name}", v.type) for v in acc.fields)
+        body, through = combined(acc, acc.fields, own)
+        return (
+            *(ir.Assign(o, e, s.at) for o, e in zip(own, s.values, strict=True)),
+            *body,
+            *(ir.Assign(r, e, s.at) for r, e in zip(s.results, through, strict=True)),
+        )
+
+    return _rewritten(p.body, step)
+
+
+def _rewritten(block: ir.Block, rewrite: object) -> ir.Block:
+    """Replace the scans of a block. They stand in no loop."""
+    assert callable(rewrite)
+    out: list[ir.Stmt] = []
+    for s in block:
+        match s:
+            case ir.Scan():
+                out.extend(rewrite(s))
+            case ir.If(then=then, otherwise=otherwise):
+                out.append(
+                    replace(
+                        s,
+                        then=_rewritten(then, rewrite),
+                        otherwise=_rewritten(otherwise, rewrite),
+                    )
+                )
+            case _:
+                out.append(s)
+    return tuple(out)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+def check(p: ir.Pass) -> None:
+    """Refuse scans of values that processors cannot compute before the rest of the pass. Raises LanguageError."""
+    written = walk.arrays_written(p.body)
+    changed = {
+        v for s in walk.statements(p.body) if isinstance(s, ir.Atomic) for v in walk.assigned(s)
+    }
+    others = set(scanned(p))
+    dependence = Dependence(p.body, ())
+    by_atomics = dependence.following(changed)
+    by_scans = dependence.following(others)
+    by_stores = dependence.following(set(), lambda e: e.array in written)
+    for s in scans_of(p):
+        used = walk.variables(s.values)
+        read = {e.array for v in s.values for e in walk.subexpressions(v) if isinstance(e, ir.Element)}
+        if used & by_atomics:
+            _refuse(
+                s.at,
+                "a scan of what an atomic returns: atomics of different atoms have no order",
+                "store it, and scan it in a second loop over atoms",
+            )
+        if used & by_scans:
+            _refuse(
+                s.at,
+                "a scan of another scan's result in one loop over atoms",
+                "store the first, and scan it in a second loop over atoms",
+            )
+        if used & by_stores or read & written:
+            name = min(a.name for a in written)
+            _refuse(
+                s.at,
+                f"a scan of what this loop over atoms stores ({name})",
+                "scan the value itself, or scan it in a second loop over atoms",
+            )
+
+
+def _refuse(at: Location | None, message: str, hint: str) -> None:
+    assert at is not None
+    refuse(at, message, hint)
