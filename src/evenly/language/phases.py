@@ -69,9 +69,7 @@ class Split:
 
     @property
     def needs_tile(self) -> bool:
-        return (
-            self.scans or bool(self.state) or self.tile in walk.variables_read(self.pass_.body)
-        )
+        return bool(self.state) or self.tile in walk.variables_read(self.pass_.body)
 
     @property
     def has_effects(self) -> bool:

@@ -21,7 +21,7 @@ template <class Phase, int G, int T> struct group_flatten {
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
   static constexpr bool steps = folds || Phase::has_effects;
   static constexpr bool scans = scan_of<Phase>::value;
-  static constexpr bool looks = folds || (steps && Phase::needs_tile);
+  static constexpr bool looks = folds || (steps && (Phase::needs_tile || scans));
   static constexpr int lanes = team::in_warp ? G : team::warps * 32;  // of a group, including those without a rank
 
   const Phase& phase;

@@ -77,6 +77,38 @@ template <int I, class V> EV_DEVICE void lanes_exchange(V* v) {
   rotate<I>(v, from);  // the value that came in shuffle t is number (t + from) % I
 }
 
+// The same for any I and V, and its inverse, through shared memory, one word after the other. All warps of a block of T
+// threads call it. For more than a few values that takes fewer instructions than shuffles. from, to: the slot of value k
+// before and after.
+template <int I, int T, class V, class From, class To> EV_DEVICE void through_slots(V* v, From from, To to) {
+  constexpr int words = ceil_div((int)sizeof(V), 4);
+  union bits { V value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };
+  EV_SHARED(unsigned, slots, T * I + T * I / 32);  // one more after every 32, so that lanes meet in fewer banks
+  auto padded = [](int slot) { return slot + slot / 32; };
+  bits b[I];
+  #pragma unroll
+  for (int k = 0; k < I; ++k) b[k].value = v[k];
+  #pragma unroll
+  for (int w = 0; w < words; ++w) {
+    #pragma unroll
+    for (int k = 0; k < I; ++k) slots[padded(from(k))] = b[k].word[w];
+    sync_warp(full_warp);
+    #pragma unroll
+    for (int k = 0; k < I; ++k) b[k].word[w] = slots[padded(to(k))];
+    sync_warp(full_warp);
+  }
+  #pragma unroll
+  for (int k = 0; k < I; ++k) v[k] = b[k].value;
+}
+template <int I> EV_DEVICE int strided_slot(int k) { return warp_rank() * 32 * I + 32 * k + lane_rank(); }
+template <int I> EV_DEVICE int blocked_slot(int k) { return thread_rank() * I + k; }
+template <int I, int T, class V> EV_DEVICE void strided_to_blocked(V* v) {
+  through_slots<I, T>(v, [](int k) { return strided_slot<I>(k); }, [](int k) { return blocked_slot<I>(k); });
+}
+template <int I, int T, class V> EV_DEVICE void blocked_to_strided(V* v) {
+  through_slots<I, T>(v, [](int k) { return blocked_slot<I>(k); }, [](int k) { return strided_slot<I>(k); });
+}
+
 template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");

@@ -5,6 +5,7 @@
 //     struct Scan { ... };                                     // the running values; as Value
 //     static Scan scan_identity();
 //     Scan scanned(state, tile, atom) const;                   // what an atom contributes
+//     static constexpr bool scan_needs_tile;                   // whether that depends on the tile
 //     void step_scanned(value, state, tile, atom, before) const;  // before: the running values before the atom
 //     long long* links;                                        // see `lookback`; the flatten engine needs none
 //
@@ -12,6 +13,7 @@
 // walks its atoms again. Which values are combined, and in which order, follows from the partition alone, so every run
 // gives the same bits.
 #pragma once
+#include "carry.cuh"
 #include "group.cuh"
 
 namespace ev {
@@ -126,24 +128,31 @@ EV_DEVICE void clear(long long* links, long long count) {
 
 // ---- inside a block -------------------------------------------------------------------------------------------------
 
-// Returns what is open before the atoms of this warp. open: what they leave open, the same in all lanes.
-template <class Phase, int T> EV_DEVICE segment_of<Phase> open_before_warp(const Phase& phase, const segment_of<Phase>& open) {
-  using part = segment_of<Phase>;
+// Returns the running values before the atoms of this thread. open: what they leave open.
+template <class Phase, int T>
+EV_DEVICE typename Phase::Scan open_before_thread(const Phase& phase, const segment_of<Phase>& open) {
+  using Scan = typename Phase::Scan;
+  using part = segment<Scan>;
+  static_assert(T <= 1024, "one lane for each warp");
   EV_SHARED(part, of_warp, T / 32);
-  EV_SHARED(part, of_block, 1);
-  if (lane_rank() == 0) of_warp[warp_rank()] = open;
+  const int lane = lane_rank();
+  const unsigned resets = ballot(full_warp, open.starts != 0);
+  const Scan through = warp_scan(resets, open.value, [](const Scan& a, const Scan& b) { return Scan::combine(a, b); });
+  if (lane == 31) of_warp[warp_rank()] = {through, resets != 0};
   barrier();
   if (warp_rank() == 0) {
-    part all = of_warp[0];
-    for (int w = 1; w < T / 32; ++w) all = part::combine(all, of_warp[w]);
-    const lookback<typename Phase::Scan> back{phase.links, block_count()};
+    const group<32, T> warp;
+    part own = no_atoms<Phase>(), all = no_atoms<Phase>();
+    if (lane < T / 32) own = of_warp[lane];
+    const part earlier = warp.scan(own, all);
+    const lookback<Scan> back{phase.links, block_count()};
     const part before = block_count() == 1 ? no_atoms<Phase>() : back.before(all, no_atoms<Phase>(), block_rank());
-    if (lane_rank() == 0) of_block[0] = before;
+    if (lane < T / 32) of_warp[lane] = part::combine(before, earlier);
   }
   barrier();
-  part before = of_block[0];
-  for (int w = 0; w < warp_rank(); ++w) before = part::combine(before, of_warp[w]);
-  return before;
+  const Scan earlier = of_warp[warp_rank()].value, below = value_up(full_warp, through, 1);
+  if (lane == 0) return earlier;
+  return (resets & lanes_below(lane)) != 0 ? below : Scan::combine(earlier, below);
 }
 
 }  // namespace ev

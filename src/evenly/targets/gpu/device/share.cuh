@@ -102,12 +102,7 @@ EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase
   auto grid = grid_start<Phase>();
   walker mine;
   if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
-  if constexpr (walker::scans) {
-    const group<32, T> warp;
-    segment_of<Phase> open = no_atoms<Phase>();
-    const segment_of<Phase> before = warp.scan(mine.survey(phase, sched), open);
-    mine.running = segment_of<Phase>::combine(open_before_warp<Phase, T>(phase, open), before).value;
-  }
+  if constexpr (walker::scans) mine.running = open_before_thread<Phase, T>(phase, mine.survey(phase, sched));
   mine.walk(phase, sched, grid);
   if constexpr (walker::folds) {
     Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above

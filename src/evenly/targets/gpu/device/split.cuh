@@ -60,7 +60,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   static constexpr bool steps = folds || Phase::has_effects;
   static constexpr bool needs_tile = steps && Phase::needs_tile;
   static constexpr bool scans = scan_of<Phase>::value;
-  static constexpr bool marks = folds || needs_tile;
+  using Scan = typename scan_of<Phase>::type;
+  static constexpr bool marks = folds || needs_tile || scans;
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
   static constexpr bool shares_out = Phase::has_leave && !Rule::bounded;  // tiles without atoms: leave_share
@@ -246,51 +247,6 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
   }
 
-  // Bit k: a tile starts in slot load_slot() + 32 * k, since one ends in the slot before it. To be called before
-  // expand_tiles. The chunk's first slot has none before it.
-  EV_DEVICE Ends own_starts(const Bounds& b) const {
-    const int nz = (int)(b.z1 - b.z0), first = load_slot();
-    Ends starts = 0;
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {
-      const int i = first + k * 32;
-      if (0 < i && i < nz) starts |= (Ends)(ids[i - 1] != 0) << k;
-    }
-    return starts;
-  }
-  // As `load`, for a phase that scans (running.cuh). The lanes scan 32 slots at a time.
-  EV_DEVICE void load_scanned(const Bounds& b, Ends starts, Value* v) const {
-    using part = segment_of<Phase>;
-    const int nz = (int)(b.z1 - b.z0), first = load_slot();
-    pos tile[I];
-    part own[I];
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {
-      const int i = first + k * 32;
-      own[k] = no_atoms<Phase>();
-      if (i < nz) {
-        tile[k] = tile_at(b, i);
-        own[k] = {phase.scanned(phase.enter(tile[k]), tile[k], b.z0 + i), (int)(starts >> k & 1)};
-      }
-      if (i == 0 && nz > 0) own[k].starts = phase.begin(tile[k]) == b.z0;
-    }
-    const group<32, T> warp;
-    part open = no_atoms<Phase>();
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {
-      const part before = warp.scan(own[k], open);
-      own[k].value = own[k].starts ? Phase::scan_identity() : before.value;
-      own[k].starts |= before.starts;
-    }
-    const part earlier = open_before_warp<Phase, T>(phase, open);
-    #pragma unroll
-    for (int k = 0; k < I; ++k) {
-      const int i = first + k * 32;
-      v[k] = start();
-      if (i < nz) phase.step_scanned(v[k], phase.enter(tile[k]), tile[k], b.z0 + i, part::combine(earlier, own[k]).value);
-    }
-  }
-
   // The same in three parts, so that the block can wait for its tiles before the last one. Beyond the end, atoms are
   // chosen as in `load` without tiles.
   EV_DEVICE pos loaded_atom(const Bounds& b, int k) const {
@@ -317,6 +273,76 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       phase.step_loaded(v[k], State{}, 0, loaded_atom(b, k), loads[k]);
       if (load_slot() + k * 32 >= nz) v[k] = start();
     }
+  }
+
+  // ---- the same for a phase that scans (running.cuh) ----
+  // What the atoms of the thread's load slots contribute. Without tiles, it is evaluated as in `load`.
+  EV_DEVICE void contributions(const Bounds& b, Scan* s) const {
+    const int nz = (int)(b.z1 - b.z0);
+    if (!Phase::scan_needs_tile && nz == S) {
+      #pragma unroll
+      for (int k = 0; k < I; ++k) s[k] = phase.scanned(State{}, 0, b.z0 + load_slot() + k * 32);
+      return;
+    }
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const int i = load_slot() + k * 32;
+      s[k] = Phase::scan_identity();
+      if (i < nz) {
+        if constexpr (Phase::scan_needs_tile) s[k] = phase.scanned(phase.enter(tile_at(b, i)), tile_at(b, i), b.z0 + i);
+        else s[k] = phase.scanned(State{}, 0, b.z0 + i);
+      }
+    }
+  }
+  // Replaces what atoms contribute by the running values before them. starts: bit k: a tile starts in slot own_slot() + k.
+  EV_DEVICE void scan_slots(Ends starts, Scan* s) const {
+    strided_to_blocked<I, T>(s);
+    Scan open = Phase::scan_identity();
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      if (starts >> k & 1) open = Phase::scan_identity();
+      const Scan before = open;
+      open = Scan::combine(open, s[k]);
+      s[k] = before;
+    }
+    const Scan carried = open_before_thread<Phase, T>(phase, {open, starts != 0});
+    bool since = false;
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      since = since || (starts >> k & 1);
+      if (!since) s[k] = Scan::combine(carried, s[k]);
+    }
+    blocked_to_strided<I, T>(s);
+  }
+  // Returns the ends of tiles in the thread's own slots.
+  template <class Work> EV_DEVICE Ends load_scanned(const Bounds& b, Value* v, Work& work) const {
+    Scan s[I];
+    if constexpr (!Phase::scan_needs_tile) contributions(b, s);
+    bool starts_first = false;  // whether a tile starts in the thread's first slot
+    if (thread_rank() == 0) {
+      const pos last = phase.num_tiles() - 1, tile = b.t0 < last ? b.t0 : last, begin = phase.begin(tile), end = phase.end(tile);
+      mark(b, 0, b.t0 < b.t1, begin, end, work);
+      starts_first = begin == b.z0 || end <= b.z0;
+    }
+    mark_tiles(b, 1, work);
+    barrier();
+    const Ends own = own_ends();
+    if (thread_rank() > 0) starts_first = ids[own_slot() - 1] != 0;
+    if constexpr (needs_tile || Phase::scan_needs_tile)
+      if (!is_wide(b)) expand_tiles(b, own);
+    if constexpr (Phase::scan_needs_tile) contributions(b, s);
+    scan_slots(own << 1 | (Ends)starts_first, s);
+    const int nz = (int)(b.z1 - b.z0);
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      const int i = load_slot() + k * 32;
+      v[k] = start();
+      if (i < nz) {
+        if constexpr (needs_tile) phase.step_scanned(v[k], phase.enter(tile_at(b, i)), tile_at(b, i), b.z0 + i, s[k]);
+        else phase.step_scanned(v[k], State{}, 0, b.z0 + i, s[k]);
+      }
+    }
+    return own;
   }
 
   // ---- the fold: I slots a thread, then across threads ----
@@ -401,17 +427,17 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   EV_DEVICE Value chunk(const Bounds& b, const Value& carried, const pos& block_z0, Link& link, Grid& grid) const {
     Work<Link> work{carried, block_z0, link, grid};
     Value v[I];
-    if constexpr (needs_tile) {
+    if constexpr (scans) {
+      const Ends own = load_scanned(b, v, work);
+      if constexpr (folds) return fold(b, v, own, work);
+    } else if constexpr (needs_tile) {
       const bool ends = b.t0 < b.t1;
       if (thread_rank() == 0) mark(b, 0, ends, ends ? phase.begin(b.t0) : 0, ends ? phase.end(b.t0) : 0, work);
       mark_tiles(b, 1, work);
       barrier();
       const Ends own = own_ends();
-      Ends starts = 0;
-      if constexpr (scans) starts = own_starts(b);
       if (!is_wide(b)) expand_tiles(b, own);
-      if constexpr (scans) load_scanned(b, starts, v);
-      else load(b, v);
+      load(b, v);
       if constexpr (folds) return fold(b, v, own, work);
     } else if constexpr (folds) {
       // The tile ends of the first round are loaded together with the atoms and used after them, which hides their

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evenly.language import ir
+from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.scans import contributions, given, running
@@ -123,6 +123,7 @@ class PhaseStruct:
         """Emit what an atom contributes to the running values, and the step that has those before the atom."""
         accumulators, tile, atom = running(self.phase.pass_), self.tile, self.atom
         own, code = self.stepping(), contributions(self.phase.pass_)
+        by_tile = not walk.variables_read(code.body).isdisjoint((self.phase.tile, *self.state))
         own.block(code.body, after=variables(code))
         own.line(f"return {{{', '.join(own.text.expr(e) for e in code.results)}}};")
         fields = members(fields_of(accumulators))
@@ -132,6 +133,7 @@ class PhaseStruct:
         step.block(given(self.phase.pass_))
         return [
             *indented(value_struct(self.text, "Scan", accumulators), "  "),
+            f"  static constexpr bool scan_needs_tile = {str(by_tile).lower()};",
             f"  static EV_DEVICE Scan scan_identity() {{ return {{{identity(self.text, accumulators)}}}; }}",
             f"  EV_DEVICE Scan scanned(const State& state, pos {tile}, pos {atom}) const {{",
             *own.lines,
