@@ -21,6 +21,11 @@ def pair(a, b):
 
 
 @ev.func
+def counted(v):
+    return ev.rank(v > 0)
+
+
+@ev.func
 def nothing(v):
     v = v + 1
 

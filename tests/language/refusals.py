@@ -453,6 +453,33 @@ def _accumulate(body: str, start: str = "0.0") -> str:
     return f"acc = {start}\nfor k in A.atoms(row):\n{textwrap.indent(body, '    ')}\ny[row] = acc"
 
 
+SECOND = "scan it in a second loop over atoms"
+SCANS = [
+    R("tile", "q = «ev.scan(x[row])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
+    R("tile", "q = «ev.rank(x[row] > 0)»", "ev.rank outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.rank(...), with the tile of the loop over A.tiles()"),
+    R("top", "q = «ev.scan(x[0])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
+    R("tile", "for k in A.atoms(z[row]):\n    x[k] = «ev.scan(A.value(k))»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
+    R("atoms", "if A.value(k) > 0:\n    x[k] = «ev.scan(A.value(k))»", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
+    R("atoms", "x[k] = «ev.scan(A.value(k))» if A.value(k) > 0 else 0.0", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
+    R("atoms", "q = A.value(k) > 0 and «ev.rank(A.value(k) > 1)» > 2", "ev.rank under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
+    R("tile", "q = sum(«ev.scan(A.value(k))» for k in A.atoms(row) if A.value(k) > 0)", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
+    R("atoms", "for i in range(3):\n    x[k] = «ev.scan(A.value(k))»", "ev.scan in a loop inside the loop over atoms: each atom takes part once", "compute the atom's value in the loop, and scan it after it"),
+    R("tile", "q = any(«ev.scan(A.value(k))» > 2 for k in A.atoms(row))", "ev.scan in any, which need not look at every atom", "use it in a statement of the loop over atoms itself"),
+    R("atoms", "x[k] = «ev.scan(ev.atomic_add(z, 0, 1))»", "a scan of what an atomic returns: atomics of different atoms have no order", "store it, and " + SECOND),
+    R("atoms", "q = ev.scan(A.value(k))\nx[k] = «ev.scan(q)»", "a scan of another scan's result in one loop over atoms", "store the first, and " + SECOND),
+    R("atoms", "x[k] = A.value(k)\ny[k] = «ev.scan(x[k])»", "a scan of x, which this loop over atoms stores", "scan the value itself, or " + SECOND),
+    R("atoms", "x[k] = «ev.scan()»", "ev.scan takes a value, a function and its start", "ev.scan(A.value(k))"),
+    R("atoms", "x[k] = «ev.rank()»", "ev.rank takes one condition", "ev.rank(A.value(k) > 0)"),
+    R("atoms", "x[k] = ev.scan(A.value(k), reverse=«True»)", "ev.scan takes no argument reverse", "it takes value, f, start and exclusive"),
+    R("atoms", "x[k] = ev.scan(A.value(k), value=«2.0»)", "ev.scan got value twice"),
+    R("atoms", "x[k] = ev.scan(A.value(k), exclusive=«n»)", "exclusive= is True or False, known when the kernel is compiled"),
+    R("atoms", "x[k] = ev.scan(A.value(k), «plain», 0.0)", "the combining function of ev.scan must be an @ev.func"),
+    R("atoms", "x[k] = «ev.scan(A.value(k), both)»", "ev.scan with a function needs start=", "it is the identity of the function: a number or a tuple of numbers"),
+    R("atoms", "x[k] = ev.scan(A.value(k), both, «s»)", "the start of ev.scan must be known when the kernel is compiled", "it is the identity of the function: a number or a tuple of numbers"),
+    R("atoms", "x[k] = «ev.scan((A.value(k), 1), both, 0.0)»", "ev.scan of a tuple of 2 whose start is a number (float)"),
+    R("atoms", "x[k] = «ev.scan(A.value(k), pair, 0.0)»", "the combining function gives 2 values, its start has 1"),
+]
+
 READ = "acc is read in the loop over atoms that accumulates it"
 ASSIGNED = "acc is assigned in the loop over atoms: the last one to write would win, and they have no order"
 ACCUMULATION = [
@@ -508,4 +535,4 @@ RACES = [
     R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
-TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *ACCUMULATION, *RACES]
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *RACES]

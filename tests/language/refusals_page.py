@@ -23,6 +23,7 @@ GROUPS = {
     "Layouts": refusals.LAYOUTS,
     "Loops": refusals.LOOPS_,
     "Reductions": refusals.REDUCTIONS,
+    "Scans": refusals.SCANS,
     "Accumulation": refusals.ACCUMULATION,
     "Stores that meet": refusals.RACES,
 }

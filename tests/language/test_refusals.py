@@ -25,6 +25,11 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
         "ev.atomic_add(y, 0, 1.0)",
         "use it in a statement of the kernel itself",
     ),
+    "counted": (
+        "ev.rank in counted, which is called for its value",
+        "ev.rank(v > 0)",
+        "use it in a statement of the loop over atoms itself",
+    ),
     "endless": (
         "endless calls itself",
         "endless(v)",
@@ -67,6 +72,7 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
     ),
 }
 ARGUMENT = {"stores": "y", "adds": "y", "loops_over_tiles": "A"}
+IN_PASSES = {"counted"}
 
 
 def _name(r: Refusal) -> str:
@@ -87,7 +93,13 @@ def test_refused(r: Refusal) -> None:
 def test_refused_in_a_function(name: str) -> None:
     """The caret stands in the function's own file, not at the call."""
     message, underlined, hint = CALLED[name]
-    kernel = f"def kernel(A, x, y):\n    for row in A.tiles():\n        y[row] = {name}({ARGUMENT.get(name, 'x[row]')})\n"
+    call = f"{name}({ARGUMENT.get(name, 'x[row]')})"
+    store = (
+        f"for k in A.atoms(row):\n            x[k] = {call}"
+        if name in IN_PASSES
+        else f"y[row] = {call}"
+    )
+    kernel = f"def kernel(A, x, y):\n    for row in A.tiles():\n        {store}\n"
     error = refusal(kernel, ARGUMENTS, **{n: v for n, v in vars(helpers).items() if n[0] != "_"})
     assert error is not None
     assert (error.message, error.hint) == (message, hint)

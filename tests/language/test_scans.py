@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -45,7 +46,7 @@ def all_kinds(A, x, inclusive, exclusive, started, ranks, slopes, constants):
 
 def by_numpy(offsets: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
     found: list[list[Any]] = [[], [], [], [], [], []]
-    for tile, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for tile, (begin, end) in enumerate(itertools.pairwise(offsets)):
         own = x[begin:end]
         sums = np.cumsum(own)
         m, c = np.int64(1), np.int64(0)
@@ -147,7 +148,7 @@ def test_each_lane_of_a_dense_axis_has_its_own_scan(target: str, schedule: Any) 
     X = vector(3 * 240, np.int64).reshape(240, 3)
     Y = np.zeros_like(X)
     stored(along_lanes, target, schedule, ev.ragged(OFFSETS), X, Y)
-    wanted = [np.cumsum(X[a:b], axis=0) for a, b in zip(OFFSETS[:-1], OFFSETS[1:], strict=True)]
+    wanted = [np.cumsum(X[a:b], axis=0) for a, b in itertools.pairwise(OFFSETS)]
     np.testing.assert_array_equal(Y, np.concatenate(wanted))
 
 
@@ -161,7 +162,7 @@ def greatest_sum(A, x, y):
 def test_a_reduction_of_a_scan(target: str, schedule: Any) -> None:
     x, y = vector(240, np.int64), np.zeros(6, np.int64)
     stored(greatest_sum, target, schedule, ev.ragged(OFFSETS), x, y)
-    tiles = [x[a:b] for a, b in zip(OFFSETS[:-1], OFFSETS[1:], strict=True)]
+    tiles = [x[a:b] for a, b in itertools.pairwise(OFFSETS)]
     assert y.tolist() == [max(np.cumsum(t), default=-1) for t in tiles]
 
 
@@ -199,8 +200,7 @@ def test_types(target: str, schedule: Any, dtype: Any) -> None:
     y = np.full(240, np.nan, dtype)
     stored(of_floats, target, schedule, ev.ragged(OFFSETS), x, y)
     wanted = [
-        np.cumsum(x[a:b], dtype=np.complex128) - x[a:b]
-        for a, b in zip(OFFSETS[:-1], OFFSETS[1:], strict=True)
+        np.cumsum(x[a:b], dtype=np.complex128) - x[a:b] for a, b in itertools.pairwise(OFFSETS)
     ]
     np.testing.assert_array_equal(y.astype(np.complex128), np.concatenate(wanted))
 

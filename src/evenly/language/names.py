@@ -79,7 +79,11 @@ def reduce(function: Callable[[Any, Any], Any], values: Iterator[Any], start: An
 
 
 def scan(
-    value: Any, f: Callable[[Any, Any], Any] | None = None, start: Any = None, *, exclusive: bool = False
+    value: Any,
+    f: Callable[[Any, Any], Any] | None = None,
+    start: Any = None,
+    *,
+    exclusive: bool = False,
 ) -> Any:
     """Scan over the atoms of a tile, in their order: `before[k] = ev.scan(A.value(k), exclusive=True)`.
 
@@ -101,7 +105,9 @@ def rank(condition: Any) -> Any:
 
 def _unplaced(name: str) -> InputError:
     return InputError(
-        f"ev.{name}()", expected="a call in a kernel's loop over atoms", given="a call from plain Python"
+        f"ev.{name}()",
+        expected="a call in a kernel's loop over atoms",
+        given="a call from plain Python",
     )
 
 

@@ -107,7 +107,9 @@ def check(p: ir.Pass) -> None:
     by_stores = dependence.following(set(), lambda e: e.array in written)
     for s in scans_of(p):
         used = walk.variables(s.values)
-        read = {e.array for v in s.values for e in walk.subexpressions(v) if isinstance(e, ir.Element)}
+        read = {
+            e.array for v in s.values for e in walk.subexpressions(v) if isinstance(e, ir.Element)
+        }
         if used & by_atomics:
             _refuse(
                 s.at,
@@ -121,10 +123,10 @@ def check(p: ir.Pass) -> None:
                 "store the first, and scan it in a second loop over atoms",
             )
         if used & by_stores or read & written:
-            name = min(a.name for a in written)
+            name = min(a.name for a in (read & written or written))
             _refuse(
                 s.at,
-                f"a scan of what this loop over atoms stores ({name})",
+                f"a scan of {name}, which this loop over atoms stores",
                 "scan the value itself, or scan it in a second loop over atoms",
             )
 

@@ -43,7 +43,7 @@ def _stores(loop: ir.TileLoop) -> None:
 
 
 def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
-    """Yield the stores into elements that do not depend on `runs`: the tile, or the atom and what is scanned over atoms.
+    """Yield the stores into elements that do not depend on `runs`: the tile, or the atom and results of scans.
 
     Stores of one constant into an array are left out.
     """

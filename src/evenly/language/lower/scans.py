@@ -167,8 +167,6 @@ def _running(
     for v in (*fields, *results):
         cx.owned.discard(id(v))
     accumulator = ir.Accumulator(op, fields, identity, combiner, at)
-    held = tuple(
-        v if isinstance(v, ir.Const | ir.Var) else cx.assign("own", v) for v in values
-    )
+    held = tuple(v if isinstance(v, ir.Const | ir.Var) else cx.assign("own", v) for v in values)
     cx.emit(ir.Scan(accumulator, held, results, exclusive, at))
     return results

@@ -199,7 +199,9 @@ class AtomIterator:
         self.running: dict[Any, Any] = {}
         walk = view._walk
         if walk.tiles is view and walk.position == tile and walk.atoms() is None:
-            walk.atoms = weakref.ref(self)  # a generator need not walk all atoms: then it is dropped
+            walk.atoms = weakref.ref(
+                self
+            )  # a generator need not walk all atoms: then it is dropped
 
     def __iter__(self) -> AtomIterator:
         return self

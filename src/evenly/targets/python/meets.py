@@ -68,7 +68,6 @@ class Meets:
         step = functools.partial(self.call, place, function)
         return self.met(place, names.reduce(step, values, self.met(place, start)))
 
-
     def _scanned(
         self, place: Span, value: Any, f: Any = None, start: Any = None, *, exclusive: Any = False
     ) -> Any:

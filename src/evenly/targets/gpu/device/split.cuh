@@ -326,23 +326,29 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
     mark_tiles(b, 1, work);
     barrier();
-    const Ends own = own_ends();
-    if (thread_rank() > 0) starts_first = ids[own_slot() - 1] != 0;
+    Ends own = 0;
+    if (b.t0 < b.t1) {  // tiles end here
+      own = own_ends();
+      if (thread_rank() > 0) starts_first = ids[own_slot() - 1] != 0;
+    }
     if constexpr (needs_tile || Phase::scan_needs_tile)
       if (!is_wide(b)) expand_tiles(b, own);
     if constexpr (Phase::scan_needs_tile) contributions(b, s);
     scan_slots(own << 1 | (Ends)starts_first, s);
-    const int nz = (int)(b.z1 - b.z0);
+    if (b.z1 - b.z0 == S) step_scanned<true>(b, s, v);
+    else step_scanned<false>(b, s, v);
+    return own;
+  }
+  // Full: every slot holds an atom, so that the loads of all steps can be in flight together.
+  template <bool Full> EV_DEVICE void step_scanned(const Bounds& b, const Scan* s, Value* v) const {
     #pragma unroll
     for (int k = 0; k < I; ++k) {
       const int i = load_slot() + k * 32;
       v[k] = start();
-      if (i < nz) {
-        if constexpr (needs_tile) phase.step_scanned(v[k], phase.enter(tile_at(b, i)), tile_at(b, i), b.z0 + i, s[k]);
-        else phase.step_scanned(v[k], State{}, 0, b.z0 + i, s[k]);
-      }
+      if (!Full && i >= b.z1 - b.z0) continue;
+      if constexpr (needs_tile) phase.step_scanned(v[k], phase.enter(tile_at(b, i)), tile_at(b, i), b.z0 + i, s[k]);
+      else phase.step_scanned(v[k], State{}, 0, b.z0 + i, s[k]);
     }
-    return own;
   }
 
   // ---- the fold: I slots a thread, then across threads ----

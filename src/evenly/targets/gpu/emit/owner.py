@@ -146,7 +146,9 @@ class Owner(Writer):
             self.in_pass = True
             self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
             if together:
-                assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
+                assert isinstance(
+                    start, ir.Binary
+                )  # of `strided`: the tile's first atom, and the rank
                 walk_together(self, s, t.expr(start.left), end, t.expr(step))
             elif self.items > 1 and self.ascends and only_accumulates(s):
                 self.batches(s, start, end, step)

@@ -98,7 +98,7 @@ class SplitKernels:
         if self.meets and self.value_words == 1:  # the values of tiles take few registers
             phase, self.loads = engine.early_loads(phase, unit)
         self.phase, self.lane = phase, phase.lane is not None
-        self.text = unit.text(phase, engine.streams)
+        self.text = unit.text(phase, engine.streams and not phase.scans)  # scans read atoms twice
         self.totals = Totals(self.text, phase.grid)
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.source = self.structs()
@@ -137,7 +137,7 @@ class SplitKernels:
         ]
 
     def values(self, lane: str = "lane", links: str = "nullptr") -> str:
-        """Return the values of `members`. lane: the lane of a dense axis, where there is one. links: of the main kernel."""
+        """Return the values of `members`. lane: of a dense axis, if there is one. links: those of the main kernel."""
         values = struct_values(self.text.references, lane if self.lane else "")
         return f"{values}, {links}" if self.looks_back else values
 
