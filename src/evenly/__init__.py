@@ -86,6 +86,12 @@ if TYPE_CHECKING:
     from evenly.tuning.tuned import Tuning
 
 # Algorithms import the names above.
+from evenly.algorithms.arrays.compact import compact  # isort: skip
+from evenly.algorithms.arrays.group_by import group_by  # isort: skip
+from evenly.algorithms.arrays.index_add import index_add  # isort: skip
+from evenly.algorithms.arrays.prefix_sum import prefix_sum  # isort: skip
+from evenly.algorithms.arrays.sort_by_key import sort_by_key  # isort: skip
+from evenly.algorithms.arrays.unique import unique  # isort: skip
 from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 
 
@@ -159,6 +165,7 @@ __all__ = [
     "atomic_max",
     "atomic_min",
     "bcsr",
+    "compact",
     "coo",
     "csc",
     "csr",
@@ -169,19 +176,24 @@ __all__ = [
     "first",
     "func",
     "group",
+    "group_by",
+    "index_add",
     "kernel",
     "kit",
     "lanes",
     "layout",
+    "prefix_sum",
     "ragged",
     "rank",
     "reduce",
     "scan",
     "schedule",
+    "sort_by_key",
     "spmv",
     "subset",
     "thread_count",
     "thread_index",
     "uniform",
+    "unique",
     "verify",
 ]

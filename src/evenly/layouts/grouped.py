@@ -72,7 +72,7 @@ def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
         rows, columns = to_numpy(A.rows), to_numpy(A.columns)
     check_range(rows, A.num_rows, f"{name}.rows", "row indices")
     try:
-        offsets, order = _stable_order(rows, int(A.num_rows))
+        offsets, order = stable_order(rows, int(A.num_rows))
     except (ValueError, MemoryError):  # offsets for that many rows do not fit into memory
         expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
         raise InputError(name, expected=expected, given=given) from None
@@ -82,7 +82,7 @@ def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
     return Grouped(*structure, A.values, int(A.shape[1]))
 
 
-def _stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
+def stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
     """Sort `rows` (n,) stably. Returns the offsets (count + 1,) of each row's entries, and the order (n,).
 
     SciPy's conversion from CSC to CSR is a stable counting sort. Here it converts a matrix

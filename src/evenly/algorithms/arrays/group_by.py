@@ -1,0 +1,139 @@
+"""Group positions by equal keys, and the distinct keys of an array."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import evenly as ev
+from evenly import kit
+
+EACH = ev.ThreadMapped()  # a thread for each element
+
+
+class Groups(NamedTuple):
+    """Positions, grouped by equal keys: group g is order[offsets[g]] .. order[offsets[g + 1] - 1], ascending.
+
+    keys: the key of each group (g,), ascending. None where keys were numbers of groups.
+    offsets: (g + 1,). order: (n,), a permutation of the positions.
+    """
+
+    keys: Any
+    offsets: Any
+    order: Any
+
+
+@ev.kernel
+def mark_first(E, keys, first):
+    """first[i]: whether the sorted keys[i] differs from the key before it. NaN equals NaN."""
+    for i in E.tiles():
+        if i == 0:
+            first[i] = True
+        else:
+            numbers = keys[i] == keys[i] or keys[i - 1] == keys[i - 1]
+            first[i] = numbers and keys[i] != keys[i - 1]
+
+
+@ev.kernel
+def put_groups(E, keys, first, place, distinct, offsets):
+    for i in E.tiles():
+        if first[i]:
+            distinct[place[i]] = keys[i]
+            offsets[place[i]] = i
+        if i + 1 == len(first):
+            offsets[place[i + 1]] = i + 1
+
+
+@ev.func
+def first_not_below(keys, g):
+    low = 0
+    high = len(keys)
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < g:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@ev.kernel
+def find_starts(E, keys, offsets):
+    for g in E.tiles():
+        offsets[g] = first_not_below(keys, g)
+
+
+def group_by(keys: Any, num_groups: int | None = None, *, check: bool = True) -> Groups:
+    """Group the positions of equal keys. Return (keys, offsets, order), a named tuple.
+
+    keys: (n,), real numbers or bool.
+    num_groups: the keys are integers in 0 .. num_groups-1, and each of these is a group, which may
+      be empty. Default: a group for each distinct key, in ascending order, at least one position each.
+    check: with num_groups, check every key. On a GPU, the call waits for it. False: do not check.
+
+    Group g has the positions order[offsets[g]:offsets[g + 1]], in ascending order. keys are the
+    distinct keys (None with num_groups), each as it comes first; offsets (groups + 1,) and order (n,)
+    are int32 if that suffices, else int64. `ev.ragged(offsets)` is a layout with a tile for each
+    group. NaN and -0.0 are as in `ev.sort_by_key`, whose needs this has, too.
+
+    The arrays are of the same library and on the same device. On a GPU, without num_groups, their length
+    is read back: the call waits for it.
+
+    Raises InputError for keys beyond num_groups, and as `ev.sort_by_key` does.
+
+    >>> import numpy as np, evenly as ev
+    >>> groups = ev.group_by(np.array([7, 3, 7, 7]))
+    >>> groups.keys.tolist(), groups.offsets.tolist(), groups.order.tolist()
+    ([3, 7], [0, 1, 4], [1, 0, 2, 3])
+    """
+    keys = kit.vector(keys, "keys")
+    if num_groups is not None:
+        return _numbered(keys, num_groups, check)
+    sorted_, order = ev.sort_by_key(keys)
+    if len(keys) == 0:
+        return Groups(sorted_, kit.zeros(keys, (1,), np.int32), order)
+    distinct, offsets = (by_kernels if kit.on_gpu(keys) else by_numpy)(sorted_)
+    return Groups(distinct, offsets, order)
+
+
+def by_numpy(keys: Any) -> tuple[Any, Any]:
+    """Return the distinct keys of sorted ones, at least one, in CPU memory, and the offsets of each."""
+    numbers = kit.numbers(keys)
+    this, before = numbers[1:], numbers[:-1]
+    differs = (this != before) & ((this == this) | (before == before))
+    starts = np.flatnonzero(np.concatenate([[True], differs]))
+    offsets = np.append(starts, len(numbers)).astype(kit.index_type(len(numbers)))
+    return kit.from_numpy(kit.to_numpy(keys)[starts], keys), kit.from_numpy(offsets, keys)
+
+
+def by_kernels(keys: Any) -> tuple[Any, Any]:
+    """Return the distinct keys of sorted ones, at least one, and the offsets of each."""
+    n, E = len(keys), kit.each(len(keys))
+    first = kit.empty(keys, (n,), np.bool_)
+    mark_first[EACH](E, keys, first)
+    place = ev.prefix_sum(first, include_initial=True, dtype=kit.index_type(n))
+    groups = kit.entry(place, n)
+    distinct = kit.empty(keys, (groups,), kit.dtype(keys))
+    offsets = kit.empty(keys, (groups + 1,), kit.dtype(place))
+    put_groups[EACH](E, keys, first, place, distinct, offsets)
+    return distinct, offsets
+
+
+def _numbered(keys: Any, num_groups: int, check: bool) -> Groups:
+    if check:
+        kit.check_indices(keys, num_groups, "keys")
+    if kit.on_gpu(keys):
+        sorted_, order = ev.sort_by_key(keys)
+        return Groups(None, starts_of(sorted_, num_groups), order)
+    offsets, order = kit.stable_order(kit.to_numpy(keys), num_groups)
+    type_ = kit.index_type(len(keys))
+    found = (kit.from_numpy(x.astype(type_, copy=False), keys) for x in (offsets, order))
+    return Groups(None, *found)
+
+
+def starts_of(keys: Any, num_groups: int) -> Any:
+    """Return the offsets (num_groups + 1,) of the groups of sorted keys."""
+    offsets = kit.empty(keys, (num_groups + 1,), kit.index_type(len(keys)))
+    find_starts[EACH](kit.each(num_groups + 1), keys, offsets)
+    return offsets

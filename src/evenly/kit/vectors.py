@@ -1,0 +1,104 @@
+"""A caller's vectors: what they are, where they lie, and whether they fit together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.interop import arrays
+from evenly.interop.vectors import contiguous
+from evenly.kit.arguments import check_shape
+from evenly.language.types import from_dtype, read_as
+from evenly.layouts.each import Each
+from evenly.layouts.entries import check_range
+
+
+def vector(x: Any, name: str) -> Any:
+    """Return the array `x` of one axis in contiguous memory: itself, or a copy by its own library.
+
+    It has a length. An array of another library than NumPy, CuPy and PyTorch becomes one of NumPy, CuPy or
+    `ev.DeviceArray`.
+
+    Raises InputError for anything else.
+    """
+    found = arrays.view(x, name)
+    if len(found.shape) != 1:
+        raise InputError(name, expected="a vector", given=f"shape {tuple(found.shape)}")
+    return contiguous(x, name)
+
+
+def vectors(values: Any, like: Any, named: str, name: str = "values") -> tuple[Any, ...]:
+    """Return the vectors `values`, an array, a tuple of arrays, or None: as many elements as `like`, beside it.
+
+    named: what the caller calls `like`. Raises InputError for any other.
+    """
+    several = isinstance(values, tuple)
+    given = values if several else () if values is None else (values,)
+    found = []
+    for i, x in enumerate(given):
+        which = f"{name}[{i}]" if several else name
+        taken = vector(x, which)
+        check_shape(taken, (len(like),), which, f"as many as {named} has")
+        check_beside(taken, which, like, named)
+        found.append(taken)
+    return tuple(found)
+
+
+def check_beside(x: Any, name: str, like: Any, named: str) -> None:
+    """Raise InputError unless the arrays `x` and `like` are on the same device."""
+    places = [(v.device, v.device_id) for v in (arrays.view(x, name), arrays.view(like, named))]
+    if places[0] != places[1]:
+        given, expected = (device if device == "cpu" else f"{device}:{n}" for device, n in places)
+        raise InputError(
+            name, expected=f"an array beside {named}, on {expected}", given=f"one on {given}"
+        )
+
+
+def check_output(out: Any, shape: tuple[int, ...], like: Any, named: str, what: str) -> None:
+    """Raise InputError unless `out` is a writable array of this shape beside `like`. what: describes the shape."""
+    check_shape(out, shape, "out", what)
+    check_beside(out, "out", like, named)
+    if arrays.view(out, "out").readonly:
+        raise InputError("out", expected="an array that can be written", given="a read-only one")
+
+
+def held_as(x: Any) -> np.dtype[Any]:
+    """Return the dtype in which elements of `x` are added: float32 for 16-bit floats, else its own."""
+    found = from_dtype(dtype(x))
+    return dtype(x) if found is None else read_as(found).dtype
+
+
+def check_sums(x: Any, held: np.dtype[Any]) -> None:
+    """Raise InputError unless numbers of the type `held` can hold sums of elements of `x`."""
+    if held.kind == "b" or not np.can_cast(held_as(x), held, "same_kind"):
+        expected = f"a type that holds sums of {dtype(x)}"
+        raise InputError("out", expected=expected, given=str(held))
+
+
+def check_indices(x: Any, count: int, name: str) -> None:
+    """Raise InputError unless `x` has integers in 0 .. count-1; it names the first other. On a GPU, the call waits."""
+    if dtype(x).kind not in "iu":
+        raise InputError(name, expected="integers", given=f"dtype {dtype(x)}")
+    check_range(x, count, name, "indices")
+
+
+def dtype(x: Any) -> np.dtype[Any]:
+    """Return the NumPy dtype of an array of any library."""
+    return arrays.dtype_of(x)
+
+
+def on_gpu(x: Any) -> bool:
+    """Whether the array `x` lies in the memory of a GPU."""
+    return arrays.view(x).device == "cuda"
+
+
+def index_type(count: int) -> np.dtype[Any]:
+    """Return the dtype of positions 0 .. count: int32 if it suffices, else int64."""
+    return np.dtype(np.int32 if count <= np.iinfo(np.int32).max else np.int64)
+
+
+def each(count: int) -> Each:
+    """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array."""
+    return Each(count)
