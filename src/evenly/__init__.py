@@ -92,6 +92,7 @@ from evenly.algorithms.arrays.index_add import index_add  # isort: skip
 from evenly.algorithms.arrays.prefix_sum import prefix_sum  # isort: skip
 from evenly.algorithms.arrays.sort_by_key import sort_by_key  # isort: skip
 from evenly.algorithms.arrays.unique import unique  # isort: skip
+from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges  # isort: skip
 from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 
 
@@ -168,6 +169,7 @@ __all__ = [
     "compact",
     "coo",
     "csc",
+    "csgraph_from_edges",
     "csr",
     "device_empty",
     "dia",

@@ -18,7 +18,7 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
-from evenly.kit.vectors import (
+from evenly.kit.operands import (
     check_beside,
     check_indices,
     check_output,
@@ -28,6 +28,7 @@ from evenly.kit.vectors import (
     held_as,
     index_type,
     on_gpu,
+    take,
     vector,
     vectors,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "shape",
     "stable_order",
     "store",
+    "take",
     "to_numpy",
     "vector",
     "vectors",

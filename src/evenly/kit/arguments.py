@@ -21,7 +21,7 @@ def as_rows(A: Any, name: str = "A") -> Any:
     """Return `A` as an argument for a kernel whose tiles are rows.
 
     A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy is returned as it is:
-      kernels take it, and recognise it at the next call. CSC and COO are grouped by row on the host, at each call.
+      kernels take it, and recognise it at the next call. CSC and COO are grouped by row at each call.
     name: what the caller calls it, for error messages.
 
     Raises InputError for anything else, and for other layouts whose tiles are not rows.

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.algorithms.arrays.cases import LENGTHS, NUMBERS, REAL, keys, numbers, same
+from tests.algorithms.cases import LENGTHS, NUMBERS, REAL, keys, numbers, same
 from tests.batteries import array, readable
+
+pytestmark = pytest.mark.usefixtures("way")
 
 
 def groups_of(x: np.ndarray) -> list[list[int]]:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.errors import UnavailableError
-from tests.algorithms.arrays.cases import LENGTHS, REAL, keys, numbers, same
+from tests.algorithms.cases import LENGTHS, REAL, keys, numbers, same
 from tests.batteries import readable
+
+pytestmark = pytest.mark.usefixtures("way")
 
 
 def in_order(x: np.ndarray, descending: bool) -> np.ndarray:

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenly as ev
-from tests.algorithms.arrays.cases import LENGTHS, NUMBERS, numbers, same
+from tests.algorithms.cases import LENGTHS, NUMBERS, numbers, same
 from tests.batteries import array, readable
+
+pytestmark = pytest.mark.usefixtures("way")
 
 
 @pytest.mark.parametrize("include_initial", [False, True])

@@ -24,12 +24,6 @@ def count_up(E, out):
 
 
 @ev.kernel
-def take(E, x, order, out):
-    for i in E.tiles():
-        out[i] = x[order[i]]
-
-
-@ev.kernel
 def copy(E, x, out):
     for i in E.tiles():
         out[i] = x[i]
@@ -97,20 +91,20 @@ def _order(keys: np.ndarray[Any, Any], descending: bool) -> np.ndarray[Any, Any]
 def by_radix(keys: Any, values: Values, descending: bool) -> tuple[Any, Values]:
     """Sort arrays by `kit.radix_sort`. Without values, the second result is the order alone."""
     n, integers = len(keys), kit.dtype(keys).kind in "biu"
-    sorted_ = kit.empty(keys, (n,), kit.dtype(keys))
     if integers and len(values) == 1 and kit.dtype(values[0]).itemsize <= 8:
-        moved = kit.empty(values[0], (n,), kit.dtype(values[0]))
+        sorted_, moved = (kit.empty(x, (n,), kit.dtype(x)) for x in (keys, values[0]))
         kit.radix_sort(keys, values[0], sorted_, moved, descending=descending)
         return sorted_, (moved,)
     positions, order = (kit.empty(keys, (n,), kit.index_type(n)) for _ in range(2))
     count_up[EACH](kit.each(n), positions)
     if integers:
+        sorted_ = kit.empty(keys, (n,), kit.dtype(keys))
         kit.radix_sort(keys, positions, sorted_, order, descending=descending)
     else:
         codes = _codes(keys, descending)
         kit.radix_sort(codes, positions, kit.empty(keys, (n,), kit.dtype(codes)), order)
-        take[EACH](kit.each(n), keys, order, sorted_)
-    found = tuple(_taken(x, order) for x in values)
+        sorted_ = kit.take(keys, order)
+    found = tuple(kit.take(x, order) for x in values)
     return sorted_, found or (order,)
 
 
@@ -129,9 +123,3 @@ def _codes(keys: Any, descending: bool) -> Any:
         kit.each(n), kit.as_integers(keys), most, infinity, np.bool_(descending), codes
     )
     return codes
-
-
-def _taken(x: Any, order: Any) -> Any:
-    out = kit.empty(x, (len(order),), kit.dtype(x))
-    take[EACH](kit.each(len(order)), x, order, out)
-    return out

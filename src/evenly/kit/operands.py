@@ -8,11 +8,14 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
-from evenly.interop.vectors import contiguous
-from evenly.kit.arguments import check_shape
+from evenly.interop.transfer import to_numpy
+from evenly.interop.vectors import contiguous, from_numpy
+from evenly.kit.arguments import check_shape, empty
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts.each import Each
 from evenly.layouts.entries import check_range
+from evenly.runtime.kernel import kernel
+from evenly.schedules import ThreadMapped
 
 
 def vector(x: Any, name: str) -> Any:
@@ -102,3 +105,18 @@ def index_type(count: int) -> np.dtype[Any]:
 def each(count: int) -> Each:
     """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array."""
     return Each(count)
+
+
+@kernel
+def gather(E, x, order, out):
+    for i in E.tiles():
+        out[i] = x[order[i]]
+
+
+def take(x: Any, order: Any) -> Any:
+    """Return x[order], a new array of the library of `x`. Indices are not checked on a GPU."""
+    if not on_gpu(x):
+        return from_numpy(to_numpy(x)[to_numpy(order)], x)
+    out = empty(x, (len(order),), dtype(x))
+    gather[ThreadMapped()](Each(len(order)), x, order, out)
+    return out

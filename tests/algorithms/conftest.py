@@ -1,4 +1,4 @@
-"""Every test here runs twice: by NumPy, and by the kernels that run on a GPU, on the CPU."""
+"""Run a test twice: by NumPy, and by the kernels that run on a GPU, on the CPU (`usefixtures("way")`)."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ def radix_sort(
     keys_out[...], values_out[...] = keys[order], values[order]
 
 
-@pytest.fixture(params=["numpy", "kernels"], autouse=True)
+@pytest.fixture(params=["numpy", "kernels"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "kernels":
-        monkeypatch.setattr(kit, "on_gpu", lambda x: True)
+        for place in ("evenly.kit.on_gpu", "evenly.kit.operands.on_gpu"):
+            monkeypatch.setattr(place, lambda x: True)
         monkeypatch.setattr(kit, "radix_sort", radix_sort)
     found: str = request.param
     return found
