@@ -24,11 +24,14 @@ def radix_sort(
     keys_out[...], values_out[...] = keys[order], values[order]
 
 
+def by_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the way of arrays on a GPU from now on."""
+    for place in ("evenly.kit.on_gpu", "evenly.kit.operands.on_gpu"):
+        monkeypatch.setattr(place, lambda x: True)
+    monkeypatch.setattr(kit, "radix_sort", radix_sort)
+
+
 @pytest.fixture(params=["numpy", "kernels"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "kernels":
-        for place in ("evenly.kit.on_gpu", "evenly.kit.operands.on_gpu"):
-            monkeypatch.setattr(place, lambda x: True)
-        monkeypatch.setattr(kit, "radix_sort", radix_sort)
-    found: str = request.param
-    return found
+        by_kernels(monkeypatch)

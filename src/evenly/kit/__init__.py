@@ -31,6 +31,7 @@ from evenly.kit.operands import (
     take,
     vector,
     vectors,
+    whole,
 )
 from evenly.layouts.grouped import stable_order
 
@@ -62,5 +63,6 @@ __all__ = [
     "to_numpy",
     "vector",
     "vectors",
+    "whole",
     "zeros",
 ]

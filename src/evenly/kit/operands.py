@@ -12,7 +12,7 @@ from evenly.interop.transfer import to_numpy
 from evenly.interop.vectors import contiguous, from_numpy
 from evenly.kit.arguments import check_shape, empty
 from evenly.language.types import from_dtype, read_as
-from evenly.layouts.each import Each
+from evenly.layouts.each import Each, Whole
 from evenly.layouts.entries import check_range
 from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
@@ -105,6 +105,11 @@ def index_type(count: int) -> np.dtype[Any]:
 def each(count: int) -> Each:
     """Return a layout of `count` tiles with one atom each, for kernels that compute on each element of an array."""
     return Each(count)
+
+
+def whole(count: int) -> Whole:
+    """Return a layout of one tile with `count` atoms, for kernels that scan the elements of an array."""
+    return Whole(count)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""A layout for kernels that work on the elements of arrays, one by one."""
+"""Layouts for kernels that work on the elements of arrays, one by one or as one sequence."""
 
 from __future__ import annotations
 
@@ -23,3 +23,23 @@ class Each(LayoutInstance):
 
     def tile_of(self, atom):
         return atom
+
+
+@layout
+class Whole(LayoutInstance):
+    """One tile that has all atoms, for scans over the elements of an array."""
+
+    num_atoms: int
+
+    @property
+    def num_tiles(self):
+        return 1
+
+    def begin(self, tile):
+        return tile * self.num_atoms
+
+    def end(self, tile):
+        return (tile + 1) * self.num_atoms
+
+    def tile_of(self, atom):
+        return 0

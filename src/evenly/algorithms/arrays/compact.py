@@ -9,21 +9,31 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-EACH = ev.ThreadMapped()  # a thread for each element
+
+@ev.kernel
+def count(E, keep, found):
+    kept = 0
+    for i in E.tiles():
+        kept += 1 if keep[i] else 0
+    found[0] = kept
 
 
 @ev.kernel
-def put(E, keep, place, x, out):
-    for i in E.tiles():
-        if keep[i]:
-            out[place[i]] = x[i]
+def select(W, keep, x, out):
+    for tile in W.tiles():
+        for k in W.atoms(tile):
+            place = ev.rank(keep[k])
+            if keep[k]:
+                out[place] = x[k]
 
 
 @ev.kernel
-def put_positions(E, keep, place, out):
-    for i in E.tiles():
-        if keep[i]:
-            out[place[i]] = i
+def select_positions(W, keep, out):
+    for tile in W.tiles():
+        for k in W.atoms(tile):
+            place = ev.rank(keep[k])
+            if keep[k]:
+                out[place] = k
 
 
 def compact(keep: Any, values: Any = None) -> Any:
@@ -48,8 +58,7 @@ def compact(keep: Any, values: Any = None) -> Any:
         found = str(kit.dtype(keep))
         raise ev.InputError("keep", expected="bool", given=found, hint="keep != 0")
     given = kit.vectors(values, keep, "keep")
-    select = by_kernels if kit.on_gpu(keep) else by_numpy
-    kept = select(keep, given)
+    kept = (by_kernels if kit.on_gpu(keep) else by_numpy)(keep, given)
     return kept if isinstance(values, tuple) else kept[0]
 
 
@@ -64,14 +73,14 @@ def by_numpy(keep: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def by_kernels(keep: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
     """Select by kernels. Without values, return the positions."""
-    n = len(keep)
-    place = ev.prefix_sum(keep, include_initial=True, dtype=kit.index_type(n))
-    count = kit.entry(place, n)
+    n, found = len(keep), kit.empty(keep, (1,), np.int64)
+    count[ev.ThreadMapped()](kit.each(n), keep, found)
+    kept = kit.entry(found, 0)
     if not values:
-        out = kit.empty(keep, (count,), kit.dtype(place))
-        put_positions[EACH](kit.each(n), keep, place, out)
+        out = kit.empty(keep, (kept,), kit.index_type(n))
+        select_positions[ev.NonzeroSplit()](kit.whole(n), keep, out)
         return (out,)
-    found = tuple(kit.empty(x, (count,), kit.dtype(x)) for x in values)
-    for x, out in zip(values, found, strict=True):
-        put[EACH](kit.each(n), keep, place, x, out)
-    return found
+    outs = tuple(kit.empty(x, (kept,), kit.dtype(x)) for x in values)
+    for x, out in zip(values, outs, strict=True):
+        select[ev.NonzeroSplit()](kit.whole(n), keep, x, out)
+    return outs

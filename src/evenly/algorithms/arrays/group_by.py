@@ -24,25 +24,32 @@ class Groups(NamedTuple):
     order: Any
 
 
-@ev.kernel
-def mark_first(E, keys, first):
-    """first[i]: whether the sorted keys[i] differs from the key before it. NaN equals NaN."""
-    for i in E.tiles():
-        if i == 0:
-            first[i] = True
-        else:
-            numbers = keys[i] == keys[i] or keys[i - 1] == keys[i - 1]
-            first[i] = numbers and keys[i] != keys[i - 1]
+@ev.func
+def begins(keys, k):
+    """Whether the sorted keys[k] differs from the key before it. NaN equals NaN."""
+    before = keys[k - 1 if k > 0 else k]
+    numbers = keys[k] == keys[k] or before == before
+    return k == 0 or (numbers and keys[k] != before)
 
 
 @ev.kernel
-def put_groups(E, keys, first, place, distinct, offsets):
+def count(E, keys, found):
+    groups = 0
     for i in E.tiles():
-        if first[i]:
-            distinct[place[i]] = keys[i]
-            offsets[place[i]] = i
-        if i + 1 == len(first):
-            offsets[place[i + 1]] = i + 1
+        groups += 1 if begins(keys, i) else 0
+    found[0] = groups
+
+
+@ev.kernel
+def put_groups(W, keys, distinct, offsets):
+    for tile in W.tiles():
+        offsets[len(offsets) - 1 + tile] = len(keys)
+        for k in W.atoms(tile):
+            first = begins(keys, k)
+            group = ev.rank(first)
+            if first:
+                distinct[group] = keys[k]
+                offsets[group] = k
 
 
 @ev.func
@@ -109,14 +116,12 @@ def by_numpy(keys: Any) -> tuple[Any, Any]:
 
 def by_kernels(keys: Any) -> tuple[Any, Any]:
     """Return the distinct keys of sorted ones, at least one, and the offsets of each."""
-    n, E = len(keys), kit.each(len(keys))
-    first = kit.empty(keys, (n,), np.bool_)
-    mark_first[EACH](E, keys, first)
-    place = ev.prefix_sum(first, include_initial=True, dtype=kit.index_type(n))
-    groups = kit.entry(place, n)
+    n, found = len(keys), kit.empty(keys, (1,), np.int64)
+    count[EACH](kit.each(n), keys, found)
+    groups = kit.entry(found, 0)
     distinct = kit.empty(keys, (groups,), kit.dtype(keys))
-    offsets = kit.empty(keys, (groups + 1,), kit.dtype(place))
-    put_groups[EACH](E, keys, first, place, distinct, offsets)
+    offsets = kit.empty(keys, (groups + 1,), kit.index_type(n))
+    put_groups[ev.NonzeroSplit()](kit.whole(n), keys, distinct, offsets)
     return distinct, offsets
 
 

@@ -1,7 +1,7 @@
 """Prefix sums.
 
-In CPU memory NumPy sums. On a GPU, chunks are summed up, then their sums, and then every chunk again from where
-it begins. The order of additions follows from the length alone, so floats have the same bits on every run.
+In CPU memory NumPy sums. On a GPU a kernel scans one tile that has all elements. Floats are added in an order that
+follows from the length and the GPU alone, so they have the same bits on every run.
 """
 
 from __future__ import annotations
@@ -13,49 +13,14 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-CHUNK = 32  # elements that one thread adds up: a cache line of float32
-EACH = ev.ThreadMapped()  # a thread for each chunk
-
-
-@ev.layout
-class Chunks:
-    """`num_atoms` atoms, of which each tile has CHUNK; the last one may have fewer."""
-
-    num_atoms: int
-
-    @property
-    def num_tiles(self):
-        return (self.num_atoms + CHUNK - 1) // CHUNK
-
-    def begin(self, tile):
-        return tile * CHUNK
-
-    def end(self, tile):
-        stop = (tile + 1) * CHUNK
-        return stop if stop < self.num_atoms else self.num_atoms
-
 
 @ev.kernel
-def totals_of(C, x, zero, totals):
-    for chunk in C.tiles():
-        totals[chunk] = sum((x[k] for k in C.atoms(chunk)), zero)
-
-
-@ev.kernel
-def sums_of(C, x, before, first, out):
-    for chunk in C.tiles():
-        here = before[chunk]
-        if chunk == 0 and first == 1:
-            out[chunk] = here
-        for k in range(C.begin(chunk), C.end(chunk)):
-            here += x[k]
-            out[k + first] = here
-
-
-@ev.kernel
-def zero(E, out):
-    for i in E.tiles():
-        out[i] = 0
+def scan(W, x, zero, first, out):
+    for tile in W.tiles():
+        if first == 1:
+            out[tile] = zero
+        for k in W.atoms(tile):
+            out[k + first] = ev.scan(x[k] + zero)
 
 
 def prefix_sum(x: Any, *, include_initial: bool = False, dtype: Any = None, out: Any = None) -> Any:
@@ -87,33 +52,12 @@ def prefix_sum(x: Any, *, include_initial: bool = False, dtype: Any = None, out:
         )
     held = kit.held_as(out)
     kit.check_sums(x, held)
-    if not kit.on_gpu(x):
-        by_numpy(x, first, held, out)
-    elif len(x):
-        by_kernels(x, first, held, out)
-    elif first:
-        zero[EACH](kit.each(1), out)
-    return out
-
-
-def by_numpy(x: Any, first: int, held: Any, out: Any) -> None:
-    """Sum up in CPU memory."""
-    sums = np.cumsum(kit.numbers(x), dtype=held)
-    if first:
-        sums = np.concatenate([np.zeros(1, held), sums])
-    kit.store(sums, out)
-
-
-def by_kernels(x: Any, first: int, held: Any, out: Any) -> None:
-    """Sum up any x of at least one element. held: the dtype of sums on their way."""
-    C = Chunks(len(x))
-    if C.num_tiles == 1:
-        before = kit.zeros(x, (1,), held)
+    if kit.on_gpu(x):
+        scan[ev.NonzeroSplit()](kit.whole(len(x)), x, held.type(0), first, out)
     else:
-        totals, before = (kit.empty(x, (n,), held) for n in (C.num_tiles, C.num_tiles + 1))
-        totals_of[ev.GroupMapped(CHUNK)](C, x, held.type(0), totals)
-        by_kernels(totals, 1, held, before)
-    sums_of[EACH](C, x, before, first, out)
+        sums = np.cumsum(kit.numbers(x), dtype=held)
+        kit.store(np.concatenate([np.zeros(first, held), sums]), out)
+    return out
 
 
 def _type(x: Any, dtype: Any) -> np.dtype[Any]:
