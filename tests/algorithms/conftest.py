@@ -11,14 +11,21 @@ from evenly import kit
 
 
 def radix_sort(
-    keys: Any, values: Any, keys_out: Any, values_out: Any, *, descending: bool = False
+    keys: Any,
+    values: Any,
+    keys_out: Any,
+    values_out: Any,
+    *,
+    descending: bool = False,
+    bits: int | None = None,
 ) -> None:
     """What CCCL's does on a GPU: a stable sort of integers. (It has no order of its own for NaN.)"""
     assert np.dtype(keys.dtype).kind in "biu"
     assert keys.dtype == keys_out.dtype and values.dtype == values_out.dtype
     assert values.dtype.itemsize <= 8
     flip = slice(None, None, -1 if descending else 1)
-    order = np.argsort(keys[flip], kind="stable")[flip]
+    seen = keys if bits is None else keys & np.array(2**bits - 1, keys.dtype)
+    order = np.argsort(seen[flip], kind="stable")[flip]
     if descending:
         order = len(keys) - 1 - order
     keys_out[...], values_out[...] = keys[order], values[order]

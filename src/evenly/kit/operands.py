@@ -113,6 +113,21 @@ def whole(count: int) -> Whole:
 
 
 @kernel
+def count_up(E, out):
+    for i in E.tiles():
+        out[i] = i
+
+
+def positions(like: Any, count: int) -> Any:
+    """Return 0 .. count-1, int32 if that suffices, else int64, an array of the library of `like`."""
+    if not on_gpu(like):
+        return from_numpy(np.arange(count, dtype=index_type(count)), like)
+    out = empty(like, (count,), index_type(count))
+    count_up[ThreadMapped()](Each(count), out)
+    return out
+
+
+@kernel
 def gather(E, x, order, out):
     for i in E.tiles():
         out[i] = x[order[i]]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenly as ev
-from evenly.errors import UnavailableError
 from tests.algorithms.cases import LENGTHS, REAL, keys, numbers, same
 from tests.batteries import readable
 
@@ -84,16 +83,3 @@ def test_refusals(call: Any, said: str) -> None:
     with pytest.raises(ev.InputError) as caught:
         call()
     assert str(caught.value).startswith(said)
-
-
-def test_without_cccl_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evenly.interop.cccl import radix_sort
-
-    monkeypatch.setitem(__import__("sys").modules, "cuda.compute", None)
-    x = np.ones(2, np.int32)
-    with pytest.raises(UnavailableError) as caught:
-        radix_sort(x, x, x, x)
-    assert str(caught.value) == (
-        "sorting on a GPU: the package cuda-cccl is not installed; to get it: pip install "
-        "'evenly[cu13]' (or [cu12] for a CUDA 12 driver)"
-    )

@@ -129,16 +129,18 @@ def _numbered(keys: Any, num_groups: int, check: bool) -> Groups:
     if check:
         kit.check_indices(keys, num_groups, "keys")
     if kit.on_gpu(keys):
-        sorted_, order = ev.sort_by_key(keys)
-        return Groups(None, starts_of(sorted_, num_groups), order)
+        return Groups(None, *_numbered_by_radix(keys, num_groups))
     offsets, order = kit.stable_order(kit.to_numpy(keys), num_groups)
     type_ = kit.index_type(len(keys))
     found = (kit.from_numpy(x.astype(type_, copy=False), keys) for x in (offsets, order))
     return Groups(None, *found)
 
 
-def starts_of(keys: Any, num_groups: int) -> Any:
-    """Return the offsets (num_groups + 1,) of the groups of sorted keys."""
-    offsets = kit.empty(keys, (num_groups + 1,), kit.index_type(len(keys)))
-    find_starts[EACH](kit.each(num_groups + 1), keys, offsets)
-    return offsets
+def _numbered_by_radix(keys: Any, num_groups: int) -> tuple[Any, Any]:
+    positions = kit.positions(keys, len(keys))
+    sorted_, order = (kit.empty(x, (len(keys),), kit.dtype(x)) for x in (keys, positions))
+    bits = max(1, (int(num_groups) - 1).bit_length())
+    kit.radix_sort(keys, positions, sorted_, order, bits=bits)
+    offsets = kit.empty(keys, (num_groups + 1,), kit.dtype(order))
+    find_starts[EACH](kit.each(num_groups + 1), sorted_, offsets)
+    return offsets, order

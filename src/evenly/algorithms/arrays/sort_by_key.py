@@ -18,12 +18,6 @@ EACH = ev.ThreadMapped()  # a thread for each element
 
 
 @ev.kernel
-def count_up(E, out):
-    for i in E.tiles():
-        out[i] = i
-
-
-@ev.kernel
 def copy(E, x, out):
     for i in E.tiles():
         out[i] = x[i]
@@ -95,8 +89,8 @@ def by_radix(keys: Any, values: Values, descending: bool) -> tuple[Any, Values]:
         sorted_, moved = (kit.empty(x, (n,), kit.dtype(x)) for x in (keys, values[0]))
         kit.radix_sort(keys, values[0], sorted_, moved, descending=descending)
         return sorted_, (moved,)
-    positions, order = (kit.empty(keys, (n,), kit.index_type(n)) for _ in range(2))
-    count_up[EACH](kit.each(n), positions)
+    positions = kit.positions(keys, n)
+    order = kit.empty(keys, (n,), kit.dtype(positions))
     if integers:
         sorted_ = kit.empty(keys, (n,), kit.dtype(keys))
         kit.radix_sort(keys, positions, sorted_, order, descending=descending)
