@@ -100,6 +100,10 @@ def test_sums_at_indices_have_the_same_bits_on_every_run() -> None:
         (lambda: ev.group_by(np.ones(3), 4),
          "keys: expected integers, got dtype float64"),
         (lambda: ev.group_by(np.array([0, 4]), 4), "keys: expected indices in 0..3, got keys[1]=4"),
+        (lambda: ev.group_by(np.array([0]), -1),
+         "num_groups: expected an integer of at least 0, got -1"),
+        (lambda: ev.group_by(np.array([0]), 2.0),
+         "num_groups: expected an integer of at least 0, got 2.0"),
         (lambda: ev.unique(np.ones(3, complex)),
          "x: expected real numbers, got complex ones; hint: sort by its real parts or by its abs"),
         (lambda: ev.index_add(np.ones(3), np.array([0, -1]), np.ones(2)),
@@ -118,3 +122,8 @@ def test_refusals(call: Any, said: str) -> None:
     with pytest.raises(ev.InputError) as caught:
         call()
     assert str(caught.value) == said
+
+
+def test_more_groups_than_fit_into_memory() -> None:
+    with pytest.raises(ev.InputError, match="into memory, got 4,611,686,018,427,387,90"):
+        ev.group_by(np.array([0]), 2**62)

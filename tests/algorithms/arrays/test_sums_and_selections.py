@@ -72,6 +72,7 @@ def test_sums_into_an_array() -> None:
          "out: expected a type that holds sums of float64, got int32"),
         (lambda: ev.prefix_sum(np.ones(3, complex), dtype=np.float64),
          "out: expected a type that holds sums of complex128, got float64"),
+        (lambda: ev.prefix_sum(np.ones(3), dtype="floa"), "dtype: expected a NumPy dtype, got 'floa'"),
         (lambda: ev.prefix_sum(np.ones(3), dtype=bool),
          "out: expected a type that holds sums of float64, got bool"),
         (lambda: ev.prefix_sum(np.ones(3), out=np.broadcast_to(np.ones(1), 3)),

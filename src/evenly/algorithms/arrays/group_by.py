@@ -96,7 +96,7 @@ def group_by(keys: Any, num_groups: int | None = None, *, check: bool = True) ->
     """
     keys = kit.vector(keys, "keys")
     if num_groups is not None:
-        return _numbered(keys, num_groups, check)
+        return _numbered(keys, kit.count_of(num_groups, "num_groups"), check)
     sorted_, order = ev.sort_by_key(keys)
     if len(keys) == 0:
         return Groups(sorted_, kit.zeros(keys, (1,), np.int32), order)
@@ -128,19 +128,28 @@ def by_kernels(keys: Any) -> tuple[Any, Any]:
 def _numbered(keys: Any, num_groups: int, check: bool) -> Groups:
     if check:
         kit.check_indices(keys, num_groups, "keys")
-    if kit.on_gpu(keys):
-        return Groups(None, *_numbered_by_radix(keys, num_groups))
-    offsets, order = kit.stable_order(kit.to_numpy(keys), num_groups)
+    number = number_by_radix if kit.on_gpu(keys) else number_by_counting
+    return Groups(None, *number(keys, num_groups))
+
+
+def number_by_counting(keys: Any, num_groups: int) -> tuple[Any, Any]:
+    """Return the offsets and the order of groups in CPU memory."""
+    try:
+        offsets, order = kit.stable_order(kit.to_numpy(keys), num_groups)
+    except (ValueError, MemoryError):
+        expected = "groups whose offsets fit into memory"
+        raise ev.InputError("num_groups", expected=expected, given=f"{num_groups:,}") from None
     type_ = kit.index_type(len(keys))
-    found = (kit.from_numpy(x.astype(type_, copy=False), keys) for x in (offsets, order))
-    return Groups(None, *found)
+    return tuple(kit.from_numpy(x.astype(type_, copy=False), keys) for x in (offsets, order))
 
 
-def _numbered_by_radix(keys: Any, num_groups: int) -> tuple[Any, Any]:
+def number_by_radix(keys: Any, num_groups: int) -> tuple[Any, Any]:
+    """Return the offsets and the order of groups, by `kit.radix_sort` and a search for each group."""
+    with kit.renamed(out="num_groups"):
+        offsets = kit.empty(keys, (num_groups + 1,), kit.index_type(len(keys)))
     positions = kit.positions(keys, len(keys))
     sorted_, order = (kit.empty(x, (len(keys),), kit.dtype(x)) for x in (keys, positions))
-    bits = max(1, (int(num_groups) - 1).bit_length())
+    bits = max(1, (num_groups - 1).bit_length())
     kit.radix_sort(keys, positions, sorted_, order, bits=bits)
-    offsets = kit.empty(keys, (num_groups + 1,), kit.dtype(order))
     find_starts[EACH](kit.each(num_groups + 1), sorted_, offsets)
     return offsets, order

@@ -61,7 +61,10 @@ def prefix_sum(x: Any, *, include_initial: bool = False, dtype: Any = None, out:
 
 
 def _type(x: Any, dtype: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = kit.dtype(x) if dtype is None else np.dtype(dtype)
+    try:
+        found: np.dtype[Any] = kit.dtype(x) if dtype is None else np.dtype(dtype)
+    except TypeError:
+        raise ev.InputError("dtype", expected="a NumPy dtype", given=repr(dtype)) from None
     if dtype is None and found.kind in "iub":
         found = np.cumsum(np.zeros(0, found)).dtype
     return found

@@ -86,7 +86,10 @@ def csgraph_from_edges(
         if kit.dtype(vertices) not in (np.int32, np.int64):
             given = f"dtype {kit.dtype(vertices)}"
             raise ev.InputError(name, expected="int32 or int64 vertices", given=given)
-    count = _count(src, dst) if num_vertices is None else num_vertices
+    if num_vertices is None:
+        count = _count(src, dst)
+    else:
+        count = kit.count_of(num_vertices, "num_vertices")
     kit.check_indices(src, count, "src")
     kit.check_indices(dst, count, "dst")
     if duplicates == "sum":
@@ -94,7 +97,8 @@ def csgraph_from_edges(
         with kit.renamed(out="weights"):
             kit.check_sums(weights, held)
         dst, (src, weights) = ev.sort_by_key(dst, (src, weights))
-    groups = ev.group_by(src, count, check=False)
+    with kit.renamed(num_groups="num_vertices"):
+        groups = ev.group_by(src, count, check=False)
     dst, weights = (kit.take(x, groups.order) for x in (dst, weights))
     G = ev.csr((weights, dst, groups.offsets), shape=(count, count), check=False)
     return summed(G) if duplicates == "sum" and len(dst) else G

@@ -34,7 +34,8 @@ def convert(A: Any, format: str, check: bool = True) -> Any:
     by, others = ids(A)[axis], ids(A)[1 - axis]
     if check:
         kit.check_indices(by, A.shape[axis], ("A.rows", "A.columns")[axis])
-    groups = ev.group_by(by, A.shape[axis], check=False)
+    with kit.renamed(num_groups="A"):
+        groups = ev.group_by(by, A.shape[axis], check=False)
     arrays = kit.take(A.values, groups.order), kit.take(others, groups.order), groups.offsets
     return (ev.csr, ev.csc)[axis](arrays, shape=A.shape, check=False)
 
