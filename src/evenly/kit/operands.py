@@ -19,8 +19,8 @@ from evenly.runtime.kernel import kernel
 from evenly.schedules import ThreadMapped
 
 
-def vector(x: Any, name: str) -> Any:
-    """Return the array `x` of one axis in contiguous memory: itself, or a copy by its own library.
+def vector(x: Any, name: str, axes: int = 1) -> Any:
+    """Return the array `x` of one axis, or of up to `axes`, in contiguous memory: itself, or a copy by its own library.
 
     It has a length. An array of another library than NumPy, CuPy and PyTorch becomes one of NumPy, CuPy or
     `ev.DeviceArray`.
@@ -28,8 +28,9 @@ def vector(x: Any, name: str) -> Any:
     Raises InputError for anything else.
     """
     found = arrays.view(x, name)
-    if len(found.shape) != 1:
-        raise InputError(name, expected="a vector", given=f"shape {tuple(found.shape)}")
+    if not 1 <= len(found.shape) <= axes:
+        expected = "a vector" if axes == 1 else f"an array of 1 to {axes} axes"
+        raise InputError(name, expected=expected, given=f"shape {tuple(found.shape)}")
     return contiguous(x, name)
 
 

@@ -86,6 +86,18 @@ def test_sums_at_indices(dtype: str, length: int, rows: int) -> None:
     same(out, expected)
 
 
+@pytest.mark.parametrize("width", [0, 1, 5, 40])
+@pytest.mark.parametrize("dtype", ["float32", "int64", "complex64"])
+def test_rows_are_added_too(dtype: str, width: int) -> None:
+    index = np.random.default_rng(2).integers(0, 20, 300)
+    x = numbers(dtype, 20 * width).reshape(20, width)
+    source = numbers(dtype, 300 * width).reshape(300, width)
+    expected = x.copy()
+    np.add.at(expected, index, source)
+    same(ev.index_add(x, index, source), expected)
+    same(ev.index_add(x, index, np.asfortranarray(source)), expected)
+
+
 def test_sums_at_indices_have_the_same_bits_on_every_run() -> None:
     rng = np.random.default_rng(3)
     index, source = np.minimum(rng.pareto(1.0, 9000), 99).astype(np.int64), rng.normal(size=9000)
@@ -112,6 +124,10 @@ def test_sums_at_indices_have_the_same_bits_on_every_run() -> None:
          "index: expected integers, got dtype float64"),
         (lambda: ev.index_add(np.ones(3), np.array([0]), np.ones(2)),
          "source: expected a vector of 1, as many as index has, got shape (2,)"),
+        (lambda: ev.index_add(np.ones((3, 2)), np.array([0]), np.ones((1, 3))),
+         "source: expected an array of shape (1, 2), as many as index has, got shape (1, 3)"),
+        (lambda: ev.index_add(np.ones((3, 2, 1)), np.array([0]), np.ones((1, 2, 1))),
+         "x: expected an array of 1 to 2 axes, got shape (3, 2, 1)"),
         (lambda: ev.index_add(np.ones(3, np.int32), np.array([0]), np.ones(1)),
          "out: expected a type that holds sums of float64, got int32"),
         (lambda: ev.index_add(np.ones(3, bool), np.array([0]), np.ones(1, bool)),

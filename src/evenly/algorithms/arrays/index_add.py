@@ -16,12 +16,19 @@ def add_groups(R, order, source, x, out):
         out[row] = sum((source[order[k]] for k in R.atoms(row)), x[row])
 
 
+@ev.kernel
+def add_groups_of_rows(R, order, source, x, out):
+    for row in R.tiles():
+        for j in ev.lanes(out.shape[1]):
+            out[row, j] = sum((source[order[k], j] for k in R.atoms(row)), x[row, j])
+
+
 def index_add(x: Any, index: Any, source: Any, *, out: Any = None) -> Any:
     """Return x with source[i] added to x[index[i]], for every i: the same bits on every run.
 
-    x: (m,), numbers. index: (n,), integers in 0 .. m-1, which may repeat. source: (n,), numbers that
-      can be added to x. All on one device.
-    out: (m,), an array for the result, in CPU memory also x itself. Default: a new array of the library
+    x: (m,) or (m, d), numbers. index: (n,), integers in 0 .. m-1, which may repeat.
+    source: (n,) or (n, d), numbers that can be added to x. All lie on one device.
+    out: as x, an array for the result, in CPU memory also x itself. Default: a new array of the library
       and the dtype of x. Sums of 16-bit floats are float32, rounded once when they are stored.
 
     Sources of one element are added in their order: one after the other in CPU memory, and on a GPU in
@@ -34,13 +41,15 @@ def index_add(x: Any, index: Any, source: Any, *, out: Any = None) -> Any:
     >>> ev.index_add(np.zeros(3), np.array([2, 0, 2]), np.array([1.0, 2.0, 3.0]))
     array([2., 0., 4.])
     """
-    x, index = kit.vector(x, "x"), kit.vector(index, "index")
-    kit.check_beside(index, "index", x, "x")
-    (source,) = kit.vectors(source, index, "index", "source")
+    x, index = kit.vector(x, "x", axes=2), kit.vector(index, "index")
+    source, shape = kit.vector(source, "source", axes=2), tuple(x.shape)
+    kit.check_shape(source, (len(index), *shape[1:]), "source", "as many as index has")
+    for array, name in ((index, "index"), (source, "source")):
+        kit.check_beside(array, name, x, "x")
     if out is None:
-        out = kit.empty(x, (len(x),), kit.dtype(x))
+        out = kit.empty(x, shape, kit.dtype(x))
     else:
-        kit.check_output(out, (len(x),), x, "x", "as many as x has")
+        kit.check_output(out, shape, x, "x", "as x has it")
     held = kit.held_as(out)
     for each in (x, source):
         kit.check_sums(each, held)
@@ -48,7 +57,8 @@ def index_add(x: Any, index: Any, source: Any, *, out: Any = None) -> Any:
     if kit.on_gpu(x):
         groups = ev.group_by(index, len(x), check=False)
         R = ev.ragged(groups.offsets, num_atoms=len(index), check=False)
-        add_groups[ev.MergePath()](R, groups.order, source, x, out)
+        add = add_groups if len(shape) == 1 else add_groups_of_rows
+        add[ev.MergePath()](R, groups.order, source, x, out)
     else:
         sums = kit.numbers(x).astype(np.result_type(held, kit.held_as(source)))
         np.add.at(sums, kit.to_numpy(index), kit.numbers(source))
