@@ -57,6 +57,11 @@ def test_floats_as_plain_python_sorts_them(values: list[float], descending: bool
     same(ev.sort_by_key(x, descending=descending)[0], x[in_order(x, descending)])
 
 
+def test_no_values_at_all_are_moved_along() -> None:
+    assert ev.sort_by_key(np.array([2, 1]), ())[1] == ()
+    assert ev.compact(np.array([True]), ()) == ()
+
+
 def test_arguments_stay_as_they_are_and_may_be_strided_or_read_only() -> None:
     x, values = np.array([3, 9, 1, 9, 2, 9], np.int32)[::2], np.arange(3.0)
     x.flags.writeable = values.flags.writeable = False

@@ -59,7 +59,7 @@ def compact(keep: Any, values: Any = None) -> Any:
         raise ev.InputError("keep", expected="bool", given=found, hint="keep != 0")
     given = kit.vectors(values, keep, "keep")
     kept = (by_kernels if kit.on_gpu(keep) else by_numpy)(keep, given)
-    return kept if isinstance(values, tuple) else kept[0]
+    return kept[: len(values)] if isinstance(values, tuple) else kept[0]
 
 
 def by_numpy(keep: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:

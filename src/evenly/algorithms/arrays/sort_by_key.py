@@ -62,7 +62,7 @@ def sort_by_key(keys: Any, values: Any = None, *, descending: bool = False) -> t
     given = kit.vectors(values, keys, "keys")
     sort = by_radix if kit.on_gpu(keys) else by_numpy
     keys, found = sort(keys, given, descending)
-    return keys, found if isinstance(values, tuple) else found[0]
+    return keys, found[: len(values)] if isinstance(values, tuple) else found[0]
 
 
 def by_numpy(keys: Any, values: Values, descending: bool) -> tuple[Any, Values]:
