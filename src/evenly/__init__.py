@@ -79,6 +79,13 @@ from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 if TYPE_CHECKING:
+    from evenly.algorithms.arrays.compact import compact
+    from evenly.algorithms.arrays.group_by import group_by
+    from evenly.algorithms.arrays.index_add import index_add
+    from evenly.algorithms.arrays.prefix_sum import prefix_sum
+    from evenly.algorithms.arrays.sort_by_key import sort_by_key
+    from evenly.algorithms.arrays.unique import unique
+    from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges
     from evenly.balance.balance import Balance
     from evenly.explain import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
@@ -86,13 +93,6 @@ if TYPE_CHECKING:
     from evenly.tuning.tuned import Tuning
 
 # Algorithms import the names above.
-from evenly.algorithms.arrays.compact import compact  # isort: skip
-from evenly.algorithms.arrays.group_by import group_by  # isort: skip
-from evenly.algorithms.arrays.index_add import index_add  # isort: skip
-from evenly.algorithms.arrays.prefix_sum import prefix_sum  # isort: skip
-from evenly.algorithms.arrays.sort_by_key import sort_by_key  # isort: skip
-from evenly.algorithms.arrays.unique import unique  # isort: skip
-from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges  # isort: skip
 from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 
 
@@ -104,7 +104,14 @@ _LATE = {
     "SimtError": "evenly.targets.simt.report",
     "SimtProgram": "evenly.targets.simt.program",
     "Tuning": "evenly.tuning.tuned",
+    "compact": "evenly.algorithms.arrays.compact",
+    "csgraph_from_edges": "evenly.algorithms.graph.csgraph_from_edges",
     "explain": "evenly.explain",
+    "group_by": "evenly.algorithms.arrays.group_by",
+    "index_add": "evenly.algorithms.arrays.index_add",
+    "prefix_sum": "evenly.algorithms.arrays.prefix_sum",
+    "sort_by_key": "evenly.algorithms.arrays.sort_by_key",
+    "unique": "evenly.algorithms.arrays.unique",
 }
 
 
