@@ -116,3 +116,10 @@ def test_what_the_host_decides_by() -> None:
     assert kit.to_numpy(x) is x
     tensor = pytest.importorskip("torch").ones(3)
     assert kit.to_numpy(tensor).tolist() == [1, 1, 1]
+
+
+def test_positions_take_32_bits_if_they_fit() -> None:
+    assert kit.index_type(2**31 - 1) == np.int32
+    assert kit.index_type(2**31) == np.int64
+    found = kit.positions(np.zeros(1), 3)
+    assert (found.dtype, found.tolist()) == (np.int32, [0, 1, 2])

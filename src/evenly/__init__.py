@@ -79,6 +79,13 @@ from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 if TYPE_CHECKING:
+    from evenly.algorithms.arrays.compact import compact
+    from evenly.algorithms.arrays.group_by import group_by
+    from evenly.algorithms.arrays.index_add import index_add
+    from evenly.algorithms.arrays.prefix_sum import prefix_sum
+    from evenly.algorithms.arrays.sort_by_key import sort_by_key
+    from evenly.algorithms.arrays.unique import unique
+    from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges
     from evenly.balance.balance import Balance
     from evenly.explain import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
@@ -97,7 +104,14 @@ _LATE = {
     "SimtError": "evenly.targets.simt.report",
     "SimtProgram": "evenly.targets.simt.program",
     "Tuning": "evenly.tuning.tuned",
+    "compact": "evenly.algorithms.arrays.compact",
+    "csgraph_from_edges": "evenly.algorithms.graph.csgraph_from_edges",
     "explain": "evenly.explain",
+    "group_by": "evenly.algorithms.arrays.group_by",
+    "index_add": "evenly.algorithms.arrays.index_add",
+    "prefix_sum": "evenly.algorithms.arrays.prefix_sum",
+    "sort_by_key": "evenly.algorithms.arrays.sort_by_key",
+    "unique": "evenly.algorithms.arrays.unique",
 }
 
 
@@ -159,8 +173,10 @@ __all__ = [
     "atomic_max",
     "atomic_min",
     "bcsr",
+    "compact",
     "coo",
     "csc",
+    "csgraph_from_edges",
     "csr",
     "device_empty",
     "dia",
@@ -169,19 +185,24 @@ __all__ = [
     "first",
     "func",
     "group",
+    "group_by",
+    "index_add",
     "kernel",
     "kit",
     "lanes",
     "layout",
+    "prefix_sum",
     "ragged",
     "rank",
     "reduce",
     "scan",
     "schedule",
+    "sort_by_key",
     "spmv",
     "subset",
     "thread_count",
     "thread_index",
     "uniform",
+    "unique",
     "verify",
 ]

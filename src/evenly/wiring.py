@@ -7,6 +7,8 @@ from evenly import hooks
 # hook: function, both as "module:name"
 TABLE = {
     "evenly.layouts.arguments:convert": "evenly.layouts:convert",
+    "evenly.layouts.conversions:converted": "evenly.algorithms.linalg.convert:convert",
+    "evenly.layouts.conversions:transposed": "evenly.algorithms.linalg.convert:transpose",
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",

@@ -11,12 +11,13 @@ from typing import Any
 from evenly.layouts.arguments import inferred, same_length, take_apart
 from evenly.layouts.checker import finished
 from evenly.layouts.contract import Array, Index, LayoutInstance, layout
+from evenly.layouts.conversions import Convertible
 from evenly.layouts.entries import check_range
 from evenly.layouts.moving import bounds
 
 
 @layout
-class Coo(LayoutInstance):
+class Coo(Convertible, LayoutInstance):
     """A sparse matrix as a list of (row, column, value), in any order. Duplicates are allowed."""
 
     rows: Array[Index]  # (num_atoms,)
@@ -25,6 +26,7 @@ class Coo(LayoutInstance):
     num_rows: int
     num_columns: int
 
+    format = "coo"
     id_bounds = {"row": "num_rows", "column": "num_columns"}
 
     @property

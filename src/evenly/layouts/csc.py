@@ -12,12 +12,13 @@ from evenly.layouts.arguments import compressed, inferred, take_apart
 from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
+from evenly.layouts.conversions import Convertible
 from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds
 
 
 @layout
-class Csc(Compressed):
+class Csc(Convertible, Compressed):
     """A sparse matrix of `num_tiles` columns. Column t has the atoms offsets[t] .. offsets[t+1]-1.
 
     The rows of a column may be unsorted and may repeat.
@@ -28,6 +29,7 @@ class Csc(Compressed):
     values: Array  # (num_atoms,)
     num_rows: int
 
+    format = "csc"
     id_bounds = {"row": "num_rows"}
 
     @property

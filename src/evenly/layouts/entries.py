@@ -12,7 +12,7 @@ import numpy as np
 
 from evenly.errors import InputError, UnavailableError
 from evenly.hooks import hook
-from evenly.interop import arrays
+from evenly.interop.vectors import entry
 
 CHUNK = 1 << 16  # entries compared at once: they fit into the processor's cache
 
@@ -65,14 +65,6 @@ def check_distinct(indices: Any, name: str, what: str) -> None:
         first = int(np.flatnonzero(indices == indices[at])[0])
         given = f"{indices[at]} at {part}[{first}] and at {part}[{at}]"
         raise InputError(name, expected=f"distinct {what}", given=given)
-
-
-def entry(array: Any, at: int) -> int:
-    """Read one entry of an array of integers, on any device."""
-    from evenly.interop.transfer import to_numpy
-
-    whole = type(array) is np.ndarray or arrays.kind(array) == "device"  # DeviceArray has no slices
-    return int(to_numpy(array)[at] if whole else to_numpy(array[at : at + 1])[0])
 
 
 def _anywhere(here: Look, on_gpu: Look, array: Any, *bounds: Any) -> int | None:

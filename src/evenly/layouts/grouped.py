@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from evenly.errors import InputError
+from evenly.errors import InputError, UnavailableError
 from evenly.interop.transfer import to_cuda, to_numpy
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, LayoutInstance, accessors, layout
+from evenly.layouts.conversions import converted
 from evenly.layouts.coo import Coo
 from evenly.layouts.csc import Csc
 from evenly.layouts.entries import check_range
@@ -59,30 +61,38 @@ def tiles_are_rows(A: LayoutInstance) -> bool:
     return found is None or found[0]
 
 
-def by_row(A: Csc | Coo, name: str = "A") -> Grouped:
-    """Group `A` by row, with a counting sort on the host, linear in the nonzeros. The result is on the device of `A`.
+def by_row(A: Csc | Coo, name: str = "A") -> Any:
+    """Return a layout with the nonzeros of `A`, whose tiles are rows, on the device of `A`.
+
+    In CPU memory it is a :class:`Grouped`, made by a counting sort. On a GPU it is a CSR matrix that is made
+    there. Without cuda-cccl it is a :class:`Grouped` there, too, made of a copy of the indices in CPU memory.
 
     Raises InputError for row indices outside of the matrix.
     """
+    found = A.indices if isinstance(A, Csc) else A.rows
+    check_range(found, A.num_rows, f"{name}.rows", "row indices")
+    on_gpu = device_of(A) == "cuda"
+    if on_gpu:
+        with contextlib.suppress(UnavailableError):
+            return converted(A, "csr", check=False)
+    rows = to_numpy(found)
     if isinstance(A, Csc):
-        rows = to_numpy(A.indices)
         counts = np.diff(to_numpy(A.offsets))
         columns = np.repeat(np.arange(A.num_tiles, dtype=rows.dtype), counts)
     else:
-        rows, columns = to_numpy(A.rows), to_numpy(A.columns)
-    check_range(rows, A.num_rows, f"{name}.rows", "row indices")
+        columns = to_numpy(A.columns)
     try:
-        offsets, order = _stable_order(rows, int(A.num_rows))
+        offsets, order = stable_order(rows, int(A.num_rows))
     except (ValueError, MemoryError):  # offsets for that many rows do not fit into memory
         expected, given = "a matrix whose offsets fit into memory", f"{A.num_rows:,} rows"
         raise InputError(name, expected=expected, given=given) from None
     structure = (offsets, order, columns[order])
-    if device_of(A) == "cuda":
+    if on_gpu:
         structure = tuple(to_cuda(part) for part in structure)
     return Grouped(*structure, A.values, int(A.shape[1]))
 
 
-def _stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
+def stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
     """Sort `rows` (n,) stably. Returns the offsets (count + 1,) of each row's entries, and the order (n,).
 
     SciPy's conversion from CSC to CSR is a stable counting sort. Here it converts a matrix

@@ -45,7 +45,7 @@ def spmv(A: Any, x: Any, out: Any = None, *, schedule: Any = "auto", target: str
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run. For that, CSC and COO are grouped by
-    row first, on the host, at every call: convert them with `ev.csr` to multiply often. After
+    row first, at every call: convert them with `ev.csr` or `A.tocsr()` to multiply often. After
     you change the structure of a matrix in place, "auto" may use its choice for the old one.
 
     Raises InputError if shapes, dtypes or devices do not match.

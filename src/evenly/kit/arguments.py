@@ -1,9 +1,4 @@
-"""A kit for algorithms: functions that take a caller's matrices and vectors, and return arrays of the same library.
-
-An algorithm is a function around kernels. It takes the caller's arguments, checks their shapes, allocates the result
-in the caller's library, and runs a kernel. The functions here do all of that but the kernel. `ev.spmv` is written
-with them.
-"""
+"""A caller's matrices and arrays as arguments of kernels, and arrays for results."""
 
 from __future__ import annotations
 
@@ -16,30 +11,17 @@ import numpy as np
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
-from evenly.interop.transfer import to_numpy
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts.contract import is_layout, leaves
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
-
-__all__ = [
-    "as_rows",
-    "check_shape",
-    "empty",
-    "leaves_rows",
-    "renamed",
-    "result_type",
-    "shape",
-    "to_numpy",
-    "zeros",
-]
 
 
 def as_rows(A: Any, name: str = "A") -> Any:
     """Return `A` as an argument for a kernel whose tiles are rows.
 
     A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy is returned as it is:
-      kernels take it, and recognise it at the next call. CSC and COO are grouped by row on the host, at each call.
+      kernels take it, and recognise it at the next call. CSC and COO are grouped by row at each call.
     name: what the caller calls it, for error messages.
 
     Raises InputError for anything else, and for other layouts whose tiles are not rows.

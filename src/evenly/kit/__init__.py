@@ -1,0 +1,72 @@
+"""A kit for algorithms: functions that take a caller's matrices and vectors, and return arrays of the same library.
+
+An algorithm is a function around kernels. It takes the caller's arguments, checks their shapes, allocates the result
+in the caller's library, and runs a kernel. The functions here do all of that but the kernel. `ev.spmv` is written
+with them.
+"""
+
+from evenly.interop.cccl import radix_sort
+from evenly.interop.transfer import to_numpy
+from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, store
+from evenly.kit.arguments import (
+    as_rows,
+    check_shape,
+    empty,
+    leaves_rows,
+    renamed,
+    result_type,
+    shape,
+    zeros,
+)
+from evenly.kit.operands import (
+    check_beside,
+    check_indices,
+    check_output,
+    check_sums,
+    count_of,
+    dtype,
+    each,
+    held_as,
+    index_type,
+    on_gpu,
+    positions,
+    take,
+    vector,
+    vectors,
+    whole,
+)
+from evenly.layouts.grouped import stable_order
+
+__all__ = [
+    "as_integers",
+    "as_rows",
+    "check_beside",
+    "check_indices",
+    "check_output",
+    "check_shape",
+    "check_sums",
+    "count_of",
+    "dtype",
+    "each",
+    "empty",
+    "entry",
+    "from_numpy",
+    "held_as",
+    "index_type",
+    "leaves_rows",
+    "numbers",
+    "on_gpu",
+    "positions",
+    "radix_sort",
+    "renamed",
+    "result_type",
+    "shape",
+    "stable_order",
+    "store",
+    "take",
+    "to_numpy",
+    "vector",
+    "vectors",
+    "whole",
+    "zeros",
+]
