@@ -33,6 +33,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("runtime",),
     ("kit",),
     ("algorithms", "verify", "explain"),  # what a user calls with kernels and layouts
+    ("collect",),
     ("wiring",),
     ("",),
     ("bench",),

@@ -203,7 +203,8 @@ class Binding:
 
     def first_layout(self) -> LayoutInstance | None:
         """Return the first layout, by which "auto" chooses a schedule. None if there is none."""
-        return next((v for v in self.arguments.values() if is_layout(v)), None)
+        layouts = (v for v in self.arguments.values() if is_layout(v))
+        return next((v for v in layouts if not getattr(v, "emits", "")), None)
 
     @functools.cached_property
     def device(self) -> str:

@@ -13,6 +13,7 @@ TABLE = {
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
+    "evenly.runtime.bound:collected": "evenly.collect:collect",
     "evenly.schedules.contract:check_engine": "evenly.targets.gpu.engines:check",
     "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
     "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",

@@ -14,6 +14,7 @@ from .combine import combined
 from .diagnostics import LanguageError, Location, refuse
 from .lower.context import Namer
 from .phases import GridResult, Once, Owned, Phase, Phases, Split, Workspace
+from .scans import running
 from .slicing import has_effects, needed, tainted, written_arrays
 from .types import BOOL, POS
 
@@ -314,7 +315,7 @@ class _TileCutter:
             | {item.atom, self.loop.tile}
             | ({self.lane} if self.lane else set())
         )
-        wanted -= {v for a in item.accumulators for v in a.fields}
+        wanted -= {v for a in (*item.accumulators, *running(item)) for v in a.fields}
         enter, _ = needed(tuple(self.past), wanted, effects=False)
         state = tuple(sorted(wanted, key=lambda v: v.name))
         self.open = _Open(item, enter, state)

@@ -27,11 +27,16 @@ class _Definition:
 
 
 class Dependence:
-    """The dependences in a block. given: variables that are sources, whatever they are computed from, such as ids."""
+    """The dependences in a block.
 
-    def __init__(self, block: ir.Block, given: Iterable[ir.Var]) -> None:
-        results = (s for s in walk.statements(block) if isinstance(s, ir.Atomic | ir.Pass))
-        self.sources = {*given, *(v for s in results for v in walk.assigned(s))}
+    given: variables that are sources, whatever they are computed from, such as ids. results: whether the results of
+    passes and atomics are sources, too; otherwise a pass's results depend on what it accumulates.
+    """
+
+    def __init__(self, block: ir.Block, given: Iterable[ir.Var], results: bool = True) -> None:
+        kinds = ir.Atomic | ir.Pass
+        made = (s for s in walk.statements(block) if results and isinstance(s, kinds))
+        self.sources = {*given, *(v for s in made for v in walk.assigned(s))}
         self._definitions = [d for d in _definitions(block, ()) if d.var not in self.sources]
 
     def varying(self) -> set[ir.Var]:

@@ -21,8 +21,8 @@ def scans_of(p: ir.Pass) -> tuple[ir.Scan, ...]:
 
 
 def scanned(p: ir.Pass) -> list[ir.Var]:
-    """Return the results of a pass's scans, which differ from one atom to the next."""
-    return [v for s in scans_of(p) for v in s.results]
+    """Return the results of a pass's scans and their running values, which differ from one atom to the next."""
+    return [v for s in scans_of(p) for v in (*s.results, *s.accumulator.fields)]
 
 
 def running(p: ir.Pass) -> tuple[ir.Accumulator, ...]:
@@ -94,19 +94,30 @@ def _rewritten(block: ir.Block, rewrite: object) -> ir.Block:
 
 
 # ---- refusals ------------------------------------------------------------------------------------
-def check(p: ir.Pass) -> None:
-    """Refuse scans of values that processors cannot compute before the rest of the pass. Raises LanguageError."""
+def check(p: ir.Pass, counts: ir.Accumulator | None = None) -> None:
+    """Refuse scans of values that processors cannot compute before the rest of the pass. Raises LanguageError.
+
+    counts: the running number of what atoms emit, which emits.py checks, too.
+    """
     written = walk.arrays_written(p.body)
     changed = {
         v for s in walk.statements(p.body) if isinstance(s, ir.Atomic) for v in walk.assigned(s)
     }
-    others = set(scanned(p))
+    others = {v for s in scans_of(p) for v in s.results}
     dependence = Dependence(p.body, ())
     by_atomics = dependence.following(changed)
     by_scans = dependence.following(others)
     by_stores = dependence.following(set(), lambda e: e.array in written)
     for s in scans_of(p):
         used = walk.variables(s.values)
+        if s.accumulator is counts:
+            if used & by_scans:
+                _refuse(
+                    s.at,
+                    "an emit that depends on a scan in the same loop over atoms",
+                    "scan in a kernel of its own, and store the result for this one",
+                )
+            continue
         read = {
             e.array for v in s.values for e in walk.subexpressions(v) if isinstance(e, ir.Element)
         }

@@ -12,6 +12,7 @@ from evenly.choosing.equal import without_offsets
 from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError
+from evenly.hooks import hook
 from evenly.language.specs import Spec
 from evenly.schedules import Schedule, by_name
 from evenly.targets.contract import Executable
@@ -23,6 +24,13 @@ from .plan import Compiled, Plan
 
 if TYPE_CHECKING:
     from .kernel import Kernel
+
+
+@hook
+def collected(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """Run a kernel that emits (evenly/collect.py)."""
+    raise NotImplementedError
+
 
 MOST_KINDS = 64  # how many kinds of calls are remembered; a kind is the choices made and the arguments' Python types
 
@@ -83,6 +91,16 @@ class Bound:
         """Run on arguments that are known to be valid and will not be passed again. Check nothing, remember nothing."""
         plan = self._prepare(args)
         plan.prepare(plan._binding)()
+
+    def alone(self, *args: Any) -> None:
+        """Run on arguments that will not be passed again. Check them, remember nothing."""
+        plan = self._prepare(args)
+        plan.check_arguments(plan._binding)
+        plan.prepare(plan._binding)()
+
+    def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
+        """Run the kernel, and return what it emits; see `Kernel.collect`."""
+        return collected(self, args, named)
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""

@@ -98,6 +98,21 @@ class Kernel:
         """Choose a schedule and compile for these arguments; see `Plan`."""
         return self[schedule].on(target).plan(*args, **named)
 
+    def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
+        """Run a kernel whose tiles emit values, and return the values: outputs of unknown size.
+
+        One parameter gets types instead of an array: `lower.collect(A, out=(np.int32, np.float32))`. In a loop over
+        tiles the kernel calls `out.emit(value, ...)`, with one value for each type, any number of times.
+
+        Returns a `Ragged` with a list for each tile, in the order of the walk, and for each type an array (n,) of its
+        elements, of the library of the first array argument and on its device. A list has the tile's values in the
+        order of its atoms. The kernel runs twice, once to count; offsets are int32 if they suffice, else int64.
+
+        Raises LanguageError for an emit that depends on the kernel's other stores or on atomics, and InputError if
+        not exactly one argument is a tuple of types.
+        """
+        return self._freely.collect(*args, **named)
+
     def copy(self) -> Kernel:
         """Return the same kernel with nothing compiled. Its plans share no scratch memory with those of this kernel."""
         return Kernel(self.function, self._source)

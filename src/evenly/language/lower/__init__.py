@@ -13,7 +13,7 @@ from .. import ir, reads
 from .. import syntax as s
 from ..source import Source
 from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
-from . import functions, methods, statements
+from . import emits, functions, methods, statements
 from .arithmetic import constant
 from .context import Context
 from .values import LayoutValue, ScheduleValue, Static, Value
@@ -24,6 +24,9 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
     cx = Context(source.captured, frozenset(s.assigned(tree.body)))
     for name, spec in zip(tree.parameters, specs, strict=True):
         cx.env[name] = bind(cx, (name,), spec)
+    cx.counts = any(
+        isinstance(v, LayoutValue) and emits.mode(v) == "count" for v in cx.env.values()
+    )
     for node in tree.body:
         cx.top_level = isinstance(node, s.For)
         statements.lower(cx, node)

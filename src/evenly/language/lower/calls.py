@@ -26,7 +26,7 @@ from ..types import (
     read_as,
     real_of,
 )
-from . import expressions, functions, hints, methods, reductions, scans, statements
+from . import emits, expressions, functions, hints, methods, reductions, scans, statements
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context, leaves
 from .values import (
@@ -54,6 +54,9 @@ def call(cx: Context, node: s.Call) -> Value:
 def _call(cx: Context, node: s.Call) -> Value:
     callee = expressions.value(cx, node.function)
     if isinstance(callee, Method):
+        owner = callee.owner
+        if callee.name == "emit" and isinstance(owner, LayoutValue) and emits.mode(owner):
+            return emits.emit(cx, owner, node)
         _no_keywords(node)
         return methods.call_method(
             cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at

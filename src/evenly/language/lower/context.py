@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import ir
 from ..diagnostics import Location, Span, refuse
 from ..types import POS, WEAK_INT, Scalar, promote
 from .arithmetic import cast, fitted
 from .values import Forbidden, LayoutValue, Value, describe
+
+if TYPE_CHECKING:
+    from .emits import Counting, Emitting
 
 
 class Namer:
@@ -61,6 +64,7 @@ class Walk:
     again: bool = False
     conditional: int = 0
     accumulators: list[Any] = field(default_factory=list)
+    counting: Counting | None = None
 
 
 @dataclass
@@ -71,6 +75,7 @@ class Tiles:
     position: ir.Var
     id: Value
     accumulators: list[Any] = field(default_factory=list)
+    emitting: Emitting | None = None
 
 
 @dataclass
@@ -93,6 +98,8 @@ class Context:
     top_level: bool = False  # between the statements of the kernel itself
     foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
     pure: str = ""  # why effects are refused here; "" if they are not
+    in_lanes: bool = False
+    counts: bool = False  # the program counts what tiles emit, and has no other effects
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
     at: Location | None = None  # the code being lowered; emitted statements get this location
@@ -146,6 +153,11 @@ class Context:
 
     # ---- writing -----------------------------------------------------------------------
     def emit(self, statement: ir.Stmt) -> None:
+        if self.counts and isinstance(statement, ir.EFFECTS):
+            if isinstance(statement, ir.Atomic) and statement.result is not None:
+                zero = ir.Const(statement.result.type.dtype.type(0).item(), statement.result.type)
+                self.emit(ir.Assign(statement.result, zero, statement.at))
+            return
         self.block.append(statement if statement.at else replace(statement, at=self.at))  # type: ignore[type-var]
 
     @contextmanager

@@ -76,7 +76,11 @@ def serial(
     ):
         cx.foreign = (*outer, over.layout)
 
+    lanes = cx.in_lanes
+
     def lower(frame: Loop) -> None:
+        cx.in_lanes = lanes or over.kind == "lanes"
+
         def once(bound: Value) -> None:
             body(bound, var)
             close(cx, frame)
@@ -95,7 +99,7 @@ def serial(
         cx.emit(ir.For(var, start, stop, step, tuple(inner), over.kind))
 
     carry(cx, assigned, lower, at, over.kind)
-    cx.foreign = outer
+    cx.foreign, cx.in_lanes = outer, lanes
 
 
 def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:

@@ -9,7 +9,7 @@ from .. import combine, ir, scans
 from .. import syntax as s
 from ..diagnostics import Location
 from ..types import POS, promote
-from . import accumulators, effects, methods, statements
+from . import accumulators, effects, emits, methods, statements
 from .accumulators import Accumulating
 from .arithmetic import cast, truth
 from .context import Context, Walk, leaves
@@ -77,10 +77,17 @@ def walk_atoms(
     cx.env.update(inner)
     with cx.writing() as block:
         bound = methods.atom_id(cx, cx.tiles.layout, cx.tiles.position, atom)
-        masked(cx, cx.tiles.layout, cx.tiles.position, atom, lambda: body(bound, atom))
+
+        def one() -> None:
+            mark = len(cx.block)
+            body(bound, atom)
+            emits.close_atom(cx, mark)
+
+        masked(cx, cx.tiles.layout, cx.tiles.position, atom, one)
     pass_ = ir.Pass(atom, (), tuple(block), at)
     effects.check(tuple(block), "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
-    scans.check(pass_)
+    counting = cx.walk.counting
+    scans.check(pass_, None if counting is None else counting.earlier)
     used = {s_.accumulator: None for s_ in _accumulates(tuple(block))}
     cx.walk, cx.loop, cx.env = None, outer_loop, env
     named = [
@@ -93,7 +100,9 @@ def walk_atoms(
         for a in (*named, *(extra or ()), *(v.accumulator for v in inner.values()))
         if a in used or a in (extra or ()) or a in named
     ]
+    accumulators += [] if counting is None else [counting.total]
     cx.emit(replace(pass_, accumulators=tuple(dict.fromkeys(accumulators))))
+    emits.close_pass(cx, counting)
     for name, state in grids.items():
         part = inner[name]
         if part.accumulator in used:

@@ -6,7 +6,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import refuse
 from ..types import POS
-from . import accumulators, effects, methods, statements
+from . import accumulators, effects, emits, methods, statements
 from .context import Context, Tiles, leaves
 from .values import Forbidden, Iterable, LayoutValue
 
@@ -69,8 +69,10 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         statements.bind_loop(cx, node.target, cx.tiles.id)
         statements.block(cx, body)
         ids = leaves(cx.tiles.id)
+        emitting = cx.tiles.emitting
         cx.tiles = None
     cx.top_level = True
     cx.env = env
     effects.check(tuple(block), "tiles", (tile, *ids))
-    return ir.TileLoop(code, layout.path, tile, tuple(totals), tuple(block), node.at)
+    body_ = emits.close_tile(emitting, tile, block, node.at)
+    return ir.TileLoop(code, layout.path, tile, tuple(totals), body_, node.at)

@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from evenly.interop import arrays
 from evenly.language import reads
 from evenly.language.members import accessor_takes, is_default
 from evenly.layouts.contract import LayoutInstance, masks
@@ -177,6 +180,24 @@ class LayoutView:
             method = reads.member_of(self._class, name)
             run = self._methods[name] = self._walk.prepare(method)
         return run(self.seen, *arguments)
+
+
+class Emitted:
+    """What a kernel emits to. It keeps each element, of the types of the columns, with the tile's position."""
+
+    def __init__(self, out: Any, walk: Walk) -> None:
+        self._items, self._walk = out.items, walk
+        fields = [f for f in type(out).__fields__ if f.startswith("column_")]
+        self._types = [arrays.dtype_of(getattr(out, f), f) for f in fields]
+
+    def emit(self, *values: Any) -> None:
+        self._items.append((self._walk.position, tuple(map(self._converted, self._types, values))))
+
+    @staticmethod
+    def _converted(dtype: Any, value: Any) -> Any:
+        held = np.empty(1, dtype)
+        CheckedArray(held, "out")[0] = value
+        return held[0]
 
 
 class Atoms:

@@ -39,7 +39,7 @@ template <class V> struct segment {
   }
   template <class F> EV_DEVICE segment each(F f) const { return {value.each(f), f(starts)}; }
 };
-template <class Phase> using segment_of = segment<typename Phase::Scan>;
+template <class Phase> using segment_of = segment<typename scan_of<Phase>::type>;
 template <class Phase> EV_DEVICE segment_of<Phase> no_atoms() { return {Phase::scan_identity(), 0}; }
 
 // ---- between blocks -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evenly.language import ir, walk
+from evenly.language.scans import running
 
 
 def declarations(
@@ -62,7 +63,8 @@ def _bound(s: ir.Stmt) -> tuple[ir.Var, ...]:
     if isinstance(s, ir.For):
         return (s.var,)
     if isinstance(s, ir.Pass):
-        return walk.assigned(s)  # the emitter declares the results as it starts them
+        # The emitter declares the results and the running values as it starts them.
+        return (*walk.assigned(s), *(v for a in running(s) for v in a.fields))
     return ()
 
 
