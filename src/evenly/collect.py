@@ -10,11 +10,18 @@ from evenly import kit, targets
 from evenly.algorithms.arrays.prefix_sum import prefix_sum
 from evenly.arguments import Binding, accept, spec_of
 from evenly.errors import InputError
-from evenly.language.emits import check, loop_of
+from evenly.language.emits import loop_of
 from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.emitted import counting, filling
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.runtime.bound import Bound
+from evenly.runtime.kernel import kernel
+
+
+@kernel
+def total_of(W, counts, whole):
+    for tile in W.tiles():
+        whole[tile] = sum(counts[k] for k in W.atoms(tile))
 
 
 def collect(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
@@ -38,23 +45,21 @@ def collect(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple
     no_lists = kit.zeros(like, (1,), np.dtype(np.int32))
     empty = filling(no_lists, 0, filled(no_lists, 0))
     specs = tuple(spec_of(empty if n == out else others[n], n) for n in given)
-    program = bound.kernel.program(specs)
-    check(program, out)
-    over = loop_of(program, out)
-    if over is None:
+    loop = loop_of(bound.kernel.program(specs))
+    if loop is None:
         raise InputError(
             bound.kernel.name, expected=f"a kernel that calls {out}.emit", given="one that does not"
         )
-    tiles = int(binding.layout(over).max_tiles)
+    tiles = int(binding.layout(loop.path).max_tiles)
     target = binding.place if bound.target == "auto" else bound.target
     if targets.get(target).reference:
         return _listed(run, empty, tiles, types)
     counts = kit.zeros(like, (tiles + 1,), np.dtype(np.int64))
     run(counting(counts))
-    offsets = prefix_sum(counts)
-    total = int(kit.to_numpy(offsets[-1:])[0])
-    if kit.index_type(total) != np.int64:
-        offsets = prefix_sum(counts, dtype=np.int32)
+    whole = kit.zeros(like, (1,), np.dtype(np.int64))
+    total_of(kit.whole(tiles + 1), counts, whole)
+    total = int(kit.to_numpy(whole)[0])
+    offsets = prefix_sum(counts, dtype=kit.index_type(total))
     columns = filled(offsets, total)
     run(filling(offsets, total, columns))
     return _ragged(offsets, total), *columns

@@ -31,11 +31,30 @@ class Choice:
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """Choose a schedule for a layout on a target."""
+    if _scans(target, task):
+        return _for_scans()
     return consider(layout, target, task).schedule
+
+
+def _scans(target: str, task: Task) -> bool:
+    """Whether blocks should take equal shares of the atoms, whatever the lengths of tiles are."""
+    return (
+        targets.find(target).gpu
+        and task.scans
+        and fits(_for_scans(), task)
+        and not task.whole_tiles
+    )
+
+
+def _for_scans() -> s.Schedule:
+    block, items = numbers()["scans"]
+    return s.NonzeroSplit(block, items)
 
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
+    if _scans(target, task):
+        return Choice(_for_scans(), "the kernel scans over atoms", st, ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)

@@ -8,6 +8,7 @@ from typing import Any
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers, only_accumulates, reads_contiguously
 from evenly.language.cutting import needs_whole_tiles
+from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, struct_words
 from evenly.layouts.bcsr import Bcsr
@@ -25,7 +26,8 @@ class Task:
     whole_tiles: whether the kernel needs schedules that own whole tiles. value_bytes: the most bytes of a tile's
     accumulators. width: bytes of the largest value in them. streams: whether the kernel reads atoms in the order of
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
-    structure. runs: whether adjacent atoms read adjacent memory.
+    structure. runs: whether adjacent atoms read adjacent memory. scans: whether
+    the kernel scans over atoms.
     """
 
     whole_tiles: bool = False
@@ -34,6 +36,7 @@ class Task:
     streams: bool = False
     kept: bool = True
     runs: bool = True
+    scans: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -66,7 +69,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     width = max((t.dtype.itemsize for t in types if t != POS), default=4)  # of values, not of atoms
     written = {a.path for a in written_arrays(program)}
     runs = any(only_accumulates(p) and reads_contiguously(p, written) for p in passes)
-    return Task(whole, max(widths, default=0), width, streams, kept, runs)
+    scans = any(has_scans(p.body) for p in passes)
+    return Task(whole, max(widths, default=0), width, streams, kept, runs, scans)
 
 
 def _elsewhere(pass_: ir.Pass) -> bool:

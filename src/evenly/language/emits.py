@@ -8,63 +8,61 @@ from . import ir, walk
 from .dependence import Dependence, depend
 from .diagnostics import Location, refuse
 
-Emit = tuple[ir.Store, tuple[ir.Expr, ...]]
+Emit = tuple[ir.Store, tuple[ir.Expr, ...]]  # with the conditions under which it is made
 
 
-def check(program: ir.Program, out: str) -> None:
-    """Check a program that fills `out`. Raises LanguageError."""
+def check(program: ir.Program) -> None:
+    """Check a program that emits. Raises LanguageError."""
     code = tuple(s for step in program.steps for s in step.body)
-    emitted = list(_emits(code, out, ()))
-    _one_loop(program, out, emitted)
-    written = {a for a in walk.arrays_written(code) if a.path[0] != out}
+    _in_one_loop(program)
+    written = {a for a in walk.arrays_written(code) if not _is_emitted(a)}
     changed = {
         v for s in walk.statements(code) if isinstance(s, ir.Atomic) for v in walk.assigned(s)
     }
-    dependence = Dependence(code, (), results=False)
 
     def stored(e: ir.Element) -> bool:
         return e.array in written
 
-    by_effects = dependence.following(changed, stored)
-    for store, conditions in emitted:
+    by_effects = Dependence(code, (), results=False).following(changed, stored)
+    for store, conditions in _emits(code, ()):
         if depend((*store.indices, *conditions), by_effects, stored):
             _refuse(
                 store.at,
-                f"{out}.emit depends on what the kernel stores, or on what an atomic returns: "
+                f"{store.array.path[0]}.emit depends on what the kernel stores, or on what an atomic returns: "
                 "the run that counts does neither",
                 "emit in a kernel of its own, after the one that stores",
             )
 
 
-def loop_of(program: ir.Program, out: str) -> ir.Path | None:
-    """Return the path of the layout whose tiles emit; None if no tile does."""
-    for step in program.steps:
-        if isinstance(step, ir.TileLoop) and any(
-            a.path[0] == out for a in walk.arrays_written(step.body)
-        ):
-            return step.path
-    return None
+def loop_of(program: ir.Program) -> ir.TileLoop | None:
+    """Return the loop over tiles that emits; None if there is none."""
+    return next(iter(_loops(program)), None)
 
 
-def _one_loop(program: ir.Program, out: str, emitted: list[Emit]) -> None:
-    loops = [
-        step
-        for step in program.steps
-        if any(a.path[0] == out for a in walk.arrays_written(step.body))
-    ]
-    if len(loops) > 1:
-        last = {id(s) for s in walk.statements(loops[1].body)}
-        at = next(s.at for s, _ in emitted if id(s) in last)
-        _refuse(at, f"{out}.emit in two loops over tiles", "collect twice, with two kernels")
+def _loops(program: ir.Program) -> list[ir.TileLoop]:
+    loops = (step for step in program.steps if isinstance(step, ir.TileLoop))
+    return [x for x in loops if any(map(_is_emitted, walk.arrays_written(x.body)))]
 
 
-def _emits(block: ir.Block, out: str, under: tuple[ir.Expr, ...]) -> Iterator[Emit]:
+def _in_one_loop(program: ir.Program) -> None:
+    for loop in _loops(program)[1:]:
+        store, _ = next(_emits(loop.body, ()))
+        name = store.array.path[0]
+        _refuse(store.at, f"{name}.emit in two loops over tiles", "collect twice, with two kernels")
+
+
+def _is_emitted(array: ir.Array) -> bool:
+    """Whether it belongs to what a kernel emits to: other layouts are read-only."""
+    return len(array.path) > 1
+
+
+def _emits(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[Emit]:
     for s in block:
-        if isinstance(s, ir.Store) and s.array.path[0] == out:
+        if isinstance(s, ir.Store) and _is_emitted(s.array):
             yield s, under
         inner = (*under, *walk.operands(s)) if isinstance(s, ir.If | ir.While | ir.For) else under
         for nested in walk.blocks(s):
-            yield from _emits(nested, out, inner)
+            yield from _emits(nested, inner)
 
 
 def _refuse(at: Location | None, message: str, hint: str) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from . import ir, walk
+from . import emits, ir, walk
 from .dependence import Dependence, depend
 from .diagnostics import Location, refuse
 from .scans import scanned
@@ -17,6 +17,8 @@ from .specs import LayoutSpec, Spec
 def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
     """Raise LanguageError if tiles or atoms are not independent."""
     layouts = [s for s in specs if isinstance(s, LayoutSpec)]
+    if any(getattr(s.cls, "emits", "") == "fill" for s in layouts):
+        emits.check(program)
     for step in program.steps:
         if isinstance(step, ir.TileLoop):
             _stores(step)

@@ -10,7 +10,6 @@ from evenly.arguments import Binding, accept, is_wide, spec_of
 from evenly.choosing.auto import choose
 from evenly.choosing.equal import without_offsets
 from evenly.choosing.statistics import forget
-from evenly.choosing.task import task_of
 from evenly.errors import InputError
 from evenly.hooks import hook
 from evenly.language.specs import Spec
@@ -207,7 +206,7 @@ class Bound:
         tuning = recall(program, binding, target) if plans else None
         if tuning:
             return tuning.schedule, tuning
-        return choose(binding.first_layout(), target, task_of(program, plans)), None
+        return choose(binding.first_layout(), target, self.kernel.task(specs, plans)), None
 
 
 class ByName(Bound):

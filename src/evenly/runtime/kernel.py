@@ -9,6 +9,7 @@ from typing import Any
 
 from evenly import targets
 from evenly.arguments import Binding
+from evenly.choosing.task import Task, task_of
 from evenly.errors import InputError
 from evenly.language import syntax
 from evenly.language.by_name import by_name
@@ -55,6 +56,7 @@ class Kernel:
         self._source = source
         self._programs = Kept()
         self._executables = Kept()
+        self._tasks: dict[tuple[tuple[Spec, ...], bool], tuple[Program, Task]] = {}
         self._lock = threading.RLock()
         self.call_caches: dict[
             Any, CallCache
@@ -151,6 +153,14 @@ class Kernel:
 
         with self._lock:
             return self._programs.found(specs, lower)
+
+    def task(self, specs: tuple[Spec, ...], plans: bool) -> Task:
+        """Return the properties by which a schedule is chosen; they are worked out once for each program."""
+        program = self.program(specs)
+        known = self._tasks.get((specs, plans))
+        if known is None or known[0] is not program:
+            known = self._tasks[specs, plans] = program, task_of(program, plans)
+        return known[1]
 
     def compiled(
         self, specs: tuple[Spec, ...], schedule: Schedule, target: str, wide: bool, debug: bool

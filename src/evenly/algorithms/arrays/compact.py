@@ -78,9 +78,9 @@ def by_kernels(keep: Any, values: tuple[Any, ...]) -> tuple[Any, ...]:
     kept = kit.entry(found, 0)
     if not values:
         out = kit.empty(keep, (kept,), kit.index_type(n))
-        select_positions[ev.NonzeroSplit()](kit.whole(n), keep, out)
+        select_positions(kit.whole(n), keep, out)
         return (out,)
     outs = tuple(kit.empty(x, (kept,), kit.dtype(x)) for x in values)
     for x, out in zip(values, outs, strict=True):
-        select[ev.NonzeroSplit()](kit.whole(n), keep, x, out)
+        select(kit.whole(n), keep, x, out)
     return outs

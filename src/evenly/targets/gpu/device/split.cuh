@@ -326,11 +326,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     }
     mark_tiles(b, 1, work);
     barrier();
-    Ends own = 0;
-    if (b.t0 < b.t1) {  // tiles end here
-      own = own_ends();
-      if (thread_rank() > 0) starts_first = ids[own_slot() - 1] != 0;
-    }
+    const Ends own = own_ends();
+    if (thread_rank() > 0) starts_first = ids[own_slot() - 1] != 0;
     if constexpr (needs_tile || Phase::scan_needs_tile)
       if (!is_wide(b)) expand_tiles(b, own);
     if constexpr (Phase::scan_needs_tile) contributions(b, s);
