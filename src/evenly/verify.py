@@ -8,6 +8,7 @@ target, through the engine that runs all kernels under this schedule.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,7 @@ from evenly.layouts.positions import Positions
 from evenly.runtime.kernel import kernel
 from evenly.schedules import Schedule, by_name
 from evenly.schedules.contract import Sizes, check_groups, launch_of
-from evenly.schedules.partition import Partition, partition
+from evenly.schedules.partition import Partition, Walked, partition
 from evenly.targets.gpu.engines import engine_of
 
 OTHER_COUNTS = (1, 2, 3, 7)  # processors; a schedule must be right for any number
@@ -123,14 +124,14 @@ def _walk(p: Partition) -> None:
     _once(visits, left, f"by {p.num_processors} processor{'s' * (p.num_processors > 1)}")
 
 
-def _tiles(p: Partition, processor: int, count: int) -> range:
+def _tiles(p: Partition, processor: int, count: int) -> Walked:
     tiles = p.tiles(processor)
     if p.schedule.owner == "share":
         _one_by_one(p, processor, "tiles", tiles)
-    for tile in tiles[:1], tiles[-1:]:
-        if tile and not 0 <= tile[0] < count:
+    for tile in _ends(tiles):
+        if not 0 <= tile < count:
             raise VerificationError(
-                f"processor {processor} of {p.num_processors} walks tile {tile[0]}, and there are {count}"
+                f"processor {processor} of {p.num_processors} walks tile {tile}, and there are {count}"
             )
     if p.schedule.owner == "group":
         for rank in range(1, p.schedule.size):
@@ -144,17 +145,20 @@ def _tiles(p: Partition, processor: int, count: int) -> range:
 
 
 def _visit(
-    p: Partition, processor: int, tile: int, atoms: range, begin: int, end: int, visits: np.ndarray
+    p: Partition, processor: int, tile: int, atoms: Walked, begin: int, end: int, visits: np.ndarray
 ) -> None:
-    for end_of_range in (atoms[:1], atoms[-1:]):
-        if end_of_range and not begin <= end_of_range[0] < end:
+    for atom in _ends(atoms):
+        if not begin <= atom < end:
             raise VerificationError(
-                f"processor {processor} of {p.num_processors} takes atom {end_of_range[0]} "
+                f"processor {processor} of {p.num_processors} takes atom {atom} "
                 f"for tile {tile}, whose atoms are {begin} to {end - 1}"
             )
-    visits[np.arange(atoms.start, atoms.stop, atoms.step)] += (
-        1  # no slice: that has no -1 to stop at
-    )
+    np.add.at(visits, np.asarray(atoms, np.int64), 1)
+
+
+def _ends(given: Walked) -> Walked:
+    """Return the positions that are looked at: the ends of a range, or all that a method yields."""
+    return given if isinstance(given, tuple) else (*given[:1], *given[-1:])
 
 
 def _share(
@@ -174,22 +178,23 @@ def _share(
     if begin == end:
         left[tile] += 1
     elif len(atoms):
-        if atoms.start != previous:
+        if atoms[0] != previous:
             raise VerificationError(
                 f"processor {processor} of {p.num_processors} takes atoms {atoms} of tile {tile}: "
                 f"the next atom, in the order of processors, is {previous}"
             )
-        previous = atoms.stop
-        if atoms.stop == end:
+        previous = atoms[-1] + 1
+        if previous == end:
             left[tile] += 1
     return previous
 
 
-def _one_by_one(p: Partition, processor: int, what: str, given: range) -> None:
-    if given.step != 1:
-        raise VerificationError(
-            f"processor {processor} of {p.num_processors} takes {what} {given}: where tiles are shared, the step is 1"
-        )
+def _one_by_one(p: Partition, processor: int, what: str, given: Walked) -> None:
+    who = f"processor {processor} of {p.num_processors} takes {what}"
+    if isinstance(given, range) and given.step != 1:
+        raise VerificationError(f"{who} {given}: where tiles are shared, the step is 1")
+    if isinstance(given, tuple) and any(b <= a for a, b in itertools.pairwise(given)):
+        raise VerificationError(f"{who} {given}: where tiles are shared, they ascend")
 
 
 def _once(visits: np.ndarray, left: np.ndarray, where: str) -> None:

@@ -265,6 +265,17 @@ class Continue(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Yield(Stmt):
+    """What a generator method of a schedule gives to the engine: one position, or a range's start, stop and step.
+
+    The engine's code for a tile, or for an atom, stands in its place.
+    """
+
+    over: tuple[Expr, ...]
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Inline:
     """A piece of code with parameters: run `body` with values for `params`, then read `results`."""
 

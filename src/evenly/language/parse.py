@@ -191,6 +191,11 @@ class _Parser:
                         "print the numbers before it: print(x[row])",
                     )
                 return s.Assert(at, self.expr(node.test), ast.unparse(node))
+            case ast.Expr(value=(ast.Yield() | ast.YieldFrom()) as given) if (
+                given.value is not None
+            ):
+                each = isinstance(given, ast.YieldFrom)
+                return s.Yield(self.at(given), self.expr(given.value), each)
             case ast.Expr():
                 return s.Evaluate(at, self.expr(node.value))
             case ast.If():

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import ir, reads, walk
-from .diagnostics import refuse
+from . import syntax as s
+from .diagnostics import Location, refuse
 from .func import parsed
 from .lower import call_schedule, lower_layout
 from .lower.arithmetic import cast
 from .lower.context import Context, leaves, rebuild
 from .lower.loops import bounds
-from .lower.values import Iterable, LayoutValue, Value, describe
+from .lower.values import Iterable, LayoutValue, Static, Value, describe
 from .specs import LayoutSpec
 from .types import POS
 
@@ -22,8 +23,8 @@ from .types import POS
 class ScheduleCode:
     """`setup` computes the variables in `state`; `tiles` and `atoms` read them.
 
-    tiles, atoms: code whose three results are a range's start, stop and step; `atoms` has the
-    tile as its parameter.
+    tiles, atoms: code whose three results are a range's start, stop and step, or code without results
+    that has an `ir.Yield` for each range that it gives. `atoms` has the tile as its parameter.
     """
 
     setup: ir.Block
@@ -79,9 +80,12 @@ def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tupl
 def _range(
     cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...], params: tuple[ir.Var, ...]
 ) -> ir.Inline:
+    tree = parsed(getattr(type(schedule), name))[1]
+    if s.yields(tree.body):
+        return _generator(cx, schedule, name, arguments, params)
     with cx.writing() as body:
         made = call_schedule(cx, schedule, name, arguments)
-        at = parsed(getattr(type(schedule), name))[1].at
+        at = tree.at
         if not (isinstance(made, Iterable) and made.kind == "range"):
             refuse(
                 at,
@@ -92,12 +96,41 @@ def _range(
         with cx.standing(at):
             results = tuple(cast(x, POS) for x in bounds(cx, made))
         cx.positions = False
-    if schedule.owner == "share" and not (
-        isinstance(results[2], ir.Const) and results[2].value == 1
-    ):
+    _check_shared(schedule, name, results, at)
+    return ir.Inline(params, tuple(body), results)
+
+
+def _generator(
+    cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...], params: tuple[ir.Var, ...]
+) -> ir.Inline:
+    """Lower a method that yields. Its code has no results, and one `ir.Yield` (none if it never yields)."""
+    method = f"{type(schedule).__name__}.{name}"
+    at = parsed(getattr(type(schedule), name))[1].at
+    if schedule.owner == "share" and name == "atoms":
+        hint = "where tiles are shared, a thread's atoms of a tile are one range: return it"
+        refuse(at, f"{method} yields its atoms", hint)
+    cx.generator = True
+    with cx.writing() as body:
+        made = call_schedule(cx, schedule, name, arguments)
+    cx.generator = False
+    if made != Static(None):
+        refuse(at, f"{method} yields, and returns {describe(made)}", "leave loops with break")
+    given = [x for x in walk.statements(tuple(body)) if isinstance(x, ir.Yield)]
+    for x in given:
+        assert x.at is not None
+        _check_shared(schedule, name, x.over, x.at)
+    if len(given) > 1:
+        hint = "what happens to a tile is written there once: yield in one place, in a loop"
+        refuse(given[1].at or at, f"a second yield in {method}", hint)
+    return ir.Inline(params, tuple(body), ())
+
+
+def _check_shared(schedule: Any, name: str, over: tuple[ir.Expr, ...], at: Location) -> None:
+    """Refuse a range with a step other than 1 where tiles are shared."""
+    step = over[-1] if len(over) == 3 else ir.Const(1, POS)
+    if schedule.owner == "share" and not (isinstance(step, ir.Const) and step.value == 1):
         refuse(
             at,
             f"{type(schedule).__name__}.{name} gives a range with a step",
             "where tiles are shared, a thread's tiles and atoms ascend one by one",
         )
-    return ir.Inline(params, tuple(body), results)

@@ -182,6 +182,14 @@ class Return(Stmt):
 
 
 @dataclass(frozen=True, slots=True)
+class Yield(Stmt):
+    """`yield value`, or `yield from value` if `each`."""
+
+    value: Expr
+    each: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Function(Node):
     name: str
     parameters: tuple[str, ...]
@@ -254,6 +262,11 @@ def blocks(statement: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     return ()
 
 
+def yields(body: tuple[Stmt, ...]) -> bool:
+    """Whether a block yields: then its function is a generator."""
+    return any(isinstance(x, Yield) or any(map(yields, blocks(x))) for x in body)
+
+
 def expressions(statement: Stmt) -> tuple[Expr, ...]:
     """Return the expressions directly in a statement, including targets that it reads."""
     match statement:
@@ -261,7 +274,7 @@ def expressions(statement: Stmt) -> tuple[Expr, ...]:
             return (*(t for t in targets if not isinstance(t, Name | TupleOf)), value)
         case Update(target=target, value=value):
             return (target, value)
-        case Evaluate(value=value):
+        case Evaluate(value=value) | Yield(value=value):
             return (value,)
         case Print(call=call):
             return (call,)

@@ -56,7 +56,7 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (c,)
         case ir.For(start=a, stop=b, step=c):
             return (a, b, c)
-        case ir.Accumulate(values=values) | ir.Scan(values=values):
+        case ir.Accumulate(values=values) | ir.Scan(values=values) | ir.Yield(over=values):
             return values
         case ir.Pass(accumulators=accumulators):
             return tuple(x for a in accumulators for x in a.identity)
@@ -179,6 +179,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, values=tuple(map(go, values)))
         case ir.Pass(body=b):
             return replace(s, body=map_block(b, f))
+        case ir.Yield(over=over):
+            return replace(s, over=tuple(map(go, over)))
     return s
 
 

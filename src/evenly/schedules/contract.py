@@ -16,6 +16,9 @@ kernel language, and every processor runs them.
     tiles(state) -> range                   the tiles that this processor walks
     atoms(state, tile) -> range             the atoms of `tile` that this processor takes
 
+`tiles` and `atoms` may also be generators: they `yield` positions, or `yield from` ranges, in one place. `atoms` of
+owner "share" may not.
+
 The methods find out which processor they run on with `ev.thread_index()`, `ev.thread_count()`, and
 `g = ev.group(size)` with g.index, g.count, g.rank. A schedule must be right for any number of
 processors, not only for the number that `launch` returns: the CPU runs it with few.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +15,14 @@ from evenly.language.names import processor
 
 from .contract import Schedule, is_integer
 
+Walked = range | tuple[int, ...]
+
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which atoms each processor takes: `tiles(p)` and `atoms(p, tile)` are ranges of positions.
+    """Which atoms each processor takes: `tiles(p)` and `atoms(p, tile)` are ranges, or tuples, of positions.
 
+    They are tuples where the schedule's method yields, in the order of the walk.
     Processors are threads, or groups if the schedule's owner is "group".
     """
 
@@ -33,13 +38,13 @@ class Partition:
         with self._on(p, rank):
             return setup(self.schedule, self.layout)
 
-    def tiles(self, p: int, rank: int = 0) -> range:
+    def tiles(self, p: int, rank: int = 0) -> Walked:
         """Return the tiles that processor `p` walks (in a group: its member `rank`)."""
         state = self.state(p, rank)
         with self._on(p, rank):
             return self._range("tiles", state)
 
-    def atoms(self, p: int, tile: int, rank: int = 0) -> range:
+    def atoms(self, p: int, tile: int, rank: int = 0) -> Walked:
         """Return the atoms of `tile` that processor `p` takes (in a group: its member `rank`)."""
         state = self.state(p, rank)
         with self._on(p, rank):
@@ -56,13 +61,26 @@ class Partition:
                     out[p] += sum(len(self._range("atoms", state, t)) for t in tiles)
         return out
 
-    def _range(self, method: str, *arguments: Any) -> range:
-        """Return what `tiles` or `atoms` of the schedule returns, as a range of Python's integers."""
+    def _range(self, method: str, *arguments: Any) -> Walked:
+        """Return what `tiles` or `atoms` of the schedule returns or yields, as Python's integers."""
+        name = f"{type(self.schedule).__name__}.{method}"
         r = getattr(self.schedule, method)(*arguments)
+        if inspect.isgenerator(r):
+            return self._given(name, r, *arguments[1:])
         if not isinstance(r, range):
-            name = f"{type(self.schedule).__name__}.{method}"
             raise InputError(name, expected="a range", given=repr(r))
         return range(int(r.start), int(r.stop), int(r.step))
+
+    def _given(self, name: str, given: Iterator[Any], *tile: int) -> tuple[int, ...]:
+        """Return what a method yields: at most all tiles, or all atoms of the tile. It may be a loop without end."""
+        most = self.layout.num_tiles
+        if tile:
+            most = self.layout.end(tile[0]) - self.layout.begin(tile[0])
+        what = f"the atoms of tile {tile[0]}" if tile else "the tiles"
+        found = tuple(int(x) for x in itertools.islice(given, int(most) + 1))
+        if len(found) > most:
+            raise InputError(name, expected=f"each of {what} at most once, {most}", given="more")
+        return found
 
     @property
     def _size(self) -> int:

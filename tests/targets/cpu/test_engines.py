@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.batteries import layout_batteries
+from tests.schedules import ranges
 from tests.targets.cpu.programs import WORKERS, compiled, csr_of, run, tiles_of
 
 import evenly as ev
@@ -66,6 +67,10 @@ SCHEDULES: dict[str, Any] = {
     "work": ev.WorkOriented(),
     "flat": ev.GroupMapped(4, flatten=True),
     "handed out": ev.DynamicChunks(),
+    "chunks": ranges.CyclicChunks(),
+    "back in chunks": ranges.BackInChunks(),
+    "runs of members": ranges.RunsOfMembers(),
+    "even atoms": ranges.EvenAtoms(),
 }
 
 

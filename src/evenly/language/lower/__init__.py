@@ -45,12 +45,16 @@ def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, Layou
 
 
 def call_schedule(cx: Context, schedule: Any, name: str, arguments: tuple[Value, ...]) -> Value:
-    """Inline the method `name` of a schedule into the current block."""
+    """Inline the method `name` of a schedule into the current block.
+
+    In a method that yields, arithmetic is 64 bits wide: a thread may look for work beyond all positions.
+    """
     from ..func import parsed
 
     function = reads.member_of(type(schedule), name)
     source, tree = parsed(function)
     with methods.positions(cx, True):
+        cx.positions = not cx.generator
         return functions.inline(
             cx, source, tree, (ScheduleValue(schedule), *arguments), {}, tree.at
         )

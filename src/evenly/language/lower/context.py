@@ -95,6 +95,7 @@ class Context:
     tiles: Tiles | None = None
     positions: bool = False  # in a layout's or schedule's method: integers are as wide as positions
     schedule: bool = False
+    generator: bool = False  # in a schedule's method that may yield
     top_level: bool = False  # between the statements of the kernel itself
     foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
     pure: str = ""  # why effects are refused here; "" if they are not

@@ -119,7 +119,7 @@ def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         given.append(constant(1))
     if not isinstance(given[2], ir.Const):
         step = given[2]
-        if not (isinstance(step, ir.Processor) or cx.positions):
+        if not (isinstance(step, ir.Processor) or cx.positions or cx.schedule):
             refuse(over.at, "a range whose step is not a literal", "write a while loop")
     elif given[2].value == 0:
         refuse(over.at, "a range whose step is zero")
@@ -130,6 +130,26 @@ def bounds(cx: Context, over: Iterable) -> tuple[ir.Expr, ir.Expr, ir.Expr]:
         for x in given
     ]
     return held[0], held[1], held[2]
+
+
+def lower_yield(cx: Context, node: s.Yield) -> None:
+    """Lower `yield tile` and `yield from range(...)` in the methods of a schedule."""
+    if not cx.generator or len(cx.calls) > 1:
+        refuse(
+            node.at,
+            "yield is not part of the kernel language",
+            "store results into an output array",
+        )
+    given = expressions.value(cx, node.value)
+    if node.each:
+        if not (isinstance(given, Iterable) and given.kind == "range"):
+            refuse(node.value.at, f"yield from {describe(given)}", "yield from range(start, stop)")
+        cx.emit(ir.Yield(bounds(cx, given)))
+        return
+    position = expressions.as_number(given, node.value.at)
+    if not position.type.is_integer:
+        refuse(node.value.at, f"yield of {describe(position)}", "a tile or an atom is an integer")
+    cx.emit(ir.Yield((position,)))
 
 
 def lower_while(cx: Context, node: s.While) -> None:

@@ -44,6 +44,8 @@ def _lower(cx: Context, node: s.Stmt) -> None:
             loops.lower_for(cx, node)
         case s.Break() | s.Continue():
             loops.leave(cx, node)
+        case s.Yield():
+            loops.lower_yield(cx, node)
         case s.Return():
             refuse(
                 node.at, "return inside a kernel", "a kernel stores its results into output arrays"

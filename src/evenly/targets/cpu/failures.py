@@ -37,4 +37,6 @@ def failure(check: Check, value: int, bound: int) -> InputError:
         )
     if check.kind == "assertion":
         return InputError(f"{where}{check.name}", expected="it to hold", given="False")
+    if check.kind == "step":
+        return InputError(f"{where}{check.name}", expected="a step that is not zero", given="0")
     return InputError(f"{where}{check.name}", expected="a divisor that is not zero", given="0")

@@ -50,8 +50,7 @@ def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
     w.atoms = code.atoms
     with w.compound(f"for {member} in range({each})"):
         w.block(code.setup)
-        with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
-            w.block(phase.body)
+        w.over(code.tiles, phase.tile, lambda: w.block(phase.body))
 
 
 def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int) -> None:
@@ -63,5 +62,11 @@ def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int
     with w.compound(f"for {leader} in range(0, {each}, {size})"):
         w.line(f"{member} = {leader}")
         w.block(code.setup)
-        with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
+
+        def body() -> None:
             w.block(phase.body)
+            if not code.tiles.results:  # the leader walks on, after the passes of all members
+                w.line(f"{member} = {leader}")
+                w.block(code.setup)
+
+        w.over(code.tiles, phase.tile, body)

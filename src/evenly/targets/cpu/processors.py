@@ -56,6 +56,8 @@ def is_plain(code: ScheduleCode, layout: ir.LayoutCode, owner: str, size: int) -
     """
     if code.setup:
         return False
+    if not (code.tiles.results and code.atoms.results):
+        return False
     kind, width = ("group", size) if owner == "group" else ("thread", 1)
     start, stop, step = _folded(code.tiles)
     if not (_asks(start, f"{kind}_index", width) and _asks(step, f"{kind}_count", width)):

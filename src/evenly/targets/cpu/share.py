@@ -33,8 +33,7 @@ def emit_share(w: Writer, number: int, phase: Split, code: ScheduleCode) -> None
         pieces.copy(carried, [ir.Const(0, v.type) for v in carried])
         with w.compound(f"for {member} in range({each})"):
             w.block(code.setup)
-            with w.compound(f"for {w.text.var(phase.tile)} in {w.range(*w.inline(code.tiles))}"):
-                _piece(w, phase, code, pieces, carried)
+            w.over(code.tiles, phase.tile, lambda: _piece(w, phase, code, pieces, carried))
         if phase.leave:
             with w.compound(f"if {carry} >= 0"):
                 pieces.keep("1", carry, carried)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers
+from evenly.language.diagnostics import Location
 from evenly.language.scans import running
 from evenly.language.types import POS, words_of
-from evenly.targets.printing.statements import Statements, Words
+from evenly.targets.printing.statements import Over, Statements, Words
 
 from .common import shared
 from .division import SHARE
@@ -39,6 +40,7 @@ class Writer(Statements[Text]):
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
         self.tile: ir.Var | None = None
+        self.at: Location | None = None  # where the next range was made, for the check of its step
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -79,6 +81,10 @@ class Writer(Statements[Text]):
         number = self.text.check("assertion", s.text, s.at)
         return f"check_that({self.text.expr(s.condition)}, {number}, record)"
 
+    def statement(self, s: ir.Stmt) -> None:
+        self.at = s.at or self.at
+        super().statement(s)
+
     def loop(self, s: ir.For) -> None:
         with self.compound(f"for {self.text.var(s.var)} in {self.range(s.start, s.stop, s.step)}"):
             self.inner(s.body)
@@ -86,7 +92,15 @@ class Writer(Statements[Text]):
     def range(self, start: ir.Expr, stop: ir.Expr, step: ir.Expr) -> str:
         """Return `range(...)` over 64-bit integers."""
         first, last, by = (self.text.expr(ir.Cast(e, POS)) for e in (start, stop, step))
-        return f"range({first}, {last})" if by == "1" else f"range({first}, {last}, {by})"
+        if by == "1":
+            return f"range({first}, {last})"
+        if isinstance(step, ir.Const | ir.Processor):  # counts of processors are positive
+            return f"range({first}, {last}, {by})"
+        if self.text.checks is not None:
+            number = self.text.check("step", "range", self.at)
+            return f"range({first}, {last}, check_divisor({by}, {number}, record))"
+        # Python refuses a step of zero. Native code cannot raise, so there the range is empty.
+        return f"range({first}, {last} if {by} != 0 else {first}, {by} if {by} != 0 else 1)"
 
     def common(self, *expressions: ir.Expr) -> tuple[ir.Expr, ...]:
         if self.text.checks is not None:
@@ -123,11 +137,26 @@ class Writer(Statements[Text]):
             self.atom_loop(s, self.inline(self.in_order, self.tile))
             return
         if self.ranks is None:
-            self.atom_loop(s, self.inline(self.atoms, self.tile))
+            self.all_atoms(s, self.atoms, self.tile)
             return
         with self.compound(self.ranks.loop):
             self.block(self.ranks.setup)
-            self.atom_loop(s, self.inline(self.atoms, self.tile))
+            self.all_atoms(s, self.atoms, self.tile)
+
+    def all_atoms(self, s: ir.Pass, atoms: ir.Inline, tile: ir.Var) -> None:
+        """Write the loops over the atoms of a tile that a schedule's method gives."""
+        if atoms.results:
+            self.atom_loop(s, self.inline(atoms, tile))
+            return
+
+        def each(over: Over) -> None:
+            if len(over) == 1:
+                self.assign(s.atom, self.text.expr(over[0]))
+                self.block(s.body)
+            else:
+                self.atom_loop(s, over)
+
+        self.generate(walk.substitute(atoms, (tile,))[0], each)
 
     def atom_loop(self, s: ir.Pass, atoms: tuple[ir.Expr, ...], once: bool = False) -> None:
         """Write the loop over a range of atoms. once: whether it runs too rarely to be written twice."""
@@ -161,6 +190,22 @@ class Writer(Statements[Text]):
         v = engine_var(name)
         self.line(f"{self.text.var(v)} = {self.text.expr(e)}")
         return v
+
+    def over(self, tiles: ir.Inline, tile: ir.Var, body: Callable[[], None]) -> None:
+        """Write the loops over the tiles that a schedule's method gives."""
+
+        def each(over: Over) -> None:
+            if len(over) == 1:
+                self.assign(tile, self.text.expr(over[0]))
+                body()
+                return
+            with self.compound(f"for {self.text.var(tile)} in {self.range(*over)}"):
+                body()
+
+        if tiles.results:
+            each(self.inline(tiles))
+        else:
+            self.generate(tiles.body, each)
 
     # ---- pieces of layouts and schedules ---------------------------------------------------------
     def inline(self, code: ir.Inline, *arguments: ir.Expr) -> tuple[ir.Expr, ...]:

@@ -53,7 +53,7 @@ _FUNCTIONS = {
 }
 
 
-CheckKind = Literal["index", "division", "shift", "assertion"]
+CheckKind = Literal["index", "division", "shift", "step", "assertion"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ from .expressions import Expressions
 # Accumulators whose combination uses each operand once, so that a contribution needs no variable.
 _ONCE = frozenset(("sum", "product", "any", "all", "&", "|", "^"))
 
+# One position, or the start, stop and step of a range.
+Over = tuple[ir.Expr, ...]
+
 T = TypeVar("T", bound=Expressions)
 
 
@@ -46,6 +49,8 @@ class Statements(Generic[T]):
         self.depth = 1
         # Whether contributions to accumulators come from atoms in ascending order.
         self.ascends = False
+        self.each: Callable[[Over], None] | None = None  # what stands in the place of a yield
+        self.held_blocks: list[ir.Block] = []  # so that no id() of a statement is ever reused
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -100,6 +105,9 @@ class Statements(Generic[T]):
                 self.scan(s)
             case ir.Pass():
                 self.walk(s)
+            case ir.Yield(over=over):
+                assert self.each is not None
+                self.each(over)
             case ir.Print(parts=parts):
                 string, expr = self.words.string, self.text.expr
                 shown = (string(p) if isinstance(p, str) else expr(p) for p in parts)
@@ -114,6 +122,13 @@ class Statements(Generic[T]):
             self.simple(self.atomic_call(s))
         else:
             self.assign(s.result, self.atomic_call(s))
+
+    def generate(self, block: ir.Block, each: Callable[[Over], None]) -> None:
+        """Write the code of a generator method of a schedule. each: writes what stands in the place of its yield."""
+        outer, self.each = self.each, each
+        self.held_blocks.append(block)
+        self.block(block)
+        self.each = outer
 
     def inner(self, block: ir.Block) -> None:
         """Write a block nested in the one that is being written."""

@@ -202,6 +202,21 @@ EV_DEVICE unsigned lanes_below(int lane) { return (1u << lane) - 1u; }
 EV_DEVICE unsigned lanes_above(int lane) { return ~lanes_through(lane); }
 EV_DEVICE constexpr int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
+// ---- ranges with a step that is known at run time -------------------------------------------------------------------
+// Whether range(..., stop, step) has `i`, if it has what comes before. With a step of zero, which Python refuses, it is
+// empty: a loop would not end. The emulator reports it.
+template <class T> EV_DEVICE bool goes_on(T i, T stop, T step) {
+#ifdef EV_HOST
+  if (step == 0) assertion_failed("the step of a range is not zero");
+#endif
+  return step > 0 ? i < stop : step < 0 && i > stop;
+}
+// The position of that number, or the nearest one: a thread may look for work beyond all positions.
+template <class pos> EV_DEVICE pos position(long long i) {
+  if (sizeof(pos) == sizeof i) return (pos)i;
+  return i > 2147483647 ? (pos)2147483647 : i < -2147483647 ? (pos)-2147483647 : (pos)i;
+}
+
 // ---- runs of contiguous elements (load_run) -------------------------------------------------------------------------
 // The number of elements in whole runs, of `extent` elements from `p` on: at most `most`, and 0 if `p` is not aligned.
 template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {

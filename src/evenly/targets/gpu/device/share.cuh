@@ -11,7 +11,8 @@ namespace ev {
 //     struct Sched {
 //       struct State { ... };  struct range { pos start, stop, step; };
 //       State setup() const;                        // run by each thread; a search, for example
-//       range tiles(const State&) const;
+//       range tiles(const State&) const;            // step 1. If the schedule Yields: tiles(const State&, each),
+//                                                   // which calls each(tile) in ascending order
 //       range atoms(const State&, pos tile) const;  // step 1
 //     };
 //
@@ -19,9 +20,10 @@ namespace ev {
 // first and last tile can be partial. If a thread's part of a nonempty tile is empty, it is ignored. The thread whose
 // part reaches a tile's end leaves the tile. If the tile began in an earlier thread, the scan provides the earlier
 // parts. If it began in an earlier block, the finish kernel leaves it.
-template <class Phase, class Sched, int T> struct thread_share {
+template <class Phase, class Sched, int T, bool Yields> struct thread_share {
   using pos = typename Phase::pos;
   using Value = typename Phase::Value;
+  using State = typename Sched::State;
   static constexpr bool folds = Phase::has_value && Phase::has_leave, scans = scan_of<Phase>::value;
 
   Value head, tail;              // part of the tile that was open before this thread and ends in it; of the open tile
@@ -31,40 +33,45 @@ template <class Phase, class Sched, int T> struct thread_share {
   typename scan_of<Phase>::type running;  // of the open tile, if the phase scans (running.cuh)
 
   // Returns what this thread's atoms leave open.
-  EV_DEVICE segment_of<Phase> survey(const Phase& phase, const Sched& sched) const {
+  EV_DEVICE segment_of<Phase> survey(const Phase& phase, const Sched& sched, const State& state) const {
     segment_of<Phase> open = no_atoms<Phase>();
-    const auto state = sched.setup();
-    const auto tiles = sched.tiles(state);
-    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
-      if (phase.begin(tile) == phase.end(tile)) continue;
+    each_tile(sched, state, [&](pos tile) {
+      if (phase.begin(tile) == phase.end(tile)) return;
       const auto part = sched.atoms(state, tile);
-      if (part.start >= part.stop) continue;
+      if (part.start >= part.stop) return;
       if (part.start == phase.begin(tile)) open = {Phase::scan_identity(), 1};
       const auto entered = phase.enter(tile);
       for (pos k = part.start; k < part.stop; ++k) open.value = Phase::Scan::combine(open.value, phase.scanned(entered, tile, k));
-    }
+    });
     return open;
   }
 
-  template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, Grid& grid) {
+  template <class Grid> EV_DEVICE void walk(const Phase& phase, const Sched& sched, const State& state, Grid& grid) {
     if constexpr (folds) head = tail = Phase::identity();
-    const auto state = sched.setup();
-    const auto tiles = sched.tiles(state);
-    for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
+    each_tile(sched, state, [&](pos tile) {
       pos begin = phase.begin(tile), end = phase.end(tile);
-      if (begin == end) { close(phase, tile, true, start(), grid); continue; }
+      if (begin == end) { close(phase, tile, true, start(), grid); return; }
       const auto part = sched.atoms(state, tile);
-      if (part.start >= part.stop) continue;
+      if (part.start >= part.stop) return;
       bool whole = part.start == begin;
       if constexpr (scans)
         if (whole) running = Phase::scan_identity();
       Value v = fold(phase, tile, part.start, part.stop);
       if (part.stop == end) close(phase, tile, whole, v, grid);
       else if constexpr (folds) { tail = v; open_tile = tile; resets = resets || whole; }
-    }
+    });
   }
 
 private:
+  template <class F> static EV_DEVICE void each_tile(const Sched& sched, const State& state, F each) {
+    if constexpr (Yields) sched.tiles(state, each);
+    else {
+      const auto tiles = sched.tiles(state);
+      for (pos tile = tiles.start; tile < tiles.stop; tile += tiles.step) {
+        each(tile);
+      }
+    }
+  }
   EV_DEVICE Value start() const {
     if constexpr (Phase::has_value) return Phase::identity();
     else return Value{};
@@ -95,15 +102,16 @@ private:
   }
 };
 
-template <class Phase, class Sched, int T>
+template <class Phase, class Sched, int T, bool Yields = false>
 EV_DEVICE void share(const Phase& phase, const Sched& sched, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
-  using walker = thread_share<Phase, Sched, T>;
+  using walker = thread_share<Phase, Sched, T, Yields>;
   static_assert(T % 32 == 0, "whole warps");
   auto grid = grid_start<Phase>();
   walker mine;
   if (walker::folds && thread_rank() == 0) carries.head_tile[block_rank()] = -1;
-  if constexpr (walker::scans) mine.running = open_before_thread<Phase, T>(phase, mine.survey(phase, sched));
-  mine.walk(phase, sched, grid);
+  const auto state = sched.setup();
+  if constexpr (walker::scans) mine.running = open_before_thread<Phase, T>(phase, mine.survey(phase, sched, state));
+  mine.walk(phase, sched, state, grid);
   if constexpr (walker::folds) {
     Open<Phase> open = block_scan<Phase, T>(mine.resets, mine.tail, Phase::identity());  // its barrier orders the -1 above
     if (mine.head_tile >= 0) {

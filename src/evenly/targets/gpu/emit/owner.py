@@ -14,12 +14,13 @@ from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS
+from evenly.targets.printing.statements import Over
 
 from .batches import SideBySide, Strided
 from .contended import reread
 from .expressions import Text
 from .running import walk_together
-from .statements import Writer, fields_of, members, range_head, value_struct
+from .statements import Writer, fields_of, given_loop, members, position, range_head, value_struct
 
 # Threads of a multiprocessor. By itself, ptxas keeps to 32 registers, which allows 2,048 threads, and issues loads one
 # after another that could be in flight together. With a bound of half as many threads it takes the registers that it
@@ -125,38 +126,19 @@ class Owner(Writer):
     def walk(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
-        t = self.text
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
-        body, (start, stop, step) = walk.substitute(self.atoms, (self.tile,))
+        body, results = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
         together = self.size > 1 and has_scans(s.body)
         if self.size > WARP and self.size % WARP and not together:
             conditions.append("team.active()")
         with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
-            self.block(body)
-            t.names.pop(s.atom, None)
-            name = t.var(s.atom)
-            self.declared.add(s.atom)
-            if not isinstance(stop, ir.Var | ir.Const):
-                end = t.unique(f"{name}_end")
-                self.line(f"const pos {end} = {t.expr(stop)};")
+            if results:
+                self.block(body)
+                self.atom_loop(s, results)
             else:
-                end = t.expr(stop)
-            self.in_pass = True
-            self.ascends = self.upward or (isinstance(step, ir.Const) and step.value > 0)
-            if together:
-                assert isinstance(
-                    start, ir.Binary
-                )  # of `strided`: the tile's first atom, and the rank
-                walk_together(self, s, t.expr(start.left), end, t.expr(step))
-            elif self.items > 1 and self.ascends and only_accumulates(s):
-                self.batches(s, start, end, step)
-            else:
-                head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
-                with self.compound(head):
-                    self.block(s.body)
-            self.in_pass = self.ascends = False
+                self.generate(body, lambda over: self.given_atoms(s, over))
         if self.size == 1:
             self.pin(s)
             return
@@ -168,6 +150,46 @@ class Owner(Writer):
         )
         if stores or not (s.accumulators or self.one_pass):
             self.line("team.sync();")
+
+    def atom_loop(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool = True) -> None:
+        """Write the loop over a range of atoms. alone: whether the tile has no other range."""
+        t, (start, stop, step) = self.text, over
+        t.names.pop(s.atom, None)
+        name = t.var(s.atom)
+        self.declared.add(s.atom)
+        if not isinstance(stop, ir.Var | ir.Const):
+            end = t.unique(f"{name}_end")
+            self.line(f"const pos {end} = {t.expr(stop)};")
+        else:
+            end = t.expr(stop)
+        self.in_pass = True
+        upward = self.upward or (isinstance(step, ir.Const) and step.value > 0)
+        self.ascends = upward and alone
+        if self.size > 1 and has_scans(s.body):
+            assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
+            walk_together(self, s, t.expr(start.left), end, t.expr(step))
+        elif self.items > 1 and upward and only_accumulates(s):
+            self.batches(s, start, end, step)
+        else:
+            head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
+            with self.compound(head):
+                self.block(s.body)
+        self.in_pass = self.ascends = False
+
+    def given_atoms(self, s: ir.Pass, over: Over) -> None:
+        """Write the loop over what a generator method gives: with a constant step, batches as for a single range."""
+        if len(over) == 3 and isinstance(over[2], ir.Const):
+            start, stop = (ir.Var(n, POS) for n in ("start", "stop"))
+            for v, e in zip((start, stop), over, strict=False):
+                self.assign(v, position(self.text, e))
+            self.atom_loop(s, (start, stop, over[2]), alone=False)
+            return
+        self.text.names.pop(s.atom, None)
+        self.declared.add(s.atom)
+        self.in_pass = True
+        with given_loop(self, self.text.var(s.atom), over):
+            self.block(s.body)
+        self.in_pass = False
 
     def pin(self, s: ir.Pass) -> None:
         """Keep the compiler from moving code that follows the loop before its end.

@@ -7,6 +7,7 @@ from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.scans import contributions, given, running
 from evenly.language.schedule_code import ScheduleCode
+from evenly.targets.printing.statements import Over
 
 from .early_loads import Loads, stages
 from .expressions import Text, ctype
@@ -14,7 +15,7 @@ from .layout_struct import position_function
 from .lines import Line, indented
 from .processor import define_processor
 from .running import identity, variables
-from .statements import Writer, combine_body, fields_of, members, value_struct
+from .statements import Writer, combine_body, fields_of, given_loop, members, value_struct
 from .totals import Totals
 
 
@@ -246,12 +247,7 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
         "  struct range { pos start, stop, step; };",
     ]
 
-    def function(
-        head: str,
-        body: ir.Block,
-        names: dict[ir.Var, str],
-        results: tuple[ir.Expr, ...],
-    ) -> list[str]:
+    def begun(body: ir.Block, names: dict[ir.Var, str], results: tuple[ir.Expr, ...]) -> Writer:
         inner = text.child()
         inner.names.update(names)
         writer = Writer(inner)
@@ -262,20 +258,42 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
             1,
             block,
         )
+        return writer
+
+    def function(
+        head: str,
+        body: ir.Block,
+        names: dict[ir.Var, str],
+        results: tuple[ir.Expr, ...],
+    ) -> list[str]:
+        writer = begun(body, names, results)
         writer.block(body)
-        values = ", ".join(inner.expr(e) for e in results)
+        values = ", ".join(writer.text.expr(e) for e in results)
         return [f"  EV_DEVICE {head} {{", *writer.lines, f"    return {{{values}}};", "  }"]
+
+    def generator(body: ir.Block, names: dict[ir.Var, str]) -> list[str]:
+        """Emit a method that yields as a function that calls `each` with every tile."""
+        writer = begun(body, names, ())
+        tile = writer.text.unique("tile")
+
+        def call(over: Over) -> None:
+            with given_loop(writer, tile, over):
+                writer.line(f"each({tile});")
+
+        writer.generate(body, call)
+        head = "template <class F> EV_DEVICE void tiles(const State& state, F each) const"
+        return [f"  {head} {{", *writer.lines, "  }"]
 
     state = {v: f"state.{f}" for v, f in zip(code.state, fields, strict=True)}
     tile = dict.fromkeys(code.atoms.params, "tile")
+    tiles = code.tiles
     return [
         *lines,
         *function("State setup() const", code.setup, {}, code.state),
-        *function(
-            "range tiles(const State& state) const",
-            code.tiles.body,
-            state,
-            code.tiles.results,
+        *(
+            function("range tiles(const State& state) const", tiles.body, state, tiles.results)
+            if tiles.results
+            else generator(tiles.body, state)
         ),
         *function(
             "range atoms(const State& state, pos tile) const",

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from evenly.language import combine, ir
 from evenly.language.diagnostics import Location
+from evenly.language.types import POS, WEAK_INT
 from evenly.targets.printing.names import Names
 from evenly.targets.printing.statements import Statements, Words
 
@@ -115,6 +116,32 @@ class Writer(Statements[Text]):
             self.inner(s.body)
 
 
+@contextmanager
+def given_loop(writer: Writer, name: str, over: tuple[ir.Expr, ...]) -> Iterator[None]:
+    """Open the loop over what a generator method of a schedule gives: one position, or a range of them."""
+    if len(over) == 1:
+        with writer.compound(""):
+            writer.line(f"const pos {name} = {position(writer.text, over[0])};")
+            yield
+        return
+    start, stop, step = over
+    if isinstance(step, ir.Const):
+        first, last = position(writer.text, start), position(writer.text, stop)
+        with writer.compound(range_head("pos", name, first, last, "", step)):
+            yield
+        return
+    first, last, by = (writer.text.expr(ir.Cast(e, WEAK_INT)) for e in over)
+    at = writer.text.unique(f"{name}_at")
+    with writer.compound(range_head("long long", at, first, last, by, step)):
+        writer.line(f"const pos {name} = (pos){at};")
+        yield
+
+
+def position(text: Text, e: ir.Expr) -> str:
+    """Return an integer of a generator method as a position."""
+    return text.expr(e) if e.type is POS else f"ev::position<pos>({text.expr(e)})"
+
+
 def range_head(
     kind: str,
     name: str,
@@ -135,7 +162,7 @@ def range_head(
         return f"for ({kind} {name} = {start}; {name} {test} {stop}; {change})"
     test = f"{name} < {stop}"
     if not (upward or isinstance(step_value, ir.Processor)):  # counts of processors are positive
-        test = f"{step} > 0 ? {test} : {name} > {stop}"
+        test = f"ev::goes_on({name}, {stop}, {step})"
     return f"for ({kind} {name} = {start}; {test}; {name} += {step})"
 
 

@@ -17,11 +17,12 @@ from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
 from evenly.schedules.thread_mapped import ThreadMapped
+from evenly.targets.printing.statements import Over
 
 from ..emit.code import PhaseCode
 from ..emit.owner import Owner, strided
 from ..emit.processor import define_processor
-from ..emit.statements import range_head
+from ..emit.statements import given_loop, range_head
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
 from ..engine import Counts, Engine
@@ -85,13 +86,20 @@ def _tile_loop(writer: Owner, phase: Owned, code: ScheduleCode, size: int, alone
         writer.depth += 1
     writer.block(phase.prelude)
     writer.block(code.setup)
-    body, (start, stop, step) = code.tiles.body, code.tiles.results
-    writer.block(body)
     writer.tile = phase.tile
     name = text.var(phase.tile)
     writer.declared.add(phase.tile)
-    with _tiles(writer, name, (start, stop, step), alone, reads_at_tile(phase.body)):
-        writer.block(phase.body)
+
+    def given(over: Over) -> None:
+        with given_loop(writer, name, over):
+            writer.block(phase.body)
+
+    if code.tiles.results:
+        writer.block(code.tiles.body)
+        with _tiles(writer, name, code.tiles.results, alone, reads_at_tile(phase.body)):
+            writer.block(phase.body)
+    else:
+        writer.generate(code.tiles.body, given)
     if size > 1:
         writer.depth -= 1
         writer.line("}")
@@ -129,6 +137,8 @@ def _tiles(
 
 def walks_all_groups(code: ScheduleCode) -> bool:
     """Whether groups walk the tiles in turn: range(group.index, n, group.count), with the same n for all groups."""
+    if not code.tiles.results:
+        return False
     start, stop, step = code.tiles.results
     behind = [*walk.subexpressions(stop), *walk.expressions(code.tiles.body)]
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenly.language.schedule_code import schedule_code
+from evenly.language.schedule_code import ScheduleCode, schedule_code
 from evenly.schedules.contract import ceil_div, check_groups
 from evenly.schedules.work_oriented import WorkOriented
 
@@ -22,14 +22,18 @@ class ShareEngine(SplitEngine):
     streams = False
 
     def structs(self, made: SplitKernels) -> list[str]:
-        path, schedule = made.phase.path, made.schedule
-        code = schedule_code(schedule, made.unit.layouts[path], path)
-        check_groups(schedule, code.groups)
-        lines = schedule_struct(made.text, code, schedule.block)
+        code = self.code(made)
+        check_groups(made.schedule, code.groups)
+        lines = schedule_struct(made.text, code, made.schedule.block)
         return ["struct Sched {", *made.members(), *lines, "};"]
 
+    def code(self, made: SplitKernels) -> ScheduleCode:
+        path = made.phase.path
+        return schedule_code(made.schedule, made.unit.layouts[path], path)
+
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
-        kind = f"Phase, Sched, {made.schedule.block}"
+        yields = "" if self.code(made).tiles.results else ", true"
+        kind = f"Phase, Sched, {made.schedule.block}{yields}"
         return [
             f"const Sched sched{{{made.values()}}};",
             f"ev::share<{kind}>(phase, sched, {join}, {totals});",
