@@ -73,13 +73,13 @@ def verify(schedule: Any, A: Any, target: str = "cpu", **options: Any) -> Verifi
     counted = A if is_layout(A) else convert(A, "csr")
     sizes = Sizes(int(counted.max_tiles), int(counted.max_atoms))
     blocks, threads = launch_of(schedule, sizes)
-    launched = max(1, blocks * threads // _group_size(schedule))
-    each = _whole_groups(schedule, counted, launched)
-    wanted = sorted({*(n * each for n in OTHER_COUNTS), launched})
+    launched = blocks * threads // _group_size(schedule)
+    each = _whole_groups(schedule, counted, launched or max(1, threads // _group_size(schedule)))
+    wanted = sorted({*(n * each for n in OTHER_COUNTS), max(launched, each)})
     walked = tuple(n for n in wanted if n * 2 + sizes.num_tiles + sizes.num_atoms <= MOST_STEPS)
     for n in walked:
         try:
-            _walk(partition(schedule, counted, n))
+            _walk(partition(schedule, counted, n).keeping())
         except EvenlyError:
             raise
         except Exception as error:

@@ -37,13 +37,16 @@ def schedules() -> dict[str, Any]:
     return {
         "thread_mapped": importlib.import_module("thread_mapped").ThreadMapped(),
         "work_oriented": importlib.import_module("work_oriented").WorkOriented(),
+        "group_shares": importlib.import_module("group_shares").GroupShares(),
         "warps_of_tiles": WarpsOfTiles(),
         "merge_path": ev.MergePath(),
     }
 
 
 @pytest.mark.parametrize("layout", ["csr", "sliced_ell"])
-@pytest.mark.parametrize("name", ["thread_mapped", "work_oriented", "warps_of_tiles", "merge_path"])
+@pytest.mark.parametrize(
+    "name", ["thread_mapped", "work_oriented", "group_shares", "warps_of_tiles", "merge_path"]
+)
 def test_they_compile(name: str, layout: str) -> None:
     kernel, schedule = importlib.import_module("spmv").spmv, schedules()[name]
     make = ev.csr if layout == "csr" else importlib.import_module("sliced_ell").sliced_ell

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.batteries import matrices
+from tests.batteries import layout_batteries, matrices
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
@@ -29,7 +29,8 @@ COMPUTATIONS = (
     "spmv_dot",
     "sssp",
 )
-PIECES = ("sliced_ell", "thread_mapped", "work_oriented")
+PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
+OWN = ("thread_mapped", "work_oriented", "group_shares")
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {
@@ -55,6 +56,7 @@ def own_schedules() -> dict[str, Any]:
     return {
         "thread_mapped": example("thread_mapped").ThreadMapped(),
         "work_oriented": example("work_oriented").WorkOriented(),
+        "group_shares": example("group_shares").GroupShares(),
     }
 
 
@@ -86,7 +88,7 @@ def test_on_simt(name: str, schedule: str) -> None:
 
 @pytest.mark.simt
 @pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
-@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+@pytest.mark.parametrize("schedule", OWN)
 def test_ones_own_schedules_on_simt(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "simt")
 
@@ -103,7 +105,7 @@ def test_the_reference_takes_every_schedule(name: str, schedule: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
-@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+@pytest.mark.parametrize("schedule", OWN)
 def test_ones_own_schedules_run_every_example(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "cpu")
 
@@ -118,7 +120,7 @@ def test_on_cuda(name: str, schedule: str) -> None:
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", [*COMPUTATIONS, "sliced_ell"])
-@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+@pytest.mark.parametrize("schedule", OWN)
 def test_ones_own_schedules_on_cuda(name: str, schedule: str) -> None:
     pytest.importorskip("cupy")
     example(name).main(own_schedules()[schedule], "cuda")
@@ -155,7 +157,7 @@ def test_spmv_over_every_layout_of_nasty_matrices() -> None:
 
 
 # ---- one's own layout and schedules -----------------------------------------------------------------
-@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+@pytest.mark.parametrize("schedule", OWN)
 def test_ones_own_schedules_on_nasty_matrices(schedule: str) -> None:
     for matrix in matrices().values():
         example("row_max").main(own_schedules()[schedule], "cpu", matrix=matrix)
@@ -169,11 +171,21 @@ def test_ones_own_layout_keeps_the_contract() -> None:
 
 
 @pytest.mark.skipif(not hasattr(ev, "verify"), reason="ev.verify is not there")
-@pytest.mark.parametrize("schedule", ["thread_mapped", "work_oriented"])
+@pytest.mark.parametrize("schedule", OWN)
 def test_ones_own_schedules_are_verified(schedule: str) -> None:
     for matrix in matrices().values():
         ev.verify(own_schedules()[schedule], ev.csr(matrix))
         ev.verify(own_schedules()[schedule], example("sliced_ell").sliced_ell(matrix))
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("size", [8, 24, 32, 96])
+def test_groups_share_every_battery(size: int, target: str) -> None:
+    schedule = example("group_shares").GroupShares(size, 96)
+    for offsets in layout_batteries().values():
+        ev.verify(schedule, ev.ragged(offsets), target=target)
+    for matrix in matrices().values():
+        example("row_max").main(schedule, target, matrix=matrix)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +194,7 @@ def test_ones_own_schedules_are_verified(schedule: str) -> None:
         ("sliced_ell", ["SlicedEll"], 20),
         ("thread_mapped", ["ThreadMapped"], 10),
         ("work_oriented", ["tiles_before", "WorkOriented"], 36),
+        ("group_shares", ["tile_at", "GroupShares"], 48),
     ],
 )
 def test_they_are_short(file: str, names: list[str], most: int) -> None:

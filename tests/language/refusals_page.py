@@ -37,6 +37,13 @@ Under schedules that split tiles: `a loop over atoms inside a while or range loo
 that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch, under a schedule
 that splits tiles` (an expression of arguments and lengths is; a number that a tile computes is not) and `ev.lanes inside ev.lanes around
 a loop over atoms`.
+
+In schedules: `a second yield in CyclicChunks.tiles` (what happens to a tile is written there once: yield in one place, in a loop),
+`CyclicChunks.tiles yields, and returns a number (int)`, `yield of a number (float)`, `yield from a number (int)`,
+`EvenAtoms.atoms yields its atoms` and `EvenAtoms.tiles gives a range with a step` where tiles are shared,
+`ev.group(8).sum outside setup` (return the result in the state), `ev.group(8).sum in a loop or under a condition` (all members of
+a group must come to it), `ev.group(8).sum of a number (float)`, `ev.group(8).scan takes no argument inclusive`, and
+`index 8 of a group of 8`.
 """
 
 

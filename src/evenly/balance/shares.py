@@ -78,7 +78,7 @@ def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
             hint="profile some of the tiles: A.slice(range(1000))",
         )
     per_block = _per_block(size, block)
-    whole = Partition(schedule, layout, blocks * per_block)
+    whole = Partition(schedule, layout, blocks * per_block).keeping()
     atoms = np.zeros((blocks, block), np.int64)
     for group in range(blocks * per_block):
         place = _first_thread(group % per_block, size)

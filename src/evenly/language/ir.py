@@ -156,6 +156,17 @@ class Processor(Expr):
     type: Scalar = POS
 
 
+@dataclass(frozen=True, slots=True)
+class Peer(Expr):
+    """The number of the member `index` of a group, of those that an Exchange with the result `of` has gathered."""
+
+    of: Var
+    size: int
+    index: Expr
+    type: Scalar = POS
+    at: Location | None = field(default=None, compare=False)
+
+
 # ---- statements ----------------------------------------------------------------------------
 class Stmt:
     """A statement. `at`: its location in the user's source, or None if a pass of the compiler made it."""
@@ -220,6 +231,25 @@ class Assert(Stmt):
 
     condition: Expr
     text: str
+    at: Location | None = field(default=None, compare=False)
+
+
+Exchanged = Literal["sum", "scan", "before", "broadcast", "gather"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange(Stmt):
+    """What the members of a group of `size` threads tell each other, in the setup of a schedule.
+
+    operands: this member's number; for `broadcast` also the rank whose number it gets.
+    result: the sum of all; of the ranks up to this one (`scan`) or below it (`before`); the number of that rank.
+    `gather`: `result` stands for all numbers, which `Peer` reads.
+    """
+
+    op: Exchanged
+    size: int
+    operands: tuple[Var, ...]
+    result: Var
     at: Location | None = field(default=None, compare=False)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evenly.errors import InputError
+
+from .exchange import exchange
 
 _NO_DEFAULT: Any = object()
 
@@ -214,6 +216,11 @@ class group:  # used like a function
     """`ev.group(size)`: the group of consecutive threads that this thread is in. In schedules only.
 
     index: which group; count: how many there are; rank: this thread's position in it; size.
+
+    In `setup` its members may exchange integers. All members have to come to each exchange:
+    sum(value): the sum of all members' values. scan(value): the sum of those of the ranks up to this one, or, with
+    exclusive=True, below it. broadcast(value, rank): the value of that rank. gather(value): the values of all members,
+    by rank, to be indexed in `setup`, `tiles` and `atoms`.
     """
 
     size: int
@@ -234,3 +241,19 @@ class group:  # used like a function
     @property
     def rank(self) -> int:
         return _here("group").index % self.size
+
+    def sum(self, value: int) -> int:
+        total: int = exchange("sum", self.size, value)
+        return total
+
+    def scan(self, value: int, *, exclusive: bool = False) -> int:
+        total: int = exchange("scan", self.size, value)
+        return total - value if exclusive else total
+
+    def broadcast(self, value: int, rank: int) -> int:
+        given: int = exchange("broadcast", self.size, value, rank)
+        return given
+
+    def gather(self, value: int) -> Sequence[int]:
+        given: Sequence[int] = exchange("gather", self.size, value)
+        return given

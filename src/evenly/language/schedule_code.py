@@ -10,7 +10,7 @@ from . import ir, reads, walk
 from . import syntax as s
 from .diagnostics import Location, refuse
 from .func import parsed
-from .lower import call_schedule, lower_layout
+from .lower import call_schedule, exchanges, lower_layout
 from .lower.arithmetic import cast
 from .lower.context import Context, leaves, rebuild
 from .lower.loops import bounds
@@ -35,7 +35,23 @@ class ScheduleCode:
     @property
     def groups(self) -> set[int]:
         """Return the sizes of the groups that the code uses; 1 for threads."""
-        return {e.size for e in self.expressions() if isinstance(e, ir.Processor)}
+        asked = {e.size for e in self.expressions() if isinstance(e, ir.Processor)}
+        return asked | {s.size for s in self.exchanges}
+
+    @property
+    def exchanges(self) -> tuple[ir.Exchange, ...]:
+        """What the members of groups tell each other in `setup`, in order."""
+        return tuple(s for s in self.setup if isinstance(s, ir.Exchange))
+
+    @property
+    def exchanging(self) -> tuple[set[int], int]:
+        """Return the sizes of groups that exchange numbers, and how many arrays of these they gather."""
+        return {s.size for s in self.exchanges}, len(self.gathered)
+
+    @property
+    def gathered(self) -> tuple[ir.Var, ...]:
+        """The results of exchanges that stand for the numbers of all members."""
+        return tuple(s.result for s in self.exchanges if s.op == "gather")
 
     def expressions(self) -> list[ir.Expr]:
         inlines = (*walk.inline_expressions(self.tiles), *walk.inline_expressions(self.atoms))
@@ -66,8 +82,12 @@ def _state(cx: Context, schedule: Any, layout: LayoutValue) -> tuple[Value, tupl
     """Return the state, and the variables that hold its numbers."""
     if not inspect.isfunction(reads.member_of(type(schedule), "setup")):
         return layout, ()
+    at = parsed(type(schedule).setup)[1].at
+    cx.setup = True
     state = call_schedule(cx, schedule, "setup", (layout,))
-    with cx.standing(parsed(type(schedule).setup)[1].at):
+    cx.setup = False
+    exchanges.check_place(tuple(cx.block), at)
+    with cx.standing(at):
         held = [
             x
             if isinstance(x, ir.Const | ir.Param)

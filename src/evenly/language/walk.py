@@ -10,7 +10,7 @@ from . import ir
 
 def is_constant(e: ir.Expr) -> bool:
     """Whether it has one value in a launch, because it consists of literals and arguments only."""
-    kinds = ir.Var | ir.Element | ir.Processor
+    kinds = ir.Var | ir.Element | ir.Processor | ir.Peer
     return not any(isinstance(x, kinds) for x in subexpressions(e))
 
 
@@ -27,6 +27,8 @@ def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
             return (c, a, b)
         case ir.Call(arguments=arguments):
             return arguments
+        case ir.Peer(index=index):
+            return (index,)
     return ()
 
 
@@ -46,6 +48,8 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
     match s:
         case ir.Assign(value=value):
             return (value,)
+        case ir.Exchange(operands=values):
+            return values
         case ir.Store(indices=indices, value=value):
             return (*indices, value)
         case ir.Atomic(indices=indices, operands=values):
@@ -110,6 +114,8 @@ def assigned(s: ir.Stmt) -> tuple[ir.Var, ...]:
             return (v,)
         case ir.Scan(results=results):
             return results
+        case ir.Exchange(op=op, result=v) if op != "gather":
+            return (v,)
         case ir.Pass(atom=atom, accumulators=accumulators):
             return (atom, *(v for a in accumulators for v in a.fields))
     return ()
@@ -144,6 +150,8 @@ def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
             e = replace(e, condition=map_expr(c, f), then=map_expr(a, f), otherwise=map_expr(b, f))
         case ir.Call(arguments=arguments):
             e = replace(e, arguments=tuple(map_expr(x, f) for x in arguments))
+        case ir.Peer(index=index):
+            e = replace(e, index=map_expr(index, f))
     new = f(e)
     return e if new is None else new
 

@@ -16,6 +16,8 @@ kernel language, and every processor runs them.
     tiles(state) -> range                   the tiles that this processor walks
     atoms(state, tile) -> range             the atoms of `tile` that this processor takes
 
+In `setup` the members of a group may exchange integers: g.sum, g.scan, g.broadcast, g.gather (language/names.py).
+
 `tiles` and `atoms` may also be generators: they `yield` positions, or `yield from` ranges, in one place. `atoms` of
 owner "share" may not.
 
@@ -179,8 +181,17 @@ def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
     return blocks, block
 
 
-def check_groups(schedule: Any, asked: Iterable[int]) -> None:
-    """Raise InputError for groups that would straddle blocks. asked: the sizes of `ev.group` in its methods."""
+MOST_GATHERED = 24 * 1024  # bytes of a block's shared memory; the rest is left to the kernel
+
+
+def check_groups(
+    schedule: Any, asked: Iterable[int], exchanging: Iterable[int] = (), gathers: int = 0
+) -> None:
+    """Raise InputError for groups that would straddle blocks, and for exchanges that a block cannot make.
+
+    asked: the sizes of `ev.group` in its methods. exchanging: those of groups that exchange numbers. gathers: how many
+    arrays of such numbers there are.
+    """
     name, own = type(schedule).__name__, 1
     if schedule.owner == "group":
         check_count(name, "size", schedule.size, 1, schedule.block)
@@ -193,6 +204,20 @@ def check_groups(schedule: Any, asked: Iterable[int]) -> None:
                 + (f", or {own}, the size of its own groups" if own > 1 else ""),
                 given=str(size),
             )
+
+    for size in sorted(exchanging):
+        if schedule.owner == "group" and size != own:
+            raise InputError(
+                f"{name}.setup",
+                expected=f"exchanges in groups of {own}, the size of its own groups",
+                given=f"ev.group({size})",
+            )
+    if gathers * schedule.block * 8 > MOST_GATHERED:
+        raise InputError(
+            f"{name}.setup",
+            expected=f"at most {MOST_GATHERED // 8 // schedule.block} gathers, for blocks of {schedule.block} threads",
+            given=str(gathers),
+        )
 
 
 def _launched(schedule: Any, sizes: Sizes) -> tuple[int, int]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.language.exchange import Setups
 from evenly.language.names import processor
 
 from .contract import Schedule, is_integer
@@ -29,14 +30,28 @@ class Partition:
     schedule: Schedule
     layout: Any
     num_processors: int
+    kept: Setups | None = None  # the setups that have run, if they are kept
+
+    def keeping(self) -> Partition:
+        """Return this partition with the results of `setup` kept, for walks in which the layout does not change."""
+        return replace(self, kept=self._setups())
 
     def state(self, p: int, rank: int = 0) -> Any:
         """Return what the schedule's `setup` returns on processor `p` (in a group: on its member `rank`)."""
+        with self._on(p, rank):  # refuses processors that do not exist
+            return (self.kept or self._setups()).state(p * self._size + rank)
+
+    def _setups(self) -> Setups:
         setup = getattr(type(self.schedule), "setup", None)
-        if not inspect.isfunction(setup):
-            return self.layout
-        with self._on(p, rank):
-            return setup(self.schedule, self.layout)
+        threads = self.num_processors * self._size
+
+        def run(thread: int) -> Any:
+            if not inspect.isfunction(setup):
+                return self.layout
+            with processor(thread, threads):
+                return setup(self.schedule, self.layout)
+
+        return Setups(run, threads)
 
     def tiles(self, p: int, rank: int = 0) -> Walked:
         """Return the tiles that processor `p` walks (in a group: its member `rank`)."""
@@ -53,12 +68,11 @@ class Partition:
     def work(self) -> np.ndarray:
         """Count the atoms of each processor, (num_processors,) int64."""
         out = np.zeros(self.num_processors, np.int64)
+        walked = self.keeping()
         for p in range(self.num_processors):
             for rank in range(self._size):
-                state = self.state(p, rank)
-                with self._on(p, rank):
-                    tiles = self._range("tiles", state)
-                    out[p] += sum(len(self._range("atoms", state, t)) for t in tiles)
+                tiles = walked.tiles(p, rank)
+                out[p] += sum(len(walked.atoms(p, t, rank)) for t in tiles)
         return out
 
     def _range(self, method: str, *arguments: Any) -> Walked:

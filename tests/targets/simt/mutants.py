@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from tests.kernels import CASES
+from tests.schedules import exchanges
 
 import evenly as ev
 from evenly.targets.gpu import headers
@@ -158,6 +159,11 @@ def flat_rounds(size: int) -> None:
 def group(size: int, seed: int = 0) -> None:
     matrix = rows([70, 0, 3, 150, 48, 1])
     run_kernel("softmax", ev.GroupMapped(size, block=128), matrix, seed=seed)
+
+
+def exchange(schedule: str, seed: int = 0) -> None:
+    """Groups of a user's schedule tell each other numbers."""
+    run_kernel("row_norms", exchanges.SCHEDULES[schedule], rows([3, 0, 70, 1] * 30), seed=seed)
 
 
 def share() -> None:

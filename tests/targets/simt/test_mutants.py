@@ -50,6 +50,9 @@ flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
 group_48: Run = functools.partial(programs.group, 48)
 group_48_in_another_order: Run = functools.partial(programs.group, 48, seed=1)
 reductions: Run = programs.reductions
+exchange_8: Run = functools.partial(programs.exchange, "shares of groups")
+exchange_24: Run = functools.partial(programs.exchange, "shares of 24")
+exchange_40: Run = functools.partial(programs.exchange, "atoms by scan, 40")
 totals: Run = programs.totals
 long_run: Run = programs.long_run
 scan: Run = programs.scan
@@ -74,7 +77,7 @@ PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
-    "totals": totals, "long run": long_run, "scan": scan,
+    "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
@@ -86,6 +89,7 @@ PROGRAMS = {
 SYNCS: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
     "dynamic.cuh": (chunks_by_group,),
+    "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
     "group.cuh": (flat_8, group_48, group_48),
@@ -99,6 +103,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
     "dynamic.cuh": (chunks_by_group,),
+    "exchange.cuh": (exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64),
     "grid.cuh": (totals,),
     "group.cuh": (group_48,),
@@ -219,6 +224,7 @@ MISSING = [
     Mutant("flatten.cuh", "half[g.rank()] = scanned;", *GONE, flat_64, "uninitialised"),
     Mutant("grid.cuh", "if (lane_rank() == 0) of_warp[warp_rank()] = g;", *GONE, totals, "uninitialised"),
     Mutant("grid.cuh", "if (thread_rank() == 0) partials[block_rank()] = g;", *GONE, totals, "uninitialised"),
+    Mutant("exchange.cuh", "if (team.active()) own[team.rank()] = v;", *GONE, exchange_8, "uninitialised"),
     Mutant("group.cuh", "if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;", *GONE, group_48, "uninitialised"),
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", *GONE, scan, "uninitialised"),
 ]  # fmt: skip
@@ -231,6 +237,7 @@ WRONG_THREADS = [
     Mutant("share.cuh", "if (thread_rank() == T - 1) carry_out(carries, open_tile, out);", *LAST, share, "race"),
     Mutant("flatten.cuh", "if (owner) phase.leave(tile, mine, grid);", "owner", "g.active()", flat_8, "bounds"),
     Mutant("grid.cuh", "if (thread_rank() == 0) partials[block_rank()] = g;", *ALL_THREADS, totals, "race"),
+    Mutant("exchange.cuh", "if (team.active()) own[team.rank()] = v;", "team.active()", "true", exchange_40, "race|bounds"),
     Mutant("group.cuh", "if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;", *ALL_LANES, group_48, "race"),
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", "== 31", ">= 30", scan, "race"),
 ]  # fmt: skip
@@ -242,6 +249,7 @@ MASKS = [
     Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
     Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),
     Mutant("flatten.cuh", "unsigned mask = g.mask();", "g.mask()", "g.mask() >> 1", flat_8, "mask"),
+    Mutant("exchange.cuh", "V before = shuffle_up(team.mask(), v, o);", "team.mask()", "team.mask() >> 1", exchange_8, "mask"),
     Mutant("grid.cuh", "g = lanes_fold<32>(full_warp, lane_rank(), g, combine);", *HALF, totals, "mask"),
     Mutant("group.cuh", "if constexpr (G >= 32 || Converged) return full_warp;", *HALF, group_48, "mask"),
     Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
@@ -249,6 +257,7 @@ MASKS = [
 TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("persistent.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
+    Mutant("exchange.cuh", "half = other;", *GONE, exchange_24, "race"),
     Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),

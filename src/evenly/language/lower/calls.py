@@ -26,7 +26,17 @@ from ..types import (
     read_as,
     real_of,
 )
-from . import emits, expressions, functions, hints, methods, reductions, scans, statements
+from . import (
+    emits,
+    exchanges,
+    expressions,
+    functions,
+    hints,
+    methods,
+    reductions,
+    scans,
+    statements,
+)
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context, leaves
 from .values import (
@@ -53,6 +63,8 @@ def call(cx: Context, node: s.Call) -> Value:
 
 def _call(cx: Context, node: s.Call) -> Value:
     callee = expressions.value(cx, node.function)
+    if isinstance(callee, Method) and isinstance(callee.owner, Group):
+        return exchanges.lower(cx, callee.owner, callee.name, node)
     if isinstance(callee, Method):
         owner = callee.owner
         if callee.name == "emit" and isinstance(owner, LayoutValue) and emits.mode(owner):

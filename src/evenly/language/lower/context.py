@@ -96,6 +96,7 @@ class Context:
     positions: bool = False  # in a layout's or schedule's method: integers are as wide as positions
     schedule: bool = False
     generator: bool = False  # in a schedule's method that may yield
+    setup: bool = False  # in a schedule's setup, where groups may exchange numbers
     top_level: bool = False  # between the statements of the kernel itself
     foreign: tuple[LayoutValue, ...] = ()  # layouts of which another tile's atoms are being walked
     pure: str = ""  # why effects are refused here; "" if they are not

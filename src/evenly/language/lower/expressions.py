@@ -23,14 +23,16 @@ from ..types import (
     read_as,
 )
 from ..walk import subexpressions
-from . import calls, hints, methods
+from . import calls, exchanges, hints, methods
 from .arithmetic import binary, cast, compare, constant, in_range, intrinsic, truth, unary
 from .context import Context
 from .values import (
     Conjugate,
     Forbidden,
+    Gathered,
     Group,
     LayoutValue,
+    Method,
     ScheduleValue,
     Static,
     Value,
@@ -206,7 +208,10 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
                 return constant(size)
             if node.name in ("index", "count", "rank"):
                 return ir.Processor(f"group_{node.name}", size)
-            refuse(node.at, f"a group has no {node.name}", "index, count, rank and size")
+            if node.name in exchanges.EXCHANGES:
+                return Method(base, node.name)
+            known = ", ".join(exchanges.EXCHANGES)
+            refuse(node.at, f"a group has no {node.name}", f"index, count, rank and size; {known}")
         case Static(object=python_types.ModuleType() as module):
             found = reads.attribute_of(module, node.name)
             if found is reads.NOTHING:
@@ -251,6 +256,8 @@ def subscript(cx: Context, node: s.Subscript) -> Value:
     base = value(cx, node.base)
     if isinstance(base, tuple):
         return _tuple_item(cx, base, node)
+    if isinstance(base, Gathered):
+        return exchanges.element(cx, base, node)
     if not isinstance(base, ir.Array):
         refuse(node.at, f"{describe(base)} cannot be indexed", "arrays and tuples can")
     indices = array_indices(cx, base, node)

@@ -88,6 +88,7 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
     owner = method.owner
     if isinstance(owner, ScheduleValue):
         return run(cx, owner, reads.member_of(type(owner.schedule), method.name), arguments, at)
+    assert isinstance(owner, LayoutValue)  # those of groups are lowered in `exchanges`
     if method.name == "tiles":
         if arguments:
             refuse(at, f"tiles() takes no argument, got {len(arguments)}")

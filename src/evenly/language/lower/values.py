@@ -37,9 +37,9 @@ class Static:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a layout or schedule, not yet called."""
+    """A method of a layout, a schedule or a group, not yet called."""
 
-    owner: LayoutValue | ScheduleValue
+    owner: LayoutValue | ScheduleValue | Group
     name: str
 
 
@@ -61,6 +61,14 @@ class ScheduleValue:
 class Group:
     """`ev.group(size)` in a schedule: index, count, rank and size of the group."""
 
+    size: int
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The numbers that the members of a group have gathered. `var`: the result of the exchange."""
+
+    var: ir.Var
     size: int
 
 
@@ -91,6 +99,7 @@ Value = (
     | Conjugate
     | ScheduleValue
     | Group
+    | Gathered
     | Iterable
     | Forbidden
     | tuple[Any, ...]
@@ -124,6 +133,8 @@ def describe(value: Value) -> str:
             return f"the method {name}"
         case Conjugate():
             return "the method conjugate"
+        case Gathered():
+            return "the numbers of a group"
         case Static(object=None):
             return "None"
         case Static(object=thing):

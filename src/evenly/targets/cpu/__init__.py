@@ -107,7 +107,7 @@ class CpuTarget(Target):
         own = layouts if engine.on_cpu == "methods" else {}
         codes = {path: schedule_code(schedule, spec, path) for path, spec in own.items()}
         for code in codes.values() if engine.runs_methods else ():
-            check_groups(schedule, code.groups)
+            check_groups(schedule, code.groups, *code.exchanging)
         made = self.emit(phases, schedule, debug, codes)
         module = loading.load(made.text)
         functions = []

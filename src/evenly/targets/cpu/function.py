@@ -84,7 +84,10 @@ def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     pieces = None
     if isinstance(phase, Split) and phase.leave and not has_scans(phase.pass_.body):
         pieces = Pieces(w, number, phase)
-    if not phase.grid and pieces is None:
+    code = how.code(phase)
+    # Exchanges use scratch memory, so the function is called to join, too.
+    exchanges = code is not None and code.exchanges
+    if not (phase.grid or pieces or exchanges):
         _work(w, number, phase, how)
         return
     with w.compound("if worker < workers"):

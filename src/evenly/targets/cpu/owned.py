@@ -9,6 +9,7 @@ from evenly.language.types import POS
 
 from .grid import Grid
 from .processors import answer, threads_each
+from .setup import Setup
 from .statements import Ranks, Writer
 
 
@@ -29,9 +30,9 @@ def emit_owned(
     if code is None:
         _consecutive(w, phase)
     elif owner == "group":
-        _by_groups(w, phase, code, threads_each(code, size), size)
+        _by_groups(w, number, phase, code, size)
     else:
-        _by_threads(w, phase, code, threads_each(code, 1))
+        _by_threads(w, number, phase, code)
     grid.keep()
 
 
@@ -43,30 +44,34 @@ def _consecutive(w: Writer, phase: Owned) -> None:
         w.block(phase.body)
 
 
-def _by_threads(w: Writer, phase: Owned, code: ScheduleCode, each: int) -> None:
+def _by_threads(w: Writer, number: int, phase: Owned, code: ScheduleCode) -> None:
     """Write a loop over the tiles that a schedule gives to each thread."""
-    member = w.local("member")
+    each, member = threads_each(code, 1), w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms
+    setup = Setup(w, number, code, each, member)
+    setup.beforehand()
     with w.compound(f"for {member} in range({each})"):
-        w.block(code.setup)
+        setup.of_member()
         w.over(code.tiles, phase.tile, lambda: w.block(phase.body))
 
 
-def _by_groups(w: Writer, phase: Owned, code: ScheduleCode, each: int, size: int) -> None:
+def _by_groups(w: Writer, number: int, phase: Owned, code: ScheduleCode, size: int) -> None:
     """Write a loop over the tiles that a schedule gives to each group. The group's members share the atoms."""
-    leader, member = w.local("leader"), w.local("member")
+    each, leader, member = threads_each(code, size), w.local("leader"), w.local("member")
     answer(w.text, each, member)
     w.atoms = code.atoms
-    w.ranks = Ranks(f"for {member} in range({leader}, {leader} + {size})", code.setup)
+    setup = Setup(w, number, code, each, member)
+    w.ranks = Ranks(f"for {member} in range({leader}, {leader} + {size})", setup.of_member)
+    setup.beforehand()
     with w.compound(f"for {leader} in range(0, {each}, {size})"):
         w.line(f"{member} = {leader}")
-        w.block(code.setup)
+        setup.of_member()
 
         def body() -> None:
             w.block(phase.body)
             if not code.tiles.results:  # the leader walks on, after the passes of all members
                 w.line(f"{member} = {leader}")
-                w.block(code.setup)
+                setup.of_member()
 
         w.over(code.tiles, phase.tile, body)

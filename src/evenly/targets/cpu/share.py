@@ -12,6 +12,7 @@ from evenly.language.schedule_code import ScheduleCode
 
 from .grid import Grid
 from .processors import answer, threads_each
+from .setup import Setup
 from .split import Pieces, lanes
 from .statements import Writer, engine_var, like
 
@@ -23,8 +24,10 @@ def emit_share(w: Writer, number: int, phase: Split, code: ScheduleCode) -> None
     carried = [like(v, "carried") for v in pieces.fields]
     each, member = threads_each(code, 1), w.local("member")
     answer(w.text, each, member)
+    setup = Setup(w, number, code, each, member)
     pieces.none()
     grid.start()
+    setup.beforehand()
     with lanes(w, phase):
         w.line(f"{carry} = -1  # the tile of which an earlier thread has a piece")
         w.line(
@@ -32,7 +35,7 @@ def emit_share(w: Writer, number: int, phase: Split, code: ScheduleCode) -> None
         )
         pieces.copy(carried, [ir.Const(0, v.type) for v in carried])
         with w.compound(f"for {member} in range({each})"):
-            w.block(code.setup)
+            setup.of_member()
             w.over(code.tiles, phase.tile, lambda: _piece(w, phase, code, pieces, carried))
         if phase.leave:
             with w.compound(f"if {carry} >= 0"):

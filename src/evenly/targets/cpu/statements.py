@@ -22,10 +22,10 @@ from .vectors import LONG, reduces
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """The loop over the members of a group: its head, and the setup that each member runs first."""
+    """The loop over the members of a group: its head. setup: writes what each member runs first."""
 
     loop: str
-    setup: ir.Block
+    setup: Callable[[], None]
 
 
 class Writer(Statements[Text]):
@@ -140,7 +140,7 @@ class Writer(Statements[Text]):
             self.all_atoms(s, self.atoms, self.tile)
             return
         with self.compound(self.ranks.loop):
-            self.block(self.ranks.setup)
+            self.ranks.setup()
             self.all_atoms(s, self.atoms, self.tile)
 
     def all_atoms(self, s: ir.Pass, atoms: ir.Inline, tile: ir.Var) -> None:

@@ -70,7 +70,7 @@ class Text(Expressions):
     """Prints the expressions of one function.
 
     checks: the checks of debug mode, in the order of their numbers; None: nothing is checked.
-    answers: prints what a schedule asks about its processor.
+    answers: prints what a schedule asks about its processor. peers: prints the numbers that its group has gathered.
     """
 
     syntax = Syntax(
@@ -85,6 +85,7 @@ class Text(Expressions):
     slots: Slots
     checks: list[Check] | None = None
     answers: Callable[[ir.Processor], str] | None = None
+    peers: Callable[[ir.Peer], str] | None = None
     unpacked: dict[str, str] = field(default_factory=dict)  # name -> how it is read from the slots
     names: Names = field(default_factory=Names)
 
@@ -112,6 +113,10 @@ class Text(Expressions):
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         assert self.answers is not None
         return self.answers(e), 90
+
+    def peer(self, e: ir.Peer) -> tuple[str, int]:
+        assert self.peers is not None
+        return self.peers(e), ATOM
 
     def check(self, kind: CheckKind, name: str, at: Location | None) -> int:
         """Add a check, and return its number, counted from 1."""

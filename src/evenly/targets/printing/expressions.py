@@ -100,6 +100,8 @@ class Expressions:
                 return self.call(e)
             case ir.Processor():
                 return self.processor(e)
+            case ir.Peer():
+                return self.peer(e)
         raise AssertionError(e)
 
     def var(self, v: ir.Var) -> str:
@@ -189,4 +191,7 @@ class Expressions:
         raise NotImplementedError
 
     def processor(self, e: ir.Processor) -> tuple[str, int]:
+        raise NotImplementedError
+
+    def peer(self, e: ir.Peer) -> tuple[str, int]:
         raise NotImplementedError

@@ -105,6 +105,8 @@ class Statements(Generic[T]):
                 self.scan(s)
             case ir.Pass():
                 self.walk(s)
+            case ir.Exchange():
+                self.exchange(s)
             case ir.Yield(over=over):
                 assert self.each is not None
                 self.each(over)
@@ -221,6 +223,9 @@ class Statements(Generic[T]):
         raise NotImplementedError
 
     def walk(self, s: ir.Pass) -> None:
+        raise NotImplementedError
+
+    def exchange(self, s: ir.Exchange) -> None:
         raise NotImplementedError
 
     def assertion(self, s: ir.Assert) -> str:

@@ -32,16 +32,16 @@ template <class Phase, class Sched, int T, bool Yields> struct thread_share {
   bool resets = false;           // the tile open at the end is not the one that was open before
   typename scan_of<Phase>::type running;  // of the open tile, if the phase scans (running.cuh)
 
-  // Returns what this thread's atoms leave open.
-  EV_DEVICE segment_of<Phase> survey(const Phase& phase, const Sched& sched, const State& state) const {
-    segment_of<Phase> open = no_atoms<Phase>();
+  // Returns what this thread's atoms leave open. A template, since only phases that scan have segments.
+  template <class P> EV_DEVICE segment_of<P> survey(const P& phase, const Sched& sched, const State& state) const {
+    segment_of<P> open = no_atoms<P>();
     each_tile(sched, state, [&](pos tile) {
       if (phase.begin(tile) == phase.end(tile)) return;
       const auto part = sched.atoms(state, tile);
       if (part.start >= part.stop) return;
-      if (part.start == phase.begin(tile)) open = {Phase::scan_identity(), 1};
+      if (part.start == phase.begin(tile)) open = {P::scan_identity(), 1};
       const auto entered = phase.enter(tile);
-      for (pos k = part.start; k < part.stop; ++k) open.value = Phase::Scan::combine(open.value, phase.scanned(entered, tile, k));
+      for (pos k = part.start; k < part.stop; ++k) open.value = P::Scan::combine(open.value, phase.scanned(entered, tile, k));
     });
     return open;
   }

@@ -158,6 +158,9 @@ class Text(Expressions):
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         return processor_name(e), ATOM
 
+    def peer(self, e: ir.Peer) -> tuple[str, int]:
+        return f"ev::peer<{e.size}>({self.var(e.of)}, {self.expr(e.index)})", ATOM
+
     # ---- values ------------------------------------------------------------------------------
     def machine(self, t: Scalar) -> str:
         return ("long long" if self.wide else "int") if t is POS else ctype(t)

@@ -240,9 +240,11 @@ def pins(function: str, names: list[str]) -> str:
 def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
     """Emit a user's share schedule as the members of the struct that the share engine takes."""
     fields = [f"state{i}" for i in range(len(code.state))]
+    gathered = {v: f"gathered{i}" for i, v in enumerate(code.gathered)}
     lines = [
         "  struct State {"
         + "".join(f" {ctype(v.type)} {f};" for v, f in zip(code.state, fields, strict=True))
+        + "".join(f" const pos* {f};" for f in gathered.values())
         + " };",
         "  struct range { pos start, stop, step; };",
     ]
@@ -285,11 +287,12 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
         return [f"  {head} {{", *writer.lines, "  }"]
 
     state = {v: f"state.{f}" for v, f in zip(code.state, fields, strict=True)}
+    state |= {v: f"state.{f}" for v, f in gathered.items()}
     tile = dict.fromkeys(code.atoms.params, "tile")
     tiles = code.tiles
     return [
         *lines,
-        *function("State setup() const", code.setup, {}, code.state),
+        *function("State setup() const", code.setup, {}, (*code.state, *code.gathered)),
         *(
             function("range tiles(const State& state) const", tiles.body, state, tiles.results)
             if tiles.results

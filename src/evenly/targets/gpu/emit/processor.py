@@ -22,6 +22,9 @@ def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) 
         writer.line(
             f"const ev::group<{size}, {block}{', true' if getattr(writer, 'converged', False) else ''}> team;"
         )
+    for s in code.exchanges:
+        own = size > 1 and s.size == size
+        writer.teams[s.size] = "team" if own else f"ev::members<{s.size}, {block}>()"
     others = [
         e for e in names.values() if e.what.startswith("group") and (size == 1 or e.size != size)
     ]

@@ -30,6 +30,8 @@ class Writer(Statements[Text]):
         self.declared: set[ir.Var] = set(text.names)
         self.places: dict[int, list[ir.Var]] = {}
         self.after: tuple[ir.Var, ...] = ()
+        self.teams: dict[int, str] = {}  # how a schedule's code names its group of a size
+        self.exchanges = 0
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -105,6 +107,17 @@ class Writer(Statements[Text]):
 
     def assertion(self, s: ir.Assert) -> str:
         return f"if (!({self.text.expr(s.condition)})) ev::assertion_failed({string(s.text)})"
+
+    def exchange(self, s: ir.Exchange) -> None:
+        """Write a call of device/exchange.cuh. Each has a number, so that each has memory of its own."""
+        self.exchanges += 1
+        team, given = self.teams[s.size], ", ".join(self.text.expr(e) for e in s.operands)
+        if s.op == "gather":
+            memory = f"ev::gather<{self.exchanges}>({team}, {given})"
+            self.line(f"const pos* {self.text.var(s.result)} = {memory};")
+            return
+        name = {"scan": "sum_through", "before": "sum_below"}.get(s.op, s.op)
+        self.assign(s.result, f"ev::group_{name}({team}, {given})")
 
     def loop(self, s: ir.For) -> None:
         t = self.text

@@ -39,7 +39,7 @@ class OwnedEngine(Engine):
         schedule: Any = unit.schedule if phase.has_pass else ThreadMapped()
         size = schedule.size if schedule.owner == "group" else 1
         code = schedule_code(schedule, unit.layouts[phase.path], phase.path)
-        check_groups(schedule, code.groups)
+        check_groups(schedule, code.groups, *code.exchanging)
         text = unit.text(phase)
         totals = Totals(text, phase.grid)
         run = run_of(schedule)
@@ -142,7 +142,7 @@ def walks_all_groups(code: ScheduleCode) -> bool:
     start, stop, step = code.tiles.results
     behind = [*walk.subexpressions(stop), *walk.expressions(code.tiles.body)]
     return (
-        not any(isinstance(e, ir.Processor) or e in code.state for e in behind)
+        not any(isinstance(e, ir.Processor | ir.Peer) or e in code.state for e in behind)
         and isinstance(start, ir.Processor)
         and start.what == "group_index"
         and isinstance(step, ir.Processor)

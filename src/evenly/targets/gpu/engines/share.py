@@ -23,7 +23,7 @@ class ShareEngine(SplitEngine):
 
     def structs(self, made: SplitKernels) -> list[str]:
         code = self.code(made)
-        check_groups(made.schedule, code.groups)
+        check_groups(made.schedule, code.groups, *code.exchanging)
         lines = schedule_struct(made.text, code, made.schedule.block)
         return ["struct Sched {", *made.members(), *lines, "};"]
 
