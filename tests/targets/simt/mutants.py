@@ -156,9 +156,9 @@ def flat_rounds(size: int) -> None:
     run_kernel("spmv", schedule, rows([1, 2, 0, 3] * 1200), counted=True)
 
 
-def group(size: int, seed: int = 0) -> None:
+def group(size: int, seed: int = 0, case: str = "softmax") -> None:
     matrix = rows([70, 0, 3, 150, 48, 1])
-    run_kernel("softmax", ev.GroupMapped(size, block=128), matrix, seed=seed)
+    run_kernel(case, ev.GroupMapped(size, block=128), matrix, seed=seed)
 
 
 def exchange(schedule: str, seed: int = 0) -> None:

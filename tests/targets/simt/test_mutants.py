@@ -43,6 +43,8 @@ persistent: Run = programs.persistent
 persistent_effects: Run = programs.persistent_effects
 persistent_over_empty_tiles: Run = programs.persistent_over_empty_tiles
 nonzero: Run = programs.nonzero
+nonzero_scan: Run = functools.partial(programs.nonzero, "scanned")
+group_48_scan: Run = functools.partial(programs.group, 48, case="scanned")
 share: Run = programs.share
 flat_8: Run = functools.partial(programs.flat, 8)
 flat_64: Run = functools.partial(programs.flat, 64)
@@ -75,7 +77,7 @@ words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seed
 
 PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
-    "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "share": share, "flat 8": flat_8,
+    "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
@@ -92,10 +94,11 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
-    "group.cuh": (flat_8, group_48, group_48),
+    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, group_48, group_48_scan, group_48),
+    "running.cuh": (nonzero_scan, nonzero_scan),
     "scan.cuh": (scan, scan),
     "split.cuh": (
-        merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, merge, merge, merge, merge_by_tile,
+        merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, nonzero_scan, merge, merge, merge, merge_by_tile,
         merge_full, merge,
     ),
     "persistent.cuh": (persistent_effects,),
@@ -106,7 +109,8 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "exchange.cuh": (exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64),
     "grid.cuh": (totals,),
-    "group.cuh": (group_48,),
+    "group.cuh": (nonzero_scan, group_48),
+    "running.cuh": (nonzero_scan,),
     "scan.cuh": (scan,),
     "split.cuh": (merge_by_tile, merge, merge, merge),
     "persistent.cuh": (persistent,),
@@ -169,6 +173,7 @@ class Mutant(NamedTuple):
     new: str
     run: Run
     kind: str
+    nth: int = 0
 
 
 HALF = ("full_warp", "full_warp >> 1")
@@ -258,7 +263,8 @@ TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("persistent.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
     Mutant("exchange.cuh", "half = other;", *GONE, exchange_24, "race"),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race"),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race"),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race", 1),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
 ]  # fmt: skip
@@ -337,11 +343,11 @@ def changed_by(folder: Path, mutant: Mutant) -> tuple[Path, Place, Callable[[str
     def change(line: str) -> str:
         return line.replace(mutant.old or line, mutant.new)
 
-    return folder, Place(mutant.header, mutant.code), change
+    return folder, Place(mutant.header, mutant.code, mutant.nth), change
 
 
 def named(m: Mutant) -> str:
-    return f"{m.header}: {m.code} ({m.new})"
+    return f"{m.header}: {m.code} ({m.new}){m.nth or ''}"
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=named)

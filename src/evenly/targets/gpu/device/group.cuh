@@ -83,7 +83,7 @@ template <int I, class V> EV_DEVICE void lanes_exchange(V* v) {
 template <int I, int T, class V, class From, class To> EV_DEVICE void through_slots(V* v, From from, To to) {
   constexpr int words = ceil_div((int)sizeof(V), 4);
   union bits { V value; unsigned word[words]; EV_DEVICE bits() { word[words - 1] = 0; } };
-  EV_SHARED(unsigned, slots, T * I + T * I / 32);  // one more after every 32, so that lanes meet in fewer banks
+  EV_SHARED(unsigned, slots, T * I + T * I / 32 - 1);  // one more after every 32, so that lanes meet in fewer banks
   auto padded = [](int slot) { return slot + slot / 32; };
   bits b[I];
   #pragma unroll
