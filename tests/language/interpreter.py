@@ -9,6 +9,7 @@ made of it, each piece in a scope of its own (what a piece does not declare, it 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,9 +60,17 @@ class Interpreter:
         )
         return data, found
 
+    def place(self, array: ir.Var, index: ir.Expr) -> int:
+        """The index of an element of a local array."""
+        assert isinstance(index, ir.Var | ir.Const)
+        i = int(self.value(index))
+        assert 0 <= i < array.length
+        return i
+
     # ---- expressions -----------------------------------------------------------------------------
     def value(self, e: ir.Expr) -> Any:
         v = self._value(e)
+        assert not (isinstance(e, ir.Var) and e.length), e
         assert np.asarray(v).dtype == e.type.dtype, (e, v, np.asarray(v).dtype)
         return v
 
@@ -79,6 +88,12 @@ class Interpreter:
             case ir.Element(array=array, indices=indices):
                 data, found = self.index(array, indices)
                 return data[found]
+            case ir.Item(array=array, index=i):
+                return self.env[array][self.place(array, i)]
+            case ir.Within(index=i, length=n):
+                found = self.value(i)
+                assert 0 <= found < n, e
+                return found
             case ir.Unary(op=op, operand=x):
                 v = self.value(x)
                 return {"-": lambda: -v, "~": lambda: ~v, "not": lambda: np.bool_(not v)}[op]()
@@ -134,8 +149,14 @@ class Interpreter:
 
     def statement(self, s: ir.Stmt) -> None:
         match s:
-            case ir.Assign(var=var, value=e):
+            case ir.Assign(var=var, value=ir.Const() as e) if var.length:
+                assert var.type == e.type, s
+                self.env[var] = np.full(var.length, self.value(e))
+            case ir.SetItem(array=var, index=i, value=e):
                 assert var.type.dtype == e.type.dtype, s
+                self.env[var][self.place(var, i)] = self.value(e)
+            case ir.Assign(var=var, value=e):
+                assert not var.length and var.type.dtype == e.type.dtype, s
                 self.env[var] = self.value(e)
             case ir.Store(array=array, value=ir.Var() as e) if (
                 array.path[0] == "$" and e not in self.env
@@ -164,6 +185,8 @@ class Interpreter:
                 raise _Break
             case ir.Continue():
                 raise _Continue
+            case ir.Accumulate(accumulator=acc, values=(e,), index=i) if i is not None:
+                self.combine_item(acc, self.place(acc.fields[0], i), self.value(e))
             case ir.Accumulate(accumulator=acc, values=values):
                 self.combine(
                     acc, tuple(self.env[f] for f in acc.fields), tuple(map(self.value, values))
@@ -210,9 +233,17 @@ class Interpreter:
         self.block(body)
         self.env.update(zip(acc.fields, [self.value(r) for r in results], strict=True))
 
+    def combine_item(self, acc: ir.Accumulator, i: int, value: Any) -> None:
+        """The same for one element of a local array."""
+        (array,) = acc.fields
+        element = ir.Var("element", array.type)
+        self.combine(replace(acc, fields=(element,)), (self.env[array][i],), (value,))
+        self.env[array][i] = self.env[element]
+
     def start(self, accumulators: tuple[ir.Accumulator, ...]) -> None:
         for acc in accumulators:
-            self.env.update(zip(acc.fields, map(self.value, acc.identity), strict=True))
+            for v, e in zip(acc.fields, acc.identity, strict=True):
+                self.statement(ir.Assign(v, e))
 
     def walk(self, p: ir.Pass) -> None:
         assert self.bounds is not None
@@ -233,6 +264,10 @@ class Interpreter:
         self.start(p.accumulators)
         for part in parts:
             for acc in p.accumulators:
+                for i in range(acc.fields[0].length):
+                    self.combine_item(acc, i, part[acc.fields[0]][i])
+                if acc.fields[0].length:
+                    continue
                 self.combine(
                     acc, tuple(self.env[f] for f in acc.fields), tuple(part[f] for f in acc.fields)
                 )

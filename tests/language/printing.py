@@ -65,6 +65,8 @@ def statement(s: ir.Stmt) -> list[str]:
     match s:
         case ir.Assign(var=var, value=value):
             return [f"{var.name}: {var.type} = {expr(value)}"]
+        case ir.SetItem(array=array, index=i, value=value):
+            return [f"{array.name}[{expr(i)}] = {expr(value)}"]
         case ir.Store(array=array, indices=indices, value=value):
             return [f"{array.name}[{_list(indices)}] = {expr(value)}"]
         case ir.Atomic(op=op, array=array, indices=indices, operands=operands, result=result):
@@ -77,6 +79,8 @@ def statement(s: ir.Stmt) -> list[str]:
             return ["while", *_indented(before), f"  test {expr(c)}", *_indented(body)]
         case ir.For(var=var, start=a, stop=b, step=c, body=body, kind=kind):
             return [f"for {var.name} in {kind} {expr(a)}, {expr(b)}, {expr(c)}", *_indented(body)]
+        case ir.Accumulate(accumulator=acc, values=values, index=i) if i is not None:
+            return [f"{acc.fields[0].name}[{expr(i)}] <- {_list(values)}"]
         case ir.Accumulate(accumulator=acc, values=values):
             return [f"{' '.join(f.name for f in acc.fields)} <- {_list(values)}"]
         case ir.Pass(atom=atom, accumulators=accumulators, body=body):
@@ -98,6 +102,10 @@ def expr(e: ir.Expr) -> str:
             return f"len({array.name}, {axis})"
         case ir.Element(array=array, indices=indices, once=once):
             return f"{array.name}[{_list(indices)}{' once' if once else ''}]"
+        case ir.Item(array=array, index=i):
+            return f"{array.name}[{expr(i)}]"
+        case ir.Within(index=i, length=n):
+            return f"{expr(i)} within {n}"
         case ir.Unary(op=op, operand=x):
             return f"({op} {expr(x)})"
         case (

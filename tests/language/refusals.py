@@ -520,6 +520,72 @@ ACCUMULATION = [
     R("top", "for row in A.tiles():\n    pass\ny[0] = «row»", "row belongs to the loop over tiles", "tiles have no order: store it, or accumulate into a variable assigned before the loop"),
 ]
 
+def _local(body: str, type_: str = "np.float32") -> str:
+    return f"h = ev.local(2, {type_})\nfor k in A.atoms(row):\n{textwrap.indent(body, '    ')}"
+
+
+ITEMS = "one operation on its elements: +=, *=, &=, |=, ^=, min, max; a serial loop may do anything: for k in range(A.begin(row), A.end(row))"
+ITEM_READ = "h is read in the loop over atoms that accumulates it"
+ITEM_ASSIGNED = "an element of h is assigned in the loop over atoms: the last one to write would win, and they have no order"
+KNOWN = "the length of ev.local must be an integer that is known when the kernel is compiled"
+NUMBERS = "a type of numbers: np.int32, np.float32 and the like"
+OF_A_TILE = "a local array belongs to a tile: make it in the loop; arrays for all tiles are arguments"
+LITERAL = "a literal or a captured number; an array of another length is an argument of the kernel"
+LOCALS = [
+    R("top", "h = «ev.local(2, np.float32)»", "ev.local outside a loop over tiles", OF_A_TILE),
+    R("atoms", "h = «ev.local(2, np.float32)»", "ev.local in a loop over atoms", "a local array belongs to a tile: make it before the loop"),
+    R("tile", "h = «ev.local(2)»", "ev.local takes a length and a type", "ev.local(8, np.float32)"),
+    R("tile", "h = «ev.local(2, dtype=np.float32)»", "ev.local takes a length and a type", "ev.local(8, np.float32)"),
+    R("tile", "h = ev.local(«n», np.float32)", KNOWN, LITERAL),
+    R("tile", "h = ev.local(«2.0», np.float32)", KNOWN, LITERAL),
+    R("tile", "h = ev.local(«row», np.float32)", KNOWN, LITERAL),
+    R("tile", "h = ev.local(«x», np.float32)", KNOWN, LITERAL),
+    R("tile", "h = ev.local(«0», np.float32)", "a local array of 0 elements", "1 or more"),
+    R("tile", "h = ev.local(«-1», np.float32)", "a local array of -1 elements", "1 or more"),
+    R("tile", "h = «ev.local(129, np.float64)»", "a local array of 1,032 bytes", "at most 1,024; a larger one is an argument of the kernel, with a row for each tile"),
+    R("tile", "h = ev.local(2, «x»)", "the array x as the type of ev.local", NUMBERS),
+    R("tile", "h = ev.local(2, «np.float16»)", "type float16 as the type of ev.local", NUMBERS),
+    R("tile", "h = ev.local(2, «1»)", "a number (int) as the type of ev.local", NUMBERS),
+    R("tile", "h = ev.local(2, np.int32)\nq = h[«2»]", "index 2 of the local array h", "it has 2 elements"),
+    R("tile", "h = ev.local(1, np.int32)\nh[«1»] = 0", "index 1 of the local array h", "it has 1 element"),
+    R("tile", "h = ev.local(2, np.int32)\nq = h[«-1»]", "a negative index", "count from the start: 2 - 1"),
+    R("tile", "h = ev.local(2, np.int32)\nq = h[«0.5»]", "a float as an index", "indices are integers: int(x) truncates"),
+    R("tile", "h = ev.local(2, np.int32)\nq = «h[0, 1]»", "h has 1 axis, got 2 indices"),
+    R("tile", "h = ev.local(2, np.int32)\n«h[0] = 0.5»", "a float stored into h of int32", "convert it: int(x) truncates"),
+    R("tile", "h = ev.local(2, np.int32)\n«h[0] += 0.5»", "a float64 stored into h of int32", "convert it: int(x) truncates"),
+    R("tile", "h = ev.local(2, bool)\n«h[0] = 1»", "an int stored into h of bool", "compare it: x != 0"),
+    R("tile", "h = ev.local(2, np.int32)\n«g = h»", "g would be a second name of the local array h", "use h"),
+    R("tile", "h = ev.local(2, np.int32)\ng = («h», 1)", "the local array h in a tuple", "use h itself"),
+    R("tile", "h = ev.local(2, np.int32)\nq = 1 + «h»", "the local array h where a number is needed", "index one element: h[i]"),
+    R("tile", "h = ev.local(2, np.int32)\nfor i in range(2):\n    «h = ev.local(2, np.int32)»", "h becomes another local array in the loop", "give it another name"),
+    R("tile", "h = ev.local(2, np.int32)\nfor v in «h»:\n    pass", "a loop over the local array h", LOOPS),
+    R("tile", "h = ev.local(2, np.int32)\nev.atomic_add(«h», 0, 1)", "an atomic on the local array h", "it takes an array argument of the kernel"),
+    R("tile", "h = ev.local(2, np.int32)\nq = «h.T»", "the local array h has no attribute T in the kernel language"),
+    R("tile", "if row > 0:\n    h = ev.local(2, np.int32)\nelse:\n    h = ev.local(3, np.int32)\nq = «h»[0]", "h is another local array on each path to here", "make it before the if"),
+    R("tile", "h = ev.local(2, np.int32)\nfor j in ev.lanes(2):\n    «h[j] = j»", "h is stored in a loop over lanes, which share it", "make it in the loop, or use range()"),
+    R("tile", _local("h[0] += 1.0\nx[k] = «h»[0]"), ITEM_READ, ITEMS),
+    R("tile", _local("h[0] += «h»[1]"), ITEM_READ, ITEMS),
+    R("tile", _local("h[np.int32(«h»[1])] += 1"), ITEM_READ, ITEMS),
+    R("tile", _local("h[0] = min(«h»[1], h[0])"), ITEM_READ, ITEMS),
+    R("tile", _local("if «h»[0] < 1:\n    h[0] += 1"), ITEM_READ, ITEMS),
+    R("tile", _local("«h[0] = A.value(k)»"), ITEM_ASSIGNED, ITEMS),
+    R("tile", _local("«h[0], h[1] = 1.0, 2.0»"), ITEM_ASSIGNED, ITEMS),
+    R("tile", _local("«h[0] = min(h[1], A.value(k))»"), ITEM_ASSIGNED, ITEMS),
+    R("tile", _local("«h[0] = 1 - h[0]»"), ITEM_ASSIGNED, ITEMS),
+    R("tile", _local("«h[0] /= 2.0»"), "an element of h is changed by /= in a loop over atoms", ITEMS),
+    R("tile", _local("«h[0] += 1.0»\nh[1] *= 2.0"), "h is accumulated by product and sum", ITEMS),
+    R("tile", _local("«h[0] = h[0] or A.value(k) > 0»"), "h holds float32, and accumulates truth values", "make it of bool"),
+    R("tile", _local("«h[0] += A.value(k) > 0»", "bool"), "h holds bool, and adds up truth values", "make it of int32 to count them, or accumulate with or, and"),
+    R("tile", _local("«h[0] &= 1»"), "'&' needs integers or truth values, and h holds float32"),
+    R("tile", _local("h[0] |= «A.value(k)»", "np.int32"), "'|' needs integers or truth values, got a float32"),
+    R("tile", _local("«h[0] = min(h[0], 1.0)»", "np.complex64"), "min of a complex64", REALS),
+    R("tile", _local("h[0] += «A.value(k)»", "np.int32"), "a float32 accumulated into h of int32", "convert it: int(x) truncates, or make h of a wider type"),
+    R("tile", _local("h[0] += «np.float64(1)»"), "a float64 accumulated into h of float32", "convert it: np.float32(x), or make h of a wider type"),
+    R("tile", _local("h[0] += «4294967296»", "np.int32"), "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
+    R("tile", _local("h[«ev.atomic_add(z, 0, 1)»] = min(h[ev.atomic_add(z, 0, 1)], 1)", "np.int32"), "an atomic in an index that Python evaluates twice", STATEMENT),
+    R("tile", _local("«h» = 1.0"), "the local array h is assigned in the loop over atoms", "use another name: the next round would see the new value"),
+]
+
 RACES = [
     R("atoms", "«y[row] = A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
     R("atoms", "«y[row] += A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
@@ -535,4 +601,4 @@ RACES = [
     R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
-TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *RACES]
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *RACES]

@@ -25,6 +25,7 @@ GROUPS = {
     "Reductions": refusals.REDUCTIONS,
     "Scans": refusals.SCANS,
     "Accumulation": refusals.ACCUMULATION,
+    "Local arrays": refusals.LOCALS,
     "Stores that meet": refusals.RACES,
 }
 
@@ -35,8 +36,8 @@ a number (int) on the other` where branches return different kinds of values.
 
 Under schedules that split tiles: `a loop over atoms inside a while or range loop, under a schedule that splits tiles` (a schedule
 that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch, under a schedule
-that splits tiles` (an expression of arguments and lengths is; a number that a tile computes is not) and `ev.lanes inside ev.lanes around
-a loop over atoms`.
+that splits tiles` (an expression of arguments and lengths is; a number that a tile computes is not), `ev.lanes inside ev.lanes around
+a loop over atoms` and `a local array of 128 bytes, under a schedule that splits tiles` (64 are the most there).
 
 In schedules: `a second yield in CyclicChunks.tiles` (what happens to a tile is written there once: yield in one place, in a loop),
 `CyclicChunks.tiles yields, and returns a number (int)`, `yield of a number (float)`, `yield from a number (int)`,

@@ -10,7 +10,7 @@ from evenly.language.accesses import gathers, only_accumulates, reads_contiguous
 from evenly.language.cutting import needs_whole_tiles
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
-from evenly.language.types import POS, struct_words
+from evenly.language.types import POS, Scalar, struct_words
 from evenly.layouts.bcsr import Bcsr
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.dia import Dia
@@ -62,7 +62,7 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     """Return the task of running a program."""
     loops = [step for step in program.steps if isinstance(step, ir.TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
-    widths = [8 * struct_words(v.type for a in p.accumulators for v in a.fields) for p in passes]
+    widths = [8 * struct_words(_numbers(p)) for p in passes]
     streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)
     whole = needs_whole_tiles(program) is not None
     types = [v.type for p in passes for a in p.accumulators for v in a.fields]
@@ -71,6 +71,12 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     runs = any(only_accumulates(p) and reads_contiguously(p, written) for p in passes)
     scans = any(has_scans(p.body) for p in passes)
     return Task(whole, max(widths, default=0), width, streams, kept, runs, scans)
+
+
+def _numbers(pass_: ir.Pass) -> list[Scalar]:
+    """Return the type of each number that a pass accumulates, those in local arrays too."""
+    fields = (v for a in pass_.accumulators for v in a.fields)
+    return [v.type for v in fields for _ in range(v.length or 1)]
 
 
 def _elsewhere(pass_: ir.Pass) -> bool:

@@ -11,12 +11,20 @@ from .diagnostics import Location
 
 
 def only_accumulates(s: ir.Pass) -> bool:
-    """Whether a pass only accumulates, without loops. Its atoms may then be walked in any order."""
-    return bool(s.accumulators) and all(
-        isinstance(x, ir.Assign | ir.If)
-        or (isinstance(x, ir.Accumulate) and x.accumulator in s.accumulators)
-        for x in walk.statements(s.body)
+    """Whether a pass only accumulates numbers, without loops. Its atoms may then be walked in any order."""
+    return (
+        bool(s.accumulators)
+        and not _has_arrays(s)
+        and all(
+            isinstance(x, ir.Assign | ir.If)
+            or (isinstance(x, ir.Accumulate) and x.accumulator in s.accumulators)
+            for x in walk.statements(s.body)
+        )
     )
+
+
+def _has_arrays(s: ir.Pass) -> bool:
+    return any(v.length for a in s.accumulators for v in a.fields)
 
 
 def gathers(s: ir.Pass) -> bool:

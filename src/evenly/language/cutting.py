@@ -16,15 +16,16 @@ from .lower.context import Namer
 from .phases import GridResult, Once, Owned, Phase, Phases, Split, Workspace
 from .scans import running
 from .slicing import has_effects, needed, tainted, written_arrays
+from .spread import spread
 from .types import BOOL, POS
 
 
 def cut(program: ir.Program, whole: bool) -> Phases:
     """Return the phases of `program` under a schedule that owns whole tiles, or splits them.
 
-    Raises LanguageError if a pass is in a loop that only owners of whole tiles can run.
+    Raises LanguageError if a pass is in a loop, or a local array so large, that only owners of whole tiles can run it.
     """
-    return _Cutter(program, whole).run()
+    return _Cutter(program if whole else spread(program), whole).run()
 
 
 def needs_whole_tiles(program: ir.Program) -> Location | None:

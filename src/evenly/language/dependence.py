@@ -86,9 +86,11 @@ def _definitions(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[_Defin
         match s:
             case ir.Assign(var=var, value=value):
                 yield _Definition(var, (value,), under)
-            case ir.Accumulate(accumulator=accumulator, values=values):
+            case ir.SetItem(array=var):
+                yield _Definition(var, walk.operands(s), under)
+            case ir.Accumulate(accumulator=accumulator):
                 for var in accumulator.fields:
-                    yield _Definition(var, (), (*under, *values))
+                    yield _Definition(var, (), (*under, *walk.operands(s)))
             case ir.Scan(values=values, results=results):
                 for var in results:
                     yield _Definition(var, (), (*under, *values))

@@ -45,10 +45,14 @@ class Const(Expr):
 
 @dataclass(eq=False, slots=True)
 class Var(Expr):
-    """A local variable. Statements assign it; as an expression it is read."""
+    """A local variable. Statements assign it; as an expression it is read.
+
+    length: of a local array, whose elements have the type `type`; 0: the variable is a number.
+    """
 
     name: str
     type: Scalar
+    length: int = 0
 
     def __repr__(self) -> str:
         return f"%{self.name}"
@@ -80,6 +84,26 @@ class Element(Expr):
     indices: tuple[Expr, ...]
     type: Scalar
     once: bool = False
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Expr):
+    """A read of one element of a local array. The index is a variable or a constant, and within the array."""
+
+    array: Var
+    index: Expr
+    type: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Expr):
+    """The index of an element of a local array, the user's `name`. Targets that check refuse one out of bounds."""
+
+    index: Expr
+    length: int
+    name: str
+    type: Scalar
     at: Location | None = field(default=None, compare=False)
 
 
@@ -180,6 +204,8 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Assign(Stmt):
+    """`var = value`. Every element of a local array gets the value, a constant."""
+
     var: Var
     value: Expr
     at: Location | None = field(default=None, compare=False)
@@ -197,6 +223,16 @@ class Store(Stmt):
     value: Expr
     at: Location | None = field(default=None, compare=False)
     atom: Expr | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SetItem(Stmt):
+    """`array[index] = value`, for a local array. The index is a variable or a constant, and within the array."""
+
+    array: Var
+    index: Expr
+    value: Expr
+    at: Location | None = field(default=None, compare=False)
 
 
 AtomicOperation = Literal["add", "min", "max", "exch", "cas"]
@@ -323,7 +359,8 @@ Reduction = Literal[
 class Accumulator:
     """One associative, commutative reduction, over the atoms of a tile or over all tiles.
 
-    fields: the variables that hold the result after the loop (argmin and argmax: value, atom).
+    fields: the variables that hold the result after the loop (argmin and argmax: value, atom). A local array is one
+    field, whose elements are reduced one by one.
     identity: what each field holds before the first contribution.
     combine: for `reduce`, the user's function on (a's fields, b's fields).
     """
@@ -337,8 +374,11 @@ class Accumulator:
 
 @dataclass(frozen=True, slots=True)
 class Accumulate(Stmt):
+    """A contribution to an accumulator. index: of the element, if that is a local array; a variable or a constant."""
+
     accumulator: Accumulator
     values: tuple[Expr, ...]
+    index: Expr | None = None
     at: Location | None = field(default=None, compare=False)
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from evenly.errors import InputError
 
 from .exchange import exchange
@@ -120,6 +122,17 @@ def lanes(n: int) -> range:
     SpMM); inside, they may accumulate (the dot product of an SDDMM).
     """
     return range(int(n))
+
+
+def local(n: int, dtype: Any) -> Any:
+    """Make a local array: `n` elements of the type `dtype`, zero at first, of the tile that makes it.
+
+    n: a literal or a captured integer. dtype: np.int32, np.float32 and the like; int, float and complex are
+    64 bits wide, as in NumPy. The elements have at most 1,024 bytes; 64 under schedules that split tiles.
+    In a loop over atoms, elements take one operation: `h[i] += v`, `*=`, `&=`, `|=`, `^=`, `h[i] = min(h[i], v)` or
+    `max`. Everywhere else they are read and stored in any order.
+    """
+    return np.zeros(n, dtype)
 
 
 # ---- atomics ---------------------------------------------------------------------------------------

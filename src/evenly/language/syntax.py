@@ -6,7 +6,7 @@ has its place in the user's file. `parse` makes it, and `lower` reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from .diagnostics import Location
 
@@ -238,11 +238,14 @@ def _continues(statement: Stmt) -> bool:
 
 
 def target_names(target: Expr) -> list[Name]:
-    if isinstance(target, Name):
-        return [target]
+    return [leaf for leaf in target_leaves(target) if isinstance(leaf, Name)]
+
+
+def target_leaves(target: Expr) -> list[Expr]:
+    """Return what a target assigns: names, elements and attributes."""
     if isinstance(target, TupleOf):
-        return [name for item in target.items for name in target_names(item)]
-    return []
+        return [leaf for item in target.items for leaf in target_leaves(item)]
+    return [target]
 
 
 def _targets(statement: Stmt) -> tuple[Expr, ...]:
@@ -323,3 +326,19 @@ def reads(expr: Expr, name: str) -> Expr | None:
         if found is not None:
             return found
     return None
+
+
+def alike(a: Expr, b: Expr) -> bool:
+    """Whether two expressions are written alike."""
+    if type(a) is not type(b):
+        return False
+    names = (f.name for f in fields(a) if f.name != "at")
+    return all(_alike(getattr(a, n), getattr(b, n)) for n in names)
+
+
+def _alike(a: object, b: object) -> bool:
+    if isinstance(a, Expr) and isinstance(b, Expr):
+        return alike(a, b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_alike, a, b))
+    return type(a) is type(b) and a == b

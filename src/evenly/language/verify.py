@@ -90,10 +90,15 @@ def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
             any_atom = any_atom or s.atom
             table[s.atom] = any_atom
         elif isinstance(s, ir.Assign):
-            if s.var in table:
+            if s.var in table or _reads_item(s.value):
                 again.add(s.var)
             table[s.var] = s.value
     return {v: e for v, e in table.items() if v not in again and e is not v}
+
+
+def _reads_item(e: ir.Expr) -> bool:
+    """Whether it reads a local array, whose elements change."""
+    return any(isinstance(x, ir.Item) for x in walk.subexpressions(e))
 
 
 def _same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], meaning: dict[ir.Var, ir.Expr]) -> bool:

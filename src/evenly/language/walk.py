@@ -19,7 +19,9 @@ def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
     match e:
         case ir.Element(indices=indices):
             return indices
-        case ir.Unary(operand=x) | ir.Cast(operand=x):
+        case ir.Item(array=array, index=index):
+            return (array, index)
+        case ir.Unary(operand=x) | ir.Cast(operand=x) | ir.Within(index=x):
             return (x,)
         case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
             return (a, b)
@@ -52,6 +54,8 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return values
         case ir.Store(indices=indices, value=value):
             return (*indices, value)
+        case ir.SetItem(index=index, value=value):
+            return (index, value)
         case ir.Atomic(indices=indices, operands=values):
             return (*indices, *values)
         case ir.Print(parts=parts):
@@ -60,7 +64,9 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (c,)
         case ir.For(start=a, stop=b, step=c):
             return (a, b, c)
-        case ir.Accumulate(values=values) | ir.Scan(values=values) | ir.Yield(over=values):
+        case ir.Accumulate(values=values, index=index):
+            return values if index is None else (*values, index)
+        case ir.Scan(values=values) | ir.Yield(over=values):
             return values
         case ir.Pass(accumulators=accumulators):
             return tuple(x for a in accumulators for x in a.identity)
@@ -108,6 +114,8 @@ def assigned(s: ir.Stmt) -> tuple[ir.Var, ...]:
     match s:
         case ir.Assign(var=v):
             return (v,)
+        case ir.SetItem(array=v):
+            return (v,)
         case ir.Atomic(result=v) if v is not None:
             return (v,)
         case ir.For(var=v):
@@ -142,6 +150,8 @@ def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
     match e:
         case ir.Element(indices=indices):
             e = replace(e, indices=tuple(map_expr(i, f) for i in indices))
+        case ir.Item(index=index) | ir.Within(index=index):
+            e = replace(e, index=map_expr(index, f))
         case ir.Unary(operand=x) | ir.Cast(operand=x):
             e = replace(e, operand=map_expr(x, f))
         case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
@@ -171,6 +181,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
         case ir.Store(indices=indices, value=value):
             atom = s.atom and go(s.atom)
             return replace(s, indices=tuple(map(go, indices)), value=go(value), atom=atom)
+        case ir.SetItem(index=index, value=value):
+            return replace(s, index=go(index), value=go(value))
         case ir.Atomic(indices=indices, operands=values):
             return replace(s, indices=tuple(map(go, indices)), operands=tuple(map(go, values)))
         case ir.Print(parts=parts):
@@ -183,7 +195,9 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, before=map_block(a, f), condition=go(c), body=map_block(b, f))
         case ir.For(start=x, stop=y, step=z, body=b):
             return replace(s, start=go(x), stop=go(y), step=go(z), body=map_block(b, f))
-        case ir.Accumulate(values=values) | ir.Scan(values=values):
+        case ir.Accumulate(values=values, index=index):
+            return replace(s, values=tuple(map(go, values)), index=index and go(index))
+        case ir.Scan(values=values):
             return replace(s, values=tuple(map(go, values)))
         case ir.Pass(body=b):
             return replace(s, body=map_block(b, f))

@@ -1,6 +1,16 @@
 """Importing the package fills the table."""
 
-from . import arithmetic, complexes, control, effects, functions, narrow, passes, reductions
+from . import (
+    arithmetic,
+    complexes,
+    control,
+    effects,
+    functions,
+    local_arrays,
+    narrow,
+    passes,
+    reductions,
+)
 from .table import CASES, Case
 
 __all__ = [
@@ -11,6 +21,7 @@ __all__ = [
     "control",
     "effects",
     "functions",
+    "local_arrays",
     "narrow",
     "passes",
     "reductions",

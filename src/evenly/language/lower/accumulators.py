@@ -47,14 +47,12 @@ def contribution(node: s.Stmt, name: str) -> Contribution | None:
         case s.Update(target=s.Name(name=target), op=op, value=value) if target == name:
             return Contribution(UPDATES[op], (value,), op == "-") if op in UPDATES else None
         case s.Assign(targets=(s.Name(name=target),), value=value) if target == name:
-            return _assigned(value, name)
+            return assigned_step(value, lambda e: isinstance(e, s.Name) and e.name == name)
     return None
 
 
-def _assigned(value: s.Expr, name: str) -> Contribution | None:
-    def is_it(e: s.Expr) -> bool:
-        return isinstance(e, s.Name) and e.name == name
-
+def assigned_step(value: s.Expr, is_it: Callable[[s.Expr], bool]) -> Contribution | None:
+    """Return what `it = value` adds to `it`, or None. is_it: whether an expression is `it`."""
     match value:
         case s.Binary(op=op, left=left, right=right) if op in UPDATES:
             if is_it(left):
@@ -144,19 +142,8 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
     state = cx.env[target.name]
     step = contribution(node, target.name)
     assert isinstance(state, Accumulating) and state.accumulator is not None and step is not None
-    word = {"any": "or", "all": "and"}.get(state.op)
-    why = f"in an accumulation by {word}, which need not evaluate all its operands" if word else ""
     for value_node in step.values:
-        with cx.without_effects(why):
-            v = expressions.number(cx, value_node)
-        if state.op in ("&", "|", "^") and v.type.is_inexact:
-            refuse(
-                value_node.at, f"'{state.op}' needs integers or truth values, got {v.type.spoken}"
-            )
-        if state.op in ("min", "max"):
-            real(v, state.op, value_node.at)
-        if word and not v.type.is_bool:
-            v = expressions.condition(cx, value_node, operand_of=word)
+        v = contributed(cx, step, value_node)
         if step.negated and v.type.is_bool:
             v = cast(v, INT64)
         state.needed[0] = promote(state.needed[0], v.type)
@@ -170,6 +157,21 @@ def contribute(cx: Context, node: s.Assign | s.Update) -> None:
         if step.negated:  # in the sum's type: the least int32 has no negative of its own
             v = unary("-", v, node.at)
         cx.emit(ir.Accumulate(state.accumulator, (v,)))
+
+
+def contributed(cx: Context, step: Contribution, node: s.Expr) -> ir.Expr:
+    """Return one of a step's values, which its operation can take."""
+    word = {"any": "or", "all": "and"}.get(step.op)
+    why = f"in an accumulation by {word}, which need not evaluate all its operands" if word else ""
+    with cx.without_effects(why):
+        v = expressions.number(cx, node)
+    if step.op in ("&", "|", "^") and v.type.is_inexact:
+        refuse(node.at, f"'{step.op}' needs integers or truth values, got {v.type.spoken}")
+    if step.op in ("min", "max"):
+        real(v, step.op, node.at)
+    if word and not v.type.is_bool:
+        v = expressions.condition(cx, node, operand_of=word)
+    return v
 
 
 def accumulating(

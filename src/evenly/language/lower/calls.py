@@ -32,6 +32,7 @@ from . import (
     expressions,
     functions,
     hints,
+    local_arrays,
     methods,
     reductions,
     scans,
@@ -45,6 +46,7 @@ from .values import (
     Group,
     Iterable,
     LayoutValue,
+    LocalArray,
     Method,
     Static,
     Value,
@@ -284,6 +286,8 @@ def _len(cx: Context, node: s.Call) -> Value:
         return cast(extent, POS) if cx.positions else extent
     if isinstance(v, tuple):
         return constant(len(v))
+    if isinstance(v, LocalArray):
+        return constant(v.var.length)
     hint = ""
     if isinstance(v, Iterable) and v.kind == "atoms":
         hint = "sum(1 for k in A.atoms(tile)) counts them"
@@ -381,6 +385,7 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     builtins.range: _range("range"),
     names.lanes: _range("lanes"),
     builtins.len: _len,
+    names.local: local_arrays.make,
     names.atomic_add: _atomic("add"),
     names.atomic_min: _atomic("min"),
     names.atomic_max: _atomic("max"),

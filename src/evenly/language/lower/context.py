@@ -17,7 +17,7 @@ from .. import ir
 from ..diagnostics import Location, Span, refuse
 from ..types import POS, WEAK_INT, Scalar, promote
 from .arithmetic import cast, fitted
-from .values import Forbidden, LayoutValue, Value, describe
+from .values import Forbidden, LayoutValue, LocalArray, Value, describe
 
 if TYPE_CHECKING:
     from .emits import Counting, Emitting
@@ -287,6 +287,9 @@ class Context:
                 return x if isinstance(x, Forbidden) else y
             if x == y:
                 return x
+            if isinstance(x, LocalArray) and isinstance(y, LocalArray):
+                said = f"{name} is another local array on each path to here"
+                return Forbidden(said, "make it before the if")
             return Forbidden(f"{name} is {describe(x)} on one path and {describe(y)} on the other")
         var = self.variable(name, promote(x.type, y.type))
         for branch, v in ((a, x), (b, y)):

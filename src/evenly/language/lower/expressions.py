@@ -23,7 +23,7 @@ from ..types import (
     read_as,
 )
 from ..walk import subexpressions
-from . import calls, exchanges, hints, methods
+from . import calls, exchanges, hints, local_arrays, methods
 from .arithmetic import binary, cast, compare, constant, in_range, intrinsic, truth, unary
 from .context import Context
 from .values import (
@@ -32,6 +32,7 @@ from .values import (
     Gathered,
     Group,
     LayoutValue,
+    LocalArray,
     Method,
     ScheduleValue,
     Static,
@@ -57,7 +58,7 @@ def value(cx: Context, node: s.Expr) -> Value:
         case s.Call():
             return calls.call(cx, node)
         case s.TupleOf(items=items):
-            return tuple(sequence(cx, items))
+            return tuple_of(cx, items)
         case s.Unary(op=op, operand=operand):
             return unary(op, number(cx, operand), node.at)
         case s.Binary(op=op, left=left, right=right):
@@ -80,6 +81,14 @@ def value(cx: Context, node: s.Expr) -> Value:
     raise AssertionError(node)
 
 
+def tuple_of(cx: Context, items: tuple[s.Expr, ...]) -> Value:
+    values = sequence(cx, items)
+    for v, item in zip(values, items, strict=True):
+        if isinstance(v, LocalArray):
+            refuse(item.at, f"{describe(v)} in a tuple", f"use {v.name} itself")
+    return tuple(values)
+
+
 def number(cx: Context, node: s.Expr) -> ir.Expr:
     """Return the value of an expression that must be a number."""
     return as_number(value(cx, node), node.at)
@@ -96,6 +105,8 @@ def as_number(v: Value, at: Location) -> ir.Expr:
             f"the whole array {spoken(v)} where a number is needed",
             f"index one element: {spoken(v)}[i]",
         )
+    if isinstance(v, LocalArray):
+        refuse(at, f"{describe(v)} where a number is needed", f"index one element: {v.name}[i]")
     refuse(
         at,
         f"{describe(v)} where a number is needed",
@@ -199,6 +210,8 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
             return _number_attribute(base, node)
         case ir.Array():
             return _array_attribute(base, node)
+        case LocalArray(var=var) if node.name in ("shape", "size"):
+            return (constant(var.length),) if node.name == "shape" else constant(var.length)
         case LayoutValue():
             return methods.layout_attribute(cx, base, node.name, node.at)
         case ScheduleValue(schedule=schedule):
@@ -258,6 +271,8 @@ def subscript(cx: Context, node: s.Subscript) -> Value:
         return _tuple_item(cx, base, node)
     if isinstance(base, Gathered):
         return exchanges.element(cx, base, node)
+    if isinstance(base, LocalArray):
+        return local_arrays.read(cx, base, node)
     if not isinstance(base, ir.Array):
         refuse(node.at, f"{describe(base)} cannot be indexed", "arrays and tuples can")
     indices = array_indices(cx, base, node)

@@ -8,7 +8,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT, promote
-from . import accumulators, effects, expressions, methods, passes, statements, tiles
+from . import accumulators, effects, expressions, local_arrays, methods, passes, statements, tiles
 from .arithmetic import constant
 from .context import Context, Loop, leaves, rebuild, same_shape
 from .values import Forbidden, Iterable, Value, describe
@@ -49,6 +49,7 @@ def lower_serial(cx: Context, node: s.For, over: Iterable) -> None:
 
 def check_lanes(cx: Context, node: s.For) -> None:
     """Check that the lanes of `ev.lanes` are independent, or accumulate: no other value passes between them."""
+    local_arrays.check_lanes(cx, node.body)
     for name, at in s.assigned(node.body).items():
         if leaves(cx.env.get(name, ())) and accumulators.operation(cx, name, node.body) is None:
             refuse(

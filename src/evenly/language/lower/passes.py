@@ -9,7 +9,7 @@ from .. import combine, ir, scans
 from .. import syntax as s
 from ..diagnostics import Location
 from ..types import POS, promote
-from . import accumulators, effects, emits, methods, statements
+from . import accumulators, effects, emits, item_accumulators, methods, statements
 from .accumulators import Accumulating
 from .arithmetic import cast, truth
 from .context import Context, Walk, leaves
@@ -34,6 +34,8 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
         "over atoms",
         False,
     )
+    arrays = item_accumulators.accumulating(cx, body)
+    states: list[item_accumulators.AccumulatingArray] = []
     hidden = {n.name: cx.env.get(n.name) for n in s.target_names(node.target)}
 
     def one_atom(bound: Value, _position: ir.Var) -> None:
@@ -41,6 +43,7 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
         statements.block(cx, body)
 
     def lower() -> None:
+        states[:] = item_accumulators.start(cx, arrays)
         walk_atoms(cx, one_atom, node.at)
 
     results = accumulators.accumulate_loop(cx, ops, "over atoms", False, lower)
@@ -56,6 +59,7 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
             "atoms have no order: use ev.first or ev.argmax to find one",
         )
     accumulators.finish(cx, results, node.at)
+    item_accumulators.finish(cx, states)
 
 
 def walk_atoms(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from .. import ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
+from ..types import Scalar
 from ..walk import subexpressions
-from . import accumulators, expressions, loops, remarks
+from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
-from .values import LayoutValue, Static, Value, counted, describe, spoken
+from .values import LayoutValue, LocalArray, Static, Value, counted, describe, spoken
 
 
 def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
@@ -28,6 +29,8 @@ def _lower(cx: Context, node: s.Stmt) -> None:
     match node:
         case s.Assign() | s.Update() if accumulators.contributes(cx, node):
             accumulators.contribute(cx, node)
+        case s.Assign() | s.Update() if item_accumulators.contributes(cx, node):
+            item_accumulators.contribute(cx, node)
         case s.Assign(targets=targets, value=right):
             assign(cx, targets, expressions.value(cx, right), node.at)
         case s.Update():
@@ -79,6 +82,9 @@ def _assign(cx: Context, target: s.Expr, v: Value, at: Location) -> None:
                     "None is not a value of the kernel language",
                     "a function that is called for a value must return one",
                 )
+            if isinstance(v, LocalArray):
+                local_arrays.named(cx, v, name, at)
+                return
             if isinstance(v, ir.Array | LayoutValue) and cx.loop is not None and name in cx.env:
                 refuse(at, f"{name} becomes {describe(v)} inside a loop")
             cx.bind(name, v, at)
@@ -140,7 +146,11 @@ def update(cx: Context, node: s.Update) -> None:
         return
     if not isinstance(node.target, s.Subscript):
         refuse(node.target.at, "this cannot be updated")
-    array = _stored_array(cx, node.target)
+    base = expressions.value(cx, node.target.base)
+    if isinstance(base, LocalArray):
+        update_item(cx, base, node.target, node)
+        return
+    array = _stored_array(cx, base, node.target)
     indices = _held(cx, expressions.array_indices(cx, array, node.target))
     old = expressions.read(array, indices, False, node.target.at)
     mark = len(cx.block)
@@ -154,8 +164,7 @@ def _held(cx: Context, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 
 
 # ---- stores ------------------------------------------------------------------------------------
-def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
-    array = expressions.value(cx, target.base)
+def _stored_array(cx: Context, array: Value, target: s.Subscript) -> ir.Array:
     if not isinstance(array, ir.Array):
         refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
     if len(array.path) > 1:
@@ -170,13 +179,35 @@ def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
 
 
 def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
-    array = _stored_array(cx, target)
+    base = expressions.value(cx, target.base)
+    if isinstance(base, LocalArray):
+        store_item(cx, base, target, v, at)
+        return
+    array = _stored_array(cx, base, target)
     mark = len(cx.block)
     indices = expressions.array_indices(cx, array, target)
     v = _read_before(cx, expressions.as_number(v, at), mark)
     value = convert(array, v, at)
     tells = cx.walk is not None and not cx.walk.again and not walk.is_constant(value)
     cx.emit(ir.Store(array, indices, value, at, cx.walk.atom if cx.walk and tells else None))
+
+
+def store_item(cx: Context, array: LocalArray, target: s.Subscript, v: Value, at: Location) -> None:
+    """Lower `h[i] = v` for a local array, where it is an ordinary array."""
+    local_arrays.check_store(cx, array, target.at)
+    mark = len(cx.block)
+    index = local_arrays.index_of(cx, array, target)
+    e = _read_before(cx, expressions.as_number(v, at), mark)
+    cx.emit(ir.SetItem(array.var, index, converted(e, array.var.type, array.name, at), at))
+
+
+def update_item(cx: Context, array: LocalArray, target: s.Subscript, node: s.Update) -> None:
+    local_arrays.check_store(cx, array, target.at)
+    index = local_arrays.index_of(cx, array, target)
+    old = cx.assign("item", ir.Item(array.var, index, array.var.type))
+    new = binary(node.op, old, expressions.number(cx, node.value), node.at, cx.positions)
+    value = converted(new, array.var.type, array.name, node.at)
+    cx.emit(ir.SetItem(array.var, index, value, node.at))
 
 
 def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
@@ -192,22 +223,21 @@ def _read_before(cx: Context, e: ir.Expr, mark: int) -> ir.Expr:
 
 
 def convert(array: ir.Array, v: ir.Expr, at: Location) -> ir.Expr:
-    """Convert `v` to an element of `array`. A float does not silently become an integer, nor a complex number real."""
-    if v.type.is_complex and not array.dtype.is_complex:
-        refuse(
-            at,
-            f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}",
-            "store its z.real, z.imag or abs(z)",
-        )
-    if v.type.is_float and not array.dtype.is_inexact:
-        refuse(
-            at,
-            f"{v.type.spoken} stored into {spoken(array)} of {array.dtype}",
-            "convert it: int(x) truncates",
-        )
-    if array.dtype.is_bool and not v.type.is_bool:
-        refuse(at, f"{v.type.spoken} stored into {spoken(array)} of bool", "compare it: x != 0")
-    return cast(in_range(v, array.dtype, at), array.dtype)
+    """Convert `v` to an element of `array`."""
+    return converted(v, array.dtype, spoken(array), at)
+
+
+def converted(v: ir.Expr, t: Scalar, name: str, at: Location) -> ir.Expr:
+    """Convert `v` to an element. A float does not silently become an integer, nor a complex number real."""
+    if v.type.is_complex and not t.is_complex:
+        hint = "store its z.real, z.imag or abs(z)"
+        refuse(at, f"{v.type.spoken} stored into {name} of {t}", hint)
+    if v.type.is_float and not t.is_inexact:
+        hint = "convert it: int(x) truncates"
+        refuse(at, f"{v.type.spoken} stored into {name} of {t}", hint)
+    if t.is_bool and not v.type.is_bool:
+        refuse(at, f"{v.type.spoken} stored into {name} of bool", "compare it: x != 0")
+    return cast(in_range(v, t, at), t)
 
 
 # ---- branches ----------------------------------------------------------------------------------

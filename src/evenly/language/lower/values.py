@@ -28,6 +28,14 @@ class LayoutValue:
         return ".".join(self.path)
 
 
+@dataclass(eq=False)
+class LocalArray:
+    """A local array: the variable that holds it, and the one name that the user gave it ("" before that)."""
+
+    var: ir.Var
+    name: str = ""
+
+
 @dataclass(frozen=True)
 class Static:
     """A Python object that stands for itself: a function, a module, a type, None."""
@@ -93,6 +101,7 @@ class Forbidden:
 Value = (
     ir.Expr
     | ir.Array
+    | LocalArray
     | LayoutValue
     | Static
     | Method
@@ -123,6 +132,8 @@ def describe(value: Value) -> str:
             return f"a number ({value.type.spoken.split()[1]})"
         case ir.Array():
             return f"the array {spoken(value)}"
+        case LocalArray(name=name):
+            return f"the local array {name}" if name else "a local array"
         case LayoutValue():
             return f"the layout {value.name}"
         case tuple():

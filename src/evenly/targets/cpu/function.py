@@ -25,7 +25,7 @@ from .share import emit_share
 from .slots import Slots
 from .split import Pieces, emit_split
 from .statements import Writer
-from .text import Check, Text
+from .text import STACK, Check, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,8 @@ def module_text(title: str, functions: dict[str, str], records: int | None) -> s
     """Emit a module of compiled functions. records: the slot of the records, in debug mode."""
     imports = {file: imported(file) for file in ("complexes", "primitives")}
     parts = [_HEAD.format(title=title, **imports)]
+    if any(f"{STACK}(" in text for text in functions.values()):
+        parts.append(f"from evenly.targets.cpu.stack import {STACK}\n")
     for name, text in functions.items():
         if records is None:
             parts.append(f"@entry\n{text}")

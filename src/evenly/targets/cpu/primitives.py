@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 
-def _scalar_type(numba_type):
+def scalar_type(numba_type):
     """Return the type for which `float32` or the like stands when it is passed as an argument."""
     return (
         numba_type.dtype if isinstance(numba_type, types.NumberClass) else numba_type.instance_type
@@ -25,7 +25,7 @@ def _scalar_type(numba_type):
 @intrinsic
 def pointer(typing_context, slots, slot, dtype):
     """Return the address in a slot, as a pointer to elements of `dtype`."""
-    result = types.CPointer(_scalar_type(dtype))
+    result = types.CPointer(scalar_type(dtype))
 
     def generate(context, builder, signature, arguments):
         address = builder.load(builder.gep(arguments[0], [arguments[1]]))

@@ -67,6 +67,15 @@ class Writer(Statements[Text]):
     def assign(self, v: ir.Var, text: str) -> None:
         self.line(f"{self.text.var(v)} = {text}")
 
+    def fill(self, array: ir.Var, text: str) -> None:
+        value = f"uint8({text})" if array.type.is_bool else text
+        with self.compound(f"for {self.local('element')} in range({array.length})"):
+            self.line(f"{self.text.var(array)}[{self.local('element')}] = {value}")
+
+    def set_item(self, s: ir.SetItem) -> None:
+        index, value = self.text.expr(s.index), self.text.stored(s.array.type, s.value)
+        self.line(f"{self.text.var(s.array)}[{index}] = {value}")
+
     def store(self, s: ir.Store) -> None:
         t = self.text
         *indices, value = self.common(*s.indices, s.value)

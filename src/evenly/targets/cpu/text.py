@@ -16,6 +16,8 @@ from evenly.targets.printing.names import Names, joined
 from .helpers import called
 from .slots import Slots
 
+STACK = "stack"  # the function that makes a local array
+
 _BINDS = {
     "unary": 90,
     "*": 80,
@@ -109,6 +111,22 @@ class Text(Expressions):
         found = [f"slots[{self.slots.number(p.path, p.type, part)}]" for part in parts]
         self.unpacked.setdefault(name, from_slots(found, p.type))
         return name
+
+    def var(self, v: ir.Var) -> str:
+        name = super().var(v)
+        if v.length:
+            self.unpacked.setdefault(name, f"{STACK}({v.length}, {memory_type(v.type)})")
+        return name
+
+    def item(self, e: ir.Item) -> tuple[str, int]:
+        text, binds = super().item(e)
+        return (f"{text} != 0", _BINDS["!="]) if e.type.is_bool else (text, binds)
+
+    def within(self, e: ir.Within) -> tuple[str, int]:
+        if self.checks is None:
+            return self.bound(e.index)
+        number = self.check("index", e.name, e.at)
+        return f"check_index({self.expr(e.index)}, {e.length}, {number}, record)", ATOM
 
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         assert self.answers is not None

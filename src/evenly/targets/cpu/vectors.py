@@ -22,6 +22,8 @@ def reduces(pass_: ir.Pass) -> bool:
     """Whether a pass is straight-line code that ends in reductions of numbers, and that LLVM can vectorise."""
     if not pass_.accumulators or any(a.op not in _REDUCED for a in pass_.accumulators):
         return False
+    if any(v.length for a in pass_.accumulators for v in a.fields):
+        return False
     if not all(isinstance(s, ir.Assign | ir.Accumulate) for s in pass_.body):
         return False
     return all(_is_wide(e) for e in walk.expressions(pass_.body))

@@ -75,6 +75,10 @@ class Expressions:
                 return self.extent(a, axis), ATOM
             case ir.Element():
                 return self.element(e)
+            case ir.Item():
+                return self.item(e)
+            case ir.Within():
+                return self.within(e)
             case ir.Unary():
                 return self.unary(e)
             case ir.Binary():
@@ -181,6 +185,13 @@ class Expressions:
         raise NotImplementedError
 
     def element(self, e: ir.Element) -> tuple[str, int]:
+        raise NotImplementedError
+
+    def item(self, e: ir.Item) -> tuple[str, int]:
+        return f"{self.var(e.array)}[{self.expr(e.index)}]", ATOM
+
+    def within(self, e: ir.Within) -> tuple[str, int]:
+        """Print the index of a local array, with a check if this target checks."""
         raise NotImplementedError
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:

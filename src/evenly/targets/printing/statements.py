@@ -78,6 +78,12 @@ class Statements(Generic[T]):
 
     def statement(self, s: ir.Stmt) -> None:
         match s:
+            case ir.Assign(var=v, value=value) if v.length:
+                self.fill(v, self.text.expr(value))
+            case ir.SetItem():
+                self.set_item(s)
+            case ir.Accumulate(accumulator=acc, index=index) if index is not None:
+                self.accumulate_item(acc, s.values, index)
             case ir.Assign(var=v, value=value):
                 (value,) = self.common(value)
                 self.assign(v, self.text.expr(value))
@@ -159,7 +165,19 @@ class Statements(Generic[T]):
         """Write assignments that set the accumulators' fields to their identities."""
         for acc in accumulators:
             for v, e in zip(acc.fields, acc.identity, strict=True):
-                self.assign(v, self.text.expr(e))
+                if v.length:
+                    self.fill(v, self.text.expr(e))
+                else:
+                    self.assign(v, self.text.expr(e))
+
+    def accumulate_item(
+        self, acc: ir.Accumulator, values: tuple[ir.Expr, ...], index: ir.Expr
+    ) -> None:
+        """Write array[index] = combined(array[index], values)."""
+        (array,) = acc.fields
+        body, (result,) = combine.combined(acc, (ir.Item(array, index, array.type),), values)
+        self.block(body)
+        self.set_item(ir.SetItem(array, index, result))
 
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
         """Write fields = combined(fields, values)."""
@@ -211,6 +229,13 @@ class Statements(Generic[T]):
         return expressions
 
     def assign(self, v: ir.Var, text: str) -> None:
+        raise NotImplementedError
+
+    def fill(self, array: ir.Var, text: str) -> None:
+        """Write the statement that sets every element of a local array."""
+        raise NotImplementedError
+
+    def set_item(self, s: ir.SetItem) -> None:
         raise NotImplementedError
 
     def store(self, s: ir.Store) -> None:

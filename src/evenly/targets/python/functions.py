@@ -16,9 +16,10 @@ import numpy as np
 
 from evenly.language import names, reads
 from evenly.language import types as T
-from evenly.language.intrinsics import BY_FUNCTION, BY_NAME, Intrinsic
+from evenly.language.intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS, Intrinsic
 
 from . import operators
+from .arrays import CheckedArray
 from .rewrite import hidden
 from .typed import as_type, common_type, element_value, is_weak, together, truncated, weakly
 
@@ -129,6 +130,20 @@ def _atomic(change: Callable[..., Any]) -> Callable[..., Any]:
     return atomic
 
 
+# ---- local arrays --------------------------------------------------------------------------------
+def _local(n: int, dtype: Any) -> CheckedArray:
+    """Return a local array. dtype: what `replacement` gives for a type."""
+    t = next(
+        T.DATA_TYPES.get(name) or _PYTHON[name]
+        for f, name in CONVERSIONS.items()
+        if _TABLE.get(f, f) is dtype
+    )
+    return CheckedArray(np.zeros(n, t.dtype), "the local array")
+
+
+_PYTHON = {"int": T.INT64, "float": T.FLOAT64, "complex": T.COMPLEX128}
+
+
 # ---- the table -----------------------------------------------------------------------------------
 _TABLE: dict[Any, Any] = {
     function: _intrinsic(BY_NAME[name]) for function, name in BY_FUNCTION.items()
@@ -140,6 +155,7 @@ _TABLE |= {
     np.int32: _integer(T.INT32), np.int64: _integer(T.INT64),
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
+    names.local: _local,
     names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),

@@ -35,6 +35,9 @@ EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
 
+// ---- indices of local arrays: a target that checks looks that they are in 0 .. length-1 ------------------------------
+template <class I> EV_DEVICE I within(I index, int length) { return index; }
+
 // ---- shuffles and votes: every lane in `mask` must call them, at the same place, with the same mask -----------------
 // A lane that reads from one outside the mask gets an undefined value (on the CPU: poison). Bools are shuffled as ints.
 template <class T> struct shuffled { using type = T; };
@@ -223,6 +226,12 @@ template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long l
   constexpr int size = N * (int)sizeof(T);
   if ((unsigned long long)p % (size < 16 ? size : 16) != 0) return 0;
   return extent < (long long)most ? (pos)extent / N * N : most;
+}
+
+// ---- local arrays ---------------------------------------------------------------------------------------------------
+template <class T, int N> EV_DEVICE void fill(T (&array)[N], T value) {
+  #pragma unroll
+  for (int i = 0; i < N; ++i) array[i] = value;
 }
 
 // ---- extremes: the identities of min and max ------------------------------------------------------------------------

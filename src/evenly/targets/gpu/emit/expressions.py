@@ -155,6 +155,9 @@ class Text(Expressions):
         self.references.scalars.setdefault(p.path, p)
         return self.references.name(p.path)
 
+    def within(self, e: ir.Within) -> tuple[str, int]:
+        return f"ev::within({self.expr(e.index)}, {e.length})", ATOM
+
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         return processor_name(e), ATOM
 

@@ -68,13 +68,15 @@ class Owner(Writer):
         self.short, self.heavy = False, False
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
-        self.one_pass = passes == 1 and on_top == 1
+        # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
+        local = any(v.length for v in walk.variables_set(body))
+        self.one_pass = passes == 1 and on_top == 1 and not local
         # Members that read what their leader stores must synchronize before and after the store.
         self.shared = reread(body) if passes and size > 1 else set()
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
-        alike = passes > 0 and on_top == passes and not self.shared and not has_scans(body)
+        alike = passes > 0 and on_top == passes and not (self.shared or local or has_scans(body))
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
 
     def leads(self) -> bool:
@@ -142,8 +144,7 @@ class Owner(Writer):
         if self.size == 1:
             self.pin(s)
             return
-        if s.accumulators:
-            self.reduce(s)
+        self.reduce(s)
         # The code that follows, or the next pass, may read what members have stored in this one.
         stores = bool(self.shared) and any(
             isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
@@ -197,7 +198,8 @@ class Owner(Writer):
         With a bound on registers it may do so, which is faster for short tiles.
         """
         for v in fields_of(s.accumulators) if not self.short else ():
-            self.line(f"ev::pin({self.text.var(v)});")
+            if not v.length:
+                self.line(f"ev::pin({self.text.var(v)});")
 
     def batches(self, s: ir.Pass, start: ir.Expr, end: str, step: ir.Expr) -> None:
         """Write the walk over atoms, `items` of them at a time, each of which contributes to a value of its own.
@@ -257,7 +259,8 @@ class Owner(Writer):
     def struct_of(self, s: ir.Pass) -> str:
         """Return the name of the struct of a pass's accumulators."""
         if id(s) not in self.made:
-            self.made[id(s)] = self.struct("tile_value", s.accumulators)
+            numbers, _ = parted(s)
+            self.made[id(s)] = self.struct("tile_value", numbers)
         return self.made[id(s)]
 
     def struct(self, name: str, accumulators: tuple[ir.Accumulator, ...]) -> str:
@@ -267,13 +270,36 @@ class Owner(Writer):
         return made
 
     def reduce(self, s: ir.Pass) -> None:
-        named, struct = members(fields_of(s.accumulators)), self.struct_of(s)
+        """Write the reduction over the members. The elements of local arrays are reduced one after the other."""
+        numbers, arrays = parted(s)
+        if numbers:
+            self.reduce_numbers(s, numbers)
+        for acc in arrays:
+            self.reduce_array(acc)
+
+    def reduce_array(self, acc: ir.Accumulator) -> None:
+        (array,) = acc.fields
+        element = replace(acc, fields=(ir.Var("element", array.type),))
+        (member,) = members(element.fields).values()
+        struct, i = self.struct("element_value", (element,)), self.text.unique("element")
+        item = f"{self.text.var(array)}[{i}]"
+        with self.compound(f"for (int {i} = 0; {i} < {array.length}; ++{i})"):
+            self.simple(f"{item} = team.reduce({struct}{{{item}}}).{member}")
+
+    def reduce_numbers(self, s: ir.Pass, numbers: tuple[ir.Accumulator, ...]) -> None:
+        named, struct = members(fields_of(numbers)), self.struct_of(s)
         names = [self.text.var(v) for v in named]
         result = self.text.unique("whole")
         method = "reduce_to_leader" if self.one_pass else "reduce"
         self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
         for m, name in zip(named.values(), names, strict=True):
             self.line(f"{name} = {result}.{m};")
+
+
+def parted(s: ir.Pass) -> tuple[tuple[ir.Accumulator, ...], tuple[ir.Accumulator, ...]]:
+    """Return a pass's accumulators of numbers, and those of local arrays."""
+    numbers = tuple(a for a in s.accumulators if not a.fields[0].length)
+    return numbers, tuple(a for a in s.accumulators if a.fields[0].length)
 
 
 def widest(s: ir.Pass) -> int:

@@ -62,7 +62,9 @@ class Writer(Statements[Text]):
     def declare(self, v: ir.Var) -> None:
         if v not in self.declared:
             self.declared.add(v)
-            self.line(f"{ctype(v.type)} {self.text.var(v)}{'{}' if v in self.after else ''};")
+            length = f"[{v.length}]" if v.length else ""
+            start = "{}" if v in self.after else ""
+            self.line(f"{ctype(v.type)} {self.text.var(v)}{length}{start};")
 
     # ---- blocks ------------------------------------------------------------------------------
     def block(self, block: ir.Block, after: tuple[ir.Var, ...] = ()) -> None:
@@ -89,6 +91,14 @@ class Writer(Statements[Text]):
         else:
             self.declared.add(v)
             self.simple(f"{ctype(v.type)} {self.text.var(v)} = {text}")
+
+    def fill(self, array: ir.Var, text: str) -> None:
+        self.declare(array)
+        self.simple(f"ev::fill({self.text.var(array)}, {text})")
+
+    def set_item(self, s: ir.SetItem) -> None:
+        index, value = self.text.expr(s.index), self.text.expr(s.value)
+        self.simple(f"{self.text.var(s.array)}[{index}] = {value}")
 
     def store(self, s: ir.Store) -> None:
         self.line(self.store_text(s))

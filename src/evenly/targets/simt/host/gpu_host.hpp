@@ -197,6 +197,10 @@ template <class... T> EV_QUIET void print_line(T... parts) {
   (sim::say(parts), ...);
   ev_sim_print(0, nullptr, 0);
 }
+template <class I> EV_DEVICE I within(I index, int length) {
+  if (index < 0 || index >= length) ev_sim_outside_local(index, length);
+  return index;
+}
 EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text); }
 
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }

@@ -69,6 +69,12 @@ void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) {
                           m.name(*m.current).c_str(), write ? "uses" : "reads", m.offset(PC)));
 }
 
+void ev_sim_outside_local(int64_t index, int64_t count) {
+  Machine& m = machine();
+  m.fail("bounds", format("index %lld of a local array is out of bounds: it has %lld elements\n  %s uses it {pc:%x}", (long long)index, (long long)count,
+                          m.name(*m.current).c_str(), m.offset(PC)));
+}
+
 void ev_sim_print(char kind, const void* p, size_t size) {
   std::string& printed = machine().printed;
   const auto length = static_cast<std::uint32_t>(size);
