@@ -126,6 +126,54 @@ def normalised(A, y, z):
 
 
 @ev.kernel
+def bucket_counts(A, counts, y):
+    """A histogram of each row, and the mean of the weights of its buckets in a second pass."""
+    for row in A.tiles():
+        h = ev.local(3, np.int32)
+        for k in A.atoms(row):
+            h[A.column(k) % 3] += 1
+        y[row] = sum(A.value(k) * h[A.column(k) % 3] for k in A.atoms(row))
+        for b in range(3):
+            counts[row, b] = h[b]
+
+
+@ev.kernel
+def bucket_extremes(A, least, greatest):
+    """Two arrays, of bits and of data, in one pass."""
+    for row in A.tiles():
+        low, seen = ev.local(2, np.float32), ev.local(2, np.int32)
+        low[0] = math.inf
+        low[1] = math.inf
+        for k in A.atoms(row):
+            b = A.column(k) & 1
+            low[b] = min(low[b], np.float32(A.value(k)))
+            seen[b] |= 1 << A.column(k) % 16
+        for b in range(2):
+            least[row, b] = low[b]
+            greatest[row, b] = seen[b]
+
+
+@ev.kernel
+def top_three(A, y):
+    """The three greatest values of a row, by insertion, in a walk that one thread makes."""
+    for row in A.tiles():
+        top = ev.local(3, np.float64)
+        for i in range(3):
+            top[i] = -math.inf
+        for k in range(A.begin(row), A.end(row)):
+            if A.valid(row, k):
+                v = np.float64(A.value(k))
+                if v > top[2]:
+                    i = 2
+                    while i > 0 and top[i - 1] < v:
+                        top[i] = top[i - 1]
+                        i -= 1
+                    top[i] = v
+        for i in range(3):
+            y[row, i] = top[i]
+
+
+@ev.kernel
 def halved(A, y):
     """A pass in a loop that tiles leave at different times: for schedules that own whole tiles."""
     for row in A.tiles():
@@ -248,6 +296,19 @@ CASES = {
         (2, 3, 4),
         True,  # the order of a row's blocks is its atoms' order
     ),
+    "bucket_counts": Case(
+        bucket_counts,
+        lambda L, M, t: (L, np.full((M.shape[0], 3), -9, np.int32), _nan(M.shape[0], t)),
+        (1, 2),
+        True,
+    ),
+    "bucket_extremes": Case(
+        bucket_extremes,
+        lambda L, M, t: (L, _nan((M.shape[0], 2), t), np.full((M.shape[0], 2), -9, np.int64)),
+        (1, 2),
+        True,
+    ),
+    "top_three": Case(top_three, lambda L, M, t: (L, _nan((M.shape[0], 3), t)), (1,), True),
 }
 
 EYE = scipy.sparse.eye_array(2, format="csr")

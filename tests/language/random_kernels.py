@@ -31,7 +31,7 @@ FUNCTIONS = [
     "enumerate", "math.sqrt", "math.floor", "math.atan2", "math.isnan", "math.foo", "np.float32", "np.int64", "np.sum", "A.value",
     "A.column", "A.row", "A.atoms", "A.tiles", "A.begin", "A.shape", "A.nothing", "B.value", "B.column", "S.atoms",
     "S.tiles", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
-    "ev.thread_index", "ev.group", "q", "x",
+    "ev.thread_index", "ev.group", "ev.local", "q", "x",
 ]
 BINARY = [
     "+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^",
@@ -158,6 +158,7 @@ class Tame:
 
     draw: Draw
     known: dict[str, str] = field(default_factory=dict)  # the variables in scope, with their kinds
+    arrays: dict[str, str] = field(default_factory=dict)  # the local arrays of four elements that may be read
     frozen: set[str] = field(default_factory=set)  # those that may not be assigned here
     atom: str = ""
     fresh: int = 0
@@ -170,10 +171,35 @@ class Tame:
         self.fresh += 1
         return f"v{self.fresh}"
 
+    # ---- local arrays ----------------------------------------------------------------------------
+    def index(self) -> str:
+        names = [f"{n} % 4" for n, kind in self.known.items() if kind == "i"]
+        return self.one("0", "3", "row % 4", "n % 4", *names, *([f"A.column({self.atom}) % 4"] if self.atom else []))
+
+    def elements(self, kind: str) -> list[str]:
+        return [f"{h}[{self.index()}]" for h, k in self.arrays.items() if k == kind]
+
+    def small(self, kind: str, depth: int) -> str:
+        return f"{self.integer(depth)} % 1009" if kind == "i" else f"{self.number(depth)} % 64.0"
+
+    def item(self) -> list[str]:
+        """A new local array, or a store into one."""
+        kind = self.one("i", "f")
+        old = [h for h, k in self.arrays.items() if k == kind]
+        if not old or self.one(0, 0, 0, 1):
+            name = self.name()
+            self.arrays[name] = kind
+            return [f"{name} = ev.local(4, {'np.int64' if kind == 'i' else 'np.float64'})"]
+        return [f"{self.one(*old)}[{self.index()}] {self.one('=', '=', '+=')} {self.small(kind, 2)}"]
+
+    def contribution(self, h: str, kind: str, op: str) -> str:
+        i, v = self.index(), self.small(kind, 1)
+        return f"{h}[{i}] = {op}({h}[{i}], {v})" if op in ("min", "max") else f"{h}[{i}] {op}= {v}"
+
     # ---- expressions -----------------------------------------------------------------------------
     def integer(self, depth: int) -> str:
         names = [n for n, kind in self.known.items() if kind == "i"]
-        leaves = ["row", "n", "z[row]", str(self.one(-3, 0, 1, 2, 7)), *names, *names]
+        leaves = ["row", "n", "z[row]", str(self.one(-3, 0, 1, 2, 7)), *names, *names, *self.elements("i")]
         if self.atom:
             leaves += [f"A.column({self.atom})", f"z[A.column({self.atom})]", self.atom]
         if depth <= 0:
@@ -205,7 +231,7 @@ class Tame:
     def number(self, depth: int) -> str:
         """A float whose value is a small integer."""
         names = [n for n, kind in self.known.items() if kind == "f"]
-        leaves = ["x[row]", "w[row]", str(self.one("-2.0", "0.0", "1.0", "3.0")), *names, *names]
+        leaves = ["x[row]", "w[row]", str(self.one("-2.0", "0.0", "1.0", "3.0")), *names, *names, *self.elements("f")]
         if self.atom:
             leaves += [f"A.value({self.atom})", f"x[A.column({self.atom})]"]
         if depth <= 0:
@@ -262,6 +288,8 @@ class Tame:
         return self.integer(depth) if kind == "i" else self.number(depth)
 
     def assign(self, passes: bool) -> list[str]:
+        if not self.atom and self.one(0, 0, 1):
+            return self.item()
         kind = self.one("i", "f")
         old = [n for n, k in self.known.items() if k == kind and n not in self.frozen]
         name = self.one(*old) if old and self.one(0, 1) else self.name()
@@ -271,9 +299,9 @@ class Tame:
 
     def scoped(self, make: Callable[[], list[str]]) -> list[str]:
         """A block whose new names end with it."""
-        known, frozen = dict(self.known), set(self.frozen)
+        known, frozen, arrays = dict(self.known), set(self.frozen), dict(self.arrays)
         lines = make()
-        self.known, self.frozen = known, frozen
+        self.known, self.frozen, self.arrays = known, frozen, arrays
         return _indent(lines or ["pass"])
 
     def several(self, most: int, make: Callable[[], list[str]]) -> list[str]:
@@ -312,16 +340,22 @@ class Tame:
         kinds = [self.one("i", "f") for _ in range(self.draw(st.integers(1, 2)))]
         accs = [(self.name(), kind, self.one("+", "min", "max", "-", *("|^&" if kind == "i" else "*"))) for kind in kinds]
         starts = [f"{n} = {self.value(kind, 1) if op != '*' else '1.0'}" for n, kind, op in accs]
+        items = [(h, kind, self.one("+", "min", "max", "-", *("|^&" if kind == "i" else ""))) for h, kind in self.arrays.items() if self.one(0, 1)]
         self.atom = "k"
 
         def body() -> list[str]:
             self.frozen |= set(self.known)  # what is outside is read only
+            for h, _, _ in items:
+                del self.arrays[h]
             lines = self.several(2, self.simple) if self.one(0, 1) else []
             for n, kind, op in accs:
                 v = self.value(kind, 2)
                 if op == "*":
                     v = f"({v} % 2.0 + 1.0)"
                 step = f"{n} = {op}({n}, {v})" if op in ("min", "max") else self.one(f"{n} {op}= {v}", f"{n} = {n} {op} {v}")
+                lines += [f"if {self.truth(1)}:", f"    {step}"] if self.one(0, 1) else [step]
+            for h, kind, op in items:
+                step = self.contribution(h, kind, op)
                 lines += [f"if {self.truth(1)}:", f"    {step}"] if self.one(0, 1) else [step]
             if self.one(0, 1):
                 lines += [f"out_atom[k] = {self.value('f', 2)}"]
@@ -363,7 +397,7 @@ class Tame:
             if grid:
                 body += [f"total += {self.value('f', 1)}", f"most = max(most, {self.value('i', 1)})"]
             lines += ["for row in A.tiles():", *_indent(body)]
-            self.known, self.frozen = {}, set()
+            self.known, self.frozen, self.arrays = {}, set(), {}
         if grid:
             lines += ["g[0] = total", "g[1] = most"]
         return "\n".join(["def kernel(A, x, z, w, n, y, q, out_atom, g):", *_indent(lines)]) + "\n"

@@ -556,6 +556,7 @@ LOCALS = [
     R("tile", "h = ev.local(2, bool)\n«h[0] = 1»", "an int stored into h of bool", "compare it: x != 0"),
     R("tile", "h = ev.local(2, np.int32)\n«g = h»", "g would be a second name of the local array h", "use h"),
     R("tile", "h = ev.local(2, np.int32)\ng = («h», 1)", "the local array h in a tuple", "use h itself"),
+    R("tile", "«pair = ev.local(2, np.int32), 1»", "a local array in a tuple", "give it a name of its own"),
     R("tile", "h = ev.local(2, np.int32)\nq = 1 + «h»", "the local array h where a number is needed", "index one element: h[i]"),
     R("tile", "h = ev.local(2, np.int32)\nfor i in range(2):\n    «h = ev.local(2, np.int32)»", "h becomes another local array in the loop", "give it another name"),
     R("tile", "h = ev.local(2, np.int32)\nfor v in «h»:\n    pass", "a loop over the local array h", LOOPS),

@@ -84,7 +84,7 @@ def value(cx: Context, node: s.Expr) -> Value:
 def tuple_of(cx: Context, items: tuple[s.Expr, ...]) -> Value:
     values = sequence(cx, items)
     for v, item in zip(values, items, strict=True):
-        if isinstance(v, LocalArray):
+        if isinstance(v, LocalArray) and v.name:
             refuse(item.at, f"{describe(v)} in a tuple", f"use {v.name} itself")
     return tuple(values)
 

@@ -14,7 +14,7 @@ from ..types import DATA_TYPES, Scalar
 from . import expressions
 from .arithmetic import cast, constant
 from .context import Context
-from .values import LocalArray, Static, counted, describe
+from .values import LocalArray, Static, Value, counted, describe
 
 MOST = 1024  # bytes of a local array: it lives in the registers and the stack of one thread
 SERIAL = "for k in range(A.begin(row), A.end(row))"
@@ -86,6 +86,15 @@ def named(cx: Context, array: LocalArray, name: str, at: Location) -> None:
         refuse(at, f"{name} becomes another local array in the loop", "give it another name")
     array.name = name
     cx.env[name] = array
+
+
+def check_tuple(v: Value, at: Location) -> None:
+    """Check that a value to bind is no tuple with a local array in it."""
+    if isinstance(v, tuple):
+        for item in v:
+            if isinstance(item, LocalArray):
+                refuse(at, f"{describe(item)} in a tuple", "give it a name of its own")
+            check_tuple(item, at)
 
 
 def index_of(cx: Context, array: LocalArray, node: s.Subscript) -> ir.Expr:

@@ -85,6 +85,7 @@ def _assign(cx: Context, target: s.Expr, v: Value, at: Location) -> None:
             if isinstance(v, LocalArray):
                 local_arrays.named(cx, v, name, at)
                 return
+            local_arrays.check_tuple(v, at)
             if isinstance(v, ir.Array | LayoutValue) and cx.loop is not None and name in cx.env:
                 refuse(at, f"{name} becomes {describe(v)} inside a loop")
             cx.bind(name, v, at)
