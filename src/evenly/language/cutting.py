@@ -330,7 +330,9 @@ class _TileCutter:
         keep = sorted((hard & changed & later), key=lambda v: v.name)
         stores, loads = self.keep(keep)
         body, before = needed((*pending, *stores), set(), effects=True)
-        history, _ = needed(tuple(self.past), before - fields - {self.loop.tile}, effects=False)
+        # What has been added to the grid's totals must not be added again.
+        given = fields | {self.loop.tile, *(v for a in self.loop.accumulators for v in a.fields)}
+        history, _ = needed(tuple(self.past), before - given, effects=False)
         leave = (*history, *body) if body else ()
         used = self.used_accumulators(body)
         if self.open is not None and (fields or not meet(self.open, leave)):

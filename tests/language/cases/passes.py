@@ -58,6 +58,23 @@ def grid_accumulators_over_atoms_and_tiles(A, y, n, m, c):
     c[0] = rounds
 
 
+@case(A=A3, y=out("float32", [6, 0, 4]), n=out("int32", [6]), c=out("int32", [8]))
+def a_total_that_grows_around_passes(A, y, n, c):
+    """Each contribution counts once, whichever phases it is between."""
+    rounds = 0
+    count = 0
+    for row in A.tiles():
+        rounds += 1
+        for k in A.atoms(row):
+            count += 1
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+        rounds += 1
+        for k in A.atoms(row):
+            count += 1
+    n[0] = rounds
+    c[0] = count
+
+
 @case(A=A3, x=f32(1, 5, 3), y=out("float32", [0.2, 1, 0.6]), z=out("float64", [float(f32(0.2)[0])]))
 def a_loop_reads_what_the_one_before_accumulated(A, x, y, z):
     most = -math.inf
