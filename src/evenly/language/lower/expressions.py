@@ -293,8 +293,8 @@ def _is_the_atom(cx: Context, indices: tuple[ir.Expr, ...]) -> bool:
 
 
 def _tuple_item(cx: Context, items: tuple[Value, ...], node: s.Subscript) -> Value:
-    index = value(cx, node.indices[0])
-    if len(node.indices) != 1 or not isinstance(index, ir.Const) or not index.type.is_integer:
+    index = value(cx, node.indices[0]) if len(node.indices) == 1 else None
+    if not isinstance(index, ir.Const) or not index.type.is_integer:
         refuse(node.at, "a tuple is indexed by one literal integer")
     if not 0 <= index.value < len(items):
         refuse(node.at, f"index {index.value} of a tuple of {len(items)}")
