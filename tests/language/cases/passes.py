@@ -65,11 +65,11 @@ def a_total_that_grows_around_passes(A, y, n, c):
     count = 0
     for row in A.tiles():
         rounds += 1
-        for k in A.atoms(row):
+        for _ in A.atoms(row):
             count += 1
         y[row] = sum(A.value(k) for k in A.atoms(row))
         rounds += 1
-        for k in A.atoms(row):
+        for _ in A.atoms(row):
             count += 1
     n[0] = rounds
     c[0] = count
