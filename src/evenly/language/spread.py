@@ -130,8 +130,9 @@ class _Spreader:
         (given,) = s.values
         value = ir.Var(self.namer.fresh("value"), given.type)
         yield ir.Assign(value, given, s.at)
-        for i, acc in enumerate(parts):
-            yield ir.If(_is(index, i), (ir.Accumulate(acc, (value,), at=s.at),), at=s.at)
+        for i, acc in enumerate(parts):  # without a branch: the others get the identity
+            chosen = ir.Select(_is(index, i), value, acc.identity[0], value.type)
+            yield ir.Accumulate(acc, (chosen,), at=s.at)
 
 
 def _is(index: ir.Expr, i: int) -> ir.Expr:
