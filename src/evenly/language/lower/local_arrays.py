@@ -10,7 +10,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..intrinsics import CONVERSIONS
-from ..types import DATA_TYPES, Scalar
+from ..types import DATA_TYPES, POS, Scalar
 from . import expressions
 from .arithmetic import cast, constant
 from .context import Context
@@ -112,7 +112,7 @@ def index_of(cx: Context, array: LocalArray, node: s.Subscript) -> ir.Expr:
         if i.value >= n:
             refuse(at, f"index {i.value} of {describe(array)}", f"it has {counted(n, 'element')}")
         return i
-    return cx.assign("at", ir.Within(i, n, name, i.type, at))
+    return cx.assign("at", cast(ir.Within(i, n, name, i.type, at), POS))
 
 
 def read(cx: Context, array: LocalArray, node: s.Subscript) -> ir.Expr:
