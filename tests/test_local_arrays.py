@@ -173,6 +173,38 @@ def test_sums_of_floats_have_the_same_bits_on_every_run(schedule: Any, target: s
     np.testing.assert_allclose(y, by_numpy(A, x, np.add, 8, np.float64), rtol=1e-12)
 
 
+# ---- beside scans ------------------------------------------------------------------------------------
+@ev.kernel
+def ranked(A, places, counts, sums):
+    """An index that is a scan's result, and a scan of what an array holds."""
+    for row in A.tiles():
+        h = ev.local(2, np.int32)
+        for k in A.atoms(row):
+            place = ev.rank(A.value(k) > 0)
+            places[k] = place
+            h[place % 2] += A.column(k)
+        for b in range(2):
+            counts[row, b] = h[b]
+        for k in A.atoms(row):
+            sums[k] = ev.scan(h[A.column(k) % 2] + 1)
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
+def test_an_array_and_scans_in_one_pass(schedule: Any, target: str) -> None:
+    rng = np.random.default_rng(1)
+    A = ev.csr(sp.random_array((40, 300), density=0.2, rng=rng, dtype=np.float32).tocsr())
+    A.values[rng.random(A.num_atoms) < 0.4] *= -1
+    got, expected = (
+        (np.zeros(A.num_atoms, np.int32), np.zeros((40, 2), np.int32), np.zeros(A.num_atoms, int))
+        for _ in range(2)
+    )
+    ranked[schedule].on(target)(A, *got)
+    ranked.on("python")(A, *expected)
+    for x, y in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
 # ---- bounds ------------------------------------------------------------------------------------------
 def matrix_of(columns: list[int]) -> Any:
     offsets = np.array([0, 2, 2, 5], np.int32)
