@@ -11,7 +11,7 @@ FOUR = 4
 
 
 @case(A=A3, y=out("int32", [[2, 1], [0, 0], [1, 0]], start=9))
-def a_histogram(A, y):
+def a_histogram_of_each_row(A, y):
     for row in A.tiles():
         h = ev.local(2, np.int32)
         for k in A.atoms(row):
