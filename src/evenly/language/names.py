@@ -127,10 +127,11 @@ def lanes(n: int) -> range:
 def local(n: int, dtype: Any) -> Any:
     """Make a local array: `n` elements of the type `dtype`, zero at first, of the tile that makes it.
 
-    n: a literal or a captured integer. dtype: np.int32, np.float32 and the like; int, float and complex are
-    64 bits wide, as in NumPy. The elements have at most 1,024 bytes; 64 under schedules that split tiles.
+    n: a literal or a captured integer. dtype: np.int32, np.float32 and the like, or int, float, complex and
+    bool, as NumPy takes them. The elements have at most 1,024 bytes; 64 under schedules that split tiles.
     In a loop over atoms, elements take one operation: `h[i] += v`, `*=`, `&=`, `|=`, `^=`, `h[i] = min(h[i], v)` or
     `max`. Everywhere else they are read and stored in any order.
+    Another use raises a KernelError. An index out of bounds raises an error where indices of arrays are checked.
     """
     return np.zeros(n, dtype)
 
