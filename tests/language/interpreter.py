@@ -18,6 +18,7 @@ from evenly.interop.narrow import narrowed, widened
 from evenly.language import combine, ir
 from evenly.language.intrinsics import BY_NAME
 from evenly.language.phases import Once, Owned, Phases, Split
+from evenly.language.scans import running
 from evenly.language.types import BFLOAT16
 
 
@@ -191,6 +192,8 @@ class Interpreter:
                 self.combine(
                     acc, tuple(self.env[f] for f in acc.fields), tuple(map(self.value, values))
                 )
+            case ir.Scan():
+                self.scan(s)
             case ir.Pass():
                 self.walk(s)
             case _:
@@ -240,6 +243,13 @@ class Interpreter:
         self.combine(replace(acc, fields=(element,)), (self.env[array][i],), (value,))
         self.env[array][i] = self.env[element]
 
+    def scan(self, s: ir.Scan) -> None:
+        fields = s.accumulator.fields
+        before = tuple(self.env[f] for f in fields)
+        self.combine(s.accumulator, before, tuple(map(self.value, s.values)))
+        after = tuple(self.env[f] for f in fields)
+        self.env.update(zip(s.results, before if s.exclusive else after, strict=True))
+
     def start(self, accumulators: tuple[ir.Accumulator, ...]) -> None:
         for acc in accumulators:
             for v, e in zip(acc.fields, acc.identity, strict=True):
@@ -251,6 +261,7 @@ class Interpreter:
         tile = self.env[self.tile]
         begin, end = (int(f(tile)) for f in self.bounds)
         step = self.chunk or max(1, end - begin)
+        self.start(running(p))
         outer = dict(self.env)
         parts: list[dict[ir.Var, Any]] = []
         for low in range(begin, end, step):

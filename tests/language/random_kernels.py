@@ -347,7 +347,8 @@ class Tame:
             self.frozen |= set(self.known)  # what is outside is read only
             for h, _, _ in items:
                 del self.arrays[h]
-            lines = self.several(2, self.simple) if self.one(0, 1) else []
+            lines = self.scans() if self.one(0, 0, 1) else []
+            lines += self.several(2, self.simple) if self.one(0, 1) else []
             for n, kind, op in accs:
                 v = self.value(kind, 2)
                 if op == "*":
@@ -367,6 +368,18 @@ class Tame:
             self.known[n] = kind
         tail = [f"{n} = {n} % 1009" for n, kind, op in accs if kind == "i"]
         return [*starts, "for k in A.atoms(row):", *block, *tail]
+
+    def scans(self) -> list[str]:
+        """One or two scans, which do not know each other."""
+        lines, made = [], {}
+        for _ in range(self.one(1, 1, 2)):
+            name, kind = self.name(), self.one("i", "f")
+            made[name] = kind
+            how = self.one("", ", exclusive=True", f", start={self.value(kind, 0)}")
+            scan = f"ev.scan({self.value(kind, 1)}{how}) % {'1009' if kind == 'i' else '64.0'}"
+            lines.append(f"{name} = {scan if kind == 'f' else self.one(scan, f'ev.rank({self.truth(1)})')}")
+        self.known |= made
+        return lines
 
     def tile(self) -> list[str]:
         match self.one("simple", "assign", "atoms", "if", "store"):
