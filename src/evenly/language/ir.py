@@ -199,7 +199,7 @@ class Store(Stmt):
     atom: Expr | None = field(default=None, compare=False)
 
 
-AtomicOperation = Literal["add", "min", "max", "exch", "cas"]
+AtomicOperation = Literal["add", "min", "max", "exch", "cas", "and", "or", "xor"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,9 +79,8 @@ class Expressions:
                 return self.unary(e)
             case ir.Binary():
                 return self.binary(e)
-            case ir.Compare(op=op, left=a, right=b):
-                binds = self.syntax.binds[op]  # Python chains comparisons: both sides bind tighter
-                return f"{self.operand(a, binds + 1)} {op} {self.operand(b, binds + 1)}", binds
+            case ir.Compare():
+                return self.compare(e)
             case ir.Logic(op=op, left=a, right=b):
                 sides = (self.operand(x, self.syntax.logical) for x in (a, b))
                 return f" {self.syntax.spelled[op]} ".join(sides), self.syntax.binds[op]
@@ -139,6 +138,10 @@ class Expressions:
         binds = self.syntax.binds[e.op]
         text = f"{self.operand(e.left, binds)} {e.op} {self.operand(e.right, binds + 1)}"
         return self.converted(text, binds, e.type)
+
+    def compare(self, e: ir.Compare) -> tuple[str, int]:
+        binds = self.syntax.binds[e.op]  # Python chains comparisons: both sides bind tighter
+        return f"{self.operand(e.left, binds + 1)} {e.op} {self.operand(e.right, binds + 1)}", binds
 
     # ---- elements ------------------------------------------------------------------------------
     def subscript(self, e: Indexed) -> str:
