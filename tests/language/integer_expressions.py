@@ -110,7 +110,8 @@ class Integers:
     def truth(self, depth: int) -> str:
         sides = [self.expr(self.one(TYPES), depth), self.expr(self.one(TYPES), depth)]
         if self.one([True, False]):
-            sides[self.one([0, 1])] = f"({self.literal(self.one(TYPES[:-1]))})"
+            literal = f"({self.literal(self.one(TYPES[:-1]))})"
+            sides[self.one([0, 1])] = self.one([literal, "r", "(r - 4)", "(n * -3)"])
         return f"({sides[0]} {self.one(['<', '<=', '>', '>=', '==', '!='])} {sides[1]})"
 
     def real(self, depth: int) -> str:
