@@ -167,7 +167,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "beyond": (("bump", 1, 1, N, 2**31), {}, f"n: expected a number (int32), got {2**31}"),
     "text": (("scale", 1, 1, X, Y, "2", 4, True), {}, "by: expected a number (float64), got '2'"),
     "no bool": (("scale", 1, 1, X, Y, 2.0, 4, 1), {}, "twice: expected a number (bool), got 1"),
-    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, uint8, int32, uint32, int64, uint64, float32, float64, float16, complex64, complex128), got a parameter of another type"),
+    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64, float16, complex64, complex128), got a parameter of another type"),
     "names in angle brackets": (("pairs", 1, 1, 3), {}, "p: expected a NumPy array, got int"),
     "option": (("bump", 1, 1, N, 1), {"sed": 3}, "option of target 'simt': expected one of"),
     "seeds": (("bump", 1, 1, N, 1), {"seeds": (1, 2)}, "seeds: expected one seed a launch, got (1, 2); hint: seed=7"),
