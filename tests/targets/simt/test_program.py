@@ -125,6 +125,21 @@ def test_bytes_have_either_sign() -> None:
         assert out.view(np.uint8)[0] == 200
 
 
+def test_integers_of_every_width_are_arguments() -> None:
+    out = np.zeros(4, np.int16)
+    source = """EV_KERNEL(32) narrow(signed char a, short b, unsigned short c, const unsigned short* d, short* out) {
+  out[0] = a, out[1] = b, out[2] = (short)(c >> 8), out[3] = (short)(d[0] >> 8);
+}
+"""
+    narrow = ev.SimtProgram(source)
+    narrow.launch("narrow", 1, 1, -3, -400, 65280, np.array([65280], np.uint16), out)
+    assert out.tolist() == [-3, -400, 255, 255]
+    with pytest.raises(ev.InputError, match=r"a: expected a number \(int8\), got 200"):
+        narrow.launch("narrow", 1, 1, 200, 0, 0, np.zeros(1, np.uint16), out)
+    with pytest.raises(ev.InputError, match="d: expected an array of uint16, got int16"):
+        narrow.launch("narrow", 1, 1, 0, 0, 0, out, out)
+
+
 def test_a_failure_says_where_and_how() -> None:
     with pytest.raises(ev.SimtError) as caught:
         program().launch("racy", 1, 2, ints(0), order="round_robin")
