@@ -5,7 +5,6 @@ So none is refused, and NumPy itself says what each is worth. Values lie at the 
 
 from __future__ import annotations
 
-import math
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -51,8 +50,9 @@ class Integers:
     def leaf(self, t: str) -> str:
         return self.one([f"{t}s[r]", f"{t}s[r]", f"np.{t}({self.literal(t)})", f"{t}_n"])
 
-    def literal(self, t: str) -> int:
-        return self.one([*ends(t), 2, 5, 100, *([LARGE] if t == "uint64" else [])])
+    def literal(self, t: str) -> Any:
+        large = [LARGE, "2**63", "1 << 63", "2**63 + 2**62 - 1", "LARGE"] if t == "uint64" else []
+        return self.one([*ends(t), 2, 5, 100, *large])
 
     def _binary(self, t: str, depth: int) -> str:
         op = self.one("+-*&|^")
@@ -110,8 +110,12 @@ class Integers:
     def truth(self, depth: int) -> str:
         sides = [self.expr(self.one(TYPES), depth), self.expr(self.one(TYPES), depth)]
         if self.one([True, False]):
-            literal = f"({self.literal(self.one(TYPES[:-1]))})"
-            sides[self.one([0, 1])] = self.one([literal, "r", "(r - 4)", "(n * -3)"])
+            if self.one([True, False]):
+                sides = [self.expr("uint64", depth), f"({self.literal('uint64')})"]
+            else:
+                literal = f"({self.literal(self.one(TYPES[:-1]))})"
+                sides[0] = self.one([literal, "r", "(r - 4)", "(n * -3)"])
+            self.source.shuffle(sides)
         return f"({sides[0]} {self.one(['<', '<=', '>', '>=', '==', '!='])} {sides[1]})"
 
     def real(self, depth: int) -> str:
@@ -151,6 +155,6 @@ def by_numpy(stores: list[tuple[str, str]]) -> dict[str, np.ndarray]:
     given = arguments()
     for r in range(ROWS):
         for i, (name, text) in enumerate(stores):
-            value = eval(text, {"np": np, "ev": ev, "math": math, "r": r, **given})
+            value = eval(text, {"np": np, "ev": ev, "LARGE": LARGE, "r": r, **given})
             given[name][r, i] = np.asarray(value).astype(given[name].dtype)  # the low bits
     return {name: array for name, array in given.items() if name.endswith("_out")}

@@ -14,7 +14,7 @@ import evenly as ev
 from tests.integers import run
 
 from .building import made
-from .integer_expressions import ROWS, arguments, by_numpy, kernel_text
+from .integer_expressions import LARGE, ROWS, arguments, by_numpy, kernel_text
 from .test_typed_expressions import Rows
 
 
@@ -25,7 +25,11 @@ def agree(seed: int, target: str, moved: Callable[[Any], Any] = copy.deepcopy) -
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wanted = by_numpy(stores)
-        run(ev.kernel(made(text), source=text).on(target), (Rows(ROWS), *given.values()), moved)
+        run(
+            ev.kernel(made(text, LARGE=LARGE), source=text).on(target),
+            (Rows(ROWS), *given.values()),
+            moved,
+        )
     for name, array in wanted.items():
         for i, (out, expression) in enumerate(stores):
             if out == name:

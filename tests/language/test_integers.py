@@ -17,6 +17,7 @@ from tests.kernels import SCHEDULES
 
 from .building import made
 from .cases.table import rows, tiles
+from .integer_expressions import ends
 
 TARGETS = ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)]
 BYTE, WORD = np.uint8(200), np.uint64(2**64 - 3)
@@ -198,3 +199,29 @@ def test_arrays_of_every_library(t: str) -> None:
         y = np.zeros(4, t)
         doubled.on("cpu")(tiles(4), make(x), y)
         np.testing.assert_array_equal(y, x * np.array(2, t))
+
+
+# ---- comparisons ---------------------------------------------------------------------------------------
+@ev.kernel
+def compared(A, a, b, y):
+    for t in A.tiles():
+        y[t, 0] = a[t] < b[t]
+        y[t, 1] = a[t] <= b[t]
+        y[t, 2] = a[t] > b[t]
+        y[t, 3] = a[t] >= b[t]
+        y[t, 4] = a[t] == b[t]
+        y[t, 5] = a[t] != b[t]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("a", ["uint64", "int64"])
+def test_comparisons_are_exact(a: str, target: str) -> None:
+    """Also where no type holds both, and no float64 tells them apart."""
+    for b in TYPES:
+        pairs = [(x, y) for x in np.array(ends(a), a) for y in np.array(ends(b), b)]
+        left, right = np.array([x for x, _ in pairs], a), np.array([y for _, y in pairs], b)
+        found = np.zeros((len(pairs), 6), bool)
+        compared.on(target)(tiles(len(pairs)), left, right, found)
+        x, y = left.astype(object), right.astype(object)
+        wanted = [x < y, x <= y, x > y, x >= y, x == y, x != y]
+        np.testing.assert_array_equal(found, np.array(wanted, bool).T)

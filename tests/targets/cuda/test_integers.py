@@ -7,7 +7,7 @@ from tests.emitting import emitted
 from tests.integers import COUNTED, atomics, few, hashed, reduced, reductions
 from tests.kernels import SCHEDULES
 from tests.language.building import made
-from tests.language.integer_expressions import ROWS, arguments, kernel_text
+from tests.language.integer_expressions import LARGE, ROWS, arguments, kernel_text
 from tests.language.test_typed_expressions import Rows
 
 import evenly as ev
@@ -35,5 +35,5 @@ def test_atomics_compile(t: str) -> None:
 def test_expressions_compile(arch: str) -> None:
     text, _ = kernel_text(1)
     given = (Rows(ROWS), *arguments().values())
-    for code in emitted(ev.kernel(made(text), source=text), given, ev.ThreadMapped()):
+    for code in emitted(ev.kernel(made(text, LARGE=LARGE), source=text), given, ev.ThreadMapped()):
         assert compiling.resources(code.source, code.name, arch)["code"] > 0

@@ -54,10 +54,17 @@ from .values import (
 def value(cx: Context, node: s.Expr, large: bool = False) -> Value:
     """Return the value of any expression, of any kind.
 
-    large: whether a weak constant may be one that only uint64 holds, because its type is about to be known.
+    large: whether a weak constant may be one that only uint64 holds, because its type is about to be known. It is
+    written out or captured: what is computed from variables has 64 bits with a sign, as at run time.
     """
     found = _value(cx, node)
-    return in_range(found, INT64, node.at) if isinstance(found, ir.Const) and not large else found
+    if isinstance(found, ir.Const) and not (large and _is_given(node)):
+        return in_range(found, INT64, node.at)
+    return found
+
+
+def _is_given(node: s.Expr) -> bool:
+    return isinstance(node, s.Name | s.Attribute) or s.is_whole_literal(node)
 
 
 def _value(cx: Context, node: s.Expr) -> Value:

@@ -19,8 +19,10 @@ _ENGINES = {
 _RARE = {
     "numpy": ("int8", "int16", "uint32", "uint64"),
     "evenly.targets.cpu.atomics": ("atomic_and", "atomic_or", "atomic_xor"),
-    "evenly.targets.cpu.integers": ("leading_zeros", "popcount", "rotate_left", "rotate_right"),
-}
+    "evenly.targets.cpu.integers": (
+        "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
+    ),
+}  # fmt: skip
 
 
 def called(entry: Intrinsic) -> str:

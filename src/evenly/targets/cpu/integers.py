@@ -1,4 +1,4 @@
-"""Functions of the bits of integers that emitted code calls, at the integers' own width."""
+"""Functions of integers that emitted code calls: of their bits, at their own width, and exact comparisons."""
 
 from __future__ import annotations
 
@@ -52,3 +52,30 @@ def _rotate(name: str):
 
 rotate_left = _rotate("fshl")
 rotate_right = _rotate("fshr")
+
+
+# ---- comparisons of a uint64 and an int64, which Numba would convert to floats ------------------------
+@intrinsic
+def less_exactly(typing_context, a, b):
+    """Return whether a < b."""
+
+    def generate(context, builder, signature, arguments):
+        first, second = arguments
+        below = builder.icmp_unsigned("<", first, second)
+        if a.signed:
+            return builder.or_(builder.icmp_signed("<", first, first.type(0)), below)
+        return builder.and_(builder.icmp_signed(">", second, second.type(0)), below)
+
+    return types.boolean(a, b), generate
+
+
+@intrinsic
+def equal_exactly(typing_context, a, b):
+    """Return whether a == b."""
+
+    def generate(context, builder, signature, arguments):
+        signed = arguments[0 if a.signed else 1]
+        not_negative = builder.icmp_signed(">=", signed, signed.type(0))
+        return builder.and_(not_negative, builder.icmp_unsigned("==", *arguments))
+
+    return types.boolean(a, b), generate

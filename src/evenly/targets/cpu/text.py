@@ -80,6 +80,7 @@ class Text(Expressions):
         select="{a} if {c} else {b}",
         logical=26,
         complex="of_parts",
+        mixed="{f}_exactly",
         functions=_FUNCTIONS,
     )
 

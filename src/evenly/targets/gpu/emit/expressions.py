@@ -77,17 +77,6 @@ _FUNCTIONS = {
     **dict.fromkeys(("float32", "float64", "float"), _FLOOR),
 }
 
-# Comparisons of an unsigned number and a signed one: the function, whether it takes the operands the other way round,
-# and whether the result is negated.
-_MIXED = {
-    "<": ("ev::less", False, False),
-    ">": ("ev::less", True, False),
-    ">=": ("ev::less", False, True),
-    "<=": ("ev::less", True, True),
-    "==": ("ev::equal", False, False),
-    "!=": ("ev::equal", False, True),
-}
-
 
 def ctype(t: Scalar) -> str:
     """Return the C++ type that holds a scalar. Each kernel defines `pos` itself."""
@@ -137,6 +126,7 @@ class Text(Expressions):
         select="{c} ? {a} : {b}",
         logical=46,
         complex="{t}",
+        mixed="ev::{f}",
         functions=_FUNCTIONS,
     )
 
@@ -231,18 +221,6 @@ class Text(Expressions):
             mask = self.expr(ir.Const(2**power - 1, e.type))
             return self.converted(f"{self.operand(e.left, 41)} & {mask}", 40, e.type)
         return super().binary(e)
-
-    def compare(self, e: ir.Compare) -> tuple[str, int]:
-        """Print a comparison. C++ would convert a negative number beside an unsigned one."""
-        a, b = e.left, e.right
-        if (
-            not (a.type.is_integer and b.type.is_integer)
-            or a.type.is_unsigned == b.type.is_unsigned
-        ):
-            return super().compare(e)
-        function, swaps, negates = _MIXED[e.op]
-        text, binds = self.call_of(function, *((b, a) if swaps else (a, b)))
-        return (f"!{text}", _CAST) if negates else (text, binds)
 
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
         """Convert to bool and to types of 8 and 16 bits, since C++ combines them to ints."""
