@@ -300,7 +300,7 @@ EV_DEVICE double floor_div(double a, double b) { return float_floor_div(a, b); }
 EV_DEVICE float floor_mod(float a, float b) { return float_floor_mod(a, b); }
 EV_DEVICE double floor_mod(double a, double b) { return float_floor_mod(a, b); }
 
-// ---- base ** exponent for a non-negative integer exponent, by squaring. U: the unsigned type in which it wraps -------
+// ---- base ** exponent for a non-negative integer exponent, by squaring. Integers wrap -------------------------------
 template <class T, class U> EV_DEVICE T power_by_squaring(U base, long long exponent) {
   U result = 1;
   for (; exponent > 0; exponent >>= 1) {
@@ -309,6 +309,12 @@ template <class T, class U> EV_DEVICE T power_by_squaring(U base, long long expo
   }
   return (T)result;
 }
+EV_DEVICE int power_int(int base, long long e) { return power_by_squaring<int, unsigned>((unsigned)base, e); }
+EV_DEVICE long long power_int(long long base, long long e) {
+  return power_by_squaring<long long, unsigned long long>((unsigned long long)base, e);
+}
+EV_DEVICE float power_int(float base, long long e) { return power_by_squaring<float, float>(base, e); }
+EV_DEVICE double power_int(double base, long long e) { return power_by_squaring<double, double>(base, e); }
 
 // ---- floating-point min, max and compare-exchange. CUDA has none: they loop over a compare-and-swap of the bits -----
 // Floats compare by value, as Python does: -0.0 equals 0.0, and a NaN equals nothing.

@@ -38,9 +38,7 @@ template <class T> EV_DEVICE T floor_mod(T a, T b) {
   if constexpr (sizeof(T) < sizeof(int)) return (T)floor_mod((int)a, (int)b);
   else return a % b;
 }
-template <class T> EV_DEVICE T power_int(T base, T exponent) {
-  return power_by_squaring<T, word_for<T>>((word_for<T>)base, (long long)exponent);
-}
+template <class T> EV_DEVICE T power_int(T base, long long e) { return power_by_squaring<T, word_for<T>>((word_for<T>)base, e); }
 template <class T> EV_DEVICE T absolute(T a) { return a < 0 ? negate_wrapping(a) : a; }
 EV_DEVICE float absolute(float a) { return fabsf(a); }
 EV_DEVICE double absolute(double a) { return fabs(a); }
