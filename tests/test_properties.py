@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.layouts import convert
-from tests import typed
+from tests import integers, typed
 from tests.batteries import readable
 from tests.kernels import CASES, FILLED, MOST, ROW_LAYOUTS, SCHEDULES, tolerance
 
@@ -20,6 +20,7 @@ KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "softmax", "spmv_dot")
 KINDS = [(kernel, "float32") for kernel in KERNELS] + [
     (kernel, dtype) for kernel in ("spmv", "spmv_dot") for dtype in typed.TYPES
 ]
+KINDS += [(kernel, dtype) for kernel in ("spmv", "spmm") for dtype in integers.TYPES]
 # Few compilations, many inputs: the schedules in which most can go wrong.
 CHOSEN = ("group 3", "work", "merge", "nonzero", "flat 64")
 

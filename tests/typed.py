@@ -51,6 +51,8 @@ def retyped(value: Any, t: str) -> Any:
         return dataclasses.replace(value, values=retyped(value.values, t))
     if t == "float32" or not isinstance(value, np.ndarray) or value.dtype != np.float32:
         return value
+    if "int" in t:  # negative ones wrap; what is nan, since nothing has stored it yet, is a number
+        return np.nan_to_num(value, nan=99).astype(np.int64).astype(t)
     return array(t, value * TURNED if t.startswith("complex") else value)
 
 

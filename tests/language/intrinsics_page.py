@@ -37,7 +37,8 @@ def _type(entry: Intrinsic) -> str:
         return GIVES[entry.gives]
     if entry.takes == "float":
         return "float"
-    return "the common type" if entry.arity > 1 and not entry.literal else "the same type"
+    of_one = entry.arity == 1 or entry.literal or entry.counts
+    return "the same type" if of_one else "the common type"
 
 
 def replaced(page: str) -> str:

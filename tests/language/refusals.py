@@ -21,7 +21,7 @@ from evenly.layouts.subset import subset
 from evenly.layouts.uniform import uniform
 
 from . import helpers
-from .cases.table import c64, f16, f32, i32, rows, truths
+from .cases.table import c64, f16, f32, i32, i64, rows, truths
 
 A = rows([1, 2, 3], [], [4])
 ARGUMENTS: dict[str, Any] = {
@@ -39,13 +39,16 @@ ARGUMENTS: dict[str, Any] = {
     "none": None,
     "cs": c64(1j, 2, 3),
     "hs": f16(1, 2, 3),
+    "e": np.zeros(3, np.int8),
+    "w": np.zeros(3, np.uint64),
+    "l": i64(0, 0, 0),
 }
 
 CAPTURED: dict[str, Any] = {
     **{name: thing for name, thing in vars(helpers).items() if not name.startswith("_")},
     "TABLE": np.zeros(3),
     "LAYOUT": A,
-    "BYTE": np.uint8(5),
+    "DAY": np.datetime64("2026-01-01"),
     "PAIR": (1, 2.0),
     "BIG": 2**70,
     "TEXT": "text",
@@ -90,6 +93,7 @@ REALS = "it takes real numbers: z.real, z.imag or abs(z)"
 NOT = "is not part of the kernel language"
 ONE = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
 INDEX = "index one element: x[i]"
+UNSIGNED = "write np.uint64(x) for unsigned 64 bits"
 LOOPS = "loop over A.tiles(), A.atoms(tile), range(n) or ev.lanes(n)"
 PUBLIC = "kernels have tiles, atoms, num_tiles, num_atoms, offsets, indices, values, num_columns, column, row, value"
 
@@ -158,8 +162,8 @@ NAMES = [
     R("tile", "«fresh»[0] = 1", "fresh is not defined here"),
     R("tile", "q = «TABLE»[0]", "TABLE is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
     R("tile", "for k in «LAYOUT».atoms(row):\n    pass", "LAYOUT is captured from outside", "pass arrays and layouts as arguments of the kernel; only numbers may be captured"),
-    R("tile", "q = «BYTE»", "a constant of type uint8",
-      "the types are float32, float64, int32, int64, bool, complex64, complex128, float16 and bfloat16"),
+    R("tile", "q = «DAY»", "a constant of type datetime64[D]",
+      "the types are float32, float64, int8 to int64, uint8 to uint64, bool, complex64, complex128, float16 and bfloat16"),
     R("tile", "q = «BIG»", f"{2**70} does not fit into int64", "floats go further: 2.0 ** 64"),
     R("tile", "q = «TEXT»", f"a captured str {NOT}", "numbers, tuples of numbers and functions may be captured"),
     R("tile", "q = «THING».x", f"a captured object {NOT}", "numbers, tuples of numbers and functions may be captured"),
@@ -266,14 +270,26 @@ OPERATORS = [
     R("tile", "q = «1 / 0»", "division by zero"),
     R("tile", "q = «1 % 0»", "division by zero"),
     R("tile", "q = «1 << -1»", "a shift by -1", "shift the other way"),
-    R("tile", "q = «1 << 63»", f"{1 << 63} does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «1 << 63»", f"{1 << 63} does not fit into int64", UNSIGNED),
     R("tile", "q = «3 << 2147483648»", "the result does not fit into int64", "floats go further: 2.0 ** 64"),
     R("tile", "q = «7 ** 2147483648»", "the result does not fit into int64", "floats go further: 2.0 ** 64"),
     R("tile", "q = «z[0] << 32»", "a shift by 32", "int32 has 32 bits: shift by less"),
     R("tile", "q = «1 >> 64»", "a shift by 64", "int64 has 64 bits: shift by less"),
     R("tile", "q = «0 << 64»", "a shift by 64", "int64 has 64 bits: shift by less"),
     R("tile", "q = «n >> -1»", "a shift by -1", "int64 has 64 bits: shift by less"),
-    R("tile", "q = «9223372036854775808»", "9223372036854775808 does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «9223372036854775808»", "9223372036854775808 does not fit into int64", UNSIGNED),
+    R("tile", "q = 1\n«q += 2**63 - 1»", "9223372036854775808 does not fit into int64", UNSIGNED),
+    R("tile", "q = «l[0] + 2**63»", "9223372036854775808 does not fit into int64", UNSIGNED),
+    R("tile", "q = «l[0] < 2**63»", "9223372036854775808 does not fit into int64", UNSIGNED),
+    R("tile", "q = x[«2**63»]", "9223372036854775808 does not fit into int64", UNSIGNED),
+    R("tile", "q = «1 << 64»", "the result does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = w[0] * «2**64»", "the result does not fit into int64", "floats go further: 2.0 ** 64"),
+    R("tile", "q = «w[0] + -1»", "-1 does not fit into uint64", "it has no negative numbers: write np.int64(x) for signed 64 bits"),
+    R("tile", "q = «e[0] + 300»", "300 does not fit into int8", "write np.int64(x) for 64 bits"),
+    R("tile", "q = «e[0] << 8»", "a shift by 8", "int8 has 8 bits: shift by less"),
+    R("tile", "«e[row] = 128»", "128 does not fit into int8", "write np.int64(x) for 64 bits"),
+    R("tile", "q = «w[0] & l[0]»", "'&' of a uint64 and an int64: no integer type holds both", "convert one: np.uint64(x) or np.int64(x)"),
+    R("tile", "q = «w[0] << z[0]»", "'<<' of a uint64 and an int32: no integer type holds both", "convert one: np.uint64(x) or np.int64(x)"),
     R("tile", "q = «z[0] + 4294967296»", "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
     R("tile", "q = «z[0] | 4294967296»", "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
     R("tile", "q = «z[0] ** 4294967296»", "4294967296 does not fit into int32", "write np.int64(x) for 64 bits"),
@@ -294,7 +310,13 @@ CALLS = [
     R("tile", "q = «np.sum(x)»", f"numpy's sum {NOT}", "sum(x[i] for i in range(len(x))), or sum(... for k in A.atoms(tile))"),
     R("tile", "q = «np.where(n > 1, 1, 2)»", f"numpy's where {NOT}", "a if condition else b"),
     R("tile", "q = «np.floor_divide(1, 2)»", f"numpy's floor_divide {NOT}", "write what happens to one element; math.* and min, max, abs work on numbers"),
-    R("tile", "q = «np.uint32(n)»", f"numpy's uint32 {NOT}", "typed numbers are np.int32, np.int64, np.float32, np.float64, np.complex64, np.complex128, np.bool"),
+    R("tile", "q = «np.float16(n)»", f"numpy's float16 {NOT}",
+      "typed numbers are np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32, np.float64, np.complex64, np.complex128, np.bool"),
+    R("tile", "q = «np.bitwise_count(n)»", f"numpy's bitwise_count {NOT}", "ev.popcount(x) counts at x's own width; NumPy counts the bits of abs(x)"),
+    R("tile", "q = «ev.popcount(x[0])»", "popcount of a float32"),
+    R("tile", "q = «ev.clz(b[0])»", "clz of a truth value"),
+    R("tile", "q = «ev.rotl(z[0], 1.5)»", "rotl of a float"),
+    R("tile", "q = «ev.rotr(z[0])»", "rotr takes 2 arguments, got 1"),
     R("tile", "q = «plain(3)»", "plain is a plain Python function", "decorate it with @ev.func"),
     R("tile", "q = «print(row)»", f"print {NOT}", "it stands alone on a line: print(x[row])"),
     R("tile", "q = «round(x[0])»", f"round {NOT}", "math.floor(x + 0.5)"),
@@ -343,6 +365,9 @@ CALLS = [
     R("atoms", "ev.atomic_add(«n», row, 1.0)", "an atomic on a number (int)", "it takes an array argument of the kernel"),
     R("atoms", "ev.atomic_add(«b», row, True)", "an atomic on an array of bool", "use int32 flags"),
     R("atoms", "ev.atomic_add(«hs», row, 1.0)", "an atomic on an array of float16", "accumulate into an array of float32"),
+    R("atoms", "ev.atomic_add(«e», row, 1)", "an atomic on an array of int8", "atomics have 32 or 64 bits: use an array of int32"),
+    R("atoms", "ev.atomic_or(«y», row, 1)", "ev.atomic_or on y of float32", "it takes an array of int32, int64, uint32 or uint64"),
+    R("atoms", "«ev.atomic_xor(z, row, x[0])»", "a float32 stored into z of int32", "convert it: int(x) truncates"),
     R("atoms", "ev.atomic_min(«cs», row, 1.0)", "ev.atomic_min on cs of complex64", "ev.atomic_add is the one that complex numbers have"),
     R("atoms", "«q = ev.atomic_add(cs, row, 1.0)»", "the old value of an atomic on an array of complex64",
       "its two parts change one after the other: use atomics on arrays of reals"),

@@ -71,7 +71,7 @@ def given_by(entry: Intrinsic, t: T.Scalar) -> T.Scalar:
 def variables(entry: Intrinsic) -> list[str]:
     """The arguments of `written`, from left to right."""
     names = [n for n in ast.walk(ast.parse(entry.written)) if isinstance(n, ast.Name)]
-    known = {*vars(builtins), "math", "np"}
+    known = {*vars(builtins), "math", "np", "ev"}
     return [n.id for n in sorted(names, key=lambda n: n.col_offset) if n.id not in known]
 
 
@@ -194,7 +194,7 @@ def test_entries_are_whole(entry: Intrinsic) -> None:
     assert len(variables(entry)) + entry.literal == entry.arity
     assert entry.doc and entry.cuda and entry.numba
     if entry.function is not None:
-        called = eval(entry.written.partition("(")[0], {"math": math, "np": np})
+        called = eval(entry.written.partition("(")[0], {"math": math, "np": np, "ev": ev})
         assert called is entry.function
     assert entry.function is not None or not entry.on_host
     if entry.of_complex:

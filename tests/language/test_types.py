@@ -13,7 +13,7 @@ from evenly.language import types as T
 from .building import lowered, made
 from .cases.table import bf16, c64, c128, f16, f32, f64, i32, i64, tiles, truths
 
-REAL = [T.INT32, T.INT64, T.FLOAT32, T.FLOAT64]
+REAL = [*T.INTEGERS.values(), T.FLOAT32, T.FLOAT64]
 COMPLEX = [T.COMPLEX64, T.COMPLEX128]
 TYPED = [T.BOOL, *REAL, *COMPLEX]
 WEAK = {T.WEAK_INT: 1, T.WEAK_FLOAT: 1.0, T.WEAK_COMPLEX: 1j}
@@ -62,14 +62,20 @@ def test_dtypes_and_back(t: T.Scalar) -> None:
     assert T.from_dtype(t.dtype) is t
 
 
-@pytest.mark.parametrize("name", ["int8", "uint8", "int16", "uint32", "uint64"])
+@pytest.mark.parametrize("name", ["longdouble", "clongdouble", "M8[s]", "S3"])
 def test_types_that_the_language_does_not_have(name: str) -> None:
     assert T.from_dtype(name) is None
 
 
 @pytest.mark.parametrize(
     ("t", "said"),
-    [(T.INT32, "an int32"), (T.FLOAT32, "a float32"), (T.POS, "an int"), (T.BOOL, "a bool")],
+    [
+        (T.INT32, "an int32"),
+        (T.FLOAT32, "a float32"),
+        (T.POS, "an int"),
+        (T.BOOL, "a bool"),
+        (T.UINT8, "a uint8"),
+    ],
     ids=str,
 )
 def test_types_in_sentences(t: T.Scalar, said: str) -> None:

@@ -162,14 +162,16 @@ def _bad(name, call, message):
             "hint: build it from the matrix, not from another layout",
         ),
         _bad(
-            "int16",
-            lambda: csr((VALUES.astype(np.int16), INDICES, OFFSETS)),
-            f"A.values: expected values of {TYPES}, got dtype int16; hint: .astype(numpy.int32)",
+            "longdouble",
+            lambda: csr((VALUES.astype(np.longdouble), INDICES, OFFSETS)),
+            f"A.values: expected values of {TYPES}, got dtype {np.dtype(np.longdouble)}; "
+            "hint: .astype(numpy.float64)",
         ),
         _bad(
-            "uint64",
-            lambda: csr(MATRIX.astype(np.uint64)),
-            f"A.values: expected values of {TYPES}, got dtype uint64; hint: .astype(numpy.int64)",
+            "complex long doubles",
+            lambda: csr(MATRIX.astype(np.clongdouble)),
+            f"A.values: expected values of {TYPES}, got dtype {np.dtype(np.clongdouble)}; "
+            "hint: .astype(numpy.complex128)",
         ),
         _bad(
             "foreign bytes",

@@ -72,6 +72,22 @@ def test_counters_are_of_the_plans_own_arguments() -> None:
     assert first.totals["global_store_bytes"] == y.nbytes
 
 
+@ev.kernel
+def marked(A, every, toggled):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            ev.atomic_or(every, A.column(k), row)
+            ev.atomic_xor(toggled, A.column(k), row)
+
+
+@ev.kernel
+def marked_and_toggled(A, masks):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            ev.atomic_or(masks, A.column(k), row)
+            ev.atomic_xor(masks, A.column(k), row)
+
+
 def test_what_is_deterministic() -> None:
     matrix, A, x, y, plan = made()
     assert plan.deterministic
@@ -87,6 +103,9 @@ def test_what_is_deterministic() -> None:
                 ev.atomic_add(y, A.column(k), A.value(k))
 
     assert not scattered.plan(A, np.zeros(matrix.shape[1], np.float32)).deterministic
+    masks = np.zeros(matrix.shape[1], np.uint32)
+    assert marked.plan(A, masks, masks.copy()).deterministic
+    assert not marked_and_toggled.plan(A, masks).deterministic  # one operation after the other
 
 
 @pytest.mark.parametrize(

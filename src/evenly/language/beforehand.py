@@ -8,6 +8,7 @@ from typing import Any
 from . import ir, walk
 from .intrinsics import BY_NAME
 from .operators import OPERATORS
+from .types import wrapped
 
 _BINARY = ("+", "-", "*", "//", "%")
 
@@ -48,6 +49,10 @@ def value_of(
     """Compute such an expression. scalar, extent: return the argument at a path, and the length of an array's axis."""
 
     def value(e: ir.Expr) -> Any:
+        found = computed(e)
+        return wrapped(int(found), e.type) if e.type.is_integer else found
+
+    def computed(e: ir.Expr) -> Any:
         match e:
             case ir.Const(value=given):
                 return int(given)

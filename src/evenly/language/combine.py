@@ -30,7 +30,9 @@ def identity(op: str, t: Scalar) -> ir.Const:
         case "all":
             return ir.Const(True, BOOL)
         case "&":
-            return ir.Const(True if t.is_bool else -1, t)
+            return ir.Const(
+                True if t.is_bool else np.iinfo(t.dtype).max if t.is_unsigned else -1, t
+            )
         case "|" | "^":
             return ir.Const(False if t.is_bool else 0, t)
         case "min" | "argmin":

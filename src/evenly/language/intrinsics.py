@@ -18,9 +18,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .types import BOOL, FLOAT64, POS, WEAK_FLOAT, WEAK_INT, Scalar, complex_of, real_of
+from . import names
+from .types import BOOL, FLOAT64, INTEGERS, POS, WEAK_FLOAT, WEAK_INT, Scalar, complex_of, real_of
 
-_KINDS = {"float": "bif", "real": "bif", "number": "if", "integer": "i", "complex": "c"}
+_KINDS = {"float": "biuf", "real": "biuf", "number": "iuf", "integer": "iu", "complex": "c"}
+_NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")  # Numba computes these in 64 bits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,7 @@ class Intrinsic:
     numba: the Python function that Numba compiles; `primitives.f` and the like are functions in `targets/cpu`.
     numba_widens: the types for which Numba's function gives a wider one, so that the result is converted back.
     literal: whether the last argument is a literal, which Numba's function takes as a plain number.
+    counts: whether the last argument is a count: an integer of any type, which keeps its low bits in the first's type.
     vectorises: whether LLVM computes it for several numbers at once.
     on_host: whether `function` is right for Python's integers, so that the host may compute it before a launch.
     doc: what it returns, in one line of the documentation.
@@ -60,6 +63,7 @@ class Intrinsic:
     of_complex: str = ""
     numba_widens: tuple[str, ...] = ()
     literal: bool = False
+    counts: bool = False
     vectorises: bool = False
     on_host: bool = False
     samples: tuple[float, ...] = ()
@@ -223,7 +227,7 @@ TABLE = (
         meaning=np.abs,
         cuda="ev::absolute",
         numba="abs",
-        numba_widens=("int32",),
+        numba_widens=_NARROW,
         vectorises=True,
         on_host=True,
         doc="the size of x; the lowest integer stays as it is",
@@ -285,9 +289,59 @@ TABLE = (
         meaning=np.power,
         cuda="ev::power_int",
         numba="primitives.power_wrapping",
-        numba_widens=("int32",),
+        numba_widens=(*_NARROW, "uint64"),
         literal=True,
         doc="a power of an integer, which wraps around; the exponent is a literal, not negative",
+    ),
+    Intrinsic(
+        name="popcount",
+        written="ev.popcount(i)",
+        function=names.popcount,
+        takes="integer",
+        gives="int",
+        meaning=names.popcount,
+        cuda="ev::popcount",
+        numba="integers.popcount",
+        vectorises=True,
+        doc="how many of its bits are 1; of a weak integer, of 64",
+    ),
+    Intrinsic(
+        name="clz",
+        written="ev.clz(i)",
+        function=names.clz,
+        takes="integer",
+        gives="int",
+        meaning=names.clz,
+        cuda="ev::leading_zeros",
+        numba="integers.leading_zeros",
+        vectorises=True,
+        doc="how many zeros its bits begin with; of 0, its width",
+    ),
+    Intrinsic(
+        name="rotl",
+        written="ev.rotl(i, n)",
+        function=names.rotl,
+        arity=2,
+        takes="integer",
+        counts=True,
+        meaning=names.rotl,
+        cuda="ev::rotate_left",
+        numba="integers.rotate_left",
+        vectorises=True,
+        doc="its bits rotated to the left by any integer n, modulo its width; of i's type",
+    ),
+    Intrinsic(
+        name="rotr",
+        written="ev.rotr(i, n)",
+        function=names.rotr,
+        arity=2,
+        takes="integer",
+        counts=True,
+        meaning=names.rotr,
+        cuda="ev::rotate_right",
+        numba="integers.rotate_right",
+        vectorises=True,
+        doc="its bits rotated to the right by any integer n, modulo its width; of i's type",
     ),
 )
 
@@ -302,8 +356,7 @@ CONVERSIONS: dict[Any, str] = {
     float: "float",
     complex: "complex",
     bool: "bool",
-    np.int32: "int32",
-    np.int64: "int64",
+    **{t.dtype.type: name for name, t in INTEGERS.items()},
     np.float32: "float32",
     np.float64: "float64",
     np.complex64: "complex64",

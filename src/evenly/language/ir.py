@@ -235,7 +235,7 @@ class SetItem(Stmt):
     at: Location | None = field(default=None, compare=False)
 
 
-AtomicOperation = Literal["add", "min", "max", "exch", "cas"]
+AtomicOperation = Literal["add", "min", "max", "exch", "cas", "and", "or", "xor"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,10 +162,65 @@ def atomic_cas(array: Any, index: Any, expected: Any, value: Any) -> Any:
     return _update(array, index, lambda old: value if old == expected else old)
 
 
+def atomic_and(array: Any, index: Any, value: Any) -> Any:
+    """Do `array[index] &= value` atomically; returns the old value. Of int32, int64, uint32 and uint64."""
+    return _update(array, index, lambda old: old & value)
+
+
+def atomic_or(array: Any, index: Any, value: Any) -> Any:
+    """Do `array[index] |= value` atomically; returns the old value. Of int32, int64, uint32 and uint64."""
+    return _update(array, index, lambda old: old | value)
+
+
+def atomic_xor(array: Any, index: Any, value: Any) -> Any:
+    """Do `array[index] ^= value` atomically; returns the old value. Of int32, int64, uint32 and uint64."""
+    return _update(array, index, lambda old: old ^ value)
+
+
 def _update(array: Any, index: Any, change: Callable[[Any], Any]) -> Any:
     old = array[index]
     array[index] = change(old)
     return old
+
+
+# ---- the bits of integers --------------------------------------------------------------------------
+def popcount(x: Any) -> int:
+    """Return how many bits of an integer are 1, at its own width (Python's int: 64 bits). -1 has all of them.
+
+    `numpy.bitwise_count` counts the bits of `abs(x)`.
+    """
+    return _bits(x)[0].bit_count()
+
+
+def clz(x: Any) -> int:
+    """Return how many zeros an integer's bits begin with, at its own width (Python's int: 64 bits). Of 0: all."""
+    bits, width = _bits(x)
+    return width - bits.bit_length()
+
+
+def rotl(x: Any, n: Any) -> Any:
+    """Return the integer `x` with its bits rotated to the left by `n`, at its own width (Python's int: 64 bits).
+
+    Any integer `n` will do: it is taken modulo the width, and does not change the type of the result.
+    """
+    bits, width = _bits(x)
+    n = int(n) % width
+    low = (bits << n | bits >> (width - n)) % (1 << width)
+    if isinstance(x, np.unsignedinteger):
+        return type(x)(low)
+    signed = low - (1 << width) if low >> (width - 1) else low
+    return type(x)(signed) if isinstance(x, np.generic) else signed
+
+
+def rotr(x: Any, n: Any) -> Any:
+    """Return the integer `x` with its bits rotated to the right by `n`; see `rotl`."""
+    return rotl(x, -int(n))
+
+
+def _bits(x: Any) -> tuple[int, int]:
+    """Return the bits of an integer, as one that is not negative, and how many they are."""
+    width = 8 * x.itemsize if isinstance(x, np.generic) else 64
+    return int(x) % (1 << width), width
 
 
 # ---- processors (in schedules) -----------------------------------------------------------------------

@@ -66,6 +66,13 @@ class Binary(Expr):
     right: Expr
 
 
+def is_whole_literal(node: Expr) -> bool:
+    """Whether an expression is made of literal integers alone: 5, 2**63 - 1."""
+    if isinstance(node, Binary):
+        return is_whole_literal(node.left) and is_whole_literal(node.right)
+    return isinstance(node, Constant) and type(node.value) is int
+
+
 @dataclass(frozen=True, slots=True)
 class Compare(Expr):
     """`first op[0] rest[0] op[1] rest[1] ...`, each operand evaluated once. `is None` and `is not None` stand alone."""

@@ -28,7 +28,7 @@ class Scalar:
     """A scalar type: its name, its kind (NumPy's letter), and whether it is weak."""
 
     name: str
-    kind: Literal["b", "i", "f", "c"]
+    kind: Literal["b", "i", "u", "f", "c"]
     weak: bool = False
 
     def __str__(self) -> str:
@@ -48,7 +48,16 @@ class Scalar:
 
     @property
     def is_integer(self) -> bool:
-        return self.kind == "i"
+        return self.kind in "iu"
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.kind == "u"
+
+    @property
+    def bits(self) -> int:
+        """How many bits hold it."""
+        return 8 * self.dtype.itemsize
 
     @property
     def is_float(self) -> bool:
@@ -69,8 +78,14 @@ class Scalar:
 
 
 BOOL = Scalar("bool", "b")
+INT8 = Scalar("int8", "i")
+INT16 = Scalar("int16", "i")
 INT32 = Scalar("int32", "i")
 INT64 = Scalar("int64", "i")
+UINT8 = Scalar("uint8", "u")
+UINT16 = Scalar("uint16", "u")
+UINT32 = Scalar("uint32", "u")
+UINT64 = Scalar("uint64", "u")
 FLOAT32 = Scalar("float32", "f")
 FLOAT64 = Scalar("float64", "f")
 COMPLEX64 = Scalar("complex64", "c")
@@ -89,9 +104,12 @@ _HELD_AS: dict[str, Any] = {
     "int": "int64", "float": "float64", "complex": "complex128", "index": "int64",
     "bfloat16": _BFLOAT16,
 }  # fmt: skip
-DATA_TYPES = {t.name: t for t in (BOOL, INT32, INT64, FLOAT32, FLOAT64, COMPLEX64, COMPLEX128)}
+INTEGERS = {t.name: t for t in (INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64)}
+DATA_TYPES = {
+    BOOL.name: BOOL, **INTEGERS, **{t.name: t for t in (FLOAT32, FLOAT64, COMPLEX64, COMPLEX128)}
+}  # fmt: skip
 ARRAY_TYPES = DATA_TYPES | {t.name: t for t in (FLOAT16, BFLOAT16)}
-TYPES = "float32, float64, int32, int64, bool, complex64, complex128, float16 or bfloat16"
+TYPES = "float32, float64, int8 to int64, uint8 to uint64, bool, complex64, complex128, float16 or bfloat16"
 
 _READ_AS = {FLOAT16: FLOAT32, BFLOAT16: FLOAT32}
 _REAL = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT}
@@ -133,6 +151,12 @@ def complex_of(t: Scalar) -> Scalar:
 def strong(t: Scalar) -> Scalar:
     """Return the type in which a weak value is held if no typed value is next to it."""
     return DATA_TYPES[t.dtype.name] if t.weak else t
+
+
+def wrapped(value: int, t: Scalar) -> int:
+    """Return the low bits of an integer, as a number of the integer type `t`."""
+    low = value % (1 << t.bits)
+    return low if t.is_unsigned or not low >> (t.bits - 1) else low - (1 << t.bits)
 
 
 def words_of(t: Scalar) -> int:

@@ -342,7 +342,8 @@ def _brief(value: Any) -> str:
 
 
 def _float_atomics(phases: Phases) -> bool:
-    """Whether results depend on the order of atomics: floating-point sums, and any whose old value is used."""
+    """Whether results depend on the order of atomics: of floating-point sums, of different operations on one array,
+    and of any whose old value is used."""
     for phase in phases.phases:
         for name in ("body", "enter", "leave", "prelude"):
             if _ordered(getattr(phase, name, ())):
@@ -354,9 +355,13 @@ def _float_atomics(phases: Phases) -> bool:
 
 def _ordered(block: ir.Block) -> bool:
     read = walk.variables_read(block)
+    operations: dict[ir.Array, str] = {}
     for s in walk.statements(block):
         if isinstance(s, ir.Atomic):
-            commutes = s.op in ("min", "max") or (s.op == "add" and s.array.dtype.is_integer)
-            if not commutes or s.result in read:
+            commutes = s.op not in ("add", "exch", "cas") or (
+                s.op == "add" and s.array.dtype.is_integer
+            )
+            alone = operations.setdefault(s.array, s.op) == s.op
+            if not commutes or not alone or s.result in read:
                 return True
     return False

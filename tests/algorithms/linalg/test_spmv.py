@@ -193,7 +193,7 @@ MISTAKES = {
     ),
     "list x": ((MATRIX, [1, 1, 1, 1]), "x: expected an array, got list; hint: make an array"),
     "strided x": ((MATRIX, np.ones(8, np.float32)[::2]), "x: expected a contiguous array"),
-    "bytes": ((MATRIX, np.ones(4, np.uint8)), "x: expected an array of float32"),
+    "long doubles": ((MATRIX, np.ones(4, np.longdouble)), "x: expected an array of float32"),
     "short out": (
         (MATRIX, X, np.empty(2)),
         "out: expected a vector of 3, the rows of A, got shape (2,)",

@@ -125,6 +125,21 @@ def test_bytes_have_either_sign() -> None:
         assert out.view(np.uint8)[0] == 200
 
 
+def test_integers_of_every_width_are_arguments() -> None:
+    out = np.zeros(4, np.int16)
+    source = """EV_KERNEL(32) narrow(signed char a, short b, unsigned short c, const unsigned short* d, short* out) {
+  out[0] = a, out[1] = b, out[2] = (short)(c >> 8), out[3] = (short)(d[0] >> 8);
+}
+"""
+    narrow = ev.SimtProgram(source)
+    narrow.launch("narrow", 1, 1, -3, -400, 65280, np.array([65280], np.uint16), out)
+    assert out.tolist() == [-3, -400, 255, 255]
+    with pytest.raises(ev.InputError, match=r"a: expected a number \(int8\), got 200"):
+        narrow.launch("narrow", 1, 1, 200, 0, 0, np.zeros(1, np.uint16), out)
+    with pytest.raises(ev.InputError, match="d: expected an array of uint16, got int16"):
+        narrow.launch("narrow", 1, 1, 0, 0, 0, out, out)
+
+
 def test_a_failure_says_where_and_how() -> None:
     with pytest.raises(ev.SimtError) as caught:
         program().launch("racy", 1, 2, ints(0), order="round_robin")
@@ -167,7 +182,7 @@ WRONG: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "beyond": (("bump", 1, 1, N, 2**31), {}, f"n: expected a number (int32), got {2**31}"),
     "text": (("scale", 1, 1, X, Y, "2", 4, True), {}, "by: expected a number (float64), got '2'"),
     "no bool": (("scale", 1, 1, X, Y, 2.0, 4, 1), {}, "twice: expected a number (bool), got 1"),
-    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, uint8, int32, uint32, int64, uint64, float32, float64, float16, complex64, complex128), got a parameter of another type"),
+    "a view": (("by_value", 1, 1, N, X), {}, "x: expected a kernel whose parameters are pointers or numbers (bool, int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64, float16, complex64, complex128), got a parameter of another type"),
     "names in angle brackets": (("pairs", 1, 1, 3), {}, "p: expected a NumPy array, got int"),
     "option": (("bump", 1, 1, N, 1), {"sed": 3}, "option of target 'simt': expected one of"),
     "seeds": (("bump", 1, 1, N, 1), {"seeds": (1, 2)}, "seeds: expected one seed a launch, got (1, 2); hint: seed=7"),

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ir
 from ..diagnostics import Location, refuse
-from ..intrinsics import BY_NAME
+from ..intrinsics import BY_NAME, Intrinsic
 from ..operators import OPERATORS
 from ..types import (
     BOOL,
@@ -18,6 +18,7 @@ from ..types import (
     INT32,
     INT64,
     POS,
+    UINT64,
     WEAK_COMPLEX,
     WEAK_FLOAT,
     WEAK_INT,
@@ -26,6 +27,7 @@ from ..types import (
     quotient,
     read_as,
     strong,
+    wrapped,
 )
 
 E = TypeVar("E", bound=ir.Expr)
@@ -52,7 +54,7 @@ def cast(e: ir.Expr, to: Scalar) -> ir.Expr:
             if to.is_bool
             else _rounded(e.value, to)
             if to.is_inexact
-            else _wrapped(int(e.value), to)
+            else wrapped(int(e.value), to)
         )
         return ir.Const(value, to)
     return ir.Cast(e, to)
@@ -75,24 +77,37 @@ def _rounded(value: bool | int | float | complex, to: Scalar) -> float | complex
         return rounded
 
 
-def _wrapped(value: int, to: Scalar) -> int:
-    """Return the low bits of an integer, as a signed one."""
-    bits = 8 * to.dtype.itemsize
-    return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
+def fits(value: int, t: Scalar) -> bool:
+    """Whether the integer type `t` holds a value."""
+    limits = np.iinfo(t.dtype)
+    return int(limits.min) <= value <= int(limits.max)
 
 
 def in_range(e: E, t: Scalar, at: Location) -> E:
     """Return `e`, after checking that an integer constant fits into `t`."""
-    if isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer:
-        limits = np.iinfo(t.dtype)
-        if not limits.min <= e.value <= limits.max:
-            said = str(e.value) if abs(e.value) < 10**40 else "the result"
-            refuse(
-                at,
-                f"{said} does not fit into {strong(t)}",
-                "write np.int64(x) for 64 bits" if t == INT32 else "floats go further: 2.0 ** 64",
-            )
+    if not (isinstance(e, ir.Const) and e.type.weak and e.type.is_integer and t.is_integer):
+        return e
+    if not fits(e.value, t):
+        said = str(e.value) if abs(e.value) < 10**40 else "the result"
+        refuse(at, f"{said} does not fit into {strong(t)}", _wider(e.value, t))
     return e
+
+
+def of_64_bits(e: E, at: Location) -> E:
+    """Return `e`, after checking that 64 bits hold an integer constant: as an int64, or beside a uint64."""
+    large = isinstance(e, ir.Const) and e.type.is_integer and fits(e.value, UINT64)
+    return in_range(e, UINT64 if large else INT64, at)
+
+
+def _wider(value: int, t: Scalar) -> str:
+    """Return the hint for a constant that does not fit into `t`."""
+    if t.bits < 64 and fits(value, INT64):
+        return "write np.int64(x) for 64 bits"
+    if fits(value, UINT64):
+        return "write np.uint64(x) for unsigned 64 bits"
+    if t == UINT64 and fits(value, INT64):
+        return "it has no negative numbers: write np.int64(x) for signed 64 bits"
+    return "floats go further: 2.0 ** 64"
 
 
 def fitted(e: ir.Expr, t: Scalar, at: Location) -> ir.Expr:
@@ -127,7 +142,8 @@ def unary(op: str, e: ir.Expr, at: Location) -> ir.Expr:
     if isinstance(e, ir.Const):
         value = -e.value if op == "-" else ~int(e.value)
         strong_integer = e.type.is_integer and not e.type.weak
-        return ir.Const(_wrapped(int(value), e.type) if strong_integer else value, e.type)
+        made = ir.Const(wrapped(int(value), e.type) if strong_integer else value, e.type)
+        return of_64_bits(made, at)
     if e.type is POS:
         e = cast(e, WEAK_INT)
     return ir.Unary(op, e, e.type)
@@ -184,7 +200,7 @@ def _fold(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Const | None:
         return None  # a power beyond the floats is inf, at run time as well
     if op == "**" and isinstance(value, complex):
         return None
-    return in_range(constant(value), INT64, at)
+    return of_64_bits(constant(value), at)
 
 
 def _is_huge(op: str, a: int | float | complex, b: int | float | complex) -> bool:
@@ -203,9 +219,8 @@ def _whole(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> None:
 
 def _count(b: ir.Expr, t: Scalar, at: Location) -> None:
     """Refuse to shift a number of type `t` by a constant that is negative or not less than its number of bits."""
-    bits = 8 * t.dtype.itemsize
-    if isinstance(b, ir.Const) and not 0 <= b.value < bits:
-        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {bits} bits: shift by less")
+    if isinstance(b, ir.Const) and not 0 <= b.value < t.bits:
+        refuse(at, f"a shift by {b.value}", f"{strong(t)} has {t.bits} bits: shift by less")
 
 
 def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> ir.Expr:
@@ -214,6 +229,12 @@ def _bitwise(op: str, a: ir.Expr, b: ir.Expr, at: Location, positions: bool) -> 
             refuse(at, f"'{op}' of two truth values")
         return ir.Binary(op, a, b, BOOL, at)
     t = _width(promote(a.type, b.type), positions)
+    if not t.is_integer:
+        refuse(
+            at,
+            f"'{op}' of {a.type.spoken} and {b.type.spoken}: no integer type holds both",
+            "convert one: np.uint64(x) or np.int64(x)",
+        )
     if op in ("<<", ">>"):
         _count(b, t, at)
     return ir.Binary(op, fitted(a, t, at), fitted(b, t, at), t, at)
@@ -227,6 +248,8 @@ def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
             at,
             f"{entry.said} takes {entry.arity} argument{'s' * (entry.arity > 1)}, got {len(arguments)}",
         )
+    if entry.counts:
+        return _counted(entry, arguments, at)
     common = functools.reduce(promote, (a.type for a in arguments))
     if common.is_complex and entry.of_complex:
         return intrinsic(entry.of_complex, arguments, at)
@@ -237,6 +260,16 @@ def intrinsic(name: str, arguments: list[ir.Expr], at: Location) -> ir.Expr:
         refuse(at, f"{entry.said} of {'a truth value' if common.is_bool else common.spoken}")
     t = entry.taken(common)
     return ir.Call(name, tuple(fitted(a, t, at) for a in arguments), entry.given(t))
+
+
+def _counted(entry: Intrinsic, arguments: list[ir.Expr], at: Location) -> ir.Expr:
+    """Call an intrinsic of an integer and a count, which is any integer and leaves the other's type as it is."""
+    for x in arguments:
+        if not x.type.is_integer:
+            refuse(at, f"{entry.said} of {'a truth value' if x.type.is_bool else x.type.spoken}")
+    x, count = arguments
+    t = entry.taken(x.type)
+    return ir.Call(entry.name, (fitted(x, t, at), cast(count, t)), entry.given(t))
 
 
 def _power(a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
@@ -278,9 +311,8 @@ def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
         return ir.Const(bool(OPERATORS[op](a.value, b.value)), BOOL)
     if a.type != b.type:
         if a.type.is_integer and b.type.is_integer:
-            # Compare exactly, as Python does with integers, in the wider type. A constant takes the other's if it fits.
-            wide = _compare_width(a, b)
-            a, b = cast(a, wide), cast(b, wide)
+            # Compare exactly, as Python does with integers, in a type that holds both.
+            a, b = _comparable(a, b, at)
         else:
             t = promote(a.type, b.type)
             t = FLOAT64 if t.is_float and {a.type.name, b.type.name} & {"int64"} else t
@@ -288,8 +320,24 @@ def compare(op: str, a: ir.Expr, b: ir.Expr, at: Location) -> ir.Expr:
     return ir.Compare(op, a, b)
 
 
-def _compare_width(a: ir.Expr, b: ir.Expr) -> Scalar:
+def _comparable(a: ir.Expr, b: ir.Expr, at: Location) -> tuple[ir.Expr, ir.Expr]:
+    """Convert two integers to a type that holds both. A constant takes the other's type if that holds it.
+
+    No type holds both a uint64 and a negative integer. These two stay apart, and targets compare them exactly.
+    """
     for x, y in ((a, b), (b, a)):
-        if isinstance(x, ir.Const) and x.type.weak and -(2**31) <= x.value < 2**31:
-            return y.type
-    return WEAK_INT
+        if (
+            isinstance(x, ir.Const)
+            and x.type.weak
+            and fits(x.value, INT32)
+            and fits(x.value, y.type)
+        ):
+            return cast(a, y.type), cast(b, y.type)
+    if UINT64 not in (a.type, b.type):
+        return cast(in_range(a, INT64, at), WEAK_INT), cast(in_range(b, INT64, at), WEAK_INT)
+    return _beside_uint64(a), _beside_uint64(b)
+
+
+def _beside_uint64(e: ir.Expr) -> ir.Expr:
+    never_negative = e.type.is_unsigned or (isinstance(e, ir.Const) and e.value >= 0)
+    return cast(e, UINT64 if never_negative else WEAK_INT)

@@ -89,7 +89,8 @@ def _call(cx: Context, node: s.Call) -> Value:
         return _conversion(cx, node, CONVERSIONS[function])
     if function in BY_FUNCTION:
         _no_keywords(node)
-        return intrinsic(BY_FUNCTION[function], expressions.numbers(cx, node.arguments), node.at)
+        given = expressions.numbers(cx, node.arguments, large=True)
+        return intrinsic(BY_FUNCTION[function], given, node.at)
     _unknown(function, node)
     raise AssertionError
 
@@ -145,7 +146,7 @@ def _conversion(cx: Context, node: s.Call, name: str) -> ir.Expr:
         return _of_parts(t, expressions.numbers(cx, node.arguments), node)
     if len(node.arguments) != 1:
         refuse(node.at, f"{name}() takes one argument, got {len(node.arguments)}")
-    e = expressions.number(cx, node.arguments[0])
+    e = expressions.number(cx, node.arguments[0], large=True)
     if name == "bool":
         return truth(e)
     if not t.is_complex:
@@ -214,7 +215,7 @@ def _of_numbers(cx: Context, op: str, node: s.Call) -> Value:
         of_array = bool(given) and isinstance(given[0], ir.Array)
         hint = f"{op}((x[i] for i in range(len(x))), default=0.0)" if of_array else ""
         refuse(node.at, f"{op}() takes a generator or two numbers and more", hint)
-    first, *rest = _weak_ones_fitted(expressions.numbers(cx, node.arguments), node.at)
+    first, *rest = _weak_ones_fitted(expressions.numbers(cx, node.arguments, large=True), node.at)
     for x in rest:
         first = intrinsic("minimum" if op == "min" else "maximum", [first, x], node.at)
     return first
@@ -321,7 +322,7 @@ def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
         indices = tuple(_simple(cx, i) for i in expressions.array_indices(cx, array, target))
         values = tuple(
             statements.convert(array, v, node.at)
-            for v in expressions.numbers(cx, tuple(value_nodes))
+            for v in expressions.numbers(cx, tuple(value_nodes), large=True)
         )
         if array.dtype.is_complex:
             cx.emit(ir.Atomic(op, array, indices, values, None, node.at))
@@ -343,6 +344,14 @@ def _check_atomic(op: str, array: ir.Array, at: Location) -> None:
         refuse(at, "an atomic on an array of bool", "use int32 flags")
     if read_as(t) != t:
         refuse(at, f"an atomic on an array of {t}", "accumulate into an array of float32")
+    if t.is_integer and t.bits < 32:
+        hint = (
+            f"atomics have 32 or 64 bits: use an array of {'uint32' if t.is_unsigned else 'int32'}"
+        )
+        refuse(at, f"an atomic on an array of {t}", hint)
+    if op in ("and", "or", "xor") and not t.is_integer:
+        hint = "it takes an array of int32, int64, uint32 or uint64"
+        refuse(at, f"ev.atomic_{op} on {spoken(array)} of {t}", hint)
     if t.is_complex and op != "add":
         hint = "ev.atomic_add is the one that complex numbers have"
         refuse(at, f"ev.atomic_{op} on {spoken(array)} of {t}", hint)
@@ -391,6 +400,9 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     names.atomic_max: _atomic("max"),
     names.atomic_exch: _atomic("exch"),
     names.atomic_cas: _atomic("cas"),
+    names.atomic_and: _atomic("and"),
+    names.atomic_or: _atomic("or"),
+    names.atomic_xor: _atomic("xor"),
     names.thread_index: _processor("thread_index"),
     names.thread_count: _processor("thread_count"),
     names.group: _group,

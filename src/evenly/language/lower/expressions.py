@@ -24,7 +24,17 @@ from ..types import (
 )
 from ..walk import subexpressions
 from . import calls, exchanges, hints, local_arrays, methods
-from .arithmetic import binary, cast, compare, constant, in_range, intrinsic, truth, unary
+from .arithmetic import (
+    binary,
+    cast,
+    compare,
+    constant,
+    in_range,
+    intrinsic,
+    of_64_bits,
+    truth,
+    unary,
+)
 from .context import Context
 from .values import (
     Conjugate,
@@ -42,15 +52,30 @@ from .values import (
 )
 
 
-def value(cx: Context, node: s.Expr) -> Value:
-    """Return the value of any expression, of any kind."""
+def value(cx: Context, node: s.Expr, large: bool = False) -> Value:
+    """Return the value of any expression, of any kind.
+
+    large: whether a weak constant may be one that only uint64 holds, because its type is about to be known. It is
+    written out or captured: what is computed from variables has 64 bits with a sign, as at run time.
+    """
+    found = _value(cx, node)
+    if isinstance(found, ir.Const) and not (large and _is_given(node)):
+        return in_range(found, INT64, node.at)
+    return found
+
+
+def _is_given(node: s.Expr) -> bool:
+    return isinstance(node, s.Name | s.Attribute) or s.is_whole_literal(node)
+
+
+def _value(cx: Context, node: s.Expr) -> Value:
     match node:
         case _Given(known=known):
             return known
         case s.Name():
             return name(cx, node)
         case s.Constant(value=literal):
-            return Static(None) if literal is None else in_range(constant(literal), INT64, node.at)
+            return Static(None) if literal is None else of_64_bits(constant(literal), node.at)
         case s.Attribute():
             return attribute(cx, node)
         case s.Subscript():
@@ -60,9 +85,9 @@ def value(cx: Context, node: s.Expr) -> Value:
         case s.TupleOf(items=items):
             return tuple_of(cx, items)
         case s.Unary(op=op, operand=operand):
-            return unary(op, number(cx, operand), node.at)
+            return unary(op, number(cx, operand, large=True), node.at)
         case s.Binary(op=op, left=left, right=right):
-            a, b = numbers(cx, (left, right))
+            a, b = numbers(cx, (left, right), large=True)
             return binary(op, a, b, node.at, cx.positions)
         case s.Compare():
             return comparison(cx, node)
@@ -89,9 +114,9 @@ def tuple_of(cx: Context, items: tuple[s.Expr, ...]) -> Value:
     return tuple(values)
 
 
-def number(cx: Context, node: s.Expr) -> ir.Expr:
+def number(cx: Context, node: s.Expr, large: bool = False) -> ir.Expr:
     """Return the value of an expression that must be a number."""
-    return as_number(value(cx, node), node.at)
+    return as_number(value(cx, node, large), node.at)
 
 
 def as_number(v: Value, at: Location) -> ir.Expr:
@@ -114,11 +139,12 @@ def as_number(v: Value, at: Location) -> ir.Expr:
     )
 
 
-def numbers(cx: Context, nodes: tuple[s.Expr, ...]) -> list[ir.Expr]:
-    return [as_number(v, node.at) for v, node in zip(sequence(cx, nodes), nodes, strict=True)]
+def numbers(cx: Context, nodes: tuple[s.Expr, ...], large: bool = False) -> list[ir.Expr]:
+    found = sequence(cx, nodes, large)
+    return [as_number(v, node.at) for v, node in zip(found, nodes, strict=True)]
 
 
-def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
+def sequence(cx: Context, nodes: tuple[s.Expr, ...], large: bool = False) -> list[Value]:
     """Evaluate several expressions, in Python's order.
 
     An operand that writes statements (an atomic, a reduction) must not overtake an earlier
@@ -128,7 +154,7 @@ def sequence(cx: Context, nodes: tuple[s.Expr, ...]) -> list[Value]:
     marks: list[int] = []
     for node in nodes:
         before = len(cx.block)
-        values.append(value(cx, node))
+        values.append(value(cx, node, large))
         if len(cx.block) > before:
             for i, earlier in enumerate(values[:-1]):
                 if isinstance(earlier, ir.Expr) and any(
@@ -175,7 +201,7 @@ def from_python(thing: Any, node: s.Expr) -> Value:
     if isinstance(thing, bool | int | float | complex) and not isinstance(
         thing, np.generic
     ):  # np.float64 is a float, too
-        return in_range(constant(thing), INT64, node.at)
+        return of_64_bits(constant(thing), node.at)
     if isinstance(thing, np.generic):
         t = from_dtype(thing.dtype)
         if t is None:
@@ -335,7 +361,7 @@ def comparison(cx: Context, node: s.Compare) -> ir.Expr:
     if node.ops[0] in ("is", "is not"):
         v = value(cx, node.first)
         return ir.Const((isinstance(v, Static) and v.object is None) == (node.ops[0] == "is"), BOOL)
-    left, right = numbers(cx, (node.first, node.rest[0]))
+    left, right = numbers(cx, (node.first, node.rest[0]), large=True)
     if len(node.ops) == 1:
         return compare(node.ops[0], left, right, node.at)
     shared = right if isinstance(right, ir.Const | ir.Var) else cx.assign("middle", right)

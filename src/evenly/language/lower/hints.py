@@ -56,6 +56,7 @@ _NUMPY = {
     "zeros_like": _ARRAYS, "asarray": _ARRAYS, "sort": _BUILTINS["sorted"], "power": "x ** y",
     "conj": "z.conjugate()", "conjugate": "z.conjugate()", "real": "z.real", "imag": "z.imag",
     "sign": "(v > 0) * 1 - (v < 0) * 1", "square": "v * v",
+    "bitwise_count": "ev.popcount(x) counts at x's own width; NumPy counts the bits of abs(x)",
 }  # fmt: skip
 # The names that SciPy's matrices have for it.
 _OF_MATRICES = {

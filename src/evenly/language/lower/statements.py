@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
-from ..types import Scalar
+from ..types import INT64, Scalar
 from ..walk import subexpressions
 from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks
 from .arithmetic import binary, cast, in_range
@@ -32,7 +32,8 @@ def _lower(cx: Context, node: s.Stmt) -> None:
         case s.Assign() | s.Update() if item_accumulators.contributes(cx, node):
             item_accumulators.contribute(cx, node)
         case s.Assign(targets=targets, value=right):
-            assign(cx, targets, expressions.value(cx, right), node.at)
+            stored = all(isinstance(t, s.Subscript) for t in targets)
+            assign(cx, targets, expressions.value(cx, right, large=stored), node.at)
         case s.Update():
             update(cx, node)
         case s.Evaluate(value=expression):
@@ -142,8 +143,9 @@ def bind_loop(cx: Context, target: s.Expr, v: Value) -> None:
 def update(cx: Context, node: s.Update) -> None:
     if isinstance(node.target, s.Name):
         before = expressions.number(cx, node.target)
-        after = binary(node.op, before, expressions.number(cx, node.value), node.at, cx.positions)
-        cx.bind(node.target.name, after, node.at)
+        by = expressions.number(cx, node.value, large=True)
+        after = binary(node.op, before, by, node.at, cx.positions)
+        cx.bind(node.target.name, in_range(after, INT64, node.at), node.at)
         return
     if not isinstance(node.target, s.Subscript):
         refuse(node.target.at, "this cannot be updated")
@@ -155,7 +157,7 @@ def update(cx: Context, node: s.Update) -> None:
     indices = _held(cx, expressions.array_indices(cx, array, node.target))
     old = expressions.read(array, indices, False, node.target.at)
     mark = len(cx.block)
-    right = expressions.number(cx, node.value)
+    right = expressions.number(cx, node.value, large=True)
     new = binary(node.op, _read_before(cx, old, mark), right, node.at)
     cx.emit(ir.Store(array, indices, convert(array, new, node.at), node.at))
 

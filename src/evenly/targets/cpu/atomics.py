@@ -72,7 +72,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
     def emit(builder: Any, kind: Any, address: Any, value: Any) -> Any:
         if isinstance(kind, types.Integer):
-            return builder.atomic_rmw(name, address, value, _ORDER)
+            return builder.atomic_rmw(name if kind.signed else f"u{name}", address, value, _ORDER)
 
         def new(old: Any) -> Any:
             return emit_extreme(builder, kind, (old, value), full, "")
@@ -93,6 +93,10 @@ def _exch(builder: Any, kind: Any, address: Any, value: Any) -> Any:
     if isinstance(kind, types.Integer):
         return builder.atomic_rmw("xchg", address, value, _ORDER)
     return _exchange_loop(builder, address, lambda old: value)
+
+
+def _bitwise(name: str) -> Callable[..., Any]:
+    return lambda builder, kind, address, value: builder.atomic_rmw(name, address, value, _ORDER)
 
 
 def _cas(builder: Any, kind: Any, address: Any, expected: Any, value: Any) -> Any:
@@ -131,3 +135,6 @@ atomic_add = _one(_add)
 atomic_min = _one(_extreme("min"))
 atomic_max = _one(_extreme("max"))
 atomic_exch = _one(_exch)
+atomic_and = _one(_bitwise("and"))
+atomic_or = _one(_bitwise("or"))
+atomic_xor = _one(_bitwise("xor"))

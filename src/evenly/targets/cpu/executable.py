@@ -14,7 +14,7 @@ from evenly.errors import InputError
 from evenly.interop.arrays import address
 from evenly.language import ir
 from evenly.language.phases import Phases
-from evenly.language.types import from_dtype, strong
+from evenly.language.types import INT64, UINT64, from_dtype, strong, wrapped
 from evenly.targets.contract import Executable
 
 from .failures import misfit
@@ -105,6 +105,8 @@ def bits(value: Any, slot: Number) -> int:
     if slot.type.is_inexact:
         return int(struct.unpack("q", struct.pack("d", float(value)))[0])
     number = int(value)
+    if slot.type == UINT64:
+        number = wrapped(number, INT64)  # the same bits
     if not -(2**63) <= number < 2**63:
         raise InputError(".".join(slot.path), expected="an integer of 64 bits", given=str(number))
     return number

@@ -18,14 +18,14 @@ from evenly.language.schedule_code import ScheduleCode
 
 from .facts import answers
 from .grid import Grid
-from .helpers import imported
+from .helpers import imported, rarely_imported
 from .owned import emit_owned
 from .processors import is_plain
 from .share import emit_share
 from .slots import Slots
 from .split import Pieces, emit_split
 from .statements import Writer
-from .text import STACK, Check, Text
+from .text import Check, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ from evenly.targets.cpu.kept import kept_callback
 from evenly.targets.cpu.narrow import (
     brain_bits, brain_value, half_bits, half_value, rounded_to_odd
 )
-{primitives}
+{primitives}{rare}
 
 inf, nan = math.inf, math.nan
 signature = types.int64(types.int64, types.int64, types.CPointer(types.int64))
@@ -150,9 +150,8 @@ def {name}(worker, workers, slots):
 def module_text(title: str, functions: dict[str, str], records: int | None) -> str:
     """Emit a module of compiled functions. records: the slot of the records, in debug mode."""
     imports = {file: imported(file) for file in ("complexes", "primitives")}
-    parts = [_HEAD.format(title=title, **imports)]
-    if any(f"{STACK}(" in text for text in functions.values()):
-        parts.append(f"from evenly.targets.cpu.stack import {STACK}\n")
+    rare = rarely_imported("\n".join(functions.values()))
+    parts = [_HEAD.format(title=title, rare=rare, **imports)]
     for name, text in functions.items():
         if records is None:
             parts.append(f"@entry\n{text}")

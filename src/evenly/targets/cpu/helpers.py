@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from evenly.language.intrinsics import TABLE, Intrinsic
@@ -14,11 +15,21 @@ _ENGINES = {
     },
 }  # fmt: skip
 
+# What few functions need is imported only where it is called.
+_RARE = {
+    "numpy": ("int8", "int16", "uint32", "uint64"),
+    "evenly.targets.cpu.atomics": ("atomic_and", "atomic_or", "atomic_xor"),
+    "evenly.targets.cpu.integers": (
+        "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
+    ),
+    "evenly.targets.cpu.stack": ("stack",),
+}  # fmt: skip
+
 
 def called(entry: Intrinsic) -> str:
     """Return the name by which emitted code calls an intrinsic: for a function of this folder, without the file's."""
     file, _, name = entry.numba.rpartition(".")
-    return name if file in _ENGINES else entry.numba
+    return name if file in _ENGINES or f"evenly.targets.cpu.{file}" in _RARE else entry.numba
 
 
 def imported(file: str) -> str:
@@ -27,3 +38,10 @@ def imported(file: str) -> str:
     names = ", ".join(sorted(own | _ENGINES[file]))
     indented = textwrap.fill(names, 106, initial_indent="    ", subsequent_indent="    ")
     return f"from evenly.targets.cpu.{file} import (\n{indented}\n)"
+
+
+def rarely_imported(text: str) -> str:
+    """Return the import statements for what the emitted `text` needs and others do not, each after a line break."""
+    words = set(re.findall(r"\w+", text))
+    needed = {module: [n for n in names if n in words] for module, names in _RARE.items()}
+    return "".join(f"\nfrom {m} import {', '.join(found)}" for m, found in needed.items() if found)

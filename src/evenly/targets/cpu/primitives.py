@@ -68,8 +68,8 @@ def emit_extreme(builder, numba_type, arguments, name: str, compare: str):
         )
         assert function.name.endswith(str(bits))
         return builder.call(function, [a, b])
-    is_bool = isinstance(numba_type, types.Boolean)
-    test = (builder.icmp_unsigned if is_bool else builder.icmp_signed)(compare, a, b)
+    signed = isinstance(numba_type, types.Integer) and numba_type.signed
+    test = (builder.icmp_signed if signed else builder.icmp_unsigned)(compare, a, b)
     return builder.select(test, a, b)
 
 
@@ -97,11 +97,11 @@ multiply_wrapping = _wrapping("mul")
 @njit(error_model="numpy")
 def power_wrapping(base, exponent):
     """Return an integer's power, by squaring. The exponent is a literal, so that LLVM unrolls the loop."""
-    result = types.int64(1)
+    result, factor = types.int64(1), types.int64(base)  # of a uint64, the same bits
     while exponent > 0:
         if exponent & 1:
-            result = multiply_wrapping(result, base)
-        base = multiply_wrapping(base, base)
+            result = multiply_wrapping(result, factor)
+        factor = multiply_wrapping(factor, factor)
         exponent >>= 1
     return result
 

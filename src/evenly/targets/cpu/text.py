@@ -9,7 +9,7 @@ from typing import Literal
 from evenly.language import ir
 from evenly.language.diagnostics import Location
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.types import Scalar, name_of, real_of
+from evenly.language.types import INTEGERS, UINT64, Scalar, name_of, real_of
 from evenly.targets.printing.expressions import ATOM, Expressions, Indexed, Syntax
 from evenly.targets.printing.names import Names, joined
 
@@ -53,7 +53,8 @@ _FUNCTIONS = {
     **dict.fromkeys(("int64", "int"), _WRAPPING),
     **dict.fromkeys(("complex64", "complex128", "complex"), _COMPLEX),
 }
-
+# Numba computes integers of up to 32 bits in 64, so they are converted back, and wrap. -x of a uint64 is an int64.
+_COMPUTED_WIDE = frozenset(INTEGERS) - {"int64"}
 
 CheckKind = Literal["index", "division", "shift", "step", "assertion"]
 
@@ -81,6 +82,7 @@ class Text(Expressions):
         select="{a} if {c} else {b}",
         logical=26,
         complex="of_parts",
+        mixed="{f}_exactly",
         functions=_FUNCTIONS,
     )
 
@@ -186,8 +188,8 @@ class Text(Expressions):
         return super().binary(e)
 
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
-        """Convert the result to int32 if that is its type. Numba computes int32 in 64 bits; so it wraps."""
-        return (f"int32({text})", ATOM) if t.name == "int32" else (text, binds)
+        """Convert the result to an integer type that Numba computes in 64 bits, or whose sign it may change."""
+        return (f"{t.name}({text})", ATOM) if t.name in _COMPUTED_WIDE else (text, binds)
 
     def division(self, e: ir.Binary) -> tuple[str, int]:
         left, right = self.operand(e.left, 80), self.operand(e.right, 81)
@@ -219,8 +221,12 @@ class Text(Expressions):
 
 
 def _bare(e: ir.Expr) -> ir.Expr:
-    """Return an index without its conversion to a position, since pointers take integers of any width."""
-    return e.operand if isinstance(e, ir.Cast) and e.type.weak and e.operand.type.is_integer else e
+    """Return an index without its conversion to a position, since pointers take integers of any width.
+
+    A uint64 keeps it: beside the int64 of another axis, Numba would make it a float.
+    """
+    bare = isinstance(e, ir.Cast) and e.type.weak and e.operand.type.is_integer
+    return e.operand if isinstance(e, ir.Cast) and bare and e.operand.type != UINT64 else e
 
 
 def _is_safe_divisor(e: ir.Expr) -> bool:
@@ -249,4 +255,6 @@ def from_slots(texts: list[str], t: Scalar) -> str:
     (text,) = texts
     if t.is_float:
         return f"float32(as_float({text}))" if t.name == "float32" else f"as_float({text})"
-    return f"{text} != 0" if t.is_bool else f"int32({text})" if t.name == "int32" else text
+    return (
+        f"{text} != 0" if t.is_bool else f"{t.name}({text})" if t.name in _COMPUTED_WIDE else text
+    )

@@ -241,8 +241,14 @@ def entries(w: Workspace, binding: Binding) -> int:
 # ---- values ----------------------------------------------------------------------------------------
 _SCALARS: dict[str, Any] = {
     "bool": np.bool_,
+    "ev::int8": np.int8,
+    "ev::int16": np.int16,
     "int": np.int32,
     "long long": np.int64,
+    "ev::uint8": np.uint8,
+    "ev::uint16": np.uint16,
+    "unsigned": np.uint32,
+    "unsigned long long": np.uint64,
     "float": np.float32,
     "double": np.float64,
     "ev::complex64": np.complex64,

@@ -18,6 +18,16 @@ from .names import Names
 
 ATOM = 100  # how tightly names, literals and calls bind
 
+# For each comparison: the function, whether it takes the operands the other way round, whether it is negated.
+_MIXED = {
+    "<": ("less", False, False),
+    ">": ("less", True, False),
+    ">=": ("less", False, True),
+    "<=": ("less", True, True),
+    "==": ("equal", False, False),
+    "!=": ("equal", False, True),
+}
+
 Indexed = ir.Element | ir.Store | ir.Atomic
 
 
@@ -32,6 +42,8 @@ class Syntax:
     logical: an operand of `and` or `or` whose precedence is lower gets parentheses. This is more than the language
       needs, for the reader's sake.
     complex: the function that makes a complex number from its parts, with the placeholder t.
+    mixed: the functions that compare an unsigned integer and a signed one, with the placeholder f: "less" or "equal".
+      The languages' own comparisons would convert one of them.
     functions: for the name of a type, the operators ("negate" is the unary -) that are printed as calls, since the
       language's own operator has another meaning for that type.
     """
@@ -41,6 +53,7 @@ class Syntax:
     select: str
     logical: int
     complex: str
+    mixed: str
     functions: Mapping[str, Mapping[str, str]]
 
     def function(self, op: str, t: Scalar) -> str | None:
@@ -83,9 +96,8 @@ class Expressions:
                 return self.unary(e)
             case ir.Binary():
                 return self.binary(e)
-            case ir.Compare(op=op, left=a, right=b):
-                binds = self.syntax.binds[op]  # Python chains comparisons: both sides bind tighter
-                return f"{self.operand(a, binds + 1)} {op} {self.operand(b, binds + 1)}", binds
+            case ir.Compare():
+                return self.compare(e)
             case ir.Logic(op=op, left=a, right=b):
                 sides = (self.operand(x, self.syntax.logical) for x in (a, b))
                 return f" {self.syntax.spelled[op]} ".join(sides), self.syntax.binds[op]
@@ -143,6 +155,22 @@ class Expressions:
         binds = self.syntax.binds[e.op]
         text = f"{self.operand(e.left, binds)} {e.op} {self.operand(e.right, binds + 1)}"
         return self.converted(text, binds, e.type)
+
+    def compare(self, e: ir.Compare) -> tuple[str, int]:
+        a, b = e.left, e.right
+        if a.type.is_integer and b.type.is_integer and a.type.is_unsigned != b.type.is_unsigned:
+            return self.mixed(e)
+        binds = self.syntax.binds[e.op]  # Python chains comparisons: both sides bind tighter
+        return f"{self.operand(a, binds + 1)} {e.op} {self.operand(b, binds + 1)}", binds
+
+    def mixed(self, e: ir.Compare) -> tuple[str, int]:
+        """Print a comparison of an unsigned integer and a signed one."""
+        function, swaps, negates = _MIXED[e.op]
+        sides = (e.right, e.left) if swaps else (e.left, e.right)
+        text, binds = self.call_of(self.syntax.mixed.format(f=function), *sides)
+        if not negates:
+            return text, binds
+        return f"{self.syntax.spelled['not']}{text}", self.syntax.binds["not"]
 
     # ---- elements ------------------------------------------------------------------------------
     def subscript(self, e: Indexed) -> str:

@@ -24,6 +24,7 @@ _READ: dict[Scalar, Callable[[Any], Any]] = {FLOAT16: np.float32, BFLOAT16: wide
 _FITS: dict[str, Callable[[Any], bool]] = {
     "b": lambda value: isinstance(value, np.bool_),
     "i": is_whole,
+    "u": is_whole,
     "f": lambda value: not isinstance(value, complex | np.complexfloating),
     "c": lambda value: True,
 }

@@ -101,7 +101,7 @@ def _intrinsic(entry: Intrinsic) -> Callable[..., Any]:
     """Return the meaning of an intrinsic, as a function that converts its arguments to the type that it takes."""
 
     def function(*arguments: Any) -> Any:
-        common = common_type(*map(type, arguments))
+        common = common_type(*map(type, arguments[: 1 if entry.counts else None]))
         if common.is_complex and entry.of_complex:
             return _intrinsic(BY_NAME[entry.of_complex])(*arguments)
         t = entry.taken(common)
@@ -148,11 +148,11 @@ _PYTHON = {"int": T.INT64, "float": T.FLOAT64, "complex": T.COMPLEX128}
 _TABLE: dict[Any, Any] = {
     function: _intrinsic(BY_NAME[name]) for function, name in BY_FUNCTION.items()
 }
+_TABLE |= {t.dtype.type: _integer(t) for t in T.INTEGERS.values()}
 _TABLE |= {
     builtins.sum: _sum, builtins.any: _any, builtins.all: _all,
     builtins.min: _extreme(_minimum), builtins.max: _extreme(_maximum),
     builtins.bool: np.bool_, builtins.int: _int,
-    np.int32: _integer(T.INT32), np.int64: _integer(T.INT64),
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
     names.local: _local,
@@ -160,6 +160,8 @@ _TABLE |= {
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),
     names.atomic_cas: _atomic(lambda old, expected, v: v if old == expected else old),
+    names.atomic_and: _atomic(operators.bit_and), names.atomic_or: _atomic(operators.bit_or),
+    names.atomic_xor: _atomic(operators.bit_xor),
 }  # fmt: skip
 
 

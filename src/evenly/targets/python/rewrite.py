@@ -14,7 +14,8 @@ from typing import Any
 
 from evenly.language import reads
 from evenly.language.diagnostics import Span
-from evenly.language.parse import place_of
+from evenly.language.operators import OPERATORS
+from evenly.language.parse import BINARY, place_of
 from evenly.language.source import Source, tree_of
 
 from . import operators
@@ -155,6 +156,9 @@ class _Typed(ast.NodeTransformer):
     # ---- operators ---------------------------------------------------------------------------
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
+        whole = _computed(node)
+        if whole is not None:
+            return ast.copy_location(ast.Constant(whole), node)
         return _call(node, _OPERATORS[type(node.op)], node.left, node.right)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
@@ -211,6 +215,22 @@ def _assigned(statement: ast.stmt) -> Iterator[str]:
     for inner in ast.iter_child_nodes(statement):
         if isinstance(inner, ast.stmt):
             yield from _assigned(inner)
+
+
+def _computed(node: ast.BinOp) -> int | None:
+    """Return the value of an operation on literal integers, as Python has it, since kernels are compiled with that."""
+    sign, a, b = BINARY.get(type(node.op), "/"), _literal(node.left), _literal(node.right)
+    if a is None or b is None or sign == "/" or (sign in ("**", "<<") and b > 64):
+        return None
+    try:
+        value = OPERATORS[sign](a, b)
+    except (ZeroDivisionError, ValueError):
+        return None
+    return value if type(value) is int else None
+
+
+def _literal(node: ast.expr) -> int | None:
+    return node.value if isinstance(node, ast.Constant) and type(node.value) is int else None
 
 
 def _name(at: ast.AST, name: str) -> ast.Name:

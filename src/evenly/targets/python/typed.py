@@ -75,7 +75,7 @@ def as_type(x: Any, t: T.Scalar) -> Any:
     if type(x) is cls:
         return x
     dtype = t.dtype
-    if dtype.kind == "i":
+    if dtype.kind in "iu":
         return wrapped(x, dtype)
     return np.asarray(x).astype(dtype)[()]
 
@@ -85,7 +85,8 @@ def wrapped(value: Any, dtype: np.dtype) -> Any:
     value = int(value)
     bits = 8 * dtype.itemsize
     value &= (1 << bits) - 1
-    return dtype.type(value - (1 << bits) if value >> (bits - 1) else value)
+    negative = dtype.kind == "i" and value >> (bits - 1)
+    return dtype.type(value - (1 << bits) if negative else value)
 
 
 def truncated(x: Any, dtype: np.dtype) -> Any:

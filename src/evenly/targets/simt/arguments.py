@@ -16,7 +16,7 @@ from .machine import Memory
 MOST_THREADS = 1024  # of a block, on every GPU
 # The letters of Machine.kinds().
 TYPES = {
-    "b": "bool", "B": "uint8", "i": "int32", "j": "uint32",
+    "b": "bool", "a": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "j": "uint32",
     "l": "int64", "m": "uint64", "f": "float32", "d": "float64", "e": "float16", "F": "complex64", "D": "complex128",
 }  # fmt: skip
 
@@ -49,7 +49,7 @@ def array_of(name: str, kind: str, value: Any) -> Memory:
     of = f" of {wanted}" if wanted else ""
     if not isinstance(value, np.ndarray):
         raise InputError(name, expected=f"a NumPy array{of}", given=type(value).__name__)
-    byte = value.dtype.itemsize == 1 and kind[1] == "B"  # of either sign
+    byte = value.dtype.itemsize == 1 and kind[1] in "aB"  # of either sign
     if wanted and value.dtype != wanted and not byte:
         raise InputError(name, expected=f"an array{of}", given=str(value.dtype))
     if not value.flags.c_contiguous:

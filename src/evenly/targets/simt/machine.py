@@ -62,7 +62,10 @@ class _Launch(ctypes.Structure):
 
 SCALARS: dict[str, Any] = {
     "b": ctypes.c_bool,
+    "a": ctypes.c_int8,
     "B": ctypes.c_uint8,
+    "h": ctypes.c_int16,
+    "H": ctypes.c_uint16,
     "i": ctypes.c_int32,
     "j": ctypes.c_uint32,
     "l": ctypes.c_int64,

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 _TYPES = {
-    "b": np.bool_, "i": np.int32, "l": np.int64, "f": np.float32, "d": np.float64,
+    "b": np.bool_, "a": np.int8, "h": np.int16, "i": np.int32, "l": np.int64,
+    "B": np.uint8, "H": np.uint16, "j": np.uint32, "m": np.uint64, "f": np.float32, "d": np.float64,
     "F": np.complex64, "D": np.complex128,
 }  # fmt: skip
 

@@ -57,6 +57,9 @@ EV_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p); }
 
 // ---- bits ----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __popc(m); }
+EV_DEVICE int count_bits(unsigned long long m) { return __popcll(m); }
+EV_DEVICE int zeros_above(unsigned m) { return __clz((int)m); }  // all 32 of 0
+EV_DEVICE int zeros_above(unsigned long long m) { return __clzll((long long)m); }
 EV_DEVICE int lowest_bit(unsigned m) { return __ffs((int)m) - 1; }     // -1 if there is none
 EV_DEVICE int highest_bit(unsigned m) { return 31 - __clz((int)m); }   // -1 if there is none
 
@@ -127,6 +130,8 @@ EV_DEVICE void pin(float& v) { asm volatile("" : "+f"(v)); }
 EV_DEVICE void pin(double& v) { asm volatile("" : "+d"(v)); }
 EV_DEVICE void pin(int& v) { asm volatile("" : "+r"(v)); }
 EV_DEVICE void pin(long long& v) { asm volatile("" : "+l"(v)); }
+EV_DEVICE void pin(unsigned& v) { asm volatile("" : "+r"(v)); }
+EV_DEVICE void pin(unsigned long long& v) { asm volatile("" : "+l"(v)); }
 
 // A read-only array: a[i] is gathered, a.once(i) streams.
 template <class T> struct in {
@@ -156,18 +161,24 @@ EV_DEVICE int atomic_add(int* p, int v) { return atomicAdd(p, v); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {
   return (long long)atomicAdd((unsigned long long*)p, (unsigned long long)v);  // two's complement: the same bits
 }
+EV_DEVICE unsigned atomic_add(unsigned* p, unsigned v) { return atomicAdd(p, v); }
+EV_DEVICE unsigned long long atomic_add(unsigned long long* p, unsigned long long v) { return atomicAdd(p, v); }
 EV_DEVICE float atomic_add(float* p, float v) { return atomicAdd(p, v); }
 EV_DEVICE double atomic_add(double* p, double v) { return atomicAdd(p, v); }
 
-EV_DEVICE int atomic_min(int* p, int v) { return atomicMin(p, v); }
-EV_DEVICE int atomic_max(int* p, int v) { return atomicMax(p, v); }
-EV_DEVICE long long atomic_min(long long* p, long long v) { return atomicMin(p, v); }
-EV_DEVICE long long atomic_max(long long* p, long long v) { return atomicMax(p, v); }
+// These are for integers of 32 and 64 bits, signed and unsigned. Floats have functions of their own below.
+template <class T> EV_DEVICE T atomic_min(T* p, T v) { return atomicMin(p, v); }
+template <class T> EV_DEVICE T atomic_max(T* p, T v) { return atomicMax(p, v); }
+template <class T> EV_DEVICE T atomic_and(T* p, T v) { return atomicAnd(p, v); }
+template <class T> EV_DEVICE T atomic_or(T* p, T v) { return atomicOr(p, v); }
+template <class T> EV_DEVICE T atomic_xor(T* p, T v) { return atomicXor(p, v); }
 
 EV_DEVICE int atomic_exchange(int* p, int v) { return atomicExch(p, v); }
 EV_DEVICE long long atomic_exchange(long long* p, long long v) {
   return (long long)atomicExch((unsigned long long*)p, (unsigned long long)v);
 }
+EV_DEVICE unsigned atomic_exchange(unsigned* p, unsigned v) { return atomicExch(p, v); }
+EV_DEVICE unsigned long long atomic_exchange(unsigned long long* p, unsigned long long v) { return atomicExch(p, v); }
 EV_DEVICE float atomic_exchange(float* p, float v) { return atomicExch(p, v); }
 EV_DEVICE double atomic_exchange(double* p, double v) {
   return __longlong_as_double((long long)atomicExch((unsigned long long*)p, (unsigned long long)__double_as_longlong(v)));
@@ -176,6 +187,10 @@ EV_DEVICE double atomic_exchange(double* p, double v) {
 EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return atomicCAS(p, expected, v); }
 EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) {
   return (long long)atomicCAS((unsigned long long*)p, (unsigned long long)expected, (unsigned long long)v);
+}
+EV_DEVICE unsigned atomic_compare_exchange(unsigned* p, unsigned expected, unsigned v) { return atomicCAS(p, expected, v); }
+EV_DEVICE unsigned long long atomic_compare_exchange(unsigned long long* p, unsigned long long expected, unsigned long long v) {
+  return atomicCAS(p, expected, v);
 }
 
 // One compare-and-swap on the bits of a floating-point value. seen: the value that the caller expects there.

@@ -15,8 +15,14 @@ from evenly.targets.printing.names import Names, joined
 
 _TYPES = {
     "bool": "bool",
+    "int8": "ev::int8",
+    "int16": "ev::int16",
     "int32": "int",
     "int64": "long long",
+    "uint8": "ev::uint8",
+    "uint16": "ev::uint16",
+    "uint32": "unsigned",
+    "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
     "complex64": "ev::complex64",
@@ -63,9 +69,11 @@ _WRAPPING = {
     "*": "ev::mul_wrapping",
     "negate": "ev::negate_wrapping",
 }
+_NARROW = ("int8", "int16", "uint8", "uint16")  # C++ computes these as int
 _FUNCTIONS = {
     "index": _WHOLE,
-    **dict.fromkeys(("int32", "int64", "int"), _WRAPPING),
+    **dict.fromkeys((*_NARROW, "int32", "int64", "int"), _WRAPPING),
+    **dict.fromkeys(("uint32", "uint64"), _FLOOR),  # C++'s own operators wrap
     **dict.fromkeys(("float32", "float64", "float"), _FLOOR),
 }
 
@@ -118,6 +126,7 @@ class Text(Expressions):
         select="{c} ? {a} : {b}",
         logical=46,
         complex="{t}",
+        mixed="ev::{f}",
         functions=_FUNCTIONS,
     )
 
@@ -178,6 +187,10 @@ class Text(Expressions):
 
     def integer_literal(self, c: ir.Const) -> str:
         value, limits = int(c.value), np.iinfo(c.type.dtype)
+        if c.type.name in _NARROW:
+            return f"{ctype(c.type)}({value})"
+        if c.type.is_unsigned:
+            return f"{value}{'u' if c.type.bits == 32 else 'ULL'}"
         if value in (limits.min, limits.max):  # the lowest has no literal; for `pos`, neither has
             return f"ev::{'highest' if value > 0 else 'lowest'}<{ctype(c.type)}>()"
         wide = self.machine(c.type) == "long long"
@@ -206,14 +219,16 @@ class Text(Expressions):
     def binary(self, e: ir.Binary) -> tuple[str, int]:
         power = _power_of_two(e.right) if e.type.is_integer else None
         if e.op == "//" and power is not None:
-            return f"{self.operand(e.left, 60)} >> {power}", 60
+            return self.converted(f"{self.operand(e.left, 60)} >> {power}", 60, e.type)
         if e.op == "%" and power is not None:
             mask = self.expr(ir.Const(2**power - 1, e.type))
-            return f"{self.operand(e.left, 41)} & {mask}", 40
+            return self.converted(f"{self.operand(e.left, 41)} & {mask}", 40, e.type)
         return super().binary(e)
 
     def converted(self, text: str, binds: int, t: Scalar) -> tuple[str, int]:
-        return (f"(bool)({text})", _CAST) if t.is_bool else (text, binds)  # bools combine to ints
+        """Convert to bool and to types of 8 and 16 bits, since C++ combines them to ints."""
+        is_int = t.is_bool or t.name in _NARROW
+        return (f"({ctype(t)})({text})", _CAST) if is_int else (text, binds)
 
     def cast(self, x: ir.Expr, t: Scalar) -> tuple[str, int]:
         return f"({ctype(t)}){self.operand(x, _CAST)}", _CAST

@@ -88,6 +88,9 @@ EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file
 
 // ---- bits -----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __builtin_popcount(m); }
+EV_DEVICE int count_bits(unsigned long long m) { return __builtin_popcountll(m); }
+EV_DEVICE int zeros_above(unsigned m) { return m == 0 ? 32 : __builtin_clz(m); }
+EV_DEVICE int zeros_above(unsigned long long m) { return m == 0 ? 64 : __builtin_clzll(m); }
 EV_DEVICE int lowest_bit(unsigned m) { return m == 0 ? -1 : __builtin_ctz(m); }
 EV_DEVICE int highest_bit(unsigned m) { return m == 0 ? -1 : 31 - __builtin_clz(m); }
 
@@ -189,6 +192,12 @@ EV_QUIET inline void say(const char* s) { ev_sim_print('s', s, __builtin_strlen(
 EV_QUIET inline void say(bool v) { ev_sim_print('b', &v, sizeof v); }
 EV_QUIET inline void say(int v) { ev_sim_print('i', &v, sizeof v); }
 EV_QUIET inline void say(long long v) { ev_sim_print('l', &v, sizeof v); }
+EV_QUIET inline void say(signed char v) { ev_sim_print('a', &v, sizeof v); }
+EV_QUIET inline void say(short v) { ev_sim_print('h', &v, sizeof v); }
+EV_QUIET inline void say(unsigned char v) { ev_sim_print('B', &v, sizeof v); }
+EV_QUIET inline void say(unsigned short v) { ev_sim_print('H', &v, sizeof v); }
+EV_QUIET inline void say(unsigned v) { ev_sim_print('j', &v, sizeof v); }
+EV_QUIET inline void say(unsigned long long v) { ev_sim_print('m', &v, sizeof v); }
 EV_QUIET inline void say(float v) { ev_sim_print('f', &v, sizeof v); }
 EV_QUIET inline void say(double v) { ev_sim_print('d', &v, sizeof v); }
 template <class T> EV_QUIET auto say(T v) -> decltype(v.im, void()) { ev_sim_print(sizeof(v.re) == 4 ? 'F' : 'D', &v, sizeof v); }
@@ -213,15 +222,19 @@ EV_DEVICE int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { ret
 EV_DEVICE long long atomic_add(long long* p, long long v) {
   return sim::update(p, [=](long long s) { return (long long)((unsigned long long)s + (unsigned long long)v); });
 }
+EV_DEVICE unsigned atomic_add(unsigned* p, unsigned v) { return sim::update(p, [=](unsigned s) { return s + v; }); }
+EV_DEVICE unsigned long long atomic_add(unsigned long long* p, unsigned long long v) {
+  return sim::update(p, [=](unsigned long long s) { return s + v; });
+}
 EV_DEVICE float atomic_add(float* p, float v) { return sim::update(p, [=](float s) { return s + v; }); }
 EV_DEVICE double atomic_add(double* p, double v) { return sim::update(p, [=](double s) { return s + v; }); }
-EV_DEVICE int atomic_min(int* p, int v) { return sim::update(p, [=](int s) { return s < v ? s : v; }); }
-EV_DEVICE int atomic_max(int* p, int v) { return sim::update(p, [=](int s) { return s > v ? s : v; }); }
-EV_DEVICE long long atomic_min(long long* p, long long v) { return sim::update(p, [=](long long s) { return s < v ? s : v; }); }
-EV_DEVICE long long atomic_max(long long* p, long long v) { return sim::update(p, [=](long long s) { return s > v ? s : v; }); }
+template <class T> EV_DEVICE T atomic_min(T* p, T v) { return sim::update(p, [=](T s) { return s < v ? s : v; }); }
+template <class T> EV_DEVICE T atomic_max(T* p, T v) { return sim::update(p, [=](T s) { return s > v ? s : v; }); }
+template <class T> EV_DEVICE T atomic_and(T* p, T v) { return sim::update(p, [=](T s) { return s & v; }); }
+template <class T> EV_DEVICE T atomic_or(T* p, T v) { return sim::update(p, [=](T s) { return s | v; }); }
+template <class T> EV_DEVICE T atomic_xor(T* p, T v) { return sim::update(p, [=](T s) { return s ^ v; }); }
 template <class T> EV_DEVICE T atomic_exchange(T* p, T v) { return sim::update(p, [=](T) { return v; }); }
-EV_DEVICE int atomic_compare_exchange(int* p, int expected, int v) { return sim::compare_exchange(p, expected, v); }
-EV_DEVICE long long atomic_compare_exchange(long long* p, long long expected, long long v) { return sim::compare_exchange(p, expected, v); }
+template <class T> EV_DEVICE T atomic_compare_exchange(T* p, T expected, T v) { return sim::compare_exchange(p, expected, v); }
 template <class T> EV_DEVICE bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
 template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::compare_exchange(p, seen, v); }
 
@@ -235,7 +248,8 @@ template <class T> constexpr char kind_of() {  // ev_entry::kinds
   else if constexpr (std::is_same_v<T, complex<float>>) return 'F';
   else if constexpr (std::is_same_v<T, complex<double>>) return 'D';
   else if constexpr (!std::is_integral_v<T>) return '?';
-  else if constexpr (sizeof(T) == 1) return 'B';
+  else if constexpr (sizeof(T) == 1) return std::is_same_v<T, signed char> ? 'a' : 'B';
+  else if constexpr (sizeof(T) == 2) return std::is_signed_v<T> ? 'h' : 'H';
   else if constexpr (sizeof(T) == 4) return std::is_signed_v<T> ? 'i' : 'j';
   else if constexpr (sizeof(T) == 8) return std::is_signed_v<T> ? 'l' : 'm';
   else return '?';
