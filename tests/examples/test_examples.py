@@ -28,6 +28,7 @@ COMPUTATIONS = (
     "sddmm",
     "spmv_dot",
     "sssp",
+    "bellman_ford",
 )
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")

@@ -58,7 +58,7 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
     "loops_over_tiles": (
         "a loop over tiles that is not at the top level of the kernel",
         "A.tiles()",
-        "one loop over tiles after the other; loop around the call for a fixed point",
+        "one loop over tiles after the other; a while at the top level may stand around them",
     ),
     "starred": (
         "a starred parameter is not part of the kernel language",

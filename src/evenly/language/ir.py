@@ -401,7 +401,18 @@ class Scalars:
     body: Block
 
 
-Step = TileLoop | Scalars
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """`while condition:` around loops over tiles. Each round runs `test`, which sets `condition`, then `steps`."""
+
+    test: Block
+    condition: Var
+    steps: tuple[Step, ...]
+    at: Location | None = field(default=None, compare=False)
+
+
+Piece = TileLoop | Scalars
+Step = Piece | Rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,3 +444,19 @@ class Program:
     requirements: frozenset[Requirement] = frozenset()
     source_at: Location | None = field(default=None, compare=False)
     meets: Mapping[Meet, Types] = field(default_factory=dict, compare=False)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The steps in order, with the test and the steps of each while in its place."""
+        return pieces(self.steps)
+
+
+def pieces(steps: tuple[Step, ...]) -> tuple[Piece, ...]:
+    """Return the loops over tiles and the statements in these steps, in order."""
+    found: list[Piece] = []
+    for step in steps:
+        if isinstance(step, Rounds):
+            found += (Scalars(step.test), *pieces(step.steps))
+        else:
+            found.append(step)
+    return tuple(found)

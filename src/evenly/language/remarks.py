@@ -22,13 +22,19 @@ def quiet(program: ir.Program, target: str, hears: bool) -> ir.Program:
 
     hears: whether the target would run them with debug=True.
     """
-    for step in program.steps:
+    for step in program.pieces:
         for s in walk.statements(step.body):
             if isinstance(s, ir.Print) and s.at is not None:
                 hint = "run it on target 'python' or 'simt'"
                 hint += f", or on {target!r} with debug=True" if hears else ""
                 refuse(s.at, f"print on target '{target}'", hint)
-    return replace(program, steps=tuple(replace(s, body=_silent(s.body)) for s in program.steps))
+    return replace(program, steps=tuple(map(_silent_step, program.steps)))
+
+
+def _silent_step(step: ir.Step) -> ir.Step:
+    if isinstance(step, ir.Rounds):
+        return replace(step, test=_silent(step.test), steps=tuple(map(_silent_step, step.steps)))
+    return replace(step, body=_silent(step.body))
 
 
 def _silent(block: ir.Block) -> ir.Block:

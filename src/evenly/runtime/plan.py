@@ -330,6 +330,11 @@ class Plan:
         return self._executable.workspace_bytes(self._binding, self._stored) + kept
 
     @property
+    def repeats(self) -> bool:
+        """Whether the kernel has a while around loops over tiles, so that some launches are repeated."""
+        return bool(self._phases.repeats)
+
+    @property
     def deterministic(self) -> bool:
         """Whether the same plan gives the same bits on every run."""
         return not _float_atomics(self._phases)

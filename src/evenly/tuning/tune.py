@@ -163,7 +163,7 @@ def check(plan: Subject, seconds: float | None) -> None:
 def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
     """Whether what a run stores into arguments of these names may change what the next run does."""
     written = frozenset((name,) for name in outputs)
-    blocks = [step.body for step in program.steps]
+    blocks = [step.body for step in program.pieces]
     updated = any(isinstance(s, ir.Atomic) for block in blocks for s in walk.statements(block))
     return updated or any(
         isinstance(e, ir.Element) and e.array.path in written

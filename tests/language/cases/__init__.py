@@ -1,6 +1,6 @@
 """Importing the package fills the table."""
 
-from . import arithmetic, complexes, control, effects, functions, narrow, passes, reductions
+from . import arithmetic, complexes, control, effects, functions, narrow, passes, reductions, rounds
 from .table import CASES, Case
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "narrow",
     "passes",
     "reductions",
+    "rounds",
 ]

@@ -13,7 +13,7 @@ from .. import ir, reads
 from .. import syntax as s
 from ..source import Source
 from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
-from . import emits, functions, methods, statements
+from . import emits, functions, methods, rounds
 from .arithmetic import constant
 from .context import Context
 from .values import LayoutValue, ScheduleValue, Static, Value
@@ -27,12 +27,10 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
     cx.counts = any(
         isinstance(v, LayoutValue) and emits.mode(v) == "count" for v in cx.env.values()
     )
-    for node in tree.body:
-        cx.top_level = isinstance(node, s.For)
-        statements.lower(cx, node)
-        cx.top_level = False
+    rounds.block(cx, tree.body)
     cx.check_fits()
-    return ir.Program(tree.name, _steps(cx.block), frozenset(cx.requirements), tree.at, cx.meets)
+    steps = rounds.steps(cx.block)
+    return ir.Program(tree.name, steps, frozenset(cx.requirements), tree.at, cx.meets)
 
 
 def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:
@@ -75,20 +73,3 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
             return LayoutValue(cls, path, bound, masked)
     raise AssertionError(spec)
-
-
-def _steps(block: list[Any]) -> tuple[ir.Step, ...]:
-    """Cut the top level of a kernel at its loops over tiles."""
-    steps: list[ir.Step] = []
-    scalars: list[ir.Stmt] = []
-    for item in block:
-        if isinstance(item, ir.TileLoop):
-            if scalars:
-                steps.append(ir.Scalars(tuple(scalars)))
-                scalars = []
-            steps.append(item)
-        else:
-            scalars.append(item)
-    if scalars:
-        steps.append(ir.Scalars(tuple(scalars)))
-    return tuple(steps)

@@ -25,11 +25,12 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
 
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     """Lower `for tile in L.tiles():` at the top level of a kernel."""
-    if cx.tiles is not None or cx.loop is not None or cx.pure or not cx.top_level:
+    within = cx.loop is not None and cx.loop.kind != "rounds"
+    if cx.tiles is not None or within or cx.pure or not cx.top_level:
         refuse(
             node.iterable.at,
             "a loop over tiles that is not at the top level of the kernel",
-            "one loop over tiles after the other; loop around the call for a fixed point",
+            "one loop over tiles after the other; a while at the top level may stand around them",
         )
     assert over.layout is not None
     layout: LayoutValue = over.layout
@@ -63,6 +64,7 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         if isinstance(v, accumulators.Accumulating) and v.grid and v.accumulator is not None
     ]
     cx.top_level = False
+    rounds, cx.loop = cx.loop, None
     with cx.writing() as block:
         cx.tiles = Tiles(layout, tile, tile)
         cx.tiles.id = methods.tile_id(cx, layout, tile)
@@ -71,7 +73,7 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         ids = leaves(cx.tiles.id)
         emitting = cx.tiles.emitting
         cx.tiles = None
-    cx.top_level = True
+    cx.top_level, cx.loop = True, rounds
     cx.env = env
     effects.check(tuple(block), "tiles", (tile, *ids))
     body_ = emits.close_tile(emitting, tile, block, node.at)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.interop.arrays import address
+from evenly.language.ir import Array
 from evenly.language.phases import Once, Workspace
 
 from . import workers
@@ -57,7 +58,8 @@ class Run:
         self.clear_records(1)
         for workspace in executable.phases.workspaces:
             self.lay_out(workspace)
-        for number, function in enumerate(executable.functions):
+        for number in executable.phases.order(self.holds):
+            function = executable.functions[number]
             if function.once:
                 function.call(0, 1, self.address)
                 self.check()
@@ -67,6 +69,10 @@ class Run:
                 self.natively(number, function)
         for workspace in executable.phases.workspaces:
             del self.kept[workspace.array.path]  # it may have an element for each row of a matrix
+
+    def holds(self, condition: Array) -> bool:
+        """Return the condition of a while around loops over tiles, as the last phase has left it."""
+        return bool(self.kept[condition.path][0])
 
     # ---- phases ----------------------------------------------------------------------------------
     def natively(self, number: int, function: Function) -> None:

@@ -1,0 +1,114 @@
+"""`while` around loops over tiles: one graph launch a call, whose rounds the device counts; the host where it cannot."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse.csgraph
+
+import evenly as ev
+from evenly.interop.generators import rmat
+from evenly.targets.cuda import looping
+from tests.kernels import SCHEDULES
+from tests.language.cases import CASES, rounds
+from tests.runtime.test_rounds import bellman_ford, steps
+
+pytestmark = pytest.mark.gpu
+OF_ROUNDS = [c for c in CASES if c.function.__module__ == rounds.__name__]
+
+
+@pytest.fixture(params=["device", "host"])
+def decider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "host":
+        monkeypatch.setattr(looping, "have_conditional_nodes", lambda: False)
+    elif not looping.have_conditional_nodes():
+        pytest.skip("needs a driver and a cuda.core with conditional nodes")
+    return str(request.param)
+
+
+def to_gpu(value: Any) -> Any:
+    import cupy
+
+    if hasattr(value, "to"):
+        return value.to("cuda")
+    return cupy.asarray(value) if isinstance(value, np.ndarray) else value
+
+
+@pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path", "lrb"])
+@pytest.mark.parametrize("case", OF_ROUNDS, ids=lambda c: c.name)
+def test_every_construct(case: Any, schedule: str, decider: str) -> None:
+    arguments = case.arguments()
+    there = {name: to_gpu(value) for name, value in arguments.items()}
+    plan = ev.kernel(case.function).plan(*there.values(), schedule=schedule)
+    prepared = plan.prepared()
+    assert prepared.on_device == (decider == "device")
+    prepared()
+    case.check({n: v.get() if hasattr(v, "get") else arguments[n] for n, v in there.items()})
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_shortest_paths(schedule: str, decider: str) -> None:
+    import cupy
+
+    matrix = rmat(10)
+    matrix.data = np.round(np.abs(matrix.data) * 8) + 1
+    A = ev.csr(matrix).to("cuda")
+    start = np.full(matrix.shape[0], np.inf, np.float32)
+    start[0] = 0
+    distance, count = cupy.asarray(start), cupy.zeros(1, np.int32)
+    plan = bellman_ford.plan(A, distance, count, schedule=SCHEDULES[schedule])
+    expected = scipy.sparse.csgraph.dijkstra(matrix.astype(np.float64), indices=0)
+    with plan.bind(A, distance, count) as call:
+        for run in (lambda: plan(A, distance, count), call, call):
+            distance[:] = cupy.asarray(start)
+            run()
+            np.testing.assert_array_equal(distance.get(), expected.astype(np.float32))
+            assert count.get()[0] > 1
+
+
+def test_from_several_threads(decider: str) -> None:
+    import cupy
+
+    matrix = rmat(10)
+    A, lengths = ev.csr(matrix).to("cuda"), np.diff(matrix.indptr)
+    outputs = [cupy.zeros(len(lengths)) for _ in range(3)]
+    plan = steps.plan(A, 5, outputs[0], schedule="merge_path")
+    threads = [threading.Thread(target=plan, args=(A, 5, y)) for y in outputs]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    cupy.cuda.Device().synchronize()
+    for y in outputs:
+        np.testing.assert_array_equal(y.get(), 10 * lengths)
+
+
+def test_launches_and_captures_are_refused() -> None:
+    import cupy
+
+    A = ev.csr(rmat(6)).to("cuda")
+    y = cupy.zeros(A.num_tiles)
+    plan = steps.plan(A, 2, y)
+    plan(A, 2, y)
+    with pytest.raises(ev.InputError, match="without a while around loops over tiles"):
+        _ = plan.launches
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream, plan.bind(A, 2, y) as call:
+        stream.begin_capture()
+        with pytest.raises(ev.InputError, match="one that is not being captured"):
+            call()
+        stream.end_capture()
+        call()
+
+
+def test_tune() -> None:
+    import cupy
+
+    A = ev.csr(rmat(8)).to("cuda")
+    y = cupy.zeros(A.num_tiles)
+    plan = steps.plan(A, 2, y)
+    tuned = plan.tune(candidates=["thread_mapped", "merge_path"], seconds=0.1, save=False)
+    assert len(tuned.tuning.times) == 2
