@@ -29,6 +29,7 @@ COMPUTATIONS = (
     "spmv_dot",
     "sssp",
     "bellman_ford",
+    "bfs",
 )
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")

@@ -1,4 +1,4 @@
-"""`while` around loops over tiles: one graph launch a call, whose rounds the device counts; the host where it cannot."""
+"""`while` around loops over tiles: one graph a call, whose rounds the device counts, or else the host; frontiers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ import evenly as ev
 from evenly.interop.generators import rmat
 from evenly.targets.cuda import looping
 from tests.kernels import SCHEDULES
-from tests.language.cases import CASES, rounds
+from tests.language.cases import CASES, frontiers, rounds
+from tests.runtime.test_frontiers import breadth_first, everything, levels
 from tests.runtime.test_rounds import bellman_ford, steps
 
 pytestmark = pytest.mark.gpu
-OF_ROUNDS = [c for c in CASES if c.function.__module__ == rounds.__name__]
+FILES = (rounds.__name__, frontiers.__name__)
+OF_ROUNDS = [c for c in CASES if c.function.__module__ in FILES]
 
 
 @pytest.fixture(params=["device", "host"])
@@ -44,7 +46,9 @@ def test_every_construct(case: Any, schedule: str, decider: str) -> None:
     there = {name: to_gpu(value) for name, value in arguments.items()}
     plan = ev.kernel(case.function).plan(*there.values(), schedule=schedule)
     prepared = plan.prepared()
-    assert prepared.on_device == (decider == "device")
+    inner = getattr(prepared, "run", prepared)
+    assert plan.repeats == isinstance(inner, looping.Looping)
+    assert not plan.repeats or inner.on_device == (decider == "device")
     prepared()
     case.check({n: v.get() if hasattr(v, "get") else arguments[n] for n, v in there.items()})
 
@@ -67,6 +71,50 @@ def test_shortest_paths(schedule: str, decider: str) -> None:
             run()
             np.testing.assert_array_equal(distance.get(), expected.astype(np.float32))
             assert count.get()[0] > 1
+
+
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_searches(schedule: str, unique: bool, decider: str) -> None:
+    import cupy
+
+    matrix = rmat(12, per_row=4)
+    wanted, depth = levels(matrix, 0)
+    F = ev.frontier(ev.csr(matrix).to("cuda"), unique=unique)
+    level, depths = cupy.empty(matrix.shape[0], np.int32), cupy.zeros(1, np.int32)
+    plan = breadth_first.plan(F, level, 0, depths, schedule=SCHEDULES[schedule])
+    with plan.bind(F, level, 0, depths) as call:
+        for run in (lambda: plan(F, level, 0, depths), call, call):
+            level.fill(-1)
+            run()
+            np.testing.assert_array_equal(level.get(), wanted)
+            assert depths.get()[0] == depth and len(F) == 0
+
+
+@pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path"])
+def test_no_push_is_lost(schedule: str) -> None:
+    import cupy
+
+    matrix = rmat(10, per_row=4)
+    A, visits = ev.csr(matrix).to("cuda"), cupy.zeros(matrix.shape[1], np.int32)
+    wanted = np.bincount(matrix.indices, minlength=matrix.shape[1])
+    for F, waiting in (
+        (ev.frontier(A, capacity=matrix.nnz), matrix.nnz),
+        (ev.frontier(A, unique=True), int((np.diff(matrix.indptr) > 0).sum())),
+    ):
+        visits.fill(0)
+        everything[schedule](F, A, visits)
+        np.testing.assert_array_equal(visits.get(), wanted)
+        assert len(F) == waiting
+    F = ev.frontier(A)
+    with pytest.raises(ev.InputError, match="frontier: expected at most"):
+        everything[schedule](F, A, visits)
+    other = cupy.cuda.Stream(non_blocking=True)
+    F = ev.frontier(A)
+    cupy.cuda.Device().synchronize()
+    plan = everything.plan(F, A, visits, schedule=schedule)
+    with plan.bind(F, A, visits, stream=other) as call, pytest.raises(ev.InputError):
+        call()
 
 
 def test_from_several_threads(decider: str) -> None:

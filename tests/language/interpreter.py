@@ -294,7 +294,11 @@ def run_phases(phases: Phases, arguments: dict[str, Any], chunk: int = 0) -> Non
 
 def _allocate(it: Interpreter, phases: Phases) -> None:
     counts = {
-        p.path: it.inline(p.layout.num_tiles) for p in phases.phases if not isinstance(p, Once)
+        p.path: it.at(p.path).max_tiles
+        if phases.changes_counts(p)
+        else it.inline(p.layout.num_tiles)
+        for p in phases.phases
+        if not isinstance(p, Once)
     }
     for w in phases.workspaces:
         if w.extent == "one":

@@ -379,7 +379,9 @@ class _TileCutter:
         """Make the pending statements the `leave` of the open pass, or a phase of their own."""
         pending, self.pending = tuple(self.pending), []
         fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
-        hard = tainted((*self.past, *pending), self.cutter.written, fields | self.given)
+        # What a frontier says of the tiles that are walked does not change during the walk.
+        written = {a for a in self.cutter.written if a.path[:-1] != self.loop.path}
+        hard = tainted((*self.past, *pending), written, fields | self.given)
         changed = walk.variables_set(pending) | fields
         keep = sorted((hard & changed & later), key=lambda v: v.name)
         stores, loads = self.keep(keep)

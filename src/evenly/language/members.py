@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 METHODS = {  # name -> (parameters after self, required)
@@ -43,6 +44,25 @@ class Defaults:
     def max_atoms(self: Any) -> int:
         """An upper bound of `num_atoms` that the host knows."""
         return int(self.num_atoms)
+
+
+@dataclass(frozen=True, slots=True)
+class Growing:
+    """What a layout says, in the class attribute `growing`, whose tiles are appended while others are walked.
+
+    swap: the method that runs before each loop over its tiles. push: the method that appends a tile.
+    length: the property that counts the appended ones. hidden: the fields that only these use.
+    """
+
+    swap: str
+    push: str
+    length: str
+    hidden: frozenset[str]
+
+
+def growing(cls: type) -> Growing | None:
+    found: Growing | None = getattr(cls, "growing", None)
+    return found
 
 
 def is_default(name: str, member: Any) -> bool:

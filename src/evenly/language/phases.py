@@ -128,6 +128,15 @@ class Phases:
         """Yield the number of each phase when its turn comes. holds: reads a condition, as the last phase left it."""
         return _order(self.nested, holds)
 
+    def changes_counts(self, phase: Phase) -> bool:
+        """Whether the program itself changes how many tiles the phase walks: those of a frontier."""
+        if isinstance(phase, Once):
+            return False
+        read = (
+            walk.inline_expressions(c) for c in (phase.layout.num_tiles, phase.layout.num_atoms)
+        )
+        return any(isinstance(e, ir.Element) and e.array in self.written for x in read for e in x)
+
     @functools.cached_property
     def nested(self) -> tuple[int | Loop, ...]:
         """The numbers of the phases, with those that are repeated in loops."""

@@ -24,6 +24,7 @@ from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language import ir, walk
+from evenly.layouts.contract import is_layout
 from evenly.schedules import Schedule
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
@@ -151,6 +152,11 @@ def check(plan: Subject, seconds: float | None) -> None:
             given=f"one on {plan.target!r}",
             hint='kernel.plan(..., target="cpu").tune()',
         )
+    pushed = [name for name in plan.outputs if is_layout(plan.binding.arguments[name])]
+    if pushed:
+        expected = "a kernel that changes arrays alone, since copies take their place"
+        given = f"one that pushes to the frontier {pushed[0]}"
+        raise InputError("plan.tune", expected=expected, given=given)
     if plan.debug:
         expected = "a plan without debug=True, whose times mean something"
         raise InputError("plan.tune", expected=expected, given="one with it")

@@ -1,6 +1,17 @@
 """Importing the package fills the table."""
 
-from . import arithmetic, complexes, control, effects, functions, narrow, passes, reductions, rounds
+from . import (
+    arithmetic,
+    complexes,
+    control,
+    effects,
+    frontiers,
+    functions,
+    narrow,
+    passes,
+    reductions,
+    rounds,
+)
 from .table import CASES, Case
 
 __all__ = [
@@ -10,6 +21,7 @@ __all__ = [
     "complexes",
     "control",
     "effects",
+    "frontiers",
     "functions",
     "narrow",
     "passes",

@@ -12,6 +12,7 @@ import pytest
 from tests.batteries import matrices
 from tests.emitting import emitted, typed
 from tests.kernels import SCHEDULES
+from tests.runtime.test_frontiers import breadth_first
 from tests.runtime.test_rounds import bellman_ford
 
 import evenly as ev
@@ -19,6 +20,8 @@ from evenly.language.phases import Phases, Repeat
 from evenly.language.types import BOOL
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.cuda import looping
+from evenly.targets.gpu.emit.unit import Unit
+from evenly.targets.gpu.kernels import emit
 
 pytest.importorskip("cuda.core")
 
@@ -41,6 +44,21 @@ def test_nvrtc_compiles_kernels_with_rounds(schedule: str) -> None:
         assert compiling.cubin(code.source, code.name, "sm_90")
     phases, _ = typed(bellman_ford, args, SCHEDULES[schedule])
     assert len(phases.repeats) == 1
+
+
+@pytest.mark.parametrize("unique", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_nvrtc_compiles_kernels_that_push(schedule: str, wide: bool, unique: bool) -> None:
+    matrix = matrices(np.float32)["stencil"]
+    size = matrix.shape[0]
+    F = ev.frontier(ev.csr(matrix), unique=unique)
+    args = F, np.zeros(size, np.int32), 0, np.zeros(1, np.int32)
+    phases, layouts = typed(breadth_first, args, SCHEDULES[schedule])
+    unit = Unit(phases.name, SCHEDULES[schedule], layouts, phases.outputs, wide)
+    for phase in emit(phases, unit):
+        for code in phase.all_kernels:
+            assert compiling.cubin(code.source, code.name, "sm_90")
 
 
 def test_phases_nest() -> None:

@@ -158,7 +158,7 @@ def _stored_array(cx: Context, target: s.Subscript) -> ir.Array:
     array = expressions.value(cx, target.base)
     if not isinstance(array, ir.Array):
         refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
-    if len(array.path) > 1:
+    if len(array.path) > 1 and array.path[:-1] != cx.changing:
         refuse(
             target.at,
             f"{spoken(array)} belongs to a layout, which is read-only",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .. import ir
 from .. import syntax as s
 from ..diagnostics import refuse
+from ..members import growing
 from ..types import POS
 from . import accumulators, effects, emits, methods, statements
 from .context import Context, Tiles, leaves
@@ -42,6 +45,14 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     def lower() -> None:
         cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]  # a step, at the top level
 
+    if any(growing(held.cls) for held in _held(layout)):
+        refuse(
+            node.iterable.at,
+            f"a loop over {layout.name}, which holds a frontier",
+            "walk the frontier itself: for u in F.tiles()",
+        )
+    if grows := growing(layout.cls):
+        methods.changing(cx, layout, grows.swap, (), node.iterable.at)
     results = accumulators.accumulate_loop(cx, ops, "over tiles", True, lower)
     for name in (*assigned, *targets):
         if name not in ops:
@@ -50,6 +61,14 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
                 "tiles have no order: store it, or accumulate into a variable assigned before the loop",
             )
     accumulators.finish(cx, results, node.at)
+
+
+def _held(layout: LayoutValue) -> Iterator[LayoutValue]:
+    """Yield the layouts in the fields of a layout, and those in theirs."""
+    for value in layout.fields.values():
+        if isinstance(value, LayoutValue):
+            yield value
+            yield from _held(value)
 
 
 def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...]) -> ir.TileLoop:

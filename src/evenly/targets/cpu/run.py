@@ -42,6 +42,11 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # the records of native calls, by phase
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
+        self.growing = {
+            number: [w for w in phases.workspaces if w.extent != "one" and w.layout == phase.path]
+            for number, phase in enumerate(phases.phases)
+            if not isinstance(phase, Once) and phases.changes_counts(phase)
+        }
         many = len(phases.phases) != 1 or phases.workspaces or executable.checks
         self.simple = not many and not executable.functions[0].once  # one native call suffices
         self.driver, threads = workers.driver(), workers.most_threads()
@@ -60,6 +65,7 @@ class Run:
             self.lay_out(workspace)
         for number in executable.phases.order(self.holds):
             function = executable.functions[number]
+            self.lay_out_more(number)
             if function.once:
                 function.call(0, 1, self.address)
                 self.check()
@@ -146,6 +152,12 @@ class Run:
                 self.slots[i] = address(memory)
             elif isinstance(slot, Length) and slot.array.path == array.path:
                 self.slots[i] = memory.shape[slot.axis]
+
+    def lay_out_more(self, number: int) -> None:
+        """Make workspace for the tiles that a phase walks, where phases before it have changed how many these are."""
+        for workspace in self.growing.get(number, ()):
+            if self.shape(workspace)[0] > len(self.kept[workspace.array.path]):
+                self.lay_out(workspace)
 
     def shape(self, workspace: Workspace) -> tuple[int, ...]:
         if workspace.extent == "one":
