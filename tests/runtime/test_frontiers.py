@@ -211,6 +211,36 @@ def test_what_was_not_walked_waits_for_the_next_call() -> None:
     assert np.flatnonzero(seen).tolist() == [7, 12, 290] and len(F) == 0
 
 
+@ev.kernel
+def running_sums(F, before, places):
+    F.push(0)
+    F.push(2)
+    turn = 0
+    while turn < 2:
+        turn += 1
+        for u in F.tiles():
+            for k in F.atoms(u):
+                before[k] = ev.scan(F.value(k), exclusive=True)
+                places[k] = ev.rank(F.value(k) > 1)
+                F.push(F.column(k))
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", SIMT])
+@pytest.mark.parametrize(
+    "schedule", ["thread_mapped", "group_mapped", "merge_path", "nonzero_split"]
+)
+def test_scans_of_what_was_pushed(schedule: str, target: str) -> None:
+    """0 -> 1, 3 and 2 -> 3, 3, and 3 -> 0: the second round walks 1 once and 3 three times."""
+    ends, offsets = np.int32([1, 3, 3, 3, 0]), np.int32([0, 2, 2, 4, 5])
+    G = ev.csr((np.float32([1, 2, 4, 8, 16]), ends, offsets), shape=(4, 4))
+    before, places = np.full(5, -1, np.float32), np.full(5, -1, np.int32)
+    F = ev.frontier(G, capacity=8)
+    running_sums[schedule].on(target)(F, before, places)
+    np.testing.assert_array_equal(before, [0, 1, 0, 4, 0])
+    np.testing.assert_array_equal(places, [0, 0, 0, 1, 0])
+    assert len(F) == 3
+
+
 def test_plans_and_bound_calls() -> None:
     matrix = rmat(7, per_row=4)
     wanted, _ = levels(matrix, 0)
