@@ -131,6 +131,26 @@ def test_debug_checks_every_round() -> None:
         beyond.on("python")(A, np.zeros(4), np.zeros(1))
 
 
+def test_assertions_hold_in_every_round() -> None:
+    @ev.kernel
+    def asserted(A, y):
+        n = 0
+        while n < 3:
+            assert n < 2, "three rounds"
+            n += 1
+            for row in A.tiles():
+                assert n < 3
+                y[row] = n
+
+    A, y = ev.csr(matrices(np.float32)["one atom"]), np.zeros(1)
+    for target, options in ("python", {}), ("cpu", {"debug": True}):
+        with pytest.raises(ev.InputError, match="assert n < 2"):
+            asserted.on(target, **options)(A, y)
+        assert y[0] == 2
+    asserted.on("cpu")(A, y)  # where nothing is checked, assertions are left out
+    assert y[0] == 3
+
+
 def test_lengths_are_checked_before_the_launch() -> None:
     A = ev.csr(matrices(np.float32)["power law"])
     with pytest.raises(ev.InputError, match="y: expected at least 400 elements"):

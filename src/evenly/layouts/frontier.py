@@ -37,10 +37,8 @@ class Frontier(Searched):
     base: Layout
     selected: Array[Index]  # (places,), the tiles of both lists
     offsets: Array[Index]  # (places,), the number of atoms before each of them in its list
-    walked: Array[
-        Index
-    ]  # (4,), of the list that is walked: tiles, atoms, first place; and how many lists were walked
-    pushed: Array  # (2,) int64, of the other list: tiles * 2**32 + atoms; and whether there was no room for a push
+    walked: Array[Index]  # (4,): tiles, atoms, first place of the walked list; lists so far
+    pushed: Array  # (2,) int64: tiles * 2**32 + atoms of the other; whether it overflowed
     places: int  # twice the capacity, and two
     most_atoms: int
 
@@ -154,7 +152,7 @@ class Frontier(Searched):
 class UniqueFrontier(Frontier):
     """A :class:`Frontier` that holds each tile once at a time."""
 
-    marks: Array  # (tiles of the base,) int32: how many lists had been walked when a tile was last pushed, and one
+    marks: Array  # (tiles of the base,) int32: the list that a tile was last pushed to
 
     growing = Growing(
         swap="_swap", length="_waiting", push="push", hidden=Frontier.growing.hidden | {"marks"}
