@@ -21,7 +21,7 @@ def _indent(lines: list[str]) -> list[str]:
 
 # ---- wild: anything that parses ------------------------------------------------------------------
 NAMES = [
-    "A", "B", "S", "x", "y", "z", "b", "m", "n", "s", "none", "row",
+    "A", "B", "S", "F", "x", "y", "z", "b", "m", "n", "s", "none", "row",
     "k", "i", "q", "acc", "total", "square", "both", "pair", "plain", "PAIR", "TABLE", "THING",
     "missing", "sum", "range", "math", "ev",
 ]
@@ -30,7 +30,7 @@ FUNCTIONS = [
     "max", "any", "all", "abs", "len", "range", "int", "float", "bool", "print",
     "enumerate", "math.sqrt", "math.floor", "math.atan2", "math.isnan", "math.foo", "np.float32", "np.int64", "np.sum", "A.value",
     "A.column", "A.row", "A.atoms", "A.tiles", "A.begin", "A.shape", "A.nothing", "B.value", "B.column", "S.atoms",
-    "S.tiles", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
+    "S.tiles", "F.push", "F.tiles", "F.atoms", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
     "ev.thread_index", "ev.group", "q", "x",
 ]
 BINARY = [
