@@ -8,8 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 METHODS = {  # name -> (parameters after self, required)
     "begin": (("tile",), True),
@@ -46,8 +45,7 @@ class Defaults:
         return int(self.num_atoms)
 
 
-@dataclass(frozen=True, slots=True)
-class Growing:
+class Growing(NamedTuple):
     """What a layout says, in the class attribute `growing`, whose tiles are appended while others are walked.
 
     swap: the method that runs before each loop over its tiles. push: the method that appends a tile.

@@ -19,7 +19,15 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 from evenly.language.members import Growing, is_default
 from evenly.language.names import atomic_add, atomic_exch
-from evenly.layouts.contract import Array, Index, Layout, LayoutInstance, is_layout, layout
+from evenly.layouts.contract import (
+    Array,
+    Index,
+    Layout,
+    LayoutInstance,
+    Static,
+    is_layout,
+    layout,
+)
 from evenly.layouts.moving import an_array
 from evenly.layouts.search import Searched
 
@@ -41,6 +49,8 @@ class Frontier(Searched):
     pushed: Array  # (2,) int64: tiles * 2**32 + atoms of the other; whether it overflowed
     places: int  # twice the capacity, and two
     most_atoms: int
+    unique: Static  # 1: a tile that waits is not pushed again
+    marks: Array  # (tiles of the base,) int32, if unique: the list that a tile was last pushed to
 
     delegate = "base"
     valid_of = "base"
@@ -48,7 +58,9 @@ class Frontier(Searched):
         swap="_swap",
         length="_waiting",
         push="push",
-        hidden=frozenset({"selected", "offsets", "walked", "pushed", "places", "most_atoms"}),
+        hidden=frozenset(
+            {"selected", "offsets", "walked", "pushed", "places", "most_atoms", "unique", "marks"}
+        ),
     )
 
     @property
@@ -91,7 +103,12 @@ class Frontier(Searched):
     # ---- in kernels ------------------------------------------------------------------------------
     def push(self, v):
         """Append tile v of the base to the list that the next loop over the tiles walks."""
-        self._append(v)
+        fresh = True
+        if self.unique:
+            now = np.int32(self.walked[3] + 1)
+            fresh = atomic_exch(self.marks, v, now) != now
+        if fresh:
+            self._append(v)
 
     def _append(self, v):
         atoms = np.int64(self.base.end(v) - self.base.begin(v))
@@ -135,7 +152,7 @@ class Frontier(Searched):
     @property
     def may_overflow(self) -> bool:
         """Whether more may be pushed than there is room for."""
-        return True
+        return not self.unique
 
     def check(self) -> None:
         """Raise InputError if a kernel pushed more than there is room for. On a GPU this waits for the device."""
@@ -146,27 +163,6 @@ class Frontier(Searched):
                 given="more",
                 hint="ev.frontier(G, unique=True) keeps duplicates out; capacity= makes more room",
             )
-
-
-@layout
-class UniqueFrontier(Frontier):
-    """A :class:`Frontier` that holds each tile once at a time."""
-
-    marks: Array  # (tiles of the base,) int32: the list that a tile was last pushed to
-
-    growing = Growing(
-        swap="_swap", length="_waiting", push="push", hidden=Frontier.growing.hidden | {"marks"}
-    )
-
-    def push(self, v):
-        """Append tile v of the base to the list that the next loop over the tiles walks, if it is not in it."""
-        now = np.int32(self.walked[3] + 1)
-        if atomic_exch(self.marks, v, now) != now:
-            self._append(v)
-
-    @property
-    def may_overflow(self) -> bool:
-        return False
 
 
 def frontier(
@@ -214,8 +210,6 @@ def _made(base: LayoutInstance, places: int, most: int, unique: bool) -> Frontie
     def zeros(count: int, dtype: type) -> Any:
         return arrays.zeros(np.empty(0) if like is None else like, (count,), dtype)
 
-    cls: Any = UniqueFrontier if unique else Frontier
+    marks = zeros(int(base.max_tiles) if unique else 0, np.int32)
     lists = zeros(places, np.int32), zeros(places, np.int32), zeros(4, np.int64), zeros(2, np.int64)
-    marks = [zeros(int(base.max_tiles), np.int32)] if unique else []
-    made: Frontier = cls(base, *lists, places, most, *marks)
-    return made
+    return Frontier(base, *lists, places, most, int(unique), marks)
