@@ -271,6 +271,39 @@ def test_plans_keep_no_frontier_alive() -> None:
     assert gone() is None
 
 
+def test_kernels_that_emit_are_of_their_own() -> None:
+    """They run twice, and the run that counts has no effects: a while would not end, a list not be walked."""
+
+    @ev.kernel
+    def rounds(A, out):
+        n = 0
+        while n < 3:
+            n += 1
+            for row in A.tiles():
+                out.emit(row)
+
+    @ev.kernel
+    def walks(F, out):
+        for u in F.tiles():
+            out.emit(u)
+
+    @ev.kernel
+    def pushes(A, F, out):
+        for row in A.tiles():
+            F.push(row)
+            out.emit(row)
+
+    A = ev.csr(matrices(np.float32)["one atom"])
+    F = ev.frontier(A)
+    with pytest.raises(
+        ev.KernelError, match="a while around loops over tiles in a kernel that emits"
+    ):
+        rounds.collect(A, np.int32)
+    for kernel, arguments in (walks, (F,)), (pushes, (A, F)):
+        with pytest.raises(ev.KernelError, match="the frontier F in a kernel that emits"):
+            kernel.collect(*arguments, np.int32)
+
+
 def test_constructor_refuses() -> None:
     A = ev.csr(matrices(np.float32)["all equal"])
     with pytest.raises(ev.InputError, match="G: expected a layout, got ndarray; hint: frontier"):

@@ -380,7 +380,9 @@ class _TileCutter:
         pending, self.pending = tuple(self.pending), []
         fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
         # What a frontier says of the tiles that are walked does not change during the walk.
-        written = {a for a in self.cutter.written if a.path[:-1] != self.loop.path}
+        written = {
+            a for a in self.cutter.written if not (a.grows and a.path[:-1] == self.loop.path)
+        }
         hard = tainted((*self.past, *pending), written, fields | self.given)
         changed = walk.variables_set(pending) | fields
         keep = sorted((hard & changed & later), key=lambda v: v.name)

@@ -23,6 +23,7 @@ class Array:
     """An array argument, or an array field of a layout argument (`path` leads to it).
 
     `ids`: whether its integers are ids (a layout's index array), which are weak; otherwise they are data.
+    `grows`: whether it is of a frontier. Kernels then read one part of it, and store into another.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Array:
     ndim: int
     path: Path
     ids: bool = False
+    grows: bool = False
 
 
 class Expr:

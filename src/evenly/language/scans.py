@@ -99,8 +99,7 @@ def check(p: ir.Pass, counts: ir.Accumulator | None = None) -> None:
 
     counts: the running number of what atoms emit, which emits.py checks, too.
     """
-    # A frontier stores into another part of its arrays than the one that says which atoms are walked.
-    written = {a for a in walk.arrays_written(p.body) if len(a.path) == 1}
+    written = {a for a in walk.arrays_written(p.body) if not a.grows}
     changed = {
         v for s in walk.statements(p.body) if isinstance(s, ir.Atomic) for v in walk.assigned(s)
     }

@@ -70,7 +70,7 @@ def _dependences(loop: ir.TileLoop) -> None:
         if (
             isinstance(e, ir.Element)
             and e.array in stored
-            and len(e.array.path) == 1  # a frontier reads and stores different parts of its arrays
+            and not e.array.grows
             and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
         ):
             _refuse(

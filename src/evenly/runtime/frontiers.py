@@ -8,6 +8,7 @@ from typing import Any
 
 from evenly.arguments import Binding
 from evenly.language import ir
+from evenly.language.members import growing
 
 
 def watched(
@@ -15,11 +16,11 @@ def watched(
 ) -> Callable[[], None]:
     """Return `run`, followed by a check of each frontier that `outputs` belong to, if it may overflow.
 
-    No other layout is written. The result keeps no frontier alive.
+    The result keeps no frontier alive.
     """
     changed = dict.fromkeys(path[:-1] for path in outputs if len(path) > 1)
-    frontiers: list[Any] = [binding.layout(path) for path in changed]
-    may = [weakref.ref(f) for f in frontiers if f.may_overflow]
+    layouts: list[Any] = [binding.layout(path) for path in changed]
+    may = [weakref.ref(f) for f in layouts if growing(type(f)) and f.may_overflow]
     return Watched(run, may) if may else run
 
 

@@ -24,7 +24,7 @@ from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language import ir, walk
-from evenly.layouts.contract import is_layout
+from evenly.language.members import growing
 from evenly.schedules import Schedule
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
@@ -152,7 +152,7 @@ def check(plan: Subject, seconds: float | None) -> None:
             given=f"one on {plan.target!r}",
             hint='kernel.plan(..., target="cpu").tune()',
         )
-    pushed = [name for name in plan.outputs if is_layout(plan.binding.arguments[name])]
+    pushed = [n for n in plan.outputs if growing(type(plan.binding.arguments[n]))]
     if pushed:
         expected = "a kernel that changes arrays alone, since copies take their place"
         given = f"one that pushes to the frontier {pushed[0]}"

@@ -7,10 +7,12 @@ later step needs types and none needs Python's names.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import ir, reads
 from .. import syntax as s
+from ..members import growing
 from ..source import Source
 from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
 from . import emits, functions, methods, rounds
@@ -24,9 +26,8 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
     cx = Context(source.captured, frozenset(s.assigned(tree.body)))
     for name, spec in zip(tree.parameters, specs, strict=True):
         cx.env[name] = bind(cx, (name,), spec)
-    cx.counts = any(
-        isinstance(v, LayoutValue) and emits.mode(v) == "count" for v in cx.env.values()
-    )
+    modes = {emits.mode(v) for v in cx.env.values() if isinstance(v, LayoutValue)}
+    cx.counts, cx.emits = "count" in modes, bool(modes - {""})
     rounds.block(cx, tree.body)
     cx.check_fits()
     steps = rounds.steps(cx.block)
@@ -71,5 +72,9 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             return constant(value)
         case LayoutSpec(cls=cls, fields=fields, masked=masked):
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
+            if growing(cls):
+                bound |= {
+                    n: replace(v, grows=True) for n, v in bound.items() if isinstance(v, ir.Array)
+                }
             return LayoutValue(cls, path, bound, masked)
     raise AssertionError(spec)

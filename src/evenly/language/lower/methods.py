@@ -170,6 +170,12 @@ def changing(
     cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
 ) -> Value:
     """Inline a method of a layout that changes the layout's own arrays."""
+    if cx.emits:
+        refuse(
+            at,
+            f"the frontier {layout.name} in a kernel that emits",
+            "emit in a kernel of its own, over a layout that does not grow",
+        )
     outer, cx.changing = cx.changing, layout.path
     try:
         return accessor(cx, layout, name, arguments, at)

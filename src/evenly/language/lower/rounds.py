@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import ir
 from .. import syntax as s
+from ..diagnostics import refuse
 from . import expressions, loops, statements
 from .context import Context, Loop
 
@@ -40,6 +41,12 @@ def _nested(node: s.Stmt) -> list[s.Stmt]:
 
 def lower_rounds(cx: Context, node: s.While) -> None:
     """Lower a while around loops over tiles."""
+    if cx.emits:
+        refuse(
+            node.at,
+            "a while around loops over tiles in a kernel that emits",
+            "emit in a kernel of its own, after this one",
+        )
 
     def lower(frame: Loop) -> None:
         with cx.writing() as test:

@@ -57,10 +57,8 @@ class SimtExecutable(Executable):
         if not self.options.seeds:
             self._run(binding, stored or {}, self.options.seed)
             return
-        paths = sorted(self.program.phases.outputs)
-        outputs = [binding.array(path) for path in paths]
-        # The lists of a frontier are in any order.
-        compared = [a for path, a in zip(paths, outputs, strict=True) if len(path) == 1]
+        outputs = [binding.array(path) for path in sorted(self.program.phases.outputs)]
+        compared = [binding.array(path) for path in self._compared]
         before = [a.copy() for a in outputs]
         first: list[np.ndarray] = []
         for seed in self.options.seeds:
@@ -184,9 +182,13 @@ class SimtExecutable(Executable):
             broken.kind, broken.text, machine.content, origins, broken.kernel, seed, how
         )
 
+    @property
+    def _compared(self) -> list[ir.Path]:
+        """The outputs whose bits must not depend on the order of threads: not the lists of a frontier."""
+        return sorted(a.path for a in self.program.phases.written if not a.grows)
+
     def _compare(self, first: list[np.ndarray], now: list[np.ndarray], seed: int) -> None:
-        paths = sorted(path for path in self.program.phases.outputs if len(path) == 1)
-        for path, a, b in zip(paths, first, now, strict=True):
+        for path, a, b in zip(self._compared, first, now, strict=True):
             if a.tobytes() == b.tobytes():
                 continue
             bits = a.reshape(-1).view(np.uint8).reshape(a.size, -1)
