@@ -28,6 +28,8 @@ COMPUTATIONS = (
     "sddmm",
     "spmv_dot",
     "sssp",
+    "bellman_ford",
+    "bfs",
 )
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")

@@ -37,6 +37,12 @@ def stores(y):
 
 
 @ev.func
+def pushes(F):
+    F.push(0)
+    return 0
+
+
+@ev.func
 def adds(y):
     return ev.atomic_add(y, 0, 1.0)
 

@@ -306,19 +306,29 @@ class Interpreter:
 def run_program(program: ir.Program, arguments: dict[str, Any], chunk: int = 0) -> None:
     it = Interpreter(arguments, chunk)
     with np.errstate(all="ignore"):
-        for step in program.steps:
-            if isinstance(step, ir.Scalars):
-                it.block(step.body)
-            else:
-                it.start(step.accumulators)
-                it.tiles(step.layout, step.tile, lambda body=step.body: it.block(body))  # type: ignore[misc]
+        _run_steps(it, program.steps)
+
+
+def _run_steps(it: Interpreter, steps: tuple[ir.Step, ...]) -> None:
+    for step in steps:
+        if isinstance(step, ir.Rounds):
+            it.block(step.test)
+            while it.env[step.condition]:
+                _run_steps(it, step.steps)
+                it.block(step.test)
+        elif isinstance(step, ir.Scalars):
+            it.block(step.body)
+        else:
+            it.start(step.accumulators)
+            it.tiles(step.layout, step.tile, lambda body=step.body: it.block(body))  # type: ignore[misc]
 
 
 def run_phases(phases: Phases, arguments: dict[str, Any], chunk: int = 0) -> None:
     it = Interpreter(arguments, chunk)
     with np.errstate(all="ignore"):
         _allocate(it, phases)
-        for phase in phases.phases:
+        for number in phases.order(lambda condition: bool(it.workspace[condition.name][0])):
+            phase = phases.phases[number]
             it.env = {}
             if isinstance(phase, Once):
                 it.block(phase.body)
@@ -330,7 +340,11 @@ def run_phases(phases: Phases, arguments: dict[str, Any], chunk: int = 0) -> Non
 
 def _allocate(it: Interpreter, phases: Phases) -> None:
     counts = {
-        p.path: it.inline(p.layout.num_tiles) for p in phases.phases if not isinstance(p, Once)
+        p.path: it.at(p.path).max_tiles
+        if phases.changes_counts(p)
+        else it.inline(p.layout.num_tiles)
+        for p in phases.phases
+        if not isinstance(p, Once)
     }
     for w in phases.workspaces:
         if w.extent == "one":

@@ -7,20 +7,28 @@ from evenly.language.phases import Once, Owned, Phases, Split
 
 
 def program(p: ir.Program) -> str:
+    return "\n".join(_steps(p.steps))
+
+
+def _steps(steps: tuple[ir.Step, ...]) -> list[str]:
     lines: list[str] = []
-    for step in p.steps:
-        if isinstance(step, ir.Scalars):
+    for step in steps:
+        if isinstance(step, ir.Rounds):
+            lines += [f"while {step.condition.name}", *_indented(step.test), "rounds"]
+            lines += [f"  {line}" for line in _steps(step.steps)]
+        elif isinstance(step, ir.Scalars):
             lines += ["once", *_indented(step.body)]
         else:
             lines += [
                 f"tiles {step.tile.name} of {'.'.join(step.path)}{_accumulators(step.accumulators)}",
                 *_indented(step.body),
             ]
-    return "\n".join(lines)
+    return lines
 
 
 def phases(p: Phases) -> str:
     lines = [f"workspace {w.array.name}: {w.array.dtype} a {w.extent}" for w in p.workspaces]
+    lines += [f"repeat {r.first} to {r.last - 1} while {r.condition.name}" for r in p.repeats]
     for phase in p.phases:
         match phase:
             case Once(body=body):

@@ -21,7 +21,7 @@ def _indent(lines: list[str]) -> list[str]:
 
 # ---- wild: anything that parses ------------------------------------------------------------------
 NAMES = [
-    "A", "B", "S", "x", "y", "z", "b", "m", "n", "s", "none", "row",
+    "A", "B", "S", "F", "x", "y", "z", "b", "m", "n", "s", "none", "row",
     "k", "i", "q", "acc", "total", "square", "both", "pair", "plain", "PAIR", "TABLE", "THING",
     "missing", "sum", "range", "math", "ev",
 ]
@@ -30,7 +30,7 @@ FUNCTIONS = [
     "max", "any", "all", "abs", "len", "range", "int", "float", "bool", "print",
     "enumerate", "math.sqrt", "math.floor", "math.atan2", "math.isnan", "math.foo", "np.float32", "np.int64", "np.sum", "A.value",
     "A.column", "A.row", "A.atoms", "A.tiles", "A.begin", "A.shape", "A.nothing", "B.value", "B.column", "S.atoms",
-    "S.tiles", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
+    "S.tiles", "F.push", "F.tiles", "F.atoms", "x.sum", "ev.argmin", "ev.argmax", "ev.first", "ev.reduce", "ev.lanes", "ev.atomic_add", "ev.atomic_min", "ev.atomic_cas",
     "ev.thread_index", "ev.group", "ev.local", "q", "x",
 ]
 BINARY = [
@@ -163,6 +163,7 @@ class Tame:
     atom: str = ""
     fresh: int = 0
     cost: int = 0
+    in_tile: bool = True  # or between the loops over tiles, where `row` is not known
 
     def one(self, *choices: Any) -> Any:
         return self.draw(st.sampled_from(choices))
@@ -199,7 +200,8 @@ class Tame:
     # ---- expressions -----------------------------------------------------------------------------
     def integer(self, depth: int) -> str:
         names = [n for n, kind in self.known.items() if kind == "i"]
-        leaves = ["row", "n", "z[row]", str(self.one(-3, 0, 1, 2, 7)), *names, *names, *self.elements("i")]
+        here = ["row", "n", "z[row]"] if self.in_tile else ["n", "z[1]", "len(x)"]
+        leaves = [*here, str(self.one(-3, 0, 1, 2, 7)), *names, *names, *self.elements("i")]
         if self.atom:
             leaves += [f"A.column({self.atom})", f"z[A.column({self.atom})]", self.atom]
         if depth <= 0:
@@ -231,7 +233,8 @@ class Tame:
     def number(self, depth: int) -> str:
         """A float whose value is a small integer."""
         names = [n for n, kind in self.known.items() if kind == "f"]
-        leaves = ["x[row]", "w[row]", str(self.one("-2.0", "0.0", "1.0", "3.0")), *names, *names, *self.elements("f")]
+        here = ["x[row]", "w[row]"] if self.in_tile else ["x[1]", "(g[0] % 64.0)"]
+        leaves = [*here, str(self.one("-2.0", "0.0", "1.0", "3.0")), *names, *names, *self.elements("f")]
         if self.atom:
             leaves += [f"A.value({self.atom})", f"x[A.column({self.atom})]"]
         if depth <= 0:
@@ -324,7 +327,7 @@ class Tame:
                     leave = [f"if {self.truth(1)}:", f"    {self.one('break', 'continue')}"] if self.one(0, 0, 1) else []
                     return [*self.several(2, lambda: self.assign(False)), *leave, *self.assign(False)]
 
-                return [f"for {i} in range({self.one('3', 'n', '1, 6, 2', '4, 0, -1', 'row % 3')}):", *self.scoped(body)]
+                return [f"for {i} in range({self.one('3', 'n', '1, 6, 2', '4, 0, -1', 'row % 3' if self.in_tile else '2')}):", *self.scoped(body)]
             case "while":
                 i = self.name()
                 self.known[i] = "i"
@@ -415,6 +418,47 @@ class Tame:
             lines += ["g[0] = total", "g[1] = most"]
         return "\n".join(["def kernel(A, x, z, w, n, y, q, out_atom, g):", *_indent(lines)]) + "\n"
 
+    # ---- while around loops over tiles -----------------------------------------------------------
+    def loop_over_tiles(self) -> list[str]:
+        """A loop over tiles that reads the names of the kernel and accumulates into `total` and `most`."""
+        known, frozen = self.known, self.frozen
+        self.known = {n: k for n, k in known.items() if n not in ("total", "most")}
+        self.frozen, self.in_tile = set(self.known), True
+        body = [*self.several(2, self.tile), *self.store()]
+        body += [f"total += {self.value('f', 1)}", f"most = max(most, {self.value('i', 1)})"]
+        self.known, self.frozen, self.in_tile = known, frozen, False
+        return ["for row in A.tiles():", *_indent(body), "total = total % 64.0"]
+
+    def round(self, depth: int) -> list[str]:
+        """A while around loops over tiles, and statements between them."""
+        count = self.name()
+        self.known[count] = "i"
+        self.frozen.add(count)
+
+        def body() -> list[str]:
+            lines = [f"{count} += 1"]
+            for _ in range(self.draw(st.integers(1, 2))):
+                lines += self.several(2, self.simple) if self.one(0, 1) else []
+                lines += self.one(["total = 1.0", "most = -3"], [])
+                lines += self.round(depth - 1) if depth and self.one(0, 0, 1) else self.loop_over_tiles()
+                lines += self.one(["g[0] = total"], ["g[1] = most"], [])
+                lines += self.assign(False) if self.one(0, 1) else []
+            return lines
+
+        more = self.one("", f" and {self.truth(1)}", f" or {count} < 1")
+        lines = [f"{count} = 0", f"while {count} < {self.one('3', '2', '0')}{more}:", *self.scoped(body)]
+        return lines
+
+    def kernel_of_rounds(self) -> str:
+        self.in_tile = False
+        self.known = {"p": "i", "f": "f", "most": "i", "total": "f"}
+        lines = ["p = 3", "f = 1.0", "total = 2.0", "most = -5"]
+        lines += self.several(2, self.simple) if self.one(0, 1) else []
+        lines += self.loop_over_tiles() if self.one(0, 1) else []
+        lines += self.several(2, lambda: self.round(1))
+        lines += ["g[0] = total + f", "g[1] = most + p"]
+        return "\n".join(["def kernel(A, x, z, w, n, y, q, out_atom, g):", *_indent(lines)]) + "\n"
+
 
 @st.composite
 def wild_kernels(draw: Draw, parameters: str) -> str:
@@ -482,3 +526,8 @@ def _at(place: tuple[ast.AST, str, int | None]) -> Any:
 @st.composite
 def tame_kernels(draw: Draw) -> str:
     return textwrap.dedent(Tame(draw).kernel())
+
+
+@st.composite
+def kernels_of_rounds(draw: Draw) -> str:
+    return Tame(draw).kernel_of_rounds()

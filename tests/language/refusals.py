@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from evenly.layouts.bcsr import bcsr
+from evenly.layouts.frontier import frontier
 from evenly.layouts.subset import subset
 from evenly.layouts.uniform import uniform
 
@@ -28,6 +29,8 @@ ARGUMENTS: dict[str, Any] = {
     "A": A,
     "B": bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)),
     "S": subset(A, i32(2, 0)),
+    "F": frontier(A),
+    "UF": uniform(2, frontier(A)),
     "U": uniform(2, A),
     "x": f32(1, 2, 3),
     "y": f32(0, 0, 0),
@@ -404,12 +407,24 @@ LAYOUTS = [
     R("tile", "for k in «A.atoms(1.5)»:\n    pass", "atoms() of a number (float)", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
     R("top", "for v in S.tiles():\n    for k in «S.atoms(v + 1)»:\n        pass", "atoms() of a tile that is not the loop's: Subset renames its tiles", "walk the base layout's atoms"),
     R("top", "«for t in U.tiles():»\n    y[t] = sum(U.value(k) for k in U.atoms(t))", "a kernel on whole tiles of Uniform", "the tiles of ev.uniform cross rows, so nothing of a whole row is known in one"),
+    R("top", "z[0] = «F.pushed»[0]", "Frontier.pushed is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),
+    R("top", "q = «F._swap»()", "Frontier._swap is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),
+    R("tile", "z[row] = «len(F)»", "len(F) in a loop over tiles: others push meanwhile", "ask between the loops over tiles"),
+    R("tile", "«F.push()»", "Frontier.push takes 1 argument, got 0", ""),
+    R("top", "for u in «UF.tiles()»:\n    pass", "a loop over UF, which holds a frontier", "walk the frontier itself: for u in F.tiles()"),
+    R("atoms", "«F.push(0.5)»", "a push of a number (float)", "it takes a tile of the base: an integer"),
 ]
 
 LOOPS_ = [
-    R("tile", "for r in «A.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
-    R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
-    R("top", "for i in range(3):\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; loop around the call for a fixed point"),
+    R("tile", "for r in «A.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "for i in range(3):\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "while n > 2:\n    if n > 5:\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "while n > 2:\n    for i in range(3):\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "for i in range(3):\n    while n > 2:\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "while n > 2:\n    for row in A.tiles():\n        pass\n    if n > 5:\n        «break»", "break in a while around loops over tiles", "make it part of the condition: while going and ..."),
+    R("top", "while n > 2:\n    if n > 5:\n        «continue»\n    for row in A.tiles():\n        pass", "continue in a while around loops over tiles", "each round runs all of its loops over tiles: test inside them"),
+    R("top", "while n > 2:\n    q = 1\n    for row in A.tiles():\n        pass\nz[0] = «q»", "q has no value if the loop does not run", "assign it before the loop"),
     R("top", "for row in «A.tiles(3)»:\n    pass", "tiles() takes no argument, got 1"),
     R("top", "for row in «A.tiles»:\n    pass", "a loop over the method tiles", LOOPS),
     R("top", "for row in «A»:\n    pass", "a loop over the layout A", LOOPS),

@@ -23,7 +23,7 @@ from .building import lowered, made
 from .cases import CASES
 from .cases.table import f32, f64, i32, rows
 from .interpreter import run_phases, run_program
-from .random_kernels import mutated, tame_kernels, wild_kernels
+from .random_kernels import kernels_of_rounds, mutated, tame_kernels, wild_kernels
 from .refusals import ARGUMENTS, CAPTURED
 
 FUNCTIONS = {n: v for n, v in CAPTURED.items() if n not in ("np", "math")}
@@ -102,7 +102,7 @@ def _arguments() -> dict[str, Any]:
 
 
 @settings(max_examples=150)
-@given(text=tame_kernels())
+@given(text=tame_kernels() | kernels_of_rounds())
 def test_every_way_gives_the_same(text: str) -> None:
     note(text)
     function = made(text)
@@ -145,9 +145,16 @@ def test_targets_give_the_same(target: str, text: str) -> None:
     _on(target, text)
 
 
+@TARGETS
+@settings(max_examples=4)
+@given(text=kernels_of_rounds())
+def test_targets_give_the_same_with_rounds(target: str, text: str) -> None:
+    _on(target, text)
+
+
 @pytest.mark.slow
 @TARGETS
 @settings(max_examples=100)
-@given(text=tame_kernels())
+@given(text=tame_kernels() | kernels_of_rounds())
 def test_targets_give_the_same_at_length(target: str, text: str) -> None:
     _on(target, text)

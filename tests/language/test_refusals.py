@@ -55,10 +55,15 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
         "if v > 0:",
         "every path of a function returns the same kind of value",
     ),
+    "pushes": (
+        "a push in pushes, which is called for its value",
+        "F.push(0)",
+        "push in a statement of the kernel itself",
+    ),
     "loops_over_tiles": (
         "a loop over tiles that is not at the top level of the kernel",
         "A.tiles()",
-        "one loop over tiles after the other; loop around the call for a fixed point",
+        "one loop over tiles after the other; a while at the top level may stand around them",
     ),
     "starred": (
         "a starred parameter is not part of the kernel language",
@@ -71,7 +76,7 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
         "kernels compute on numbers",
     ),
 }
-ARGUMENT = {"stores": "y", "adds": "y", "loops_over_tiles": "A"}
+ARGUMENT = {"stores": "y", "adds": "y", "pushes": "F", "loops_over_tiles": "A"}
 IN_PASSES = {"counted"}
 
 
@@ -99,7 +104,7 @@ def test_refused_in_a_function(name: str) -> None:
         if name in IN_PASSES
         else f"y[row] = {call}"
     )
-    kernel = f"def kernel(A, x, y):\n    for row in A.tiles():\n        {store}\n"
+    kernel = f"def kernel(A, F, x, y):\n    for row in A.tiles():\n        {store}\n"
     error = refusal(kernel, ARGUMENTS, **{n: v for n, v in vars(helpers).items() if n[0] != "_"})
     assert error is not None
     assert (error.message, error.hint) == (message, hint)

@@ -10,9 +10,8 @@ from evenly import targets
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.layouts.contract import LayoutInstance
-from evenly.layouts.moving import device_of
+from evenly.layouts.moving import an_array, device_of
 
-from .lengths import an_array
 from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
 from .scatter import scattered
 from .statistics import Statistics, statistics

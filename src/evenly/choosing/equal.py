@@ -36,7 +36,7 @@ def without_offsets(
 
 def sizes(program: ir.Program, binding: Binding) -> dict[str, int]:
     """Return the atoms of each tile of such layouts, by name, without layouts whose offsets the kernel reads itself."""
-    expressions = (e for step in program.steps for e in walk.expressions(step.body))
+    expressions = (e for step in program.pieces for e in walk.expressions(step.body))
     read = {e.array.path for e in expressions if isinstance(e, ir.Element)}
     return {
         name: statistics(value).greatest

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenly.hooks import hook
-from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
@@ -51,14 +50,3 @@ def has_offsets(layout: Any) -> bool:
 def measured_on_gpu(layout: LayoutInstance) -> Sums:
     """Return the same sums for a layout on a GPU, by one small kernel."""
     raise NotImplementedError
-
-
-def an_array(layout: LayoutInstance) -> Any:
-    """Return any array of the layout, to allocate others on the same device."""
-    values = [(spec.kind, getattr(layout, name)) for name, spec in type(layout).__fields__.items()]
-    for kind, value in values:
-        if kind == "layout":
-            return an_array(value)
-        if "array" in kind and arrays.is_array(value):
-            return value
-    raise AssertionError(layout)  # a layout without arrays is in host memory

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance, is_layout
 
 from .lengths import sums
@@ -43,7 +44,8 @@ def statistics(layout: Any) -> Statistics:
     """Return the statistics of a layout's tiles. They are remembered as long as the layout lives."""
     base = getattr(type(layout), "delegate", None)
     own = "offsets" in type(layout).__fields__
-    if base is not None and own and type(layout.offsets) is not np.ndarray:
+    on_gpu = own and type(layout.offsets) is not np.ndarray
+    if base is not None and (on_gpu or growing(type(layout))):
         # A frontier is made anew for each step, on the device. Use the base layout's statistics: nothing is read back.
         return statistics(getattr(layout, base))
     found = _known.get(layout)

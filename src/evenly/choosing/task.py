@@ -60,7 +60,7 @@ def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:
     """Return the task of running a program."""
-    loops = [step for step in program.steps if isinstance(step, ir.TileLoop)]
+    loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
     widths = [8 * struct_words(_numbers(p)) for p in passes]
     streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import Any
 
@@ -59,3 +60,10 @@ def to_where(like: Any, host: np.ndarray[Any, Any]) -> Any:
 
         return torch.from_numpy(host).to(like.device)
     return DeviceArray.from_numpy(host, found.device_id)
+
+
+def wait_for(array: Any) -> None:
+    """Wait for all work on the GPU that holds the array. Do nothing for an array in CPU memory."""
+    found = arrays.view(array)
+    if found.device == "cuda":
+        importlib.import_module("cuda.core").Device(found.device_id).sync()

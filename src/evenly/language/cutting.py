@@ -13,7 +13,7 @@ from .beforehand import known_beforehand
 from .combine import combined
 from .diagnostics import LanguageError, Location, refuse
 from .lower.context import Namer
-from .phases import GridResult, Once, Owned, Phase, Phases, Split, Workspace
+from .phases import GridResult, Once, Owned, Phase, Phases, Repeat, Split, Workspace
 from .scans import running
 from .slicing import has_effects, needed, tainted, written_arrays
 from .spread import spread
@@ -118,26 +118,58 @@ class _Cutter:
     workspaces: list[Workspace] = field(default_factory=list)
     past: list[ir.Stmt] = field(default_factory=list)  # kernel-level, can be computed again
     written: set[ir.Array] = field(default_factory=set)
+    repeats: list[Repeat] = field(default_factory=list)
 
     def run(self) -> Phases:
         self.written = written_arrays(self.program)
-        for step in self.program.steps:
+        for piece in self.program.pieces:
             self.namer.used |= {
-                v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)
+                v.name for v in walk.variables_set(piece.body) | walk.variables_read(piece.body)
             }
-        for i, step in enumerate(self.program.steps):
-            later = {
-                v for rest in self.program.steps[i + 1 :] for v in walk.variables_read(rest.body)
-            }
-            if isinstance(step, ir.Scalars):
-                self.scalars(step, later)
-            elif self.whole:
-                self.owned(step)
-            else:
-                _TileCutter(self, step).run()
+        self.steps(self.program.steps, set())
         return Phases(
-            self.program.name, tuple(self.phases), tuple(self.workspaces), frozenset(self.written)
+            self.program.name,
+            tuple(self.phases),
+            tuple(self.workspaces),
+            frozenset(self.written),
+            tuple(self.repeats),
         )
+
+    def steps(self, steps: tuple[ir.Step, ...], after: set[ir.Var]) -> None:
+        """Take steps in order. after: the variables that are read after all of them."""
+        before: ir.Block = ()  # statements that run together with the first test of the loop that follows them
+        for i, step in enumerate(steps):
+            later = after | _read_in(steps[i + 1 :])
+            if isinstance(step, ir.Rounds):
+                self.rounds(step, before, later)
+                before = ()
+            elif isinstance(step, ir.TileLoop):
+                if self.whole:
+                    self.owned(step)
+                else:
+                    _TileCutter(self, step).run()
+            elif isinstance(next(iter(steps[i + 1 :]), None), ir.Rounds):
+                before = step.body
+            else:
+                self.scalars(step, later)
+
+    def rounds(self, loop: ir.Rounds, before: ir.Block, later: set[ir.Var]) -> None:
+        """Take a while around loops over tiles. What a round leaves to the next, or to what follows, is kept.
+
+        It is tested before the first round, together with the statements `before` it, and at the end of each.
+        """
+        changed = _set_in(loop.steps) & walk.variables_set((*self.past, *before))
+        carried = sorted(changed & (later | _read_in((loop,))), key=lambda v: v.name)
+        stores, loads = self.spill(carried, (ir.Const(0, POS),), "one")
+        condition = self.array(loop.condition, "one")
+        test = ir.Store(condition, (ir.Const(0, POS),), loop.condition)
+        end = (*stores, *loop.test, test)
+        self.scalars(ir.Scalars((*before, *end)), (later | _read_in(loop.steps)) - set(carried))
+        past, first = [*self.past, *loads], len(self.phases)
+        self.past = list(past)
+        self.steps(_followed(loop.steps, end), set())
+        self.past = past
+        self.repeats.append(Repeat(first, len(self.phases), condition))
 
     def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
         """Take kernel-level statements. They run once if they have effects or cannot be computed again.
@@ -228,6 +260,29 @@ class _Cutter:
                 self.past.extend(
                     ir.Assign(v, e) for v, e in zip(acc.fields, acc.identity, strict=True)
                 )
+
+
+def _read_in(steps: tuple[ir.Step, ...]) -> set[ir.Var]:
+    return {v for piece in ir.pieces(steps) for v in walk.variables_read(piece.body)}
+
+
+def _set_in(steps: tuple[ir.Step, ...]) -> set[ir.Var]:
+    """Return the variables of the kernel itself that these steps set."""
+    found: set[ir.Var] = set()
+    for piece in ir.pieces(steps):
+        if isinstance(piece, ir.TileLoop):
+            found |= {v for a in piece.accumulators for v in a.fields}
+        else:
+            found |= walk.variables_set(piece.body)
+    return found
+
+
+def _followed(steps: tuple[ir.Step, ...], block: ir.Block) -> tuple[ir.Step, ...]:
+    """Return the steps with `block` after them, in one launch with the statements at their end."""
+    *first, last = steps
+    if isinstance(last, ir.Scalars):
+        return (*first, ir.Scalars((*last.body, *block)))
+    return (*steps, ir.Scalars(block))
 
 
 @dataclass
@@ -325,7 +380,11 @@ class _TileCutter:
         """Make the pending statements the `leave` of the open pass, or a phase of their own."""
         pending, self.pending = tuple(self.pending), []
         fields = {v for a in self.open.pass_.accumulators for v in a.fields} if self.open else set()
-        hard = tainted((*self.past, *pending), self.cutter.written, fields | self.given)
+        # What a frontier says of the tiles that are walked does not change during the walk.
+        written = {
+            a for a in self.cutter.written if not (a.grows and a.path[:-1] == self.loop.path)
+        }
+        hard = tainted((*self.past, *pending), written, fields | self.given)
         changed = walk.variables_set(pending) | fields
         keep = sorted((hard & changed & later), key=lambda v: v.name)
         stores, loads = self.keep(keep)

@@ -13,7 +13,7 @@ Emit = tuple[ir.Store, tuple[ir.Expr, ...]]  # with the conditions under which i
 
 def check(program: ir.Program) -> None:
     """Check a program that emits. Raises LanguageError."""
-    code = tuple(s for step in program.steps for s in step.body)
+    code = tuple(s for step in program.pieces for s in step.body)
     _in_one_loop(program)
     written = {a for a in walk.arrays_written(code) if not _is_emitted(a)}
     changed = {
@@ -40,7 +40,7 @@ def loop_of(program: ir.Program) -> ir.TileLoop | None:
 
 
 def _loops(program: ir.Program) -> list[ir.TileLoop]:
-    loops = (step for step in program.steps if isinstance(step, ir.TileLoop))
+    loops = (step for step in program.pieces if isinstance(step, ir.TileLoop))
     return [x for x in loops if any(map(_is_emitted, walk.arrays_written(x.body)))]
 
 

@@ -23,6 +23,7 @@ class Array:
     """An array argument, or an array field of a layout argument (`path` leads to it).
 
     `ids`: whether its integers are ids (a layout's index array), which are weak; otherwise they are data.
+    `grows`: whether it is of a frontier. Kernels then read one part of it, and store into another.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Array:
     ndim: int
     path: Path
     ids: bool = False
+    grows: bool = False
 
 
 class Expr:
@@ -441,7 +443,18 @@ class Scalars:
     body: Block
 
 
-Step = TileLoop | Scalars
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """`while condition:` around loops over tiles. Each round runs `test`, which sets `condition`, then `steps`."""
+
+    test: Block
+    condition: Var
+    steps: tuple[Step, ...]
+    at: Location | None = field(default=None, compare=False)
+
+
+Piece = TileLoop | Scalars
+Step = Piece | Rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,3 +486,19 @@ class Program:
     requirements: frozenset[Requirement] = frozenset()
     source_at: Location | None = field(default=None, compare=False)
     meets: Mapping[Meet, Types] = field(default_factory=dict, compare=False)
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The steps in order, with the test and the steps of each while in its place."""
+        return pieces(self.steps)
+
+
+def pieces(steps: tuple[Step, ...]) -> tuple[Piece, ...]:
+    """Return the loops over tiles and the statements in these steps, in order."""
+    found: list[Piece] = []
+    for step in steps:
+        if isinstance(step, Rounds):
+            found += (Scalars(step.test), *pieces(step.steps))
+        else:
+            found.append(step)
+    return tuple(found)

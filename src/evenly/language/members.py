@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 METHODS = {  # name -> (parameters after self, required)
     "begin": (("tile",), True),
@@ -43,6 +43,24 @@ class Defaults:
     def max_atoms(self: Any) -> int:
         """An upper bound of `num_atoms` that the host knows."""
         return int(self.num_atoms)
+
+
+class Growing(NamedTuple):
+    """What a layout says, in the class attribute `growing`, whose tiles are appended while others are walked.
+
+    swap: the method that runs before each loop over its tiles. push: the method that appends a tile.
+    length: the property that counts the appended ones. hidden: the fields that only these use.
+    """
+
+    swap: str
+    push: str
+    length: str
+    hidden: frozenset[str]
+
+
+def growing(cls: type) -> Growing | None:
+    found: Growing | None = getattr(cls, "growing", None)
+    return found
 
 
 def is_default(name: str, member: Any) -> bool:

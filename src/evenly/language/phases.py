@@ -9,6 +9,8 @@ again, are stored in workspace arrays, one entry for each tile.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from . import ir, walk
@@ -93,13 +95,78 @@ Phase = Owned | Split | Once
 
 
 @dataclass(frozen=True, slots=True)
+class Repeat:
+    """The phases from number `first` to `last - 1`, which are repeated while the element of `condition` is true.
+
+    Both the phase before them and the last of them set it.
+    """
+
+    first: int
+    last: int
+    condition: ir.Array
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A `Repeat` as a tree: the numbers of its phases, and the loops inside it."""
+
+    condition: ir.Array
+    body: tuple[int | Loop, ...]
+
+
+@dataclass(frozen=True)
 class Phases:
+    """The phases of a program, in order. repeats: the loops around some of them, which may nest."""
+
     name: str
     phases: tuple[Phase, ...]
     workspaces: tuple[Workspace, ...]
     written: frozenset[ir.Array]
+    repeats: tuple[Repeat, ...] = ()
+
+    def order(self, holds: Callable[[ir.Array], bool]) -> Iterator[int]:
+        """Yield the number of each phase when its turn comes. holds: reads a condition, as the last phase left it."""
+        return _order(self.nested, holds)
+
+    def changes_counts(self, phase: Phase) -> bool:
+        """Whether the program itself changes how many tiles the phase walks: those of a frontier."""
+        if isinstance(phase, Once):
+            return False
+        read = (
+            walk.inline_expressions(c) for c in (phase.layout.num_tiles, phase.layout.num_atoms)
+        )
+        return any(isinstance(e, ir.Element) and e.array in self.written for x in read for e in x)
+
+    @functools.cached_property
+    def nested(self) -> tuple[int | Loop, ...]:
+        """The numbers of the phases, with those that are repeated in loops."""
+        return _nested(0, len(self.phases), self.repeats)
 
     @property
     def outputs(self) -> frozenset[ir.Path]:
         """The paths of the arrays that the program stores into."""
         return frozenset(a.path for a in self.written)
+
+
+def _nested(first: int, last: int, repeats: tuple[Repeat, ...]) -> tuple[int | Loop, ...]:
+    parts: list[int | Loop] = []
+    number = first
+    while number < last:
+        around = next((r for r in repeats if r.first == number), None)
+        if around is None:
+            parts.append(number)
+            number += 1
+        else:
+            inner = tuple(r for r in repeats if around.first < r.first < around.last)
+            parts.append(Loop(around.condition, _nested(around.first, around.last, inner)))
+            number = around.last
+    return tuple(parts)
+
+
+def _order(parts: tuple[int | Loop, ...], holds: Callable[[ir.Array], bool]) -> Iterator[int]:
+    for part in parts:
+        if isinstance(part, Loop):
+            while holds(part.condition):
+                yield from _order(part.body, holds)
+        else:
+            yield part

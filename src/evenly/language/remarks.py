@@ -22,13 +22,13 @@ def quiet(program: ir.Program, target: str, hears: bool) -> ir.Program:
 
     hears: whether the target would run them with debug=True.
     """
-    for step in program.steps:
+    for step in program.pieces:
         for s in walk.statements(step.body):
             if isinstance(s, ir.Print) and s.at is not None:
                 hint = "run it on target 'python' or 'simt'"
                 hint += f", or on {target!r} with debug=True" if hears else ""
                 refuse(s.at, f"print on target '{target}'", hint)
-    return replace(program, steps=tuple(replace(s, body=_silent(s.body)) for s in program.steps))
+    return replace(program, steps=walk.map_steps(program.steps, _silent))
 
 
 def _silent(block: ir.Block) -> ir.Block:

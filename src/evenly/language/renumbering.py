@@ -78,7 +78,7 @@ def _stands(e: ir.Expr, ids: ir.Path, names: frozenset[ir.Var]) -> bool:
 
 def _expressions(program: ir.Program) -> list[ir.Expr]:
     found = [e for body in _bodies(program) for e in walk.expressions(body)]
-    for step in program.steps:
+    for step in program.pieces:
         if isinstance(step, ir.TileLoop):
             code = step.layout
             for inline in (code.num_tiles, code.num_atoms, code.begin, code.end):
@@ -87,4 +87,4 @@ def _expressions(program: ir.Program) -> list[ir.Expr]:
 
 
 def _bodies(program: ir.Program) -> list[ir.Block]:
-    return [step.body for step in program.steps]
+    return [step.body for step in program.pieces]

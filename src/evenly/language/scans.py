@@ -99,7 +99,7 @@ def check(p: ir.Pass, counts: ir.Accumulator | None = None) -> None:
 
     counts: the running number of what atoms emit, which emits.py checks, too.
     """
-    written = walk.arrays_written(p.body)
+    written = {a for a in walk.arrays_written(p.body) if not a.grows}
     changed = {
         v for s in walk.statements(p.body) if isinstance(s, ir.Atomic) for v in walk.assigned(s)
     }

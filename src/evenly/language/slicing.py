@@ -121,4 +121,4 @@ def tainted(block: ir.Block, written: Set[ir.Array], given: Set[ir.Var]) -> set[
 
 def written_arrays(program: ir.Program) -> set[ir.Array]:
     """Return every array that the program stores into, anywhere."""
-    return {a for step in program.steps for a in walk.arrays_written(step.body)}
+    return {a for step in program.pieces for a in walk.arrays_written(step.body)}

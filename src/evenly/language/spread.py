@@ -19,18 +19,18 @@ MOST_SPREAD = 64  # bytes of a local array
 
 def spread(program: ir.Program) -> ir.Program:
     """Return the program without local arrays. Raises LanguageError for one that is too large."""
-    made = [s for step in program.steps for s in walk.statements(step.body) if _makes(s)]
+    made = [s for step in program.pieces for s in walk.statements(step.body) if _makes(s)]
     if not made:
         return program
     for s in made:
         _check_size(s)
     namer = Namer()
-    for step in program.steps:
+    for step in program.pieces:
         namer.used |= {
             v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)
         }
     spreader = _Spreader(namer)
-    steps = tuple(replace(s, body=tuple(spreader.block(s.body))) for s in program.steps)
+    steps = walk.map_steps(program.steps, lambda block: tuple(spreader.block(block)))
     return replace(program, steps=steps)
 
 

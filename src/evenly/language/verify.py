@@ -19,7 +19,7 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
     layouts = [s for s in specs if isinstance(s, LayoutSpec)]
     if any(getattr(s.cls, "emits", "") == "fill" for s in layouts):
         emits.check(program)
-    for step in program.steps:
+    for step in program.pieces:
         if isinstance(step, ir.TileLoop):
             _stores(step)
             _dependences(step)
@@ -70,6 +70,7 @@ def _dependences(loop: ir.TileLoop) -> None:
         if (
             isinstance(e, ir.Element)
             and e.array in stored
+            and not e.array.grows
             and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
         ):
             _refuse(

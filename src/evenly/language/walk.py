@@ -206,6 +206,17 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
     return s
 
 
+def map_steps(steps: tuple[ir.Step, ...], f: Callable[[ir.Block], ir.Block]) -> tuple[ir.Step, ...]:
+    """Rewrite the code of every step of a program, that of steps in a while, too."""
+
+    def one(step: ir.Step) -> ir.Step:
+        if isinstance(step, ir.Rounds):
+            return replace(step, test=f(step.test), steps=map_steps(step.steps, f))
+        return replace(step, body=f(step.body))
+
+    return tuple(map(one, steps))
+
+
 def substitute(
     code: ir.Inline, arguments: tuple[ir.Expr, ...]
 ) -> tuple[ir.Block, tuple[ir.Expr, ...]]:

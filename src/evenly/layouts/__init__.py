@@ -20,6 +20,7 @@ from evenly.layouts.csc import Csc, csc
 from evenly.layouts.csr import Csr, csr
 from evenly.layouts.dia import Dia, dia
 from evenly.layouts.ell import Ell, ell
+from evenly.layouts.frontier import Frontier, frontier
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.layouts.search import Searched
 from evenly.layouts.subset import Subset, subset
@@ -42,6 +43,7 @@ __all__ = [
     "csr",
     "dia",
     "ell",
+    "frontier",
     "is_layout",
     "layout",
     "ragged",
@@ -87,6 +89,9 @@ TABLE: dict[str, Entry] = {
     ),
     "subset": Entry(
         Subset, subset, "some tiles of another layout", "frontiers", "Osama et al. 2023", False
+    ),
+    "frontier": Entry(
+        Frontier, frontier, "tiles that kernels append", "searches of graphs", "Gunrock", False
     ),
 }
 

@@ -60,6 +60,7 @@ On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for layo
 whose counts are in GPU memory (default: the counts); `shape` (rows, columns) if
 there is a field `num_columns`; `to(device)`; `slice(tiles)`.
 `row_kernels = "reason"` (class attribute) refuses kernels on whole tiles.
+`growing` (class attribute) is of evenly's own frontiers, whose tiles kernels append.
 
 :func:`evenly.layouts.checker.check` checks the contract for all layouts.
 

@@ -29,6 +29,17 @@ def device_of(layout: LayoutInstance) -> Device:
     return "cpu"
 
 
+def an_array(layout: LayoutInstance) -> Any:
+    """Return any array of the layout, to allocate others on the same device. None: it has none, and is on "cpu"."""
+    values = [(spec.kind, getattr(layout, name)) for name, spec in type(layout).__fields__.items()]
+    for kind, value in values:
+        if kind == "layout":
+            return an_array(value)
+        if "array" in kind and arrays.is_array(value):
+            return value
+    return None
+
+
 def move(layout: L, device: Device) -> L:
     """Return `layout` with its arrays on `device`, "cpu" or "cuda"; itself if they are there already."""
     if device not in ("cpu", "cuda"):

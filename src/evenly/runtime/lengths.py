@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenly.choosing.lengths import Sums, an_array
+from evenly.choosing.lengths import Sums
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import LayoutInstance
-from evenly.layouts.moving import device_of
+from evenly.layouts.moving import an_array, device_of
 from evenly.layouts.positions import Positions
 from evenly.schedules import ThreadMapped
 

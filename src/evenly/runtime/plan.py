@@ -15,6 +15,7 @@ from evenly.language.reads import Reads
 
 from .bound_call import BoundCall
 from .call_cache import CallCache
+from .frontiers import watched
 from .pickling import plan_parts
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ class Plan:
         self.check_arguments(binding)
         handle = None if stream is None else self._handle(stream)
         run = self._executable.bind(binding, self._usable(binding), handle)
+        run = watched(run, binding, self._outputs)
         return BoundCall(run, (self, binding, stream), f"{self!r}.bind(...)")
 
     def _handle(self, stream: Any) -> int:
@@ -219,7 +221,8 @@ class Plan:
 
     def prepare(self, binding: Binding) -> Any:
         """Return a function that runs the plan on arguments that have been checked."""
-        return self._executable.prepare(binding, self._usable(binding))
+        run = self._executable.prepare(binding, self._usable(binding))
+        return watched(run, binding, self._outputs)
 
     def prepared(self) -> Any:
         """Return a function that runs the plan on its own arguments."""
@@ -328,6 +331,11 @@ class Plan:
         """Bytes of scratch memory that the plan's own arguments need."""
         kept: int = sum(buffer.size for buffer in self._stored.values())
         return self._executable.workspace_bytes(self._binding, self._stored) + kept
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the kernel has a while around loops over tiles, so that some launches are repeated."""
+        return bool(self._phases.repeats)
 
     @property
     def deterministic(self) -> bool:

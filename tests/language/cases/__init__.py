@@ -5,11 +5,13 @@ from . import (
     complexes,
     control,
     effects,
+    frontiers,
     functions,
     local_arrays,
     narrow,
     passes,
     reductions,
+    rounds,
 )
 from .table import CASES, Case
 
@@ -20,9 +22,11 @@ __all__ = [
     "complexes",
     "control",
     "effects",
+    "frontiers",
     "functions",
     "local_arrays",
     "narrow",
     "passes",
     "reductions",
+    "rounds",
 ]

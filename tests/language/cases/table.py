@@ -10,6 +10,7 @@ integers where they are added up: then every order of adding gives the same bits
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ import numpy as np
 
 from evenly.layouts.contract import is_layout
 from evenly.layouts.csr import Csr
+from evenly.layouts.frontier import Frontier
 from tests.batteries import array, readable
 
 
@@ -80,6 +82,9 @@ def _fresh(value: Any) -> Any:
         return value.start.copy()
     if isinstance(value, np.ndarray):
         return value.copy()
+    if isinstance(value, Frontier):
+        fields = {n: _fresh(getattr(value, n)) for n in value.growing.hidden}
+        return dataclasses.replace(value, **fields)
     return value
 
 

@@ -7,13 +7,15 @@ later step needs types and none needs Python's names.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import ir, reads
 from .. import syntax as s
+from ..members import growing
 from ..source import Source
 from ..specs import ArraySpec, LayoutSpec, ScalarSpec, Spec, StaticSpec
-from . import emits, functions, methods, statements
+from . import emits, functions, methods, rounds
 from .arithmetic import constant
 from .context import Context
 from .values import LayoutValue, ScheduleValue, Static, Value
@@ -24,15 +26,12 @@ def lower_kernel(source: Source, tree: s.Function, specs: tuple[Spec, ...]) -> i
     cx = Context(source.captured, frozenset(s.assigned(tree.body)))
     for name, spec in zip(tree.parameters, specs, strict=True):
         cx.env[name] = bind(cx, (name,), spec)
-    cx.counts = any(
-        isinstance(v, LayoutValue) and emits.mode(v) == "count" for v in cx.env.values()
-    )
-    for node in tree.body:
-        cx.top_level = isinstance(node, s.For)
-        statements.lower(cx, node)
-        cx.top_level = False
+    modes = {emits.mode(v) for v in cx.env.values() if isinstance(v, LayoutValue)}
+    cx.counts, cx.emits = "count" in modes, bool(modes - {""})
+    rounds.block(cx, tree.body)
     cx.check_fits()
-    return ir.Program(tree.name, _steps(cx.block), frozenset(cx.requirements), tree.at, cx.meets)
+    steps = rounds.steps(cx.block)
+    return ir.Program(tree.name, steps, frozenset(cx.requirements), tree.at, cx.meets)
 
 
 def lower_layout(layout_spec: LayoutSpec, path: ir.Path) -> tuple[Context, LayoutValue]:
@@ -73,22 +72,9 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             return constant(value)
         case LayoutSpec(cls=cls, fields=fields, masked=masked):
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
+            if growing(cls):
+                bound |= {
+                    n: replace(v, grows=True) for n, v in bound.items() if isinstance(v, ir.Array)
+                }
             return LayoutValue(cls, path, bound, masked)
     raise AssertionError(spec)
-
-
-def _steps(block: list[Any]) -> tuple[ir.Step, ...]:
-    """Cut the top level of a kernel at its loops over tiles."""
-    steps: list[ir.Step] = []
-    scalars: list[ir.Stmt] = []
-    for item in block:
-        if isinstance(item, ir.TileLoop):
-            if scalars:
-                steps.append(ir.Scalars(tuple(scalars)))
-                scalars = []
-            steps.append(item)
-        else:
-            scalars.append(item)
-    if scalars:
-        steps.append(ir.Scalars(tuple(scalars)))
-    return tuple(steps)

@@ -15,6 +15,7 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import Func
 from ..intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS
+from ..members import growing
 from ..types import (
     DATA_TYPES,
     POS,
@@ -289,6 +290,14 @@ def _len(cx: Context, node: s.Call) -> Value:
         return constant(len(v))
     if isinstance(v, LocalArray):
         return constant(v.var.length)
+    if isinstance(v, LayoutValue) and (grows := growing(v.cls)):
+        if cx.tiles is not None:
+            refuse(
+                node.at,
+                f"len({v.name}) in a loop over tiles: others push meanwhile",
+                "ask between the loops over tiles",
+            )
+        return methods.property_of(cx, v, grows.length, node.at)
     hint = ""
     if isinstance(v, Iterable) and v.kind == "atoms":
         hint = "sum(1 for k in A.atoms(tile)) counts them"
@@ -312,7 +321,8 @@ def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
         array_node, index_node, *value_nodes = node.arguments
         target = s.Subscript(node.at, array_node, (index_node,))
         array = expressions.value(cx, array_node)
-        if not isinstance(array, ir.Array) or len(array.path) > 1:
+        own = isinstance(array, ir.Array) and array.path[:-1] in ((), cx.changing)
+        if not isinstance(array, ir.Array) or not own:
             refuse(
                 array_node.at,
                 f"an atomic on {describe(array)}",

@@ -102,6 +102,8 @@ class Context:
     pure: str = ""  # why effects are refused here; "" if they are not
     in_lanes: bool = False
     counts: bool = False  # the program counts what tiles emit, and has no other effects
+    emits: bool = False  # the program emits, or counts what would be emitted
+    changing: ir.Path = ()  # the layout whose own method is being inlined that may change its arrays
     ended: bool = False  # the rest of this block is unreachable
     calls: tuple[str, ...] = ()
     at: Location | None = None  # the code being lowered; emitted statements get this location

@@ -45,7 +45,10 @@ def inline(
         None,
     )
     cx.calls = (*cx.calls, name)
-    cx.pure = f"in {tree.name}, which is called for its value"
+    if not (
+        cx.changing and isinstance(arguments[0], LayoutValue) and arguments[0].path == cx.changing
+    ):
+        cx.pure = f"in {tree.name}, which is called for its value"
     try:
         for parameter, default in defaults.items():
             if parameter not in bound:

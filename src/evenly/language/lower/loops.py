@@ -8,7 +8,17 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT, promote
-from . import accumulators, effects, expressions, local_arrays, methods, passes, statements, tiles
+from . import (
+    accumulators,
+    effects,
+    expressions,
+    local_arrays,
+    methods,
+    passes,
+    rounds,
+    statements,
+    tiles,
+)
 from .arithmetic import constant
 from .context import Context, Loop, leaves, rebuild, same_shape
 from .values import Forbidden, Iterable, Value, describe
@@ -154,6 +164,10 @@ def lower_yield(cx: Context, node: s.Yield) -> None:
 
 
 def lower_while(cx: Context, node: s.While) -> None:
+    if cx.top_level and (cx.loop is None or cx.loop.kind == "rounds") and rounds.walks_tiles(node):
+        rounds.lower_rounds(cx, node)
+        return
+
     def lower(frame: Loop) -> None:
         with cx.writing() as before:
             test = expressions.condition(cx, node.condition)
@@ -256,6 +270,14 @@ def leave(cx: Context, node: s.Break | s.Continue) -> None:
             node.at,
             f"{word} out of the loop over tiles: tiles have no order",
             "put the rest of the body under an if",
+        )
+    if cx.loop.kind == "rounds":
+        refuse(
+            node.at,
+            f"{word} in a while around loops over tiles",
+            "make it part of the condition: while going and ..."
+            if word == "break"
+            else "each round runs all of its loops over tiles: test inside them",
         )
     if cx.loop.kind == "lanes" and word == "break":
         refuse(

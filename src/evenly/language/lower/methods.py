@@ -13,8 +13,8 @@ from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
-from ..members import HOST_METHODS, accessor_takes, accessors, is_default
-from ..types import POS
+from ..members import HOST_METHODS, accessor_takes, accessors, growing, is_default
+from ..types import POS, WEAK_INT
 from . import functions, hints
 from .arithmetic import cast, constant
 from .context import Context
@@ -37,6 +37,13 @@ def has_default(layout: LayoutValue, name: str) -> bool:
 
 # ---- attributes --------------------------------------------------------------------------------
 def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
+    grows = growing(layout.cls)
+    if grows and not cx.positions and (name in grows.hidden or name.startswith("_")):
+        refuse(
+            at,
+            f"{layout.cls.__name__}.{name} is for the frontier itself",
+            "kernels have push, len(F), tiles, atoms and what its base has",
+        )
     if name in layout.fields:
         return layout.fields[name]
     if name in HOST_METHODS or is_pythons(name):
@@ -95,6 +102,14 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
         return Iterable("tiles", owner, (), at)
     if method.name == "atoms":
         return _atoms(cx, owner, arguments, at)
+    grows = growing(owner.cls)
+    if grows and method.name == grows.push and not cx.positions:
+        if cx.pure:
+            refuse(at, f"a push {cx.pure}", "push in a statement of the kernel itself")
+        for v in arguments:
+            if not isinstance(v, ir.Expr) or not v.type.is_integer:
+                refuse(at, f"a push of {describe(v)}", "it takes a tile of the base: an integer")
+        return changing(cx, owner, grows.push, arguments, at)
     return accessor(cx, owner, method.name, arguments, at)
 
 
@@ -149,6 +164,30 @@ def accessor(
     result = run(cx, layout, function, arguments, at)
     bound = getattr(layout.cls, "id_bounds", {}).get(name)
     return result if bound is None else cx.below(result, layout, bound)
+
+
+def changing(
+    cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
+) -> Value:
+    """Inline a method of a layout that changes the layout's own arrays."""
+    if cx.emits:
+        refuse(
+            at,
+            f"the frontier {layout.name} in a kernel that emits",
+            "emit in a kernel of its own, over a layout that does not grow",
+        )
+    outer, cx.changing = cx.changing, layout.path
+    try:
+        return accessor(cx, layout, name, arguments, at)
+    finally:
+        cx.changing = outer
+
+
+def property_of(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
+    """Return a property of a layout, as an integer that is weak, as lengths are."""
+    v = run(cx, layout, reads.member_of(layout.cls, name).fget, (), at)
+    assert isinstance(v, ir.Expr)
+    return cast(v, WEAK_INT)
 
 
 def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:

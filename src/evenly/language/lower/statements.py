@@ -170,7 +170,7 @@ def _held(cx: Context, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 def _stored_array(cx: Context, array: Value, target: s.Subscript) -> ir.Array:
     if not isinstance(array, ir.Array):
         refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
-    if len(array.path) > 1:
+    if len(array.path) > 1 and array.path[:-1] != cx.changing:
         refuse(
             target.at,
             f"{spoken(array)} belongs to a layout, which is read-only",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .. import ir
 from .. import syntax as s
 from ..diagnostics import refuse
+from ..members import growing
 from ..types import POS
 from . import accumulators, effects, emits, methods, statements
 from .context import Context, Tiles, leaves
@@ -25,11 +28,12 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
 
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     """Lower `for tile in L.tiles():` at the top level of a kernel."""
-    if cx.tiles is not None or cx.loop is not None or cx.pure or not cx.top_level:
+    within = cx.loop is not None and cx.loop.kind != "rounds"
+    if cx.tiles is not None or within or cx.pure or not cx.top_level:
         refuse(
             node.iterable.at,
             "a loop over tiles that is not at the top level of the kernel",
-            "one loop over tiles after the other; loop around the call for a fixed point",
+            "one loop over tiles after the other; a while at the top level may stand around them",
         )
     assert over.layout is not None
     layout: LayoutValue = over.layout
@@ -41,6 +45,14 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     def lower() -> None:
         cx.emit(_loop(cx, node, layout, body))  # type: ignore[arg-type]  # a step, at the top level
 
+    if any(growing(held.cls) for held in _held(layout)):
+        refuse(
+            node.iterable.at,
+            f"a loop over {layout.name}, which holds a frontier",
+            "walk the frontier itself: for u in F.tiles()",
+        )
+    if grows := growing(layout.cls):
+        methods.changing(cx, layout, grows.swap, (), node.iterable.at)
     results = accumulators.accumulate_loop(cx, ops, "over tiles", True, lower)
     for name in (*assigned, *targets):
         if name not in ops:
@@ -49,6 +61,14 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
                 "tiles have no order: store it, or accumulate into a variable assigned before the loop",
             )
     accumulators.finish(cx, results, node.at)
+
+
+def _held(layout: LayoutValue) -> Iterator[LayoutValue]:
+    """Yield the layouts in the fields of a layout, and those in theirs."""
+    for value in layout.fields.values():
+        if isinstance(value, LayoutValue):
+            yield value
+            yield from _held(value)
 
 
 def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...]) -> ir.TileLoop:
@@ -63,6 +83,7 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         if isinstance(v, accumulators.Accumulating) and v.grid and v.accumulator is not None
     ]
     cx.top_level = False
+    rounds, cx.loop = cx.loop, None
     with cx.writing() as block:
         cx.tiles = Tiles(layout, tile, tile)
         cx.tiles.id = methods.tile_id(cx, layout, tile)
@@ -71,7 +92,7 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         ids = leaves(cx.tiles.id)
         emitting = cx.tiles.emitting
         cx.tiles = None
-    cx.top_level = True
+    cx.top_level, cx.loop = True, rounds
     cx.env = env
     effects.check(tuple(block), "tiles", (tile, *ids))
     body_ = emits.close_tile(emitting, tile, block, node.at)

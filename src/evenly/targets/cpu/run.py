@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenly.interop.arrays import address
+from evenly.language.ir import Array
 from evenly.language.phases import Once, Workspace
 
 from . import workers
@@ -41,6 +42,11 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # the records of native calls, by phase
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
+        self.growing = {
+            number: [w for w in phases.workspaces if w.extent != "one" and w.layout == phase.path]
+            for number, phase in enumerate(phases.phases)
+            if not isinstance(phase, Once) and phases.changes_counts(phase)
+        }
         many = len(phases.phases) != 1 or phases.workspaces or executable.checks
         self.simple = not many and not executable.functions[0].once  # one native call suffices
         self.driver, threads = workers.driver(), workers.most_threads()
@@ -57,7 +63,9 @@ class Run:
         self.clear_records(1)
         for workspace in executable.phases.workspaces:
             self.lay_out(workspace)
-        for number, function in enumerate(executable.functions):
+        for number in executable.phases.order(self.holds):
+            function = executable.functions[number]
+            self.lay_out_more(number)
             if function.once:
                 function.call(0, 1, self.address)
                 self.check()
@@ -67,6 +75,10 @@ class Run:
                 self.natively(number, function)
         for workspace in executable.phases.workspaces:
             del self.kept[workspace.array.path]  # it may have an element for each row of a matrix
+
+    def holds(self, condition: Array) -> bool:
+        """Return the condition of a while around loops over tiles, as the last phase has left it."""
+        return bool(self.kept[condition.path][0])
 
     # ---- phases ----------------------------------------------------------------------------------
     def natively(self, number: int, function: Function) -> None:
@@ -140,6 +152,12 @@ class Run:
                 self.slots[i] = address(memory)
             elif isinstance(slot, Length) and slot.array.path == array.path:
                 self.slots[i] = memory.shape[slot.axis]
+
+    def lay_out_more(self, number: int) -> None:
+        """Make workspace for the tiles that a phase walks, where phases before it have changed how many these are."""
+        for workspace in self.growing.get(number, ()):
+            if self.shape(workspace)[0] > len(self.kept[workspace.array.path]):
+                self.lay_out(workspace)
 
     def shape(self, workspace: Workspace) -> tuple[int, ...]:
         if workspace.extent == "one":

@@ -8,9 +8,11 @@ from evenly.arguments import Binding
 from evenly.interop.arrays import view
 from evenly.interop.device_array import DeviceArray, device_empty
 from evenly.targets.contract import Copies
+from evenly.timing.calls import CallClock
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import Clock
 
+from .compile import require
 from .place import device_at
 
 
@@ -33,4 +35,17 @@ class CudaCopies(Copies):
             copy.copy_from(self.sources[name], stream)
 
     def clock(self, plan: Any) -> Clock:
+        if plan.repeats:
+            return self.clock_of_calls(plan)
         return GraphClock(plan.launches, self.restore if self.restored else None)
+
+    def clock_of_calls(self, plan: Any) -> Clock:
+        """Return the host's clock around calls of `plan`. A graph with loops cannot be part of a clock's graph."""
+        device = require().Device()
+
+        def before() -> None:
+            if self.restored:
+                self.restore(device.default_stream)
+            device.sync()
+
+        return CallClock(plan.prepared(), device.sync, before)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.errors import InputError
 from evenly.interop.streams import current, reader
 from evenly.language import ir
 from evenly.language.phases import Phases
@@ -16,11 +17,12 @@ from evenly.schedules.contract import Schedule
 from evenly.targets.contract import Executable
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.emit.code import KernelCode
-from evenly.targets.gpu.launching import Addresses, Program, Scratch, Step
+from evenly.targets.gpu.launching import Addresses, Program, Run, Scratch, Step
 
 from .compile import cubin, require
 from .graph import graphed
 from .loading import load
+from .looping import Looping, graph_with_loops
 from .memory import DeviceMemory
 from .place import device_at, gpu_of
 from .prepared import Prepared
@@ -68,19 +70,18 @@ class CudaExecutable(Executable):
         self._lock, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
-    def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared:
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared | Looping:
         """Return the launches for these arguments, on the caller's current stream. They may be called many times."""
         device, stream = self.place(binding)
-        launches = self._launches(binding, stored or {}, device, stream, self._workspace)
-        return Prepared(launches, device, stream, self._turn)
+        return self._prepared(binding, stored or {}, device, stream, self._workspace, self._turn)
 
     def bind(
         self, binding: Binding, stored: Stored | None = None, stream: int | None = None
     ) -> Callable[[], None]:
         """Return the launches as a CUDA graph, on this stream, with scratch memory that no other call uses."""
         device, at = self.place(binding, stream)
-        launches = self._launches(binding, stored or {}, device, at, Workspace())
-        return graphed(Prepared(launches, device, at, threading.Lock()))
+        run = self._prepared(binding, stored or {}, device, at, Workspace(), threading.Lock())
+        return run if isinstance(run, Looping) else graphed(run)
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
         """Return a function that reads the caller's current stream, on which a call also depends."""
@@ -88,8 +89,17 @@ class CudaExecutable(Executable):
         return (reader([v.owner for v in views], views[0].device_id if views else 0),)
 
     def launches(self, binding: Binding, stored: Stored | None = None) -> list[Launch]:
-        """Return the launches for these arguments, in order."""
-        return self._launches(binding, stored or {}, *self.place(binding), self._workspace)
+        """Return the launches for these arguments, in order. Raises InputError if some of them are in a loop."""
+        if self.program.phases.repeats:
+            raise InputError(
+                "plan.launches",
+                expected="a kernel without a while around loops over tiles",
+                given="one whose launches are repeated",
+                hint="call the plan, or plan.bind(...): both are one launch",
+            )
+        at = self.place(binding)
+        _, _, launches = self._launches(binding, stored or {}, *at, self._workspace)
+        return launches
 
     def store(self, binding: Binding) -> Stored:
         """Make a partition for each of these layouts, which later launches on them can reuse."""
@@ -125,14 +135,34 @@ class CudaExecutable(Executable):
         return self.program.run(binding, gpu_of(device.device_id), stored or {}).workspace_bytes
 
     # ---- launches --------------------------------------------------------------------------------
+    def _prepared(
+        self,
+        binding: Binding,
+        stored: Stored,
+        device: Any,
+        stream: Any,
+        workspace: Workspace,
+        turn: threading.Lock,
+    ) -> Prepared | Looping:
+        run, scratch, launches = self._launches(binding, stored, device, stream, workspace)
+        prepared, phases = Prepared(launches, device, stream, turn), self.program.phases
+        if not phases.repeats:
+            return prepared
+        assert scratch is not None
+        turns = [step.turn for step in run.steps]
+        at = {r.condition: run.scratch.pieces[r.condition.path].offset for r in phases.repeats}
+        graph = graph_with_loops(launches, turns, phases, device, scratch.handle, at)
+        return Looping(prepared, turns, phases, stream, scratch, at, graph)
+
     def _launches(
         self, binding: Binding, stored: Stored, device: Any, stream: Any, workspace: Workspace
-    ) -> list[Launch]:
+    ) -> tuple[Run, DeviceMemory | None, list[Launch]]:
         run = self.program.run(binding, gpu_of(device.device_id), stored)
         at = device.device_id, int(stream.handle)
         memory = workspace.memory("scratch", run.scratch.nbytes, *at)
         held = LaunchMemory(memory, workspace.memory("cells", run.zeros, *at), stored)
-        return [self._launch(step, binding, run.scratch, held, device) for step in run.steps]
+        launches = [self._launch(step, binding, run.scratch, held, device) for step in run.steps]
+        return run, memory, launches
 
     def _launch(
         self, step: Step, binding: Binding, scratch: Scratch | None, held: LaunchMemory, device: Any

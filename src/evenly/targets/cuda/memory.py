@@ -39,12 +39,13 @@ class DeviceMemory:
             driver.cuMemsetD8(pointer, 0, size)
             driver.cuStreamSynchronize(driver.CUstream(0))
 
-    def read(self, count: int) -> bytes:
-        """Copy the first `count` bytes to the host. This waits for the device."""
+    def read(self, count: int, start: int = 0) -> bytes:
+        """Copy `count` bytes from `start` on to the host. This waits for the device."""
         from cuda.bindings import driver
 
         out = bytearray(count)
-        (error,) = driver.cuMemcpyDtoH(np.frombuffer(out, np.uint8).ctypes.data, self.handle, count)
+        there = np.frombuffer(out, np.uint8).ctypes.data
+        (error,) = driver.cuMemcpyDtoH(there, self.handle + start, count)
         if error != driver.CUresult.CUDA_SUCCESS:
             raise InternalError(f"a copy from the device failed: {error.name}")
         return bytes(out)

@@ -31,18 +31,18 @@ class Prepared:
         "_arguments",
         "_kept",
         "_launch",
-        "_turn",
         "device",
         "items",
         "only_device",
         "stream",
+        "turn",
     )
 
     def __init__(self, launches: list[Launch], device: Any, stream: Any, turn: Lock) -> None:
         from cuda.bindings import driver
 
         self.only_device = only_one_device()
-        self._launch, self._turn = driver.cuLaunchKernel, turn
+        self._launch, self.turn = driver.cuLaunchKernel, turn
         self.device, self.stream = device, driver.CUstream(int(stream.handle))
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
@@ -63,13 +63,14 @@ class Prepared:
         if not self.only_device:
             self.device.set_current()
         if len(self.items) == 1:
-            self._launch_in_order()
+            self.launch(self.items)
         else:
-            with self._turn:
-                self._launch_in_order()
+            with self.turn:
+                self.launch(self.items)
 
-    def _launch_in_order(self) -> None:
-        for item in self.items:
+    def launch(self, items: list[tuple[Any, ...]]) -> None:
+        """Launch some of `items`, in order. The caller holds `turn`."""
+        for item in items:
             (error,) = self._launch(*item)
             if error:
                 # Most often, the thread has no context yet.

@@ -36,12 +36,14 @@ class Step:
     """One kernel launch of a run.
 
     phase, number: the phase that the kernel belongs to, and its number. sizing: how that phase is launched.
+    turn: the number of the phase with which it is launched (`Phases.order`): an earlier one, if it prepares a loop.
     """
 
     kernel: KernelCode
     phase: PhaseCode
     number: int
     sizing: Sizing
+    turn: int
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -127,14 +129,26 @@ class Program:
     def _steps(self, sized: list[Sized], stored: Paths) -> list[Step]:
         made = set(stored)
         steps: list[Step] = []
+        first_of = {r.first: r.last for r in self.phases.repeats}
         for number, (code, sizing) in enumerate(sized):
-            partition = code.partition
-            if partition and partition.needed and code.path not in made:
-                steps += _launched(partition.kernels, code, number, sizing)
-                if partition.kept:
-                    made.add(code.path)
+            steps += self._partition(number, code, sizing, number, made)
             steps += _launched(code.kernels, code, number, sizing)
+            # A loop may run no round, and then nothing in it makes what later phases use, too.
+            for ahead in range(number + 1, first_of.get(number + 1, 0)):
+                if (partition := sized[ahead][0].partition) and partition.kept:
+                    steps += self._partition(ahead, *sized[ahead], number, made)
         return steps
+
+    def _partition(
+        self, number: int, code: PhaseCode, sizing: Sizing, turn: int, made: set[ir.Path]
+    ) -> Iterator[Step]:
+        """Yield the launches that make the partition of a phase, if it needs one that is not `made`."""
+        partition = code.partition
+        if partition and partition.needed and code.path not in made:
+            if partition.kept:
+                made.add(code.path)
+            for step in _launched(partition.kernels, code, number, sizing):
+                yield replace(step, turn=turn)
 
     def partition_steps(self, binding: Binding, gpu: Gpu) -> Iterator[Step]:
         """Yield the launches that make the partitions that a plan may store, layout by layout."""
@@ -216,7 +230,7 @@ def _launched(
     """Yield a step for each of these kernels of a phase whose grid is not empty."""
     for kernel in kernels:
         if sizing.grids[kernel.grid][0] > 0:
-            yield Step(kernel, code, number, sizing)
+            yield Step(kernel, code, number, sizing, number)
 
 
 def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from evenly.interop import arrays
 from evenly.language import reads
-from evenly.language.members import accessor_takes, is_default
+from evenly.language.members import accessor_takes, growing, is_default
 from evenly.layouts.contract import LayoutInstance, masks
 
 from .arrays import CheckedArray
@@ -54,6 +54,9 @@ class Seen:
     def __getattr__(self, name: str) -> Any:
         return view_of(self).member(name)
 
+    def __len__(self) -> int:
+        return view_of(self).length()
+
 
 _VIEW = hidden("view")
 
@@ -78,7 +81,9 @@ class LayoutView:
 
     # ---- loops -----------------------------------------------------------------------------------
     def tiles(self) -> Iterator[Any]:
-        walk = self._walk
+        walk, grows = self._walk, growing(self._class)
+        if grows:
+            self._run(grows.swap)
         try:
             for position in range(int(self.seen.num_tiles)):
                 walk.tiles, walk.position = self, position
@@ -109,6 +114,12 @@ class LayoutView:
             known = self._defaults[name] = is_default(name, reads.member_of(self._class, name))
         return known
 
+    def length(self) -> int:
+        """Return how many tiles of a frontier wait to be walked."""
+        grows = growing(self._class)
+        assert grows is not None  # of other layouts it is refused
+        return int(self.member(grows.length))
+
     # ---- fields, properties, accessors -----------------------------------------------------------
     def member(self, name: str) -> Any:
         """Return a member. A field or accessor is looked up once; a property is computed each time."""
@@ -131,7 +142,9 @@ class LayoutView:
             return LayoutView(value, path, self._walk).seen
         if "array" not in kind:
             return int(value)
-        return CheckedArray(value, path, ids=kind == "index_array", writable=False)
+        grows = growing(self._class)
+        written = grows is not None and name in grows.hidden
+        return CheckedArray(value, path, ids=kind == "index_array", writable=written)
 
     def _accessor(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         takes_tile, _ = accessor_takes(function)

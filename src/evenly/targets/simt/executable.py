@@ -6,7 +6,7 @@ import functools
 import itertools
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -58,6 +58,7 @@ class SimtExecutable(Executable):
             self._run(binding, stored or {}, self.options.seed)
             return
         outputs = [binding.array(path) for path in sorted(self.program.phases.outputs)]
+        compared = [binding.array(path) for path in self._compared]
         before = [a.copy() for a in outputs]
         first: list[np.ndarray] = []
         for seed in self.options.seeds:
@@ -65,12 +66,13 @@ class SimtExecutable(Executable):
                 array[...] = held
             self._run(binding, stored or {}, seed)
             if not first:
-                first = [a.copy() for a in outputs]
-            self._compare(first, outputs, seed)
+                first = [a.copy() for a in compared]
+            self._compare(first, compared, seed)
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
         run = self.program.run(binding, EMULATED, stored)
-        self._execute(run.steps, binding, memory_of(run, stored), seed)
+        memory = memory_of(run, stored)
+        self._execute(self._in_order(run.steps, memory), binding, memory, seed)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one for each layout."""
@@ -99,11 +101,23 @@ class SimtExecutable(Executable):
         """
         run = self.program.run(binding, measured(), stored or {})
         memory = memory_of(run, stored or {})
-        launches = self._launches(run.steps, binding, memory)
+        launches = self._launches(self._in_order(run.steps, memory), binding, memory)
         return self.machine(traced=True).count(launches, self._arrays(binding, memory))
 
     # ---- one run -------------------------------------------------------------------------------
-    def _execute(self, steps: list[Step], binding: Binding, memory: RunMemory, seed: int) -> None:
+    def _in_order(self, steps: list[Step], memory: RunMemory) -> Iterator[Step]:
+        """Yield the steps as they run: those of a loop again and again, while its condition holds in the memory."""
+
+        def holds(condition: ir.Array) -> bool:
+            assert memory.scratch is not None and memory.held is not None
+            return bool(memory.held[memory.scratch.pieces[condition.path].offset])
+
+        for number in self.program.phases.order(holds):
+            yield from (step for step in steps if step.turn == number)
+
+    def _execute(
+        self, steps: Iterable[Step], binding: Binding, memory: RunMemory, seed: int
+    ) -> None:
         machine = self.machine()
         launches = self._launches(steps, binding, memory)
         try:
@@ -113,15 +127,15 @@ class SimtExecutable(Executable):
         if memory.cells is not None and memory.cells.any():
             raise InternalError("blocks that met left something behind: please report it")
 
-    def _launches(self, steps: list[Step], binding: Binding, memory: RunMemory) -> list[Launch]:
-        made = []
+    def _launches(
+        self, steps: Iterable[Step], binding: Binding, memory: RunMemory
+    ) -> Iterator[Launch]:
         for step in steps:
             partition = memory.stored.get(step.phase.path)
             at = Addresses(address(memory.held), address(memory.cells), address(partition))
             arguments = self.program.arguments(step, binding, memory.scratch, at)
             grid = step.grid[0], step.grid[1]
-            made.append(Launch(step.kernel.name, grid, step.kernel.block, arguments))
-        return made
+            yield Launch(step.kernel.name, grid, step.kernel.block, arguments)
 
     def _arrays(self, binding: Binding, memory: RunMemory) -> list[Memory]:
         """Return all memory that the kernels may access."""
@@ -168,8 +182,13 @@ class SimtExecutable(Executable):
             broken.kind, broken.text, machine.content, origins, broken.kernel, seed, how
         )
 
+    @property
+    def _compared(self) -> list[ir.Path]:
+        """The outputs whose bits must not depend on the order of threads: not the lists of a frontier."""
+        return sorted(a.path for a in self.program.phases.written if not a.grows)
+
     def _compare(self, first: list[np.ndarray], now: list[np.ndarray], seed: int) -> None:
-        for path, a, b in zip(sorted(self.program.phases.outputs), first, now, strict=True):
+        for path, a, b in zip(self._compared, first, now, strict=True):
             if a.tobytes() == b.tobytes():
                 continue
             bits = a.reshape(-1).view(np.uint8).reshape(a.size, -1)

@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -153,8 +153,8 @@ class Machine:
     def _entry(self, kernel: str) -> _Entry:
         return _Entry.in_dll(self._library, f"{kernel}_entry")
 
-    def run(self, launches: Sequence[Launch], memory: Sequence[Memory], options: Options) -> None:
-        """Run launches in sequence. Raises Broken."""
+    def run(self, launches: Iterable[Launch], memory: Sequence[Memory], options: Options) -> None:
+        """Run launches in sequence; each is asked for when those before it have run. Raises Broken."""
         with LOCK:
             self._start(memory, options, record=False)
             try:
@@ -163,7 +163,7 @@ class Machine:
             finally:
                 self._library.ev_sim_stop()
 
-    def count(self, launches: Sequence[Launch], memory: Sequence[Memory]) -> list[Counters]:
+    def count(self, launches: Iterable[Launch], memory: Sequence[Memory]) -> list[Counters]:
         """Run launches in sequence while recording, and return the counters of each. This needs a traced library."""
         made = []
         with LOCK:

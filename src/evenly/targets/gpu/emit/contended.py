@@ -14,12 +14,13 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
-    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store))
+    # A frontier's arrays are stored at places that an atomic has given to one push alone.
+    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store) and not s.array.grows)
     found |= {s.array.path for s in stores if _constant(s, phase)}
     for p in walk.statements(body):
         if isinstance(p, ir.Pass):
             inside = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
-            found |= {s.array.path for s in inside if not _own(s, p.atom)}
+            found |= {s.array.path for s in inside if not s.array.grows and not _own(s, p.atom)}
     return frozenset(found)
 
 
@@ -30,7 +31,7 @@ def rereads(phase: Phase) -> bool:
 
 def reread(body: ir.Block) -> set[ir.Array]:
     """Return the arrays that a block of code both changes, by stores or atomics, and reads."""
-    touched = {s.array for s in walk.statements(body) if isinstance(s, ir.Store | ir.Atomic)}
+    touched = {a for a in walk.arrays_written(body) if not a.grows}
     return touched & {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
 
 

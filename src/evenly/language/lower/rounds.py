@@ -1,0 +1,77 @@
+"""The top level of a kernel: its statements, its loops over tiles, and `while` around loops over tiles.
+
+A round is one run of the body of such a while. Its rounds follow each other, as those of a serial loop do, so names
+pass from one to the next. The device decides whether there is another round.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import refuse
+from . import expressions, loops, statements
+from .context import Context, Loop
+
+
+def block(cx: Context, body: tuple[s.Stmt, ...]) -> None:
+    """Lower statements of the kernel itself, among which loops over tiles may stand."""
+    for node in body:
+        if cx.ended:
+            return
+        cx.top_level = isinstance(node, s.For | s.While)
+        statements.lower(cx, node)
+        cx.top_level = False
+
+
+def walks_tiles(node: s.While) -> bool:
+    """Whether there is a loop over tiles in the body, nested loops and branches included."""
+    for inner in _nested(node):
+        if isinstance(inner, s.For) and isinstance(inner.iterable, s.Call):
+            callee = inner.iterable.function
+            if isinstance(callee, s.Attribute) and callee.name == "tiles":
+                return True
+    return False
+
+
+def _nested(node: s.Stmt) -> list[s.Stmt]:
+    return [x for body in s.blocks(node) for inner in body for x in (inner, *_nested(inner))]
+
+
+def lower_rounds(cx: Context, node: s.While) -> None:
+    """Lower a while around loops over tiles."""
+    if cx.emits:
+        refuse(
+            node.at,
+            "a while around loops over tiles in a kernel that emits",
+            "emit in a kernel of its own, after this one",
+        )
+
+    def lower(frame: Loop) -> None:
+        with cx.writing() as test:
+            condition = cx.assign("another", expressions.condition(cx, node.condition))
+        with cx.writing() as body:
+            block(cx, node.body)
+            loops.close(cx, frame)
+        cx.emit(ir.Rounds(tuple(test), condition, steps(body), node.at))  # type: ignore[arg-type]  # a step
+
+    cx.top_level = False
+    loops.carry(cx, s.assigned(node.body), lower, node.at, "rounds")
+
+
+def steps(block: list[Any]) -> tuple[ir.Step, ...]:
+    """Cut the top level of a kernel, or of a while, at its loops."""
+    found: list[ir.Step] = []
+    scalars: list[ir.Stmt] = []
+    for item in block:
+        if isinstance(item, ir.TileLoop | ir.Rounds):
+            if scalars:
+                found.append(ir.Scalars(tuple(scalars)))
+                scalars = []
+            found.append(item)
+        else:
+            scalars.append(item)
+    if scalars:
+        found.append(ir.Scalars(tuple(scalars)))
+    return tuple(found)

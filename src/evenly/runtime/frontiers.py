@@ -1,0 +1,37 @@
+"""Report pushes for which a frontier had no room, after the call that made them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from evenly.arguments import Binding
+from evenly.language import ir
+from evenly.language.members import growing
+
+
+def watched(
+    run: Callable[[], None], binding: Binding, outputs: Iterable[ir.Path]
+) -> Callable[[], None]:
+    """Return `run`, followed by a check of each frontier that `outputs` belong to, if it may overflow.
+
+    The result keeps no frontier alive.
+    """
+    changed = dict.fromkeys(path[:-1] for path in outputs if len(path) > 1)
+    layouts: list[Any] = [binding.layout(path) for path in changed]
+    may = [weakref.ref(f) for f in layouts if growing(type(f)) and f.may_overflow]
+    return Watched(run, may) if may else run
+
+
+class Watched:
+    """Runs, and raises InputError if a frontier overflowed. On a GPU that waits for the device."""
+
+    def __init__(self, run: Callable[[], None], frontiers: list[Any]) -> None:
+        self.run, self.frontiers = run, frontiers
+
+    def __call__(self) -> None:
+        self.run()
+        for reference in self.frontiers:
+            if (frontier := reference()) is not None:
+                frontier.check()
