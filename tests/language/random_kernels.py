@@ -291,7 +291,7 @@ class Tame:
         return self.integer(depth) if kind == "i" else self.number(depth)
 
     def assign(self, passes: bool) -> list[str]:
-        if not self.atom and self.one(0, 0, 1):
+        if self.in_tile and not self.atom and self.one(0, 0, 1):
             return self.item()
         kind = self.one("i", "f")
         old = [n for n, k in self.known.items() if k == kind and n not in self.frozen]
