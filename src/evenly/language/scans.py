@@ -7,6 +7,7 @@ running values before each atom (`given`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from . import ir, walk
@@ -72,9 +73,8 @@ def given(p: ir.Pass) -> ir.Block:
     return _rewritten(p.body, step)
 
 
-def _rewritten(block: ir.Block, rewrite: object) -> ir.Block:
+def _rewritten(block: ir.Block, rewrite: Callable[[ir.Scan], ir.Block]) -> ir.Block:
     """Replace the scans of a block. They stand in no loop."""
-    assert callable(rewrite)
     out: list[ir.Stmt] = []
     for s in block:
         match s:
