@@ -11,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenly as ev
+from evenly.gpus.numbers import numbers as numbers_of_gpu
 from evenly.layouts.contract import is_layout
 from evenly.runtime.bound import Bound
+from evenly.runtime.kernel import Kernel
 from tests.algorithms.cases import FLOATS, REAL, keys, numbers
 from tests.algorithms.conftest import by_kernels
 from tests.batteries import array
 from tests.emitting import emitted
 
+SCANS = ev.NonzeroSplit(*numbers_of_gpu()["scans"])  # what auto chooses for kernels that scan
 MANY = 700  # elements: several blocks, the last one not full
 INDEX = np.random.default_rng(0).integers(0, 90, MANY).astype(np.int32)
 MATRIX = ev.coo((numbers("float64", MANY), INDEX, INDEX[::-1].copy()), shape=(90, 95))
@@ -102,13 +105,18 @@ def test_nvrtc_compiles_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from evenly.targets.cuda import compile as compiling
 
     by_kernels(monkeypatch)
-    run, calls = Bound.__call__, []
+    run, run_by_auto, calls = Bound.__call__, Kernel.__call__, []
 
     def record(self: Any, *args: Any) -> None:
         calls.append((self.kernel, args, self.schedule))
         run(self, *args)
 
+    def record_scan(self: Any, *args: Any) -> None:
+        calls.append((self, args, SCANS))
+        run_by_auto(self, *args)
+
     monkeypatch.setattr(Bound, "__call__", record)
+    monkeypatch.setattr(Kernel, "__call__", record_scan)
     WORK[name]()
     assert calls
     for kernel, args, schedule in calls:
