@@ -240,6 +240,36 @@ def never(A, out):
         pass
 
 
+@ev.kernel
+def reads_its_list(A, out):
+    for row in A.tiles():
+        if out.num_atoms == 0:
+            out.emit(row)
+
+
+@ev.kernel
+def constants(A, out):
+    for _row in A.tiles():
+        out.emit(0x9E3779B97F4A7C15, 250)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_constants_of_64_bits_are_emitted_as_they_are_stored(target: str) -> None:
+    _, large, small = constants.on(target).collect(A, (np.uint64, np.uint8))
+    assert large.tolist() == [0x9E3779B97F4A7C15] * A.shape[0]
+    assert small.tolist() == [250] * A.shape[0]
+
+
+def test_what_is_emitted_is_not_read_in_the_same_kernel() -> None:
+    refused(
+        reads_its_list,
+        "out.num_atoms in a kernel that emits to out",
+        A,
+        np.int32,
+        hint="kernels have emit; another kernel may read the lists",
+    )
+
+
 def test_refusals() -> None:
     effects = "out.emit depends on what the kernel stores, or on what an atomic returns: the run that counts does neither"
     own = "emit in a kernel of its own, after the one that stores"

@@ -34,7 +34,8 @@ In functions: `a store in f, which is called for its value`, `an atomic in f, wh
 for its value`, `f calls itself`, `return inside a loop`, `a starred parameter is not part of the kernel language`, and `result is a tuple of 2 on one path and
 a number (int) on the other` where branches return different kinds of values.
 
-In kernels that emit: `a while around loops over tiles in a kernel that emits` and `the frontier F in a kernel that emits`.
+In kernels that emit: `a while around loops over tiles in a kernel that emits`, `the frontier F in a kernel that emits` and
+`out.num_atoms in a kernel that emits to out`.
 
 Under schedules that split tiles: `a loop over atoms inside a while or range loop, under a schedule that splits tiles` (a schedule
 that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch, under a schedule

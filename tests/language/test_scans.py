@@ -244,3 +244,23 @@ def test_bits_do_not_depend_on_the_order_of_threads(schedule: Any) -> None:
         of_floats[schedule].on("simt", seed=seed)(ev.ragged(offsets), x, y)
         found.add(y.tobytes())
     assert len(found) == 1
+
+
+@ev.kernel
+def scans_with_gaps(A, x, narrow, out):
+    for tile in A.tiles():
+        for k in A.atoms(tile):
+            out[k, 0] = ev.scan(x[k])
+            out[k, 1] = ev.scan(narrow[k])
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("types", [(np.int16, np.uint8), (np.int64, np.int32)])
+@pytest.mark.parametrize("schedule", SMALL)
+def test_simt_takes_running_values_with_gaps_between_them(schedule: str, types: Any) -> None:
+    offsets = np.int32([0, 40, 40, 300])
+    x, narrow = (np.arange(300).astype(t) for t in types)
+    found = [np.zeros((300, 2), np.int64) for _ in range(2)]
+    scans_with_gaps[SMALL[schedule]].on("simt")(ev.ragged(offsets), x, narrow, found[0])
+    scans_with_gaps.on("python")(ev.ragged(offsets), x, narrow, found[1])
+    np.testing.assert_array_equal(*found)

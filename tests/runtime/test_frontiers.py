@@ -313,6 +313,8 @@ def test_constructor_refuses() -> None:
         match="G: expected a layout that numbers its tiles, got Subset, which renames",
     ):
         ev.frontier(ev.subset(A, np.arange(3)))
+    with pytest.raises(ev.InputError, match=r"capacity: expected an integer, got 1\.5"):
+        ev.frontier(A, capacity=1.5)  # type: ignore[arg-type]
     with pytest.raises(ev.InputError, match="capacity: expected at least 1, got 0"):
         ev.frontier(A, capacity=0)
     with pytest.raises(ev.InputError, match="capacity: expected at least 300, got 10"):

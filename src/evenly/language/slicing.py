@@ -79,7 +79,7 @@ def _keep_if(
 
 def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
     every = tuple(block for block in walk.blocks(s))
-    touches = any(not live.isdisjoint(walk.variables_set(block)) for block in every)
+    touches = any(not live.isdisjoint(_changed(block)) for block in every)
     if not touches and not (effects and any(has_effects(block) for block in every)):
         return None
     inner = set(live)
@@ -97,6 +97,12 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
         live.discard(s.var)
         return replace(s, body=blocks[0])
     return replace(s, before=blocks[0], body=blocks[1])
+
+
+def _changed(block: ir.Block) -> set[ir.Var]:
+    """Return the variables that a block sets or accumulates."""
+    accumulates = (s for s in walk.statements(block) if isinstance(s, ir.Accumulate))
+    return walk.variables_set(block).union(*(s.accumulator.fields for s in accumulates))
 
 
 def has_effects(block: ir.Block) -> bool:

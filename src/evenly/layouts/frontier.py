@@ -10,6 +10,7 @@ Source: frontiers of Gunrock (Wang et al., PPoPP 2016); the tile set of Osama et
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -192,8 +193,7 @@ def frontier(
         given = f"{type(base).__name__}, which renames them"
         raise InputError(name, expected="a layout that numbers its tiles", given=given)
     tiles, atoms = int(base.max_tiles), int(base.max_atoms)
-    if capacity is None:
-        capacity = tiles
+    capacity = tiles if capacity is None else _whole(capacity)
     least = tiles if unique else min(1, tiles)
     if not least <= capacity < MOST:
         expected = f"at least {least}" if capacity < least else f"fewer than {MOST}"
@@ -202,6 +202,13 @@ def frontier(
     if most >= MOST:
         raise InputError("capacity", expected=f"fewer than {MOST} atoms", given=str(most))
     return _made(base, 2 * capacity + 2, most, unique)
+
+
+def _whole(capacity: Any) -> int:
+    try:
+        return operator.index(capacity)
+    except TypeError:
+        raise InputError("capacity", expected="an integer", given=repr(capacity)) from None
 
 
 def _made(base: LayoutInstance, places: int, most: int, unique: bool) -> Frontier:

@@ -83,7 +83,7 @@ def _check_place(cx: Context, out: LayoutValue, node: s.Call) -> None:
 
 def _store(cx: Context, out: LayoutValue, node: s.Call, place: ir.Expr) -> None:
     columns = [v for v in out.fields.values() if isinstance(v, ir.Array)][1:]  # after the offsets
-    values = expressions.numbers(cx, node.arguments)
+    values = expressions.numbers(cx, node.arguments, large=True)
     if len(values) != len(columns):
         refuse(
             node.at,

@@ -44,6 +44,13 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
             f"{layout.cls.__name__}.{name} is for the frontier itself",
             "kernels have push, len(F), tiles, atoms and what its base has",
         )
+    emitted = bool(getattr(layout.cls, "emits", "")) and cx.emits and not cx.positions
+    if emitted and name != "emit":
+        refuse(
+            at,
+            f"{layout.name}.{name} in a kernel that emits to {layout.name}",
+            "kernels have emit; another kernel may read the lists",
+        )
     if name in layout.fields:
         return layout.fields[name]
     if name in HOST_METHODS or is_pythons(name):

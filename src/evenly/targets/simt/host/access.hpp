@@ -1,6 +1,7 @@
 // Checks every access to memory: which array it belongs to, bounds, whether the memory has been written, and races.
 #pragma once
 #include <dlfcn.h>
+#include <numeric>
 #include "machine.hpp"
 
 namespace ev::sim {
@@ -60,14 +61,17 @@ struct Look {
   }
 
   void aligned(const Region& r, const char* space) const {
-    if (!whole && address % size != 0) fail("undefined", element(space, r, address, size) + format(" is not aligned to the %zu bytes of the access", size));
+    // A piece of a struct is as aligned as the struct: 16 bytes of one of 24 begin at any multiple of 8.
+    const std::size_t unit = r.item > size ? std::gcd(r.item, size) : size;
+    if (!whole && address % unit != 0) fail("undefined", element(space, r, address, size) + format(" is not aligned to the %zu bytes of the access", size));
   }
   void in(Region& r, Shadow& shadow, std::size_t offset, std::uint32_t stamp, const char* space) const {
     if (address + size > r.base + r.bytes) outside(space, r);
     aligned(r, space);
     const std::size_t at = address - r.base;
-    // Structs are copied in pieces of up to 16 bytes, with the gaps between their members, which are never written.
-    if (reads && !(whole || size > 4 ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address, size) + " has not been written by anyone");
+    // Structs are copied in pieces of 4 to 16 bytes, with the gaps between their members, which are never written.
+    const bool gaps = whole || size > 4 || (size == 4 && r.item > 4);
+    if (reads && !(gaps ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address, size) + " has not been written by anyone");
     if (writes) r.fill(at, size);
     if (kind == Access::write) ++m.changes;
     if (!m.options.races) return;
