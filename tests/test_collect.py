@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly.language.diagnostics import LanguageError
 from tests.batteries import matrices
-from tests.kernels import SCHEDULES
+from tests.kernels import ENGINES, SCHEDULES
 from tests.test_properties import matrices as any_matrix
 
 MATRICES = matrices(np.float32)
@@ -100,11 +100,11 @@ def test_cpu_collects_python_lists(schedule: str) -> None:
 
 
 @pytest.mark.simt
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_simt_collects_python_lists(schedule: str) -> None:
+@pytest.mark.parametrize("schedule", ENGINES, ids=str)
+def test_simt_collects_python_lists(schedule: Any) -> None:
     for seed, name in enumerate(["power law", "one tile has everything", "no tiles", "no atoms"]):
         if name in MATRICES:
-            agree(MATRICES[name], SCHEDULES[schedule], "simt", seed=seed)
+            agree(MATRICES[name], schedule, "simt", seed=seed)
 
 
 @given(matrix=any_matrix(), schedule=st.sampled_from(sorted(SCHEDULES)))
@@ -114,9 +114,11 @@ def test_any_matrix(matrix: Any, schedule: str) -> None:
 
 @pytest.mark.simt
 @settings(max_examples=10)
-@given(matrix=any_matrix(), schedule=st.sampled_from(sorted(SCHEDULES)), seed=st.integers(0, 2**40))
-def test_any_matrix_and_any_order_of_threads(matrix: Any, schedule: str, seed: int) -> None:
-    agree(matrix, SCHEDULES[schedule], "simt", seed=seed)
+@given(
+    matrix=any_matrix(), schedule=st.sampled_from(range(len(ENGINES))), seed=st.integers(0, 2**40)
+)
+def test_any_matrix_and_any_order_of_threads(matrix: Any, schedule: int, seed: int) -> None:
+    agree(matrix, ENGINES[schedule], "simt", seed=seed)
 
 
 # ---- calls ---------------------------------------------------------------------------------------

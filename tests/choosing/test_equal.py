@@ -102,6 +102,9 @@ EVERYTHING = {
 }
 
 
+READ_THEMSELVES = ("top_three",)  # kernels that ask where a tile begins and ends
+
+
 @given(**EVERYTHING)
 def test_any_kernel_under_any_schedule(kernel, schedule, rows, size) -> None:
     agrees(kernel, schedule, rows, size, "cpu")
@@ -119,7 +122,7 @@ def agrees(kernel, schedule, rows, size, target, **options) -> None:
     A = ev.csr(matrix)
     got, wanted = (case.arguments(A, matrix, np.float32) for _ in range(2))
     plan = case.kernel[schedule].on(target, **options).plan_as_auto(*got)
-    assert reads_none(plan)
+    assert reads_none(plan) == (kernel not in READ_THEMSELVES)
     plan(*got)
     case.kernel.on("python")(*wanted)
     for place in case.outputs:

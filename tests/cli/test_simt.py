@@ -45,7 +45,7 @@ def test_what_it_finds_is_printed_whole(evenly, small, monkeypatch):
     assert (ran.status, ran.out) == (1, "")
     first, *rest = ran.err.splitlines()
     assert re.fullmatch(r"evenly: a shift by .* \(kernel shifted_0, seed 3\)", first)
-    assert re.match(r"  thread \d+ of block 0 at ops.cuh:\d+", rest[0])
+    assert re.match(r"  thread \d+ of block 0 at integers.cuh:\d+", rest[0])
     assert re.fullmatch(r" +Python: test_simt.py:\d+: y\[row\] = 1 << \(row \+ 60\)", rest[-1]), (
         ran.err
     )

@@ -426,7 +426,7 @@ class Tame:
         self.frozen, self.in_tile = set(self.known), True
         body = [*self.several(2, self.tile), *self.store()]
         body += [f"total += {self.value('f', 1)}", f"most = max(most, {self.value('i', 1)})"]
-        self.known, self.frozen, self.in_tile = known, frozen, False
+        self.known, self.frozen, self.in_tile, self.arrays = known, frozen, False, {}
         return ["for row in A.tiles():", *_indent(body), "total = total % 64.0"]
 
     def round(self, depth: int) -> list[str]:

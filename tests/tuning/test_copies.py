@@ -62,7 +62,7 @@ def test_outputs_are_copied_once_the_device_is_done(gpu) -> None:
 
 
 def test_a_kernel_that_reads_what_it_writes_finds_it_restored(gpu) -> None:
-    plan = SimpleNamespace(launches=[kernel("main", 50.0)])
+    plan = SimpleNamespace(launches=[kernel("main", 50.0)], repeats=False)
     clock = CudaCopies(binding(), ["y"], restored=True).clock(plan)
     del gpu.seen[:]
     assert clock.warm() == pytest.approx(50.0)
@@ -70,7 +70,7 @@ def test_a_kernel_that_reads_what_it_writes_finds_it_restored(gpu) -> None:
 
 
 def test_one_that_does_not_is_launched_alone(gpu) -> None:
-    plan = SimpleNamespace(launches=[kernel("main", 50.0)])
+    plan = SimpleNamespace(launches=[kernel("main", 50.0)], repeats=False)
     clock = CudaCopies(binding(), ["y"], restored=False).clock(plan)
     del gpu.seen[:]
     assert clock.warm() == pytest.approx(50.0)
