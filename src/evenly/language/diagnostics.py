@@ -56,6 +56,7 @@ class LanguageError(_KernelErrorBase):
         return "\n".join(lines)
 
 
-def refuse(location: Location, message: str, hint: str = "") -> NoReturn:
-    """Raise LanguageError for the code at `location`."""
+def refuse(location: Location | None, message: str, hint: str = "") -> NoReturn:
+    """Raise LanguageError for the code at `location`, which a statement has unless a pass of the compiler made it."""
+    assert location is not None
     raise LanguageError(message, location, hint)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from . import ir, walk
 from .dependence import Dependence, depend
-from .diagnostics import Location, refuse
+from .diagnostics import refuse
 
 Emit = tuple[ir.Store, tuple[ir.Expr, ...]]  # with the conditions under which it is made
 
@@ -26,7 +26,7 @@ def check(program: ir.Program) -> None:
     by_effects = Dependence(code, (), results=False).following(changed, stored)
     for store, conditions in _emits(code, ()):
         if depend((*store.indices, *conditions), by_effects, stored):
-            _refuse(
+            refuse(
                 store.at,
                 f"{store.array.path[0]}.emit depends on what the kernel stores, or on what an atomic returns: "
                 "the run that counts does neither",
@@ -48,7 +48,7 @@ def _in_one_loop(program: ir.Program) -> None:
     for loop in _loops(program)[1:]:
         store, _ = next(_emits(loop.body, ()))
         name = store.array.path[0]
-        _refuse(store.at, f"{name}.emit in two loops over tiles", "collect twice, with two kernels")
+        refuse(store.at, f"{name}.emit in two loops over tiles", "collect twice, with two kernels")
 
 
 def _is_emitted(array: ir.Array) -> bool:
@@ -63,8 +63,3 @@ def _emits(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[Emit]:
         inner = (*under, *walk.operands(s)) if isinstance(s, ir.If | ir.While | ir.For) else under
         for nested in walk.blocks(s):
             yield from _emits(nested, inner)
-
-
-def _refuse(at: Location | None, message: str, hint: str) -> None:
-    assert at is not None
-    refuse(at, message, hint)

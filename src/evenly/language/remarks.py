@@ -32,15 +32,4 @@ def quiet(program: ir.Program, target: str, hears: bool) -> ir.Program:
 
 
 def _silent(block: ir.Block) -> ir.Block:
-    return tuple(_quiet(s) for s in block if not isinstance(s, ir.Assert))
-
-
-def _quiet(s: ir.Stmt) -> ir.Stmt:
-    match s:
-        case ir.If(then=a, otherwise=b):
-            return replace(s, then=_silent(a), otherwise=_silent(b))
-        case ir.While(before=a, body=b):
-            return replace(s, before=_silent(a), body=_silent(b))
-        case ir.For(body=b) | ir.Pass(body=b):
-            return replace(s, body=_silent(b))
-    return s
+    return walk.rewritten(block, lambda s: () if isinstance(s, ir.Assert) else None)

@@ -7,13 +7,10 @@ running values before each atom (`given`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from . import ir, walk
 from .combine import combined
 from .dependence import Dependence
-from .diagnostics import Location, refuse
+from .diagnostics import refuse
 from .slicing import needed
 
 
@@ -48,17 +45,21 @@ def contributions(p: ir.Pass) -> ir.Inline:
             start.append(ir.Assign(values[-1], identity, a.at))
     left = iter(values)
 
-    def assign(s: ir.Scan) -> ir.Block:
+    def assign(s: ir.Stmt) -> ir.Block | None:
+        if not isinstance(s, ir.Scan):
+            return None
         return tuple(ir.Assign(next(left), e, s.at) for e in s.values)
 
-    body, _ = needed((*start, *_rewritten(p.body, assign)), set(values), effects=False)
+    body, _ = needed((*start, *walk.rewritten(p.body, assign)), set(values), effects=False)
     return ir.Inline((p.atom,), body, tuple(values))
 
 
 def given(p: ir.Pass) -> ir.Block:
     """Return the body of a pass for processors that know the running values before the atom: those in the fields."""
 
-    def step(s: ir.Scan) -> ir.Block:
+    def step(s: ir.Stmt) -> ir.Block | None:
+        if not isinstance(s, ir.Scan):
+            return None
         acc = s.accumulator
         if s.exclusive:
             return tuple(ir.Assign(r, v, s.at) for r, v in zip(s.results, acc.fields, strict=True))
@@ -70,27 +71,7 @@ def given(p: ir.Pass) -> ir.Block:
             *(ir.Assign(r, e, s.at) for r, e in zip(s.results, through, strict=True)),
         )
 
-    return _rewritten(p.body, step)
-
-
-def _rewritten(block: ir.Block, rewrite: Callable[[ir.Scan], ir.Block]) -> ir.Block:
-    """Replace the scans of a block. They stand in no loop."""
-    out: list[ir.Stmt] = []
-    for s in block:
-        match s:
-            case ir.Scan():
-                out.extend(rewrite(s))
-            case ir.If(then=then, otherwise=otherwise):
-                out.append(
-                    replace(
-                        s,
-                        then=_rewritten(then, rewrite),
-                        otherwise=_rewritten(otherwise, rewrite),
-                    )
-                )
-            case _:
-                out.append(s)
-    return tuple(out)
+    return walk.rewritten(p.body, step)
 
 
 # ---- refusals ------------------------------------------------------------------------------------
@@ -112,7 +93,7 @@ def check(p: ir.Pass, counts: ir.Accumulator | None = None) -> None:
         used = walk.variables(s.values)
         if s.accumulator is counts:
             if used & by_scans:
-                _refuse(
+                refuse(
                     s.at,
                     "an emit that depends on a scan in the same loop over atoms",
                     "scan in a kernel of its own, and store the result for this one",
@@ -122,26 +103,21 @@ def check(p: ir.Pass, counts: ir.Accumulator | None = None) -> None:
             e.array for v in s.values for e in walk.subexpressions(v) if isinstance(e, ir.Element)
         }
         if used & by_atomics:
-            _refuse(
+            refuse(
                 s.at,
                 "a scan of what an atomic returns: atomics of different atoms have no order",
                 "store it, and scan it in a second loop over atoms",
             )
         if used & by_scans:
-            _refuse(
+            refuse(
                 s.at,
                 "a scan of another scan's result in one loop over atoms",
                 "store the first, and scan it in a second loop over atoms",
             )
         if used & by_stores or read & written:
             name = min(a.name for a in (read & written or written))
-            _refuse(
+            refuse(
                 s.at,
                 f"a scan of {name}, which this loop over atoms stores",
                 "scan the value itself, or scan it in a second loop over atoms",
             )
-
-
-def _refuse(at: Location | None, message: str, hint: str) -> None:
-    assert at is not None
-    refuse(at, message, hint)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from . import emits, ir, walk
 from .dependence import Dependence, depend
-from .diagnostics import Location, refuse
+from .diagnostics import refuse
 from .scans import scanned
 from .specs import LayoutSpec, Spec
 
@@ -29,14 +29,14 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
 # ---- stores of several tiles or atoms into one element -------------------------------------------
 def _stores(loop: ir.TileLoop) -> None:
     for s in _met(loop.body, loop.tile):
-        _refuse(
+        refuse(
             s.at,
             f"every tile stores into the same element of {s.array.name}: the last one to write would win",
             "accumulate into a variable and store it after the loop, or use an atomic",
         )
     for p in walk.statements(loop.body):
         for s in _met(p.body, p.atom, *scanned(p)) if isinstance(p, ir.Pass) else ():
-            _refuse(
+            refuse(
                 s.at,
                 f"every atom stores into the same element of {s.array.name}: "
                 "the last one to write would win, and they have no order",
@@ -73,7 +73,7 @@ def _dependences(loop: ir.TileLoop) -> None:
             and not e.array.grows
             and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
         ):
-            _refuse(
+            refuse(
                 e.at,
                 f"{e.array.name} is stored in this loop over tiles and read at another place: "
                 "tiles are independent, and have no order",
@@ -127,9 +127,4 @@ def _row_kernels(loop: ir.TileLoop, layouts: list[LayoutSpec]) -> None:
         return
     per_tile = [s for s in loop.body if not isinstance(s, ir.Pass)]
     if per_tile or any(p.accumulators for p in loop.body if isinstance(p, ir.Pass)):
-        _refuse(loop.at, f"a kernel on whole tiles of {loop.layout.name}", str(message))
-
-
-def _refuse(at: Location | None, message: str, hint: str) -> None:
-    assert at is not None
-    refuse(at, message, hint)
+        refuse(loop.at, f"a kernel on whole tiles of {loop.layout.name}", str(message))

@@ -206,6 +206,26 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
     return s
 
 
+def rewritten(block: ir.Block, f: Callable[[ir.Stmt], ir.Block | None]) -> ir.Block:
+    """Put what `f` returns in the place of each statement, nested ones too; None leaves a statement as it is."""
+    out: list[ir.Stmt] = []
+    for s in block:
+        new = f(s)
+        out.extend((_rewritten_inside(s, f),) if new is None else new)
+    return tuple(out)
+
+
+def _rewritten_inside(s: ir.Stmt, f: Callable[[ir.Stmt], ir.Block | None]) -> ir.Stmt:
+    match s:
+        case ir.If(then=a, otherwise=b):
+            return replace(s, then=rewritten(a, f), otherwise=rewritten(b, f))
+        case ir.While(before=a, body=b):
+            return replace(s, before=rewritten(a, f), body=rewritten(b, f))
+        case ir.For(body=b) | ir.Pass(body=b):
+            return replace(s, body=rewritten(b, f))
+    return s
+
+
 def map_steps(steps: tuple[ir.Step, ...], f: Callable[[ir.Block], ir.Block]) -> tuple[ir.Step, ...]:
     """Rewrite the code of every step of a program, that of steps in a while, too."""
 

@@ -164,19 +164,9 @@ def _without_last_total(block: list[ir.Stmt], at: ir.Var) -> list[ir.Stmt]:
         return block
     total = next(a for a in pass_.accumulators if a.fields[0] in walk.variables((change.value,)))
     kept = tuple(a for a in pass_.accumulators if a is not total)
-    bare = replace(pass_, accumulators=kept, body=_without(pass_.body, total))
+
+    def unless_summed(s: ir.Stmt) -> ir.Block | None:
+        return () if isinstance(s, ir.Accumulate) and s.accumulator is total else None
+
+    bare = replace(pass_, accumulators=kept, body=walk.rewritten(pass_.body, unless_summed))
     return [*block[: last - 1], bare, *block[last + 1 :]]
-
-
-def _without(block: ir.Block, accumulator: ir.Accumulator) -> ir.Block:
-    out: list[ir.Stmt] = []
-    for x in block:
-        if isinstance(x, ir.If):
-            x = replace(
-                x,
-                then=_without(x.then, accumulator),
-                otherwise=_without(x.otherwise, accumulator),
-            )
-        if not (isinstance(x, ir.Accumulate) and x.accumulator is accumulator):
-            out.append(x)
-    return tuple(out)

@@ -17,6 +17,10 @@ from .values import Forbidden, Iterable, LayoutValue, Value, describe
 UNKNOWN = Scalar("unknown", "i", weak=True)  # the type of a reduction before its first contribution
 
 
+# Combines the fields of two partial results.
+Combiner = Callable[[Context, tuple[ir.Expr, ...], tuple[ir.Expr, ...]], tuple[ir.Expr, ...]]
+
+
 @dataclass(frozen=True)
 class Request:
     """One call of a reduction. `default`: for empty tiles. `combiner`, `start`: for ev.reduce."""
@@ -25,9 +29,7 @@ class Request:
     generator: s.Generator
     at: Location
     default: s.Expr | None = None
-    combiner: (
-        Callable[[Context, tuple[ir.Expr, ...], tuple[ir.Expr, ...]], tuple[ir.Expr, ...]] | None
-    ) = None
+    combiner: Combiner | None = None
     start: tuple[ir.Expr, ...] = ()
 
 
@@ -99,7 +101,9 @@ def _accumulator(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir
     if request.op == "reduce":
         names = tuple(cx.variable("part", t) for t in types)
         start = tuple(cx.fit(x, t, request.at) for x, t in zip(request.start, types, strict=True))
-        return ir.Accumulator("reduce", names, start, _inlined(cx, request, types), request.at)
+        assert request.combiner is not None
+        combiner = inlined(cx, request.combiner, types, request.at)
+        return ir.Accumulator("reduce", names, start, combiner, request.at)
     t = WEAK_INT if types[0] is UNKNOWN else types[0]
     name = {"sum": "total", "product": "product", "first": "first"}.get(request.op, request.op)
     fields = [cx.variable(name, POS if request.op == "first" else t)]
@@ -110,23 +114,19 @@ def _accumulator(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir
     return ir.Accumulator(request.op, tuple(fields), tuple(identity), None, request.at)
 
 
-def _inlined(cx: Context, request: Request, types: tuple[Scalar, ...]) -> ir.Inline:
-    """Return the user's combining function, as code with parameters."""
-    assert request.combiner is not None
+def inlined(cx: Context, combiner: Combiner, types: tuple[Scalar, ...], at: Location) -> ir.Inline:
+    """Return the user's combining function, as code with parameters. Scans use it, too."""
     a = tuple(cx.variable("left", t) for t in types)
     b = tuple(cx.variable("right", t) for t in types)
     with cx.writing() as body:
-        results = request.combiner(cx, a, b)
+        results = combiner(cx, a, b)
     if len(results) != len(types):
         refuse(
-            request.at,
+            at,
             f"the combining function gives {len(results)} values, its start has {len(types)}",
         )
-    return ir.Inline(
-        (*a, *b),
-        tuple(body),
-        tuple(cx.fit(r, t, request.at) for r, t in zip(results, types, strict=True)),
-    )
+    fitted = tuple(cx.fit(r, t, at) for r, t in zip(results, types, strict=True))
+    return ir.Inline((*a, *b), tuple(body), fitted)
 
 
 def _over(

@@ -6,8 +6,8 @@ from .. import combine, ir
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import Func
-from ..types import POS, WEAK_INT, Scalar, promote
-from . import expressions, functions
+from ..types import POS, WEAK_INT, promote
+from . import expressions, functions, reductions
 from .arithmetic import cast, constant
 from .context import Context, leaves, rebuild
 from .values import Static, Value, describe
@@ -128,28 +128,19 @@ def _of_function(
     if len(parts) != len(constants) or isinstance(values, tuple) != isinstance(first, tuple):
         refuse(node.at, f"ev.scan of {describe(values)} whose start is {describe(first)}")
     types = tuple(promote(x.type, v.type) for x, v in zip(constants, parts, strict=True))
-    made = _combiner(cx, callee.object, first, types, node)
+    func = callee.object
+
+    def combiner(
+        inner: Context, a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...]
+    ) -> tuple[ir.Expr, ...]:
+        given = rebuild(first, iter(a)), rebuild(first, iter(b))
+        return leaves(functions.inline(inner, func.source, func.tree, given, {}, node.at))
+
+    made = reductions.inlined(cx, combiner, types, node.at)
     fitted = tuple(cx.fit(v, t, node.at) for v, t in zip(parts, types, strict=True))
     begin = tuple(cx.fit(x, t, node.at) for x, t in zip(constants, types, strict=True))
     results = _running(cx, "reduce", fitted, begin, made, exclusive, node.at)
     return rebuild(first, iter(results))
-
-
-def _combiner(
-    cx: Context, function: Func, shape: Value, types: tuple[Scalar, ...], node: s.Call
-) -> ir.Inline:
-    a = tuple(cx.variable("left", t) for t in types)
-    b = tuple(cx.variable("right", t) for t in types)
-    with cx.writing() as body:
-        given = rebuild(shape, iter(a)), rebuild(shape, iter(b))
-        made = leaves(functions.inline(cx, function.source, function.tree, given, {}, node.at))
-    if len(made) != len(types):
-        refuse(
-            node.at,
-            f"the combining function gives {len(made)} values, its start has {len(types)}",
-        )
-    results = tuple(cx.fit(r, t, node.at) for r, t in zip(made, types, strict=True))
-    return ir.Inline((*a, *b), tuple(body), results)
 
 
 def _running(

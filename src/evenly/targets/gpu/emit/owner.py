@@ -20,7 +20,16 @@ from .batches import SideBySide, Strided
 from .contended import reread
 from .expressions import Text
 from .running import walk_together
-from .statements import Writer, fields_of, given_loop, members, position, range_head, value_struct
+from .statements import (
+    Writer,
+    fields_of,
+    given_loop,
+    identity,
+    members,
+    position,
+    range_head,
+    value_struct,
+)
 
 # Threads of a multiprocessor. By itself, ptxas keeps to 32 registers, which allows 2,048 threads, and issues loads one
 # after another that could be in flight together. With a bound of half as many threads it takes the registers that it
@@ -225,14 +234,14 @@ class Owner(Writer):
         t, fields, name = self.text, fields_of(s.accumulators), asked.name
         first, parts, item = t.unique(f"{name}_first"), t.unique("parts"), t.unique("item")
         part = {v: f"{parts}[{item}].{m}" for v, m in members(fields).items()}
-        identity = ", ".join(t.expr(e) for a in s.accumulators for e in a.identity)
+        start = identity(t, s.accumulators)
         self.line("#pragma unroll 1")
         each = f"{first} < {asked.end}; {first} += {self.items} * {asked.width}"
         with self.compound(f"for (pos {first} = {asked.start}; {each})"):
             asked.load(first)
             self.line(f"{self.struct_of(s)} {parts}[{self.items}];")
             with self.each_of_a_batch(item):
-                self.line(f"{parts}[{item}] = {{{identity}}};")
+                self.line(f"{parts}[{item}] = {{{start}}};")
                 self.line(f"const pos {name} = {first} + {asked.apart(item)};")
                 names = {v: t.var(v) for v in fields}
                 t.names.update(part)

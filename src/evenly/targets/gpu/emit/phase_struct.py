@@ -14,8 +14,8 @@ from .expressions import Text, ctype
 from .layout_struct import position_function
 from .lines import Line, indented
 from .processor import define_processor
-from .running import identity, variables
-from .statements import Writer, combine_body, fields_of, given_loop, members, value_struct
+from .running import variables
+from .statements import Writer, combine_body, fields_of, given_loop, identity, members, value_struct
 from .totals import Totals
 
 
@@ -71,10 +71,10 @@ class PhaseStruct:
                 "  static EV_DEVICE Value then(const Value&, const Value&) { return {}; }",
             ]
         struct = value_struct(self.text, "Value", self.accumulators)
-        identity = ", ".join(self.text.expr(e) for a in self.accumulators for e in a.identity)
+        start = identity(self.text, self.accumulators)
         return [
             *indented(struct, "  "),
-            f"  static EV_DEVICE Value identity() {{ return {{{identity}}}; }}",
+            f"  static EV_DEVICE Value identity() {{ return {{{start}}}; }}",
             "  static EV_DEVICE Value combine(const Value& a, const Value& b) { return Value::combine(a, b); }",
             "  static EV_DEVICE Value then(const Value& a, const Value& b) {",
             *self.then(),

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from evenly.language import ir
 from evenly.language.scans import contributions, given, running
 
-from .expressions import Text
-from .statements import fields_of, members
+from .statements import fields_of, identity, members
 
 if TYPE_CHECKING:
     from .owner import Owner
@@ -35,11 +34,6 @@ def walk_together(w: Owner, s: ir.Pass, begin: str, end: str, width: str) -> Non
         w.declared.update(fields)
         with w.compound(inside):
             w.block(given(s))
-
-
-def identity(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> str:
-    """Return the identities of accumulators, as the initialiser of their struct."""
-    return ", ".join(text.expr(e) for a in accumulators for e in a.identity)
 
 
 def variables(code: ir.Inline) -> tuple[ir.Var, ...]:

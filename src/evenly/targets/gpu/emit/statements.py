@@ -195,6 +195,11 @@ def fields_of(accumulators: tuple[ir.Accumulator, ...]) -> list[ir.Var]:
     return [v for a in accumulators for v in a.fields]
 
 
+def identity(text: Text, accumulators: tuple[ir.Accumulator, ...]) -> str:
+    """Return the identities of accumulators, as the initialiser of their struct."""
+    return ", ".join(text.expr(e) for a in accumulators for e in a.identity)
+
+
 def members(fields: Sequence[ir.Var]) -> dict[ir.Var, str]:
     """Return the names of these variables as members of a struct."""
     names = Names()

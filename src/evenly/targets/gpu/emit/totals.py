@@ -14,7 +14,7 @@ from .code import KernelCode
 from .expressions import Text
 from .lines import Line
 from .parameters import Parameter
-from .statements import Writer, members, value_struct
+from .statements import Writer, identity, members, value_struct
 
 if TYPE_CHECKING:
     from .unit import Unit
@@ -47,13 +47,13 @@ class Totals:
         self.parameters = [Parameter("buffer", "void*", name="grid_partials")] if grid else []
 
     def _structs(self, text: Text) -> list[str]:
-        identity = ", ".join(text.expr(e) for a in self.accumulators for e in a.identity)
+        start = identity(text, self.accumulators)
         return [
             *value_struct(text, "grid_value", self.accumulators),
             "struct totals {",
             "  using Grid = grid_value;",
             "  static constexpr bool has_grid = true;",
-            f"  static EV_DEVICE Grid grid_identity() {{ return {{{identity}}}; }}",
+            f"  static EV_DEVICE Grid grid_identity() {{ return {{{start}}}; }}",
             "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
             "};",
         ]
