@@ -10,34 +10,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
-from evenly.gpus.gpu import WARP
 from tests.batteries import layout_batteries, matrices
 from tests.emitting import codes
-from tests.kernels import CASES, halved, reference, spmv, tolerance
+from tests.kernels import CASES, halved, spmv
 
+from .proving import (
+    FAST,
+    FEW,
+    LENGTHS,
+    NASTY,
+    gives_what_the_reference_gives,
+    lengths,
+    takes_all_once,
+)
 from .ranges import SCHEDULES, BackInChunks, ChunksOfGroups, CyclicChunks, EvenAtoms, OfThreads
-
-SIMT = pytest.param("simt", marks=pytest.mark.simt)
-FAST = ["cpu", SIMT]
-FEW = ("row_extremes", "softmax", "spmm", "spmv_dot")
-NASTY = ("no tiles", "no atoms", "one atom", "empty at the end", "many empty between", "power law")
-LENGTHS = ev.ragged(np.array([0, 5, 9, 12]))
-
-
-@ev.kernel
-def lengths(A, y):
-    for tile in A.tiles():
-        y[tile] = sum(1 for _ in A.atoms(tile))
 
 
 @pytest.mark.parametrize("target", FAST)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_each_atom_once_each_tile_once(schedule: str, target: str) -> None:
-    options = {"seeds": range(2)} if target == "simt" else {}
-    own = SCHEDULES[schedule]
-    members = own.size if own.owner == "group" else 1  # plain Python walks the tiles of each
-    for name in NASTY if members < WARP else set(NASTY) - {"many empty between"}:
-        ev.verify(own, ev.ragged(layout_batteries()[name]), target=target, **options)
+    takes_all_once(SCHEDULES[schedule], target)
 
 
 @pytest.mark.parametrize("target", FAST)
@@ -46,15 +38,8 @@ def test_each_atom_once_each_tile_once(schedule: str, target: str) -> None:
     "schedule", ["cyclic chunks", "back in chunks", "runs of members", "even atoms"]
 )
 def test_kernels_give_what_the_reference_gives(schedule: str, kernel: str, target: str) -> None:
-    case = CASES[kernel]
-    for name in ("power law", "empty at the end", "duplicates", "nothing (0 x 0)"):
-        matrix = matrices(np.float32)[name]
-        args = case.arguments(ev.csr(matrix), matrix, np.float32)
-        case.kernel[SCHEDULES[schedule]].on(target)(*args)
-        for i, wanted in zip(
-            case.outputs, reference(case, name, matrix, "csr", np.float32), strict=True
-        ):
-            np.testing.assert_allclose(args[i], wanted, **tolerance(np.float32), err_msg=name)
+    names = ("power law", "empty at the end", "duplicates", "nothing (0 x 0)")
+    gives_what_the_reference_gives(SCHEDULES[schedule], kernel, target, names)
 
 
 @pytest.mark.parametrize("target", FAST)
