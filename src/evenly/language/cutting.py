@@ -144,6 +144,12 @@ class _Cutter:
                 self.rounds(step, before, later)
                 before = ()
             elif isinstance(step, ir.TileLoop):
+                if step.layout.items and not self.whole:
+                    refuse(
+                        step.at,
+                        "a loop over items under a schedule that splits tiles",
+                        "ev.Nested(ev.BlockMapped(), ev.ThreadMapped()) gives an item to a block, its tiles to threads",
+                    )
                 if self.whole:
                     self.owned(step)
                 else:

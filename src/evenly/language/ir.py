@@ -400,12 +400,17 @@ class Scan(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Pass(Stmt):
-    """One walk over the atoms of the current tile. After it the accumulators' fields hold the results."""
+    """One walk over the atoms of the current tile. After it the accumulators' fields hold the results.
+
+    of: if the loop is over items, the pass walks an item's tiles, which are those of this layout. Passes in its body
+    then walk the atoms of the tile `atom`.
+    """
 
     atom: Var
     accumulators: tuple[Accumulator, ...]
     body: Block
     at: Location | None = field(default=None, compare=False)
+    of: LayoutCode | None = None
 
 
 EFFECTS = Store | Atomic | Print | Assert  # statements that must run exactly once, in their place
@@ -422,6 +427,7 @@ class LayoutCode:
     begin: Inline
     end: Inline
     masked: bool
+    items: bool = False  # whether its tiles are the items of the layout at the loop's path
 
 
 @dataclass(frozen=True, slots=True)

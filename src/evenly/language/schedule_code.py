@@ -10,6 +10,7 @@ from . import ir, reads, walk
 from . import syntax as s
 from .diagnostics import Location, refuse
 from .func import parsed
+from .items import Items, TilesOfItem
 from .lower import call_schedule, exchanges, lower_layout
 from .lower.arithmetic import cast
 from .lower.context import Context, leaves, rebuild
@@ -58,9 +59,27 @@ class ScheduleCode:
         return [*walk.expressions(self.setup), *inlines]
 
 
-def schedule_code(schedule: Any, layout: LayoutSpec, path: ir.Path) -> ScheduleCode:
-    """Lower `schedule` for a layout. Raises LanguageError that points into the schedule's source."""
+def schedule_code(
+    schedule: Any, layout: LayoutSpec, path: ir.Path, items: bool = False
+) -> ScheduleCode:
+    """Lower `schedule` for a layout, or for its `items`. Raises LanguageError that points into the schedule's source."""
     cx, value = lower_layout(layout, path)
+    if items:
+        value = LayoutValue(Items, path, {"base": value}, False)
+    return _code(cx, schedule, value)
+
+
+def inner_code(
+    schedule: Any, layout: LayoutSpec, path: ir.Path, item: tuple[ir.Var, ir.Var, ir.Var]
+) -> ScheduleCode:
+    """Lower the inner of two nested schedules, for the tiles of an item. item: the fields of `TilesOfItem`."""
+    cx, base = lower_layout(layout, path)
+    cx.namer.used |= {v.name for v in item}
+    fields = dict(zip(("base", "first", "last", "before"), (base, *item), strict=True))
+    return _code(cx, schedule, LayoutValue(TilesOfItem, path, fields, False))
+
+
+def _code(cx: Context, schedule: Any, value: LayoutValue) -> ScheduleCode:
     with cx.writing() as setup:
         state, variables = _state(cx, schedule, value)
     tiles = _range(cx, schedule, "tiles", (state,), ())

@@ -28,19 +28,21 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
 
 # ---- stores of several tiles or atoms into one element -------------------------------------------
 def _stores(loop: ir.TileLoop) -> None:
+    what = "item" if loop.layout.items else "tile"
     for s in _met(loop.body, loop.tile):
         refuse(
             s.at,
-            f"every tile stores into the same element of {s.array.name}: the last one to write would win",
+            f"every {what} stores into the same element of {s.array.name}: the last one to write would win",
             "accumulate into a variable and store it after the loop, or use an atomic",
         )
     for p in walk.statements(loop.body):
         for s in _met(p.body, p.atom, *scanned(p)) if isinstance(p, ir.Pass) else ():
+            what = "atom" if p.of is None else "tile"
             refuse(
                 s.at,
-                f"every atom stores into the same element of {s.array.name}: "
+                f"every {what} stores into the same element of {s.array.name}: "
                 "the last one to write would win, and they have no order",
-                "accumulate into a variable and store it after the loop over atoms",
+                f"accumulate into a variable and store it after the loop over {what}s",
             )
 
 
@@ -60,13 +62,24 @@ def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
 
 # ---- tiles that read what other tiles write --------------------------------------------------------
 def _dependences(loop: ir.TileLoop) -> None:
-    """Check arrays that a loop over tiles stores: a tile may only read them at its own place, where it stores."""
-    meaning = _definitions(loop.body)
+    """Check that a tile reads what its loop stores at its own place only, where it stores."""
+    if loop.layout.items:
+        # The passes over an item's tiles follow each other, and may read what an earlier one has stored.
+        for p in walk.statements(loop.body):
+            if isinstance(p, ir.Pass) and p.of is not None:
+                _independent(p.body)
+    else:
+        _independent(loop.body)
+
+
+def _independent(body: ir.Block) -> None:
+    """Check the arrays that the body of a loop over tiles stores."""
+    meaning = _definitions(body)
     stored: dict[ir.Array, list[ir.Store]] = {}
-    for s in walk.statements(loop.body):
+    for s in walk.statements(body):
         if isinstance(s, ir.Store):
             stored.setdefault(s.array, []).append(s)
-    for e in walk.expressions(loop.body):
+    for e in walk.expressions(body):
         if (
             isinstance(e, ir.Element)
             and e.array in stored

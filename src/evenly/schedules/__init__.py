@@ -16,6 +16,7 @@ from .dynamic_chunks import DynamicChunks
 from .group_mapped import BlockMapped, GroupMapped, WarpMapped
 from .lrb import Lrb
 from .merge_path import MergePath
+from .nested import Nested
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
 from .thread_mapped import ThreadMapped
@@ -29,6 +30,7 @@ __all__ = [
     "GroupMapped",
     "Lrb",
     "MergePath",
+    "Nested",
     "NonzeroSplit",
     "Partition",
     "Schedule",

@@ -13,6 +13,7 @@ from evenly.errors import InputError
 from evenly.interop.array_view import Device
 from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
+from evenly.schedules.nested import check_loops
 
 if TYPE_CHECKING:
     from evenly.arguments import Binding
@@ -120,6 +121,7 @@ class Target:
         program = typed.program
         if not debug and self.checks != "always":
             program = quiet(program, self.name, self.checks == "debug")
+        check_loops(schedule, program)
         phases = cut(program, whole=schedule.owns_tiles)
         return self.compile(phases, schedule, typed.layouts, wide, debug), phases
 

@@ -69,13 +69,14 @@ class Walk:
 
 @dataclass
 class Tiles:
-    """The loop over tiles being lowered."""
+    """The loop over tiles being lowered. item: the loop over items that it is in."""
 
     layout: LayoutValue
     position: ir.Var
     id: Value
     accumulators: list[Any] = field(default_factory=list)
     emitting: Emitting | None = None
+    item: Tiles | None = None
 
 
 @dataclass

@@ -15,7 +15,7 @@ from .. import combine, ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT
-from . import expressions, statements
+from . import expressions, items, statements
 from .arithmetic import cast
 from .context import Context
 from .values import LayoutValue, Static, Value, counted
@@ -77,6 +77,8 @@ def _check_place(cx: Context, out: LayoutValue, node: s.Call) -> None:
         refuse(node.at, f"{call} {cx.pure}", "emit in the kernel itself")
     if cx.tiles is None:
         refuse(node.at, f"{call} outside the loops over tiles", "each tile has a list of its own")
+    if cx.tiles.item is not None or items.are_items(cx.tiles.layout):
+        refuse(node.at, f"{call} in a loop over items", "emit in a loop over all tiles: for tile in B.tiles()")
     if cx.in_lanes:
         refuse(node.at, f"{call} in a loop over lanes: lanes have no order", "use range()")
 

@@ -15,7 +15,7 @@ from ..diagnostics import Location, refuse
 from ..func import parsed
 from ..members import HOST_METHODS, accessor_takes, accessors, growing, is_default
 from ..types import POS, WEAK_INT
-from . import functions, hints
+from . import functions, hints, items
 from .arithmetic import cast, constant
 from .context import Context
 from .values import (
@@ -62,7 +62,7 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
     member = reads.member_of(layout.cls, name)
     if isinstance(member, property) and member.fget is not None:
         return run(cx, layout, member.fget, (), at)
-    if inspect.isfunction(member) or name in ("tiles", "atoms"):
+    if inspect.isfunction(member) or name in ("tiles", "atoms", "items"):
         return Method(layout, name)
     base = _delegate(layout)
     if base is not None:
@@ -103,10 +103,10 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
     if isinstance(owner, ScheduleValue):
         return run(cx, owner, reads.member_of(type(owner.schedule), method.name), arguments, at)
     assert isinstance(owner, LayoutValue)  # those of groups are lowered in `exchanges`
+    if method.name == "items":
+        return items.over_items(cx, owner, arguments, at)
     if method.name == "tiles":
-        if arguments:
-            refuse(at, f"tiles() takes no argument, got {len(arguments)}")
-        return Iterable("tiles", owner, (), at)
+        return items.over_tiles(cx, owner, arguments, at)
     if method.name == "atoms":
         return _atoms(cx, owner, arguments, at)
     grows = growing(owner.cls)
@@ -303,7 +303,7 @@ def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.In
 
 def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
     if has_default(layout, "tile_id"):
-        return cx.below(tile, layout, "max_tiles")
+        return cx.below(tile, layout, "num_items" if items.are_items(layout) else "max_tiles")
     return _held(cx, "tile", _own(cx, layout, "tile_id", (tile,)))
 
 

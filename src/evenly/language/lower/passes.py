@@ -9,10 +9,10 @@ from .. import combine, ir, scans
 from .. import syntax as s
 from ..diagnostics import Location
 from ..types import POS, promote
-from . import accumulators, effects, emits, item_accumulators, methods, statements
+from . import accumulators, effects, emits, item_accumulators, items, methods, statements, tiles
 from .accumulators import Accumulating
 from .arithmetic import cast, truth
-from .context import Context, Walk, leaves
+from .context import Context, Tiles, Walk, leaves
 from .values import Forbidden, Iterable, LayoutValue, Value
 
 
@@ -27,11 +27,13 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
     local = dict(assigned)
+    assert over.layout is not None
+    what = items.inner_word(over.layout)
     ops = accumulators.accumulating(
         cx,
         {n: at for n, at in assigned.items() if not isinstance(cx.env.get(n), Accumulating)},
         body,
-        "over atoms",
+        f"over {what}",
         False,
     )
     arrays = item_accumulators.accumulating(cx, body)
@@ -46,17 +48,17 @@ def lower_pass(cx: Context, node: s.For, over: Iterable) -> None:
         states[:] = item_accumulators.start(cx, arrays)
         walk_atoms(cx, one_atom, node.at)
 
-    results = accumulators.accumulate_loop(cx, ops, "over atoms", False, lower)
+    results = accumulators.accumulate_loop(cx, ops, f"over {what}", False, lower)
     for name in local:
         if name not in ops and not isinstance(cx.env.get(name), Accumulating):
             cx.env[name] = Forbidden(
-                f"{name} belongs to the loop over atoms",
-                "atoms have no order: accumulate into a variable assigned before the loop",
+                f"{name} belongs to the loop over {what}",
+                f"{what} have no order: accumulate into a variable assigned before the loop",
             )
     for name in hidden:
         cx.env[name] = Forbidden(
-            f"{name} belongs to the loop over atoms",
-            "atoms have no order: use ev.first or ev.argmax to find one",
+            f"{name} belongs to the loop over {what}",
+            f"{what} have no order: use ev.first or ev.argmax to find one",
         )
     accumulators.finish(cx, results, node.at)
     item_accumulators.finish(cx, states)
@@ -74,26 +76,24 @@ def walk_atoms(
     cx.owned.discard(id(atom))
     outer_loop, cx.loop = cx.loop, None
     again = outer_loop is not None and outer_loop.kind != "lanes"
-    cx.walk = Walk(atom, again, cx.conditional)
+    batch = items.tiles_of(cx.tiles.layout)
     grids = {n: v for n, v in cx.env.items() if isinstance(v, Accumulating) and v.grid}
     inner = {n: _partial(cx, n, v) for n, v in grids.items()}
     env = dict(cx.env)
     cx.env.update(inner)
-    with cx.writing() as block:
-        bound = methods.atom_id(cx, cx.tiles.layout, cx.tiles.position, atom)
-
-        def one() -> None:
-            mark = len(cx.block)
-            body(bound, atom)
-            emits.close_atom(cx, mark)
-
-        masked(cx, cx.tiles.layout, cx.tiles.position, atom, one)
-    pass_ = ir.Pass(atom, (), tuple(block), at)
-    effects.check(tuple(block), "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
-    counting = cx.walk.counting
-    scans.check(pass_, None if counting is None else counting.earlier)
-    used = {s_.accumulator: None for s_ in _accumulates(tuple(block))}
-    cx.walk, cx.loop, cx.env = None, outer_loop, env
+    counting = None
+    if batch is None:
+        cx.walk = Walk(atom, again, cx.conditional)
+        pass_, bound = _atoms(cx, atom, body, at)
+        counting = cx.walk.counting
+        effects.check(pass_.body, "atoms", (atom, *leaves(bound), *scans.scanned(pass_)))
+        scans.check(pass_, None if counting is None else counting.earlier)
+        cx.walk = None
+    else:
+        pass_, bound = _tiles_of_item(cx, batch, atom, body, at)
+        effects.check(pass_.body, "tiles", (atom, *leaves(bound)))
+    used = {s_.accumulator: None for s_ in _accumulates(pass_.body)}
+    cx.loop, cx.env = outer_loop, env
     named = [
         v.accumulator
         for v in cx.env.values()
@@ -118,6 +118,47 @@ def walk_atoms(
                     (cast(part.accumulator.fields[0], state.accumulator.fields[0].type),),
                 )
             )
+
+
+def _atoms(
+    cx: Context, atom: ir.Var, body: Callable[[Value, ir.Var], object], at: Location
+) -> tuple[ir.Pass, Value]:
+    """Return the pass over the tile's atoms, and the id of an atom."""
+    assert cx.tiles is not None
+    with cx.writing() as block:
+        bound = methods.atom_id(cx, cx.tiles.layout, cx.tiles.position, atom)
+
+        def one() -> None:
+            mark = len(cx.block)
+            body(bound, atom)
+            emits.close_atom(cx, mark)
+
+        masked(cx, cx.tiles.layout, cx.tiles.position, atom, one)
+    return ir.Pass(atom, (), tuple(block), at), bound
+
+
+def _tiles_of_item(
+    cx: Context,
+    batch: LayoutValue,
+    tile: ir.Var,
+    body: Callable[[Value, ir.Var], object],
+    at: Location,
+) -> tuple[ir.Pass, Value]:
+    """Return the pass over an item's tiles, and the id of a tile. Its body is that of a loop over tiles.
+
+    To it, the accumulators of the item are what those of the grid are to other tiles.
+    """
+    outer = cx.tiles
+    cx.tiles = Tiles(batch, tile, tile, item=outer)
+    whole = {
+        n: replace(v, grid=True) for n, v in cx.env.items() if isinstance(v, Accumulating)
+    }
+    cx.env.update(whole)
+    with cx.writing() as block:
+        bound = cx.tiles.id = methods.tile_id(cx, batch, tile)
+        body(bound, tile)
+    cx.tiles = outer
+    return ir.Pass(tile, (), tuple(block), at, tiles.layout_code(cx, batch)), bound
 
 
 def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:

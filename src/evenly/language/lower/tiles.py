@@ -9,7 +9,7 @@ from .. import syntax as s
 from ..diagnostics import refuse
 from ..members import growing
 from ..types import POS
-from . import accumulators, effects, emits, methods, statements
+from . import accumulators, effects, emits, items, methods, statements
 from .context import Context, Tiles, leaves
 from .values import Forbidden, Iterable, LayoutValue
 
@@ -23,6 +23,7 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
         methods.code(cx, layout, "begin", True),
         methods.code(cx, layout, "end", True),
         layout.masked,
+        items.are_items(layout),
     )
 
 
@@ -32,14 +33,15 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     if cx.tiles is not None or within or cx.pure or not cx.top_level:
         refuse(
             node.iterable.at,
-            "a loop over tiles that is not at the top level of the kernel",
+            f"a loop over {items.word(over.layout)} that is not at the top level of the kernel",
             "one loop over tiles after the other; a while at the top level may stand around them",
         )
     assert over.layout is not None
     layout: LayoutValue = over.layout
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
-    ops = accumulators.accumulating(cx, assigned, body, "over tiles", True)
+    what = items.word(layout)
+    ops = accumulators.accumulating(cx, assigned, body, f"over {what}", True)
     targets = [n.name for n in s.target_names(node.target)]
 
     def lower() -> None:
@@ -53,12 +55,12 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
         )
     if grows := growing(layout.cls):
         methods.changing(cx, layout, grows.swap, (), node.iterable.at)
-    results = accumulators.accumulate_loop(cx, ops, "over tiles", True, lower)
+    results = accumulators.accumulate_loop(cx, ops, f"over {what}", True, lower)
     for name in (*assigned, *targets):
         if name not in ops:
             cx.env[name] = Forbidden(
-                f"{name} belongs to the loop over tiles",
-                "tiles have no order: store it, or accumulate into a variable assigned before the loop",
+                f"{name} belongs to the loop over {what}",
+                f"{what} have no order: store it, or accumulate into a variable assigned before the loop",
             )
     accumulators.finish(cx, results, node.at)
 
@@ -94,6 +96,6 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         cx.tiles = None
     cx.top_level, cx.loop = True, rounds
     cx.env = env
-    effects.check(tuple(block), "tiles", (tile, *ids))
+    effects.check(tuple(block), "items" if code.items else "tiles", (tile, *ids))
     body_ = emits.close_tile(emitting, tile, block, node.at)
     return ir.TileLoop(code, layout.path, tile, tuple(totals), body_, node.at)

@@ -44,6 +44,8 @@ class How:
     def code(self, phase: Owned | Split) -> ScheduleCode | None:
         """Return the schedule's own code if the engine has to follow it; else None."""
         code = self.codes.get(phase.path) if self.divided == "methods" else None
+        if phase.layout.items:
+            return None  # a worker walks whole items
         if code is None or isinstance(phase, Owned) != (self.owner != "share"):
             return None  # the methods of a schedule that shares tiles do not apply to phases with whole tiles
         if isinstance(phase, Split) and has_scans(phase.pass_.body):

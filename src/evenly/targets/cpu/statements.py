@@ -10,6 +10,7 @@ from evenly.language import ir, walk
 from evenly.language.accesses import gathers
 from evenly.language.diagnostics import Location
 from evenly.language.scans import running
+from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS, words_of
 from evenly.targets.printing.statements import Over, Statements, Words
 
@@ -141,6 +142,9 @@ class Writer(Statements[Text]):
         assert self.atoms is not None
         assert self.tile is not None
         self.identities((*s.accumulators, *running(s)))
+        if s.of is not None:
+            self.tiles_of_item(s, s.of)
+            return
         if running(s):
             assert self.in_order is not None
             self.atom_loop(s, self.inline(self.in_order, self.tile))
@@ -151,6 +155,17 @@ class Writer(Statements[Text]):
         with self.compound(self.ranks.loop):
             self.ranks.setup()
             self.all_atoms(s, self.atoms, self.tile)
+
+    def tiles_of_item(self, s: ir.Pass, of: ir.LayoutCode) -> None:
+        """Write the loop over an item's tiles, in order."""
+        assert self.in_order is not None
+        assert self.tile is not None
+        over = self.inline(self.in_order, self.tile)
+        outer = self.tile, self.atoms, self.in_order
+        self.tile, self.atoms = s.atom, whole_tile(of, ir.Const(1, POS))
+        self.in_order = self.atoms
+        self._loop(s, self.range(*over))
+        self.tile, self.atoms, self.in_order = outer
 
     def all_atoms(self, s: ir.Pass, atoms: ir.Inline, tile: ir.Var) -> None:
         """Write the loops over the atoms of a tile that a schedule's method gives."""

@@ -164,7 +164,12 @@ class Program:
             sizes, lanes = Sizes(0, 0), 1
             if code.path:
                 layout = binding.layout(code.path)
-                sizes = Sizes(int(layout.max_tiles), int(layout.max_atoms))
+                tiles = int(layout.max_tiles)
+                sizes = (
+                    Sizes(int(layout.num_items), tiles)
+                    if code.items
+                    else Sizes(tiles, int(layout.max_atoms))
+                )
             if code.lanes is not None:
                 lanes = lanes_of(code.lanes, binding)
             yield code, code.sizing(sizes, lanes, gpu)

@@ -36,6 +36,7 @@ class Walk:
     tiles: LayoutView | None = None
     position: int = -1
     id: Any = None
+    item: int = -1
     atoms: Callable[[], AtomIterator | None] = lambda: None  # the walk over its tile's atoms
 
     def running(self) -> dict[Any, Any]:
@@ -49,7 +50,7 @@ class Seen:
     """A layout as kernels and its own methods see it. It has the user's names and those of the contract, no others."""
 
     def __init__(self, view: LayoutView) -> None:
-        self.__dict__.update({_VIEW: view, "tiles": view.tiles, "atoms": view.atoms})
+        self.__dict__.update({_VIEW: view, **{n: getattr(view, n) for n in ("items", "tiles", "atoms")}})
 
     def __getattr__(self, name: str) -> Any:
         return view_of(self).member(name)
@@ -80,12 +81,21 @@ class LayoutView:
         self.seen: Any = Seen(self)
 
     # ---- loops -----------------------------------------------------------------------------------
-    def tiles(self) -> Iterator[Any]:
+    def items(self) -> Iterator[int]:
+        walk = self._walk
+        for walk.item in range(int(self.seen.num_items)):
+            yield walk.item
+        walk.item = -1
+
+    def tiles(self, *item: int) -> Iterator[Any]:
         walk, grows = self._walk, growing(self._class)
         if grows:
             self._run(grows.swap)
+        first, last = 0, int(self.seen.num_tiles)
+        if item:
+            first, last = (int(self._run(name, *item)) for name in ("item_begin", "item_end"))
         try:
-            for position in range(int(self.seen.num_tiles)):
+            for position in range(first, last):
                 walk.tiles, walk.position = self, position
                 walk.id = self._tile_id(position)
                 yield walk.id

@@ -150,6 +150,7 @@ template <int G, int T, bool Converged = false> struct group {
   EV_DEVICE void sync() const {
     if constexpr (G == 1) return;
     else if constexpr (in_warp) sync_warp(mask());
+    else if constexpr (warps * 32 == T) barrier();  // of a block: groups inside it have the others
     else barrier(1 + which, warps * 32);
   }
 

@@ -51,7 +51,8 @@ class PhaseCode:
     """The kernels of one phase, in the order of their launches.
 
     sizing: computes how the phase is launched, from the counts of tiles and atoms, the number of lanes, and the GPU.
-    path: the path of the phase's layout; () if it has none. lanes: the lanes of a dense axis; None: there is none.
+    path: the path of the phase's layout; () if it has none. items: whether it walks the layout's items, not its tiles.
+    lanes: the lanes of a dense axis; None: there is none.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -59,6 +60,7 @@ class PhaseCode:
     path: ir.Path = ()
     lanes: ir.Expr | None = None
     partition: PartitionCode | None = None
+    items: bool = False
 
     @property
     def all_kernels(self) -> tuple[KernelCode, ...]:

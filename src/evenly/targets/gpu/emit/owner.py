@@ -5,6 +5,7 @@ In a group, some of it runs on all members and some on the leader only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -71,6 +72,7 @@ class Owner(Writer):
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
+        self.over_tiles: Callable[[ir.Pass], None] | None = None  # writes passes over an item's tiles
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
@@ -138,6 +140,25 @@ class Owner(Writer):
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
+        if s.of is None:
+            self.walk_atoms(s)
+        else:
+            assert self.over_tiles is not None
+            self.over_tiles(s)
+        if self.size == 1:
+            self.pin(s)
+            return
+        self.reduce(s)
+        # The code that follows, or the next pass, may read what members have stored in this one.
+        stores = bool(self.shared) and any(
+            isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
+        )
+        if stores or not (s.accumulators or self.one_pass):
+            self.line("team.sync();")
+
+    def walk_atoms(self, s: ir.Pass) -> None:
+        """Write the walk over each member's share of the atoms."""
+        assert self.tile is not None
         body, results = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
@@ -150,16 +171,6 @@ class Owner(Writer):
                 self.atom_loop(s, results)
             else:
                 self.generate(body, lambda over: self.given_atoms(s, over))
-        if self.size == 1:
-            self.pin(s)
-            return
-        self.reduce(s)
-        # The code that follows, or the next pass, may read what members have stored in this one.
-        stores = bool(self.shared) and any(
-            isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
-        )
-        if stores or not (s.accumulators or self.one_pass):
-            self.line("team.sync();")
 
     def atom_loop(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool = True) -> None:
         """Write the loop over a range of atoms. alone: whether the tile has no other range."""

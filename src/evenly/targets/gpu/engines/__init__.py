@@ -20,6 +20,7 @@ TABLE = {
     "merge": "evenly.targets.gpu.engines.merge:MergeEngine",
     "nonzero": "evenly.targets.gpu.engines.nonzero:NonzeroEngine",
     "dynamic": "evenly.targets.gpu.engines.dynamic:DynamicEngine",
+    "nested": "evenly.targets.gpu.engines.nested:NestedEngine",
     "bins": "evenly.targets.gpu.engines.bins:BinsEngine",
 }
 ONCE = "evenly.targets.gpu.engines.once:OnceEngine"

@@ -1,0 +1,74 @@
+"""Loops over the items of a batch, and over an item's tiles."""
+
+from __future__ import annotations
+
+from .. import reads
+from ..diagnostics import Location, refuse
+from ..items import MEMBERS, Items, has_items
+from ..members import is_default
+from .context import Context
+from .values import Iterable, LayoutValue, Value, counted
+
+
+def over_items(
+    cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location
+) -> Iterable:
+    """Return what `B.items()` loops over."""
+    if arguments:
+        refuse(at, f"items() takes no argument, got {len(arguments)}")
+    if not has_items(layout.cls):
+        refuse(
+            at,
+            f"the items of {layout.name}: {layout.cls.__name__} has none",
+            f"ev.batch([...]) makes a layout of several matrices; one of yours has {', '.join(MEMBERS)}",
+        )
+    if not is_default("tile_id", reads.member_of(layout.cls, "tile_id")):
+        refuse(
+            at,
+            f"the items of {layout.name}: {layout.cls.__name__} renames its tiles",
+            "give a batch tiles whose ids are their positions",
+        )
+    return Iterable("tiles", LayoutValue(Items, layout.path, {"base": layout}, False), (), at)
+
+
+def over_tiles(
+    cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location
+) -> Iterable:
+    """Return what `L.tiles()` loops over, or `B.tiles(item)` in a loop over items."""
+    if not arguments:
+        return Iterable("tiles", layout, (), at)
+    call = f"{layout.name}.tiles"
+    if len(arguments) > 1 or not has_items(layout.cls):
+        hint = f"for tile in {call}()" if not has_items(layout.cls) else f"{call}(item)"
+        refuse(at, f"tiles() got {counted(len(arguments), 'argument')}", hint)
+    outer = cx.tiles
+    if outer is None or tiles_of(outer.layout) is not layout or arguments[0] is not outer.id:
+        refuse(
+            at,
+            f"{call} of something that is not the item of the loop",
+            f"for item in {layout.name}.items(): ... for tile in {call}(item)",
+        )
+    if cx.walk is not None:
+        refuse(at, f"{call} in a loop over atoms", "one loop after the other")
+    return Iterable("atoms", outer.layout, (outer.position,), at)
+
+
+def are_items(layout: LayoutValue) -> bool:
+    """Whether the tiles of `layout` are the items of a batch."""
+    return layout.cls is Items
+
+
+def tiles_of(layout: LayoutValue) -> LayoutValue | None:
+    """Return the batch whose items `layout` has; None for other layouts."""
+    base = layout.fields["base"] if are_items(layout) else None
+    return base if isinstance(base, LayoutValue) else None
+
+
+def word(layout: LayoutValue) -> str:
+    """Return what a loop over `layout` runs over, in the user's words."""
+    return "items" if are_items(layout) else "tiles"
+
+
+def inner_word(layout: LayoutValue) -> str:
+    """Return what the tiles of `layout` consist of."""
+    return "tiles" if are_items(layout) else "atoms"

@@ -1,0 +1,117 @@
+"""A schedule of schedules: one hands out the items of a batch, another the tiles of each item.
+
+Source: load-balancing primitives that are composed of others (Osama, Porumbescu, Owens, PPoPP 2023); a thread block for
+each problem of a batch (Anzt et al., ScalA 2017).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from evenly.errors import InputError
+from evenly.gpus.gpu import WARP
+from evenly.language import ir, walk
+
+from .contract import Schedule, Sizes
+from .thread_mapped import ThreadMapped
+
+OUTER = ("owned",)  # the engines of schedules that may be the outer or the inner one
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Nested(Schedule):
+    """For kernels with a loop over items: `outer` gives an item to a processor, `inner` its tiles to threads of it.
+
+    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, or a schedule of your own that owns whole tiles. Its
+    tiles are the items.
+
+    inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
+    A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
+
+    A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
+
+    Raises InputError for schedules that split tiles, or have launches of their own.
+    """
+
+    outer: Schedule
+    inner: Schedule = ThreadMapped()
+
+    engine = "nested"
+
+    def __post_init__(self) -> None:
+        for name in ("outer", "inner"):
+            _check(name, getattr(self, name))
+        size, owner = (_size(s) for s in (self.inner, self.outer))
+        whole = owner == self.outer.block
+        if size > owner or not (whole or (size <= WARP and WARP % size == 0 and owner % size == 0)):
+            raise InputError(
+                "Nested.inner",
+                expected=f"groups of at most {owner} threads"
+                if whole
+                else f"groups of a power of two that divides {owner}",
+                given=f"groups of {size}",
+                hint="an item belongs to a thread, a group or a block of the outer schedule",
+            )
+
+    @property
+    def owner(self) -> Any:
+        return self.outer.owner
+
+    @property
+    def size(self) -> int:
+        return _size(self.outer)
+
+    @property
+    def block(self) -> int:
+        return self.outer.block
+
+    def launch(self, layout: Sizes) -> tuple[int, int]:
+        return self.outer.launch(layout)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Nested and (self.outer, self.inner) == (other.outer, other.inner)
+
+    def __hash__(self) -> int:
+        return hash((self.outer, self.inner))
+
+
+def check_loops(schedule: Schedule, program: ir.Program) -> None:
+    """Raise InputError if a loop of the program runs over items and the schedule hands out tiles, or the reverse."""
+    for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
+        if loop.layout.items and not isinstance(schedule, Nested) and schedule.engine not in OUTER:
+            raise InputError(
+                "schedule",
+                expected="one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped())",
+                given=str(schedule),
+                hint=f"{program.name} has a loop over items",
+            )
+        walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
+        if isinstance(schedule, Nested) and walks and not loop.layout.items:
+            raise InputError(
+                "schedule",
+                expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
+                given=str(schedule),
+                hint=f"{program.name} has a loop over tiles; Nested is for loops over items: for item in B.items()",
+            )
+
+
+def levels(schedule: Schedule) -> tuple[Schedule, Schedule]:
+    """Return the schedule of items, and that of an item's tiles."""
+    if isinstance(schedule, Nested):
+        return schedule.outer, schedule.inner
+    return schedule, ThreadMapped()
+
+
+def _size(schedule: Schedule) -> int:
+    return schedule.size if schedule.owner == "group" else 1
+
+
+def _check(name: str, given: Any) -> None:
+    if isinstance(given, Nested) or not isinstance(given, Schedule) or given.engine not in OUTER:
+        raise InputError(
+            f"Nested.{name}",
+            expected="a schedule that owns whole tiles and is one launch, such as BlockMapped(), GroupMapped(8), "
+            "ThreadMapped()",
+            given=str(given) if isinstance(given, Schedule) else repr(given),
+        )
