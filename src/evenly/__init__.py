@@ -47,6 +47,7 @@ from evenly.language.names import (
     rotl,
     rotr,
     scan,
+    stage,
     thread_count,
     thread_index,
 )
@@ -219,6 +220,7 @@ __all__ = [
     "schedule",
     "sort_by_key",
     "spmv",
+    "stage",
     "subset",
     "thread_count",
     "thread_index",

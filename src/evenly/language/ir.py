@@ -24,6 +24,7 @@ class Array:
 
     `ids`: whether its integers are ids (a layout's index array), which are weak; otherwise they are data.
     `grows`: whether it is of a frontier. Kernels then read one part of it, and store into another.
+    `staged`: the name of the copy of a part of it that is read where that is near; "" for the array itself.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Array:
     path: Path
     ids: bool = False
     grows: bool = False
+    staged: str = ""
 
 
 class Expr:
@@ -234,6 +236,16 @@ class SetItem(Stmt):
     array: Var
     index: Expr
     value: Expr
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Stage(Stmt):
+    """Copy the elements first, ..., last - 1 to where they are near, if they fit there. Targets may do nothing."""
+
+    array: Array
+    first: Expr
+    last: Expr
     at: Location | None = field(default=None, compare=False)
 
 

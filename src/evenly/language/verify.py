@@ -21,6 +21,7 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
         emits.check(program)
     for step in program.pieces:
         if isinstance(step, ir.TileLoop):
+            _staged(step)
             _stores(step)
             _dependences(step)
             _row_kernels(step, layouts)
@@ -43,6 +44,18 @@ def _stores(loop: ir.TileLoop) -> None:
                 f"every {what} stores into the same element of {s.array.name}: "
                 "the last one to write would win, and they have no order",
                 f"accumulate into a variable and store it after the loop over {what}s",
+            )
+
+
+def _staged(loop: ir.TileLoop) -> None:
+    """Refuse stores into arrays of which the loop has a copy."""
+    copied = {s.array.path for s in walk.statements(loop.body) if isinstance(s, ir.Stage)}
+    for s in walk.statements(loop.body):
+        if isinstance(s, ir.Store | ir.Atomic) and s.array.path in copied:
+            refuse(
+                s.at,
+                f"{'.'.join(s.array.path)} is staged in this loop, and stored into: the copy would not follow",
+                "store into another array, or read it without ev.stage",
             )
 
 

@@ -64,6 +64,8 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (c,)
         case ir.For(start=a, stop=b, step=c):
             return (a, b, c)
+        case ir.Stage(first=a, last=b):
+            return (a, b)
         case ir.Accumulate(values=values, index=index):
             return values if index is None else (*values, index)
         case ir.Scan(values=values) | ir.Yield(over=values):
@@ -195,6 +197,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, before=map_block(a, f), condition=go(c), body=map_block(b, f))
         case ir.For(start=x, stop=y, step=z, body=b):
             return replace(s, start=go(x), stop=go(y), step=go(z), body=map_block(b, f))
+        case ir.Stage(first=x, last=y):
+            return replace(s, first=go(x), last=go(y))
         case ir.Accumulate(values=values, index=index):
             return replace(s, values=tuple(map(go, values)), index=index and go(index))
         case ir.Scan(values=values):

@@ -13,9 +13,12 @@ from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 
-from .contract import Schedule, Sizes
+from .contract import Schedule, Sizes, check_count
+from .group_mapped import groups_in_block
 from .thread_mapped import ThreadMapped
 
+STAGE = 8192  # bytes
+MOST_STAGED = 40_960  # of the 48 KiB that a block has
 OUTER = ("owned",)  # the engines of schedules that may be the outer or the inner one
 
 
@@ -29,6 +32,9 @@ class Nested(Schedule):
     inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
 
+    stage: bytes of shared memory of a block for what `ev.stage` copies there, at most 40,960. The owners of items in a
+    block have equal parts of it. What does not fit is read where it is.
+
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 
     Raises InputError for schedules that split tiles, or have launches of their own.
@@ -36,12 +42,14 @@ class Nested(Schedule):
 
     outer: Schedule
     inner: Schedule = ThreadMapped()
+    stage: int = STAGE
 
     engine = "nested"
 
     def __post_init__(self) -> None:
         for name in ("outer", "inner"):
             _check(name, getattr(self, name))
+        check_count("Nested", "stage", self.stage, 0, MOST_STAGED)
         size, owner = (_size(s) for s in (self.inner, self.outer))
         whole = owner == self.outer.block
         if size > owner or not (whole or (size <= WARP and WARP % size == 0 and owner % size == 0)):
@@ -70,10 +78,14 @@ class Nested(Schedule):
         return self.outer.launch(layout)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Nested and (self.outer, self.inner) == (other.outer, other.inner)
+        return type(other) is Nested and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash((self.outer, self.inner))
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return self.outer, self.inner, self.stage
 
 
 def check_loops(schedule: Schedule, program: ir.Program) -> None:
@@ -101,6 +113,14 @@ def levels(schedule: Schedule) -> tuple[Schedule, Schedule]:
     if isinstance(schedule, Nested):
         return schedule.outer, schedule.inner
     return schedule, ThreadMapped()
+
+
+def staging(schedule: Schedule) -> int:
+    """Return the bytes of shared memory in which the owner of an item, or of a tile, may stage arrays."""
+    outer, _ = levels(schedule)
+    size = _size(outer)
+    groups = groups_in_block(size, outer.block) if size > 1 else outer.block
+    return int(getattr(schedule, "stage", STAGE)) // groups
 
 
 def _size(schedule: Schedule) -> int:

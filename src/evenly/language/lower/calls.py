@@ -37,6 +37,7 @@ from . import (
     methods,
     reductions,
     scans,
+    staging,
     statements,
 )
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
@@ -405,6 +406,7 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     names.lanes: _range("lanes"),
     builtins.len: _len,
     names.local: local_arrays.make,
+    names.stage: staging.stage,
     names.atomic_add: _atomic("add"),
     names.atomic_min: _atomic("min"),
     names.atomic_max: _atomic("max"),

@@ -78,7 +78,11 @@ def _check_place(cx: Context, out: LayoutValue, node: s.Call) -> None:
     if cx.tiles is None:
         refuse(node.at, f"{call} outside the loops over tiles", "each tile has a list of its own")
     if cx.tiles.item is not None or items.are_items(cx.tiles.layout):
-        refuse(node.at, f"{call} in a loop over items", "emit in a loop over all tiles: for tile in B.tiles()")
+        refuse(
+            node.at,
+            f"{call} in a loop over items",
+            "emit in a loop over all tiles: for tile in B.tiles()",
+        )
     if cx.in_lanes:
         refuse(node.at, f"{call} in a loop over lanes: lanes have no order", "use range()")
 

@@ -150,9 +150,7 @@ def _tiles_of_item(
     """
     outer = cx.tiles
     cx.tiles = Tiles(batch, tile, tile, item=outer)
-    whole = {
-        n: replace(v, grid=True) for n, v in cx.env.items() if isinstance(v, Accumulating)
-    }
+    whole = {n: replace(v, grid=True) for n, v in cx.env.items() if isinstance(v, Accumulating)}
     cx.env.update(whole)
     with cx.writing() as block:
         bound = cx.tiles.id = methods.tile_id(cx, batch, tile)

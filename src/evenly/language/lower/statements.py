@@ -176,6 +176,8 @@ def _stored_array(cx: Context, array: Value, target: s.Subscript) -> ir.Array:
             f"{spoken(array)} belongs to a layout, which is read-only",
             "pass the array as an argument of its own",
         )
+    if array.staged:
+        refuse(target.at, f"a store into a copy of {spoken(array)}", "ev.stage is for reading")
     if cx.pure:
         refuse(target.at, f"a store {cx.pure}", "store in the kernel itself")
     return array

@@ -113,6 +113,8 @@ class Statements(Generic[T]):
                 self.walk(s)
             case ir.Exchange():
                 self.exchange(s)
+            case ir.Stage():
+                self.stage(s)
             case ir.Yield(over=over):
                 assert self.each is not None
                 self.each(over)
@@ -252,6 +254,9 @@ class Statements(Generic[T]):
 
     def exchange(self, s: ir.Exchange) -> None:
         raise NotImplementedError
+
+    def stage(self, s: ir.Stage) -> None:
+        """Write the copy of a part of an array. Without one, the array itself is read."""
 
     def assertion(self, s: ir.Assert) -> str:
         raise NotImplementedError

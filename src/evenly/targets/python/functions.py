@@ -155,7 +155,7 @@ _TABLE |= {
     builtins.bool: np.bool_, builtins.int: _int,
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
-    names.local: _local,
+    names.local: _local, names.stage: lambda array, over: array,
     names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),

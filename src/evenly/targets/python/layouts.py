@@ -50,7 +50,9 @@ class Seen:
     """A layout as kernels and its own methods see it. It has the user's names and those of the contract, no others."""
 
     def __init__(self, view: LayoutView) -> None:
-        self.__dict__.update({_VIEW: view, **{n: getattr(view, n) for n in ("items", "tiles", "atoms")}})
+        self.__dict__.update(
+            {_VIEW: view, **{n: getattr(view, n) for n in ("items", "tiles", "atoms")}}
+        )
 
     def __getattr__(self, name: str) -> Any:
         return view_of(self).member(name)

@@ -118,6 +118,7 @@ class Text(Expressions):
     streaming: whether elements that are read once bypass the cache (in engines that split tiles).
     contended: the arrays that are read and stored atomically (see contended.py).
     loaded: the elements that a variable already holds. lane: the lane's variable, which engines hold as a position.
+    staged: the views of arrays of which a part is in shared memory.
     """
 
     syntax = Syntax(
@@ -138,6 +139,7 @@ class Text(Expressions):
     names: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
     lane: ir.Var | None = None
+    staged: dict[ir.Array, str] = field(default_factory=dict)
 
     def child(self) -> Text:
         """Return a printer for another function of this kernel, with its own local names and the same references."""
@@ -153,6 +155,8 @@ class Text(Expressions):
         self.lane, self.names[v] = v, "lane" if self.wide else "(long long)lane"
 
     def array(self, a: ir.Array) -> str:
+        if a in self.staged:
+            return self.staged[a]
         self.references.arrays.setdefault(a.path, a)
         return self.references.name(a.path)
 

@@ -117,4 +117,3 @@ def _moved(code: ir.Inline, by: ir.Var) -> ir.Inline:
         return (replace(s, over=moved(s.over)),) if isinstance(s, ir.Yield) else None
 
     return replace(code, body=walk.rewritten(code.body, given), results=moved(code.results))
-

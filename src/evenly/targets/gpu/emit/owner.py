@@ -19,7 +19,8 @@ from evenly.targets.printing.statements import Over
 
 from .batches import SideBySide, Strided
 from .contended import reread
-from .expressions import Text
+from .expressions import Text, ctype
+from .parameters import pointer
 from .running import walk_together
 from .statements import (
     Writer,
@@ -49,6 +50,7 @@ class Owner(Writer):
 
     atoms: the schedule's range of a tile's atoms; the range of `strided`, if `run` is more than 1.
     items: how many of its atoms a thread loads at once. run: how many of these are contiguous.
+    shared: the bytes of shared memory in which a group may stage arrays.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Owner(Writer):
         grid: dict[ir.Var, str],
         body: ir.Block,
         plain_tiles: bool,
+        shared: int = 0,
     ) -> None:
         text.names[RANK] = "team.rank()"
         super().__init__(text)
@@ -72,7 +75,12 @@ class Owner(Writer):
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
-        self.over_tiles: Callable[[ir.Pass], None] | None = None  # writes passes over an item's tiles
+        self.over_tiles: Callable[[ir.Pass], None] | None = (
+            None  # writes passes over an item's tiles
+        )
+        # The bytes of shared memory in which a group may stage each array.
+        stages = sum(isinstance(s, ir.Stage) for s in walk.statements(body))
+        self.staging = shared // stages if stages else 0
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
@@ -87,7 +95,8 @@ class Owner(Writer):
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
-        alike = passes > 0 and on_top == passes and not (self.shared or local or has_scans(body))
+        alone = self.shared or local or stages or has_scans(body)
+        alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
 
     def leads(self) -> bool:
@@ -135,6 +144,22 @@ class Owner(Writer):
                 super().accumulate(acc, values)
             return
         super().accumulate(acc, values)
+
+    def stage(self, s: ir.Stage) -> None:
+        """Write the copy to shared memory by all members, for a group that has some."""
+        t, kind = self.text, ctype(s.array.dtype)
+        places = self.staging // s.array.dtype.dtype.itemsize
+        if self.size == 1 or not places:
+            return
+        plain = t.array(replace(s.array, staged=""))
+        memory, view = t.unique("staged"), t.unique(s.array.staged)
+        self.line(f"EV_SHARED({kind}, {memory}, {places} * team.per_block);")
+        own = f"{memory} + {places} * team.local()"
+        over = f"{t.expr(s.first)}, {t.expr(s.last)}"
+        self.line(
+            f"const ev::staged<{kind}, {places}, pos> {view}({own}, {pointer(plain)}, {over}, team);"
+        )
+        t.staged[s.array] = view
 
     def walk(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms, then the reduction over the members."""

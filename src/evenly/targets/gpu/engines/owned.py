@@ -14,7 +14,7 @@ from evenly.language.scans import has_scans
 from evenly.language.schedule_code import schedule_code
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
-from evenly.schedules.nested import levels
+from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from ..emit.code import PhaseCode
@@ -45,7 +45,7 @@ class OwnedEngine(Engine):
         run = run_of(schedule)
         in_order = run > 1 or has_scans(phase.body)
         atoms = strided(phase.layout, size, ir.Const(size, POS)) if in_order else code.atoms
-        given = totals.names, phase.body, walks_all_groups(code)
+        given = totals.names, phase.body, walks_all_groups(code), staging(unit.schedule)
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         if items:
             writer.over_tiles = TilesOfItem(writer, unit, phase, inner, schedule.block)
