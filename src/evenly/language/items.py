@@ -58,4 +58,5 @@ class TilesOfItem(Defaults):
 
 def has_items(cls: type) -> bool:
     """Whether layouts of this class have items."""
-    return all(hasattr(cls, name) for name in MEMBERS)
+    fields = getattr(cls, "__fields__", {})
+    return all(name in fields or hasattr(cls, name) for name in MEMBERS)

@@ -62,7 +62,7 @@ class ScheduleCode:
 def schedule_code(
     schedule: Any, layout: LayoutSpec, path: ir.Path, items: bool = False
 ) -> ScheduleCode:
-    """Lower `schedule` for a layout, or for its `items`. Raises LanguageError that points into the schedule's source."""
+    """Lower `schedule` for a layout, or for its items. Raises LanguageError that points into the schedule's source."""
     cx, value = lower_layout(layout, path)
     if items:
         value = LayoutValue(Items, path, {"base": value}, False)
@@ -75,7 +75,8 @@ def inner_code(
     """Lower the inner of two nested schedules, for the tiles of an item. item: the fields of `TilesOfItem`."""
     cx, base = lower_layout(layout, path)
     cx.namer.used |= {v.name for v in item}
-    fields = dict(zip(("base", "first", "last", "before"), (base, *item), strict=True))
+    first, last, before = item
+    fields: dict[str, Value] = {"base": base, "first": first, "last": last, "before": before}
     return _code(cx, schedule, LayoutValue(TilesOfItem, path, fields, False))
 
 

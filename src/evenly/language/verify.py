@@ -37,14 +37,19 @@ def _stores(loop: ir.TileLoop) -> None:
             "accumulate into a variable and store it after the loop, or use an atomic",
         )
     for p in walk.statements(loop.body):
-        for s in _met(p.body, p.atom, *scanned(p)) if isinstance(p, ir.Pass) else ():
-            what = "atom" if p.of is None else "tile"
-            refuse(
-                s.at,
-                f"every {what} stores into the same element of {s.array.name}: "
-                "the last one to write would win, and they have no order",
-                f"accumulate into a variable and store it after the loop over {what}s",
-            )
+        if isinstance(p, ir.Pass):
+            _stores_of_pass(p)
+
+
+def _stores_of_pass(p: ir.Pass) -> None:
+    what = "atom" if p.of is None else "tile"
+    for s in _met(p.body, p.atom, *scanned(p)):
+        refuse(
+            s.at,
+            f"every {what} stores into the same element of {s.array.name}: "
+            "the last one to write would win, and they have no order",
+            f"accumulate into a variable and store it after the loop over {what}s",
+        )
 
 
 def _staged(loop: ir.TileLoop) -> None:

@@ -41,7 +41,7 @@ class Nested(Schedule):
     """
 
     outer: Schedule
-    inner: Schedule = ThreadMapped()
+    inner: Schedule = dataclasses.field(default_factory=ThreadMapped)
     stage: int = STAGE
 
     engine = "nested"

@@ -1,4 +1,4 @@
-"""Staging: `xs = ev.stage(x, B.columns(item))` is the array x, of which a part is kept near the threads that read it."""
+"""Staging: `xs = ev.stage(x, B.columns(item))` is the array x, of which a part is near the threads that read it."""
 
 from __future__ import annotations
 
@@ -37,5 +37,6 @@ def stage(cx: Context, node: s.Call) -> ir.Array:
     bounds = [expressions.as_number(e, over.at) for e in over.arguments]
     first, last = bounds if len(bounds) == 2 else (ir.Const(0, POS), bounds[0])
     staged = replace(array, staged=cx.namer.fresh(f"{spoken(array)}_staged"))
-    cx.emit(ir.Stage(staged, *(cx.assign("bound", cast(e, POS)) for e in (first, last)), node.at))
+    first, last = (cx.assign("bound", cast(e, POS)) for e in (first, last))
+    cx.emit(ir.Stage(staged, first, last, node.at))
     return staged

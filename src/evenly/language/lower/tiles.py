@@ -29,6 +29,7 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
 
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     """Lower `for tile in L.tiles():` at the top level of a kernel."""
+    assert over.layout is not None
     within = cx.loop is not None and cx.loop.kind != "rounds"
     if cx.tiles is not None or within or cx.pure or not cx.top_level:
         refuse(
@@ -36,7 +37,6 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
             f"a loop over {items.word(over.layout)} that is not at the top level of the kernel",
             "one loop over tiles after the other; a while at the top level may stand around them",
         )
-    assert over.layout is not None
     layout: LayoutValue = over.layout
     body = s.without_continue(node.body)
     assigned = s.assigned(body)

@@ -19,6 +19,7 @@ from .emit.code import PhaseCode
 if TYPE_CHECKING:
     from .emit.unit import Unit
 
+Division = Literal["methods", "merge", "nonzero"]
 Counts = npt.NDArray[np.int64]
 
 
@@ -35,7 +36,7 @@ class Engine:
     owners: ClassVar[tuple[str, ...]] = ("thread", "group")
     parameters: ClassVar[tuple[str, ...]] = ()
     runs_methods: ClassVar[bool] = False
-    on_cpu: ClassVar[Literal["methods", "merge", "nonzero"]] = "merge"
+    on_cpu: ClassVar[Division] = "merge"
 
     def emit(self, unit: Unit, phase: Any, name: str) -> PhaseCode:
         """Emit the kernels of a phase, with names that begin with `name`, and how to launch them.

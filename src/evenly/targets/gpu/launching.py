@@ -164,12 +164,7 @@ class Program:
             sizes, lanes = Sizes(0, 0), 1
             if code.path:
                 layout = binding.layout(code.path)
-                tiles = int(layout.max_tiles)
-                sizes = (
-                    Sizes(int(layout.num_items), tiles)
-                    if code.items
-                    else Sizes(tiles, int(layout.max_atoms))
-                )
+                sizes = sizes_of(layout, code.items)
             if code.lanes is not None:
                 lanes = lanes_of(code.lanes, binding)
             yield code, code.sizing(sizes, lanes, gpu)
@@ -249,6 +244,12 @@ def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses
 
 
 # ---- sizes -----------------------------------------------------------------------------------------
+def sizes_of(layout: Any, items: bool) -> Sizes:
+    """Return the host's bounds of a layout's tiles and atoms; of its items, if the phase walks these, and tiles."""
+    counts = ("num_items", "max_tiles") if items else ("max_tiles", "max_atoms")
+    return Sizes(*(int(getattr(layout, name)) for name in counts))
+
+
 def entries(w: Workspace, binding: Binding) -> int:
     """Return the number of entries that a workspace array needs."""
     if w.extent == "one":

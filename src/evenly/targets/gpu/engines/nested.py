@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 from ..engine import Counts
 from .owned import OwnedEngine
@@ -12,7 +12,7 @@ class NestedEngine(OwnedEngine):
     """Runs loops over items, which the owned engine hands out as the outer schedule says."""
 
     runs_methods = False
-    on_cpu: ClassVar[Literal["methods", "merge", "nonzero"]] = "merge"
+    on_cpu = "merge"
 
     def shares(self, schedule: Any, offsets: Counts, blocks: int) -> None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..emit.processor import define_processor
 from ..emit.tile_loop import tile_loop, walks_all_groups
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
-from ..engine import Counts, Engine
+from ..engine import Counts, Division, Engine
 from ..sizing import ONE, Sizing
 
 
@@ -32,7 +32,7 @@ class OwnedEngine(Engine):
     """Runs the schedule's own `tiles` and `atoms`."""
 
     runs_methods = True
-    on_cpu = "methods"
+    on_cpu: ClassVar[Division] = "methods"
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
         schedule, inner = levels(unit.schedule if phase.has_pass else ThreadMapped())
