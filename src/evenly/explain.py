@@ -9,6 +9,7 @@ from evenly import targets
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.layouts.contract import is_layout
+from evenly.layouts.items import Items, ItemStatistics
 from evenly.layouts.moving import device_of
 from evenly.runtime.kernel import Kernel
 from evenly.schedules import Schedule
@@ -29,6 +30,7 @@ class Explanation:
 
     once: the schedule of a call without a plan. equal: whether all tiles have equal length, so that a plan reads no
     offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
+    items: the statistics of a batch's items.
     """
 
     layout: str
@@ -37,6 +39,7 @@ class Explanation:
     once: Schedule
     equal: bool = False
     measured: tuple[Tuning, ...] = ()
+    items: ItemStatistics | None = None
 
     def kept(self) -> list[str]:
         """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
@@ -55,6 +58,7 @@ class Explanation:
         lines = [
             f"{self.layout} on {self.target}",
             f"  tiles {st.tiles:,}, atoms {st.atoms:,}",
+            *(() if self.items is None else (f"  {self.items}",)),
             f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, "
             f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
             f"  chosen: {self.choice.schedule}",
@@ -91,7 +95,8 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     once = consider(layout, target, product_of(layout, kept=False)).schedule
     alike = not reference and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
-    return Explanation(repr(layout), target, choice, once, alike, measured)
+    items = layout.item_statistics if isinstance(layout, Items) else None
+    return Explanation(repr(layout), target, choice, once, alike, measured, items)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

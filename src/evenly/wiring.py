@@ -12,6 +12,8 @@ TABLE = {
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",
     "evenly.layouts.entries:unsound_on_gpu": "evenly.runtime.entries:first_unsound",
+    "evenly.layouts.gluing:numbered_on_gpu": "evenly.runtime.gluing:numbered",
+    "evenly.layouts.gluing:unsound_on_gpu": "evenly.runtime.gluing:unsound",
     "evenly.layouts.subset:sums_on_gpu": "evenly.targets.cuda.scan:prefix_sums",
     "evenly.runtime.bound:collected": "evenly.collect:collect",
     "evenly.schedules.contract:check_engine": "evenly.targets.gpu.engines:check",

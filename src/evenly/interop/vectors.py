@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -65,11 +66,17 @@ def store(numbers: np.ndarray[Any, Any], out: Any) -> None:
 
 def entry(x: Any, at: int) -> int:
     """Read one element of a vector of integers, on any device."""
+    return int(to_numpy(part(x, at, at + 1))[0])
+
+
+def part(x: Any, start: int, stop: int) -> Any:
+    """Return x[start:stop] along the first axis, as a view of the library of `x`."""
     if arrays.kind(x) != "device":
-        return int(to_numpy(x[at : at + 1])[0])
+        return x[start:stop]
     whole = x.view()
-    one = whole._replace(pointer=whole.pointer + at * x.dtype.itemsize, shape=(1,), owner=x)
-    return int(DeviceArray(one).to_numpy()[0])
+    row = x.dtype.itemsize * math.prod(x.shape[1:])
+    shape = (stop - start, *x.shape[1:])
+    return DeviceArray(whole._replace(pointer=whole.pointer + start * row, shape=shape, owner=x))
 
 
 def as_integers(x: Any) -> Any:

@@ -22,6 +22,12 @@ METHODS = {  # name -> (parameters after self, required)
 HOST_METHODS = frozenset({"to", "slice", "validate", "blocks", "max_tiles", "max_atoms", "shape"})
 
 
+def for_host(cls: type) -> frozenset[str]:
+    """Return the names of a layout class that kernels do not see: those of all layouts, and its `host_methods`."""
+    own: frozenset[str] = getattr(cls, "host_methods", frozenset())
+    return HOST_METHODS | own
+
+
 class Defaults:
     """The optional members, for layouts that do not define them."""
 
@@ -80,7 +86,7 @@ def accessors(cls: type) -> dict[str, tuple[bool, bool]]:
     """Return the accessors of a layout class: name -> (takes the tile, takes an atom)."""
     found = {}
     for name, function in inspect.getmembers(cls, inspect.isfunction):
-        if name.startswith("_") or name in METHODS or name in HOST_METHODS:
+        if name.startswith("_") or name in METHODS or name in for_host(cls):
             continue
         if len(inspect.signature(function).parameters) > 1:
             found[name] = accessor_takes(function)

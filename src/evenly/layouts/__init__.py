@@ -11,6 +11,7 @@ from typing import Any
 
 from evenly.errors import unknown
 from evenly.layouts.arguments import check_options
+from evenly.layouts.batch import Batch, batch
 from evenly.layouts.bcsr import Bcsr, bcsr
 from evenly.layouts.checker import check
 from evenly.layouts.compressed import Compressed
@@ -35,6 +36,7 @@ __all__ = [
     "Layout",
     "Searched",
     "Static",
+    "batch",
     "bcsr",
     "check",
     "convert",
@@ -92,6 +94,14 @@ TABLE: dict[str, Entry] = {
     ),
     "frontier": Entry(
         Frontier, frontier, "tiles that kernels append", "searches of graphs", "Gunrock", False
+    ),
+    "batch": Entry(
+        Batch,
+        batch,
+        "many matrices in one; a tile is a row",
+        "many small problems",
+        "Anzt et al. 2017",
+        False,
     ),
 }
 

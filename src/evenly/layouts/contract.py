@@ -59,6 +59,7 @@ all methods without a tile or atom) are ordinary Python; kernels never call them
 On the host only: `max_tiles` and `max_atoms`, bounds of the two counts for layouts
 whose counts are in GPU memory (default: the counts); `shape` (rows, columns) if
 there is a field `num_columns`; `to(device)`; `slice(tiles)`.
+`host_methods = frozenset({"split"})` (class attribute) names more methods of this kind.
 `row_kernels = "reason"` (class attribute) refuses kernels on whole tiles.
 `growing` (class attribute) is of evenly's own frontiers, whose tiles kernels append.
 

@@ -75,14 +75,14 @@ def first_unsound(offsets: Any, last: int | None, target: str = "auto") -> int |
 
 def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
     if arrays.view(array).device != "cpu":
-        _outside_captures(array)
+        outside_captures(array)
     found = arrays.empty(array, (1,), np.int64)
     check[ThreadMapped()].on(target).once(Entries(array), *numbers, found)
     wrong = int(to_numpy(found)[0])
     return len(array) - wrong if wrong else None
 
 
-def _outside_captures(array: Any) -> None:
+def outside_captures(array: Any) -> None:
     """Raise InputError if the array's stream is being captured, since nothing can be read back then."""
     view = arrays.view(array)
     targets.get(view.device)

@@ -13,7 +13,7 @@ from .. import ir, reads
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import parsed
-from ..members import HOST_METHODS, accessor_takes, accessors, growing, is_default
+from ..members import accessor_takes, accessors, for_host, growing, is_default
 from ..types import POS, WEAK_INT
 from . import functions, hints, items
 from .arithmetic import cast, constant
@@ -53,7 +53,7 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
         )
     if name in layout.fields:
         return layout.fields[name]
-    if name in HOST_METHODS or is_pythons(name):
+    if name in for_host(layout.cls) or is_pythons(name):
         refuse(
             at,
             f"{layout.cls.__name__}.{name} is for the host, not for kernels",
