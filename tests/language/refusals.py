@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from evenly.layouts.batch import batch
 from evenly.layouts.bcsr import bcsr
 from evenly.layouts.frontier import frontier
 from evenly.layouts.subset import subset
@@ -29,6 +31,7 @@ ARGUMENTS: dict[str, Any] = {
     "A": A,
     "B": bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)),
     "S": subset(A, i32(2, 0)),
+    "T": batch([sp.eye_array(2, format="csr", dtype=np.float32), sp.eye_array(1, format="csr", dtype=np.float32)]),
     "F": frontier(A),
     "UF": uniform(2, frontier(A)),
     "U": uniform(2, A),
@@ -64,6 +67,7 @@ WHERE = {
     "top": "",
     "tile": "for row in A.tiles():\n",
     "atoms": "for row in A.tiles():\n    for k in A.atoms(row):\n",
+    "item": "for item in T.items():\n",
 }
 
 
@@ -77,7 +81,7 @@ class Refusal:
     def text(self, marks: bool = False) -> str:
         """The kernel's source."""
         body = textwrap.dedent(self.marked).strip("\n")
-        depth = {"top": 0, "tile": 4, "atoms": 8}[self.where]
+        depth = {"top": 0, "tile": 4, "atoms": 8, "item": 4}[self.where]
         inside = WHERE[self.where] + textwrap.indent(body, " " * depth)
         whole = f"def kernel({', '.join(ARGUMENTS)}):\n" + textwrap.indent(inside, "    ") + "\n"
         return whole if marks else whole.replace("«", "").replace("»", "")
@@ -520,6 +524,30 @@ SCANS = [
     R("atoms", "x[k] = «ev.scan(A.value(k), pair, 0.0)»", "the combining function gives 2 values, its start has 1"),
 ]
 
+OF_ITEM = "for item in T.items(): ... for tile in T.tiles(item)"
+STAGE = "stage at the top of a loop over items or tiles, outside conditions and inner loops"
+BATCHES = [
+    R("top", "for item in «A.items()»:\n    pass", "the items of A: Csr has none", "ev.batch([...]) makes a layout of several matrices; one of yours has num_items, item_begin, item_end"),
+    R("top", "for item in «T.items(2)»:\n    pass", "items() takes no argument, got 1"),
+    R("tile", "for item in «T.items()»:\n    pass", "a loop over items that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("tile", "for i in «T.tiles(row)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
+    R("item", "for i in «T.tiles(item + 1)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
+    R("item", "for i in T.tiles(item):\n    for j in «T.tiles(item)»:\n        pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
+    R("item", "for i in «T.tiles(item, 1)»:\n    pass", "tiles() of a batch takes one item, got 2", "T.tiles(item)"),
+    R("item", "q = 0.0\nfor i in T.tiles(item):\n    «q» = x[i]", "q is assigned in the loop over tiles: the last one to write would win, and they have no order", ONE),
+    R("item", "for i in T.tiles(item):\n    q = x[i]\ny[item] = «q»", "q belongs to the loop over tiles", "tiles have no order: accumulate into a variable assigned before the loop"),
+    R("item", "«y[0] = x[item]»", "every item stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
+    R("item", "for i in T.tiles(item):\n    «y[item] = x[i]»", "every tile stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over tiles"),
+    R("item", "for i in T.tiles(item):\n    y[i] = «y[i + 1]»", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
+    R("item", "xs = ev.stage(x, T.columns(item))\n«xs[item]» = 1.0", "a store into a copy of x", "ev.stage is for reading"),
+    R("item", "xs = ev.stage(x, T.columns(item))\nfor i in T.tiles(item):\n    «x[i] = 1.0»", "x is staged in this loop, and stored into: the copy would not follow", "store into another array, or read it without ev.stage"),
+    R("top", "xs = «ev.stage(x, range(3))»", "ev.stage in a place where threads do not come together", STAGE),
+    R("atoms", "xs = «ev.stage(x, range(3))»", "ev.stage in a place where threads do not come together", STAGE),
+    R("item", "xs = «ev.stage(x)»", "ev.stage takes an array and a range", "ev.stage(x, range(first, last))"),
+    R("item", "xs = ev.stage(«m», range(3))", "ev.stage of an array of 2 axes", "it takes an array of one axis"),
+    R("item", "xs = ev.stage(x, «3»)", "ev.stage of x over a number (int)", "the part that is read: range(first, last)"),
+]
+
 READ = "acc is read in the loop over atoms that accumulates it"
 ASSIGNED = "acc is assigned in the loop over atoms: the last one to write would win, and they have no order"
 ACCUMULATION = [
@@ -642,4 +670,4 @@ RACES = [
     R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
-TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *RACES]
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *BATCHES, *RACES]

@@ -26,6 +26,7 @@ GROUPS = {
     "Scans": refusals.SCANS,
     "Accumulation": refusals.ACCUMULATION,
     "Local arrays": refusals.LOCALS,
+    "Items": refusals.BATCHES,
     "Stores that meet": refusals.RACES,
 }
 

@@ -12,6 +12,7 @@ from evenly.interop import arrays
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
+from .items import for_items
 from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
 from .scatter import scattered
 from .statistics import Statistics, statistics
@@ -30,6 +31,8 @@ class Choice:
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """Choose a schedule for a layout on a target."""
+    if task.items and layout is not None:
+        return for_items(layout, targets.find(target).gpu)[0]
     if _scans(target, task):
         return _for_scans()
     return consider(layout, target, task).schedule

@@ -10,6 +10,7 @@ from evenly import targets
 from evenly.errors import InputError
 from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
+from evenly.schedules.nested import misfit
 
 # The parameters to try on a GPU, in addition to each schedule's defaults.
 GRID: tuple[s.Schedule, ...] = (
@@ -45,6 +46,10 @@ GRID: tuple[s.Schedule, ...] = (
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
     s.Lrb(512, thread=16, group=128),
+    *(s.Nested(s.BlockMapped(n), s.GroupMapped(m)) for n in (64, 256) for m in (2, 4, 8, 32)),
+    *(s.Nested(s.BlockMapped(n), s.ThreadMapped(items=1)) for n in (64, 256)),
+    *(s.Nested(s.GroupMapped(n), s.ThreadMapped(items=1)) for n in (8, 32)),
+    *(s.Nested(s.WarpMapped(), s.GroupMapped(m)) for m in (2, 4, 8)),
 )
 
 
@@ -55,8 +60,9 @@ def candidates(target: str) -> tuple[s.Schedule, ...]:
 
 
 def can_run(schedule: s.Schedule, program: Program) -> bool:
-    """Whether a program runs under a schedule: some programs need one that owns whole tiles."""
-    return schedule.owns_tiles or needs_whole_tiles(program) is None
+    """Whether a program runs under a schedule: some need one that owns whole tiles, or hands out items."""
+    whole = schedule.owns_tiles or needs_whole_tiles(program) is None
+    return whole and misfit(schedule, program) is None
 
 
 def several(given: Any) -> list[s.Schedule]:

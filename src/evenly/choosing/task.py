@@ -27,7 +27,7 @@ class Task:
     accumulators. width: bytes of the largest value in them. streams: whether the kernel reads atoms in the order of
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
     structure. runs: whether adjacent atoms read adjacent memory. scans: whether
-    the kernel scans over atoms.
+    the kernel scans over atoms. items: whether it has a loop over items.
     """
 
     whole_tiles: bool = False
@@ -37,6 +37,7 @@ class Task:
     kept: bool = True
     runs: bool = True
     scans: bool = False
+    items: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -70,7 +71,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     written = {a.path for a in written_arrays(program)}
     runs = any(only_accumulates(p) and reads_contiguously(p, written) for p in passes)
     scans = any(has_scans(p.body) for p in passes)
-    return Task(whole, max(widths, default=0), width, streams, kept, runs, scans)
+    items = any(loop.layout.items for loop in loops)
+    return Task(whole, max(widths, default=0), width, streams, kept, runs, scans, items)
 
 
 def _numbers(pass_: ir.Pass) -> list[Scalar]:

@@ -110,9 +110,9 @@ def rank(condition: Any) -> Any:
 def stage(array: Any, over: range) -> Any:
     """Return `array`, with the part `over` near the threads that read it: `xs = ev.stage(x, B.columns(item))`.
 
-    xs[i] is array[i], for every i. On a GPU the threads that share the tile or the item copy the elements
-    array[over.start], ..., array[over.stop - 1] to shared memory first, if they fit there. array: one axis; the loop
-    may not store into it. At the top of a loop over items or tiles.
+    xs[i] is array[i] for the i in `over`; others may not be read. On a GPU the threads that share the tile or the item
+    copy the elements to shared memory first, if they fit there. array: one axis; the loop may not store into it. At the
+    top of a loop over items or tiles.
 
     Source: the locality of Anzt et al. (ScalA 2017), who keep each problem's vector in shared memory.
     """

@@ -26,6 +26,8 @@ class Gathers:
 
 def gathers_by_ids(program: ir.Program, written: Collection[str]) -> Gathers | None:
     """Return the first such ids of a program that writes the arguments `written`, or None."""
+    if any(step.layout.items for step in program.pieces if isinstance(step, ir.TileLoop)):
+        return None  # vectors belong to items, and may be staged
     elements = [e for e in _expressions(program) if isinstance(e, ir.Element)]
     for path in dict.fromkeys(e.array.path for e in elements if len(e.array.path) > 1):
         found = _gathers(path, program, elements)

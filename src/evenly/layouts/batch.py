@@ -48,6 +48,10 @@ class Batch(Items, Csr):
     def columns_end(self, item):
         return self.item_columns[item + 1]
 
+    def columns(self, item):
+        """The part of x that belongs to an item: a range."""
+        return range(self.item_columns[item], self.item_columns[item + 1])
+
     def local_column(self, item, k):
         """The column of an atom of the item, within the item."""
         return self.indices[k] - self.item_columns[item]

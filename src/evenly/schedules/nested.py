@@ -55,11 +55,9 @@ class Nested(Schedule):
         if size > owner or not (whole or (size <= WARP and WARP % size == 0 and owner % size == 0)):
             raise InputError(
                 "Nested.inner",
-                expected=f"groups of at most {owner} threads"
-                if whole
-                else f"groups of a power of two that divides {owner}",
-                given=f"groups of {size}",
-                hint="an item belongs to a thread, a group or a block of the outer schedule",
+                expected=_groups(owner, whole),
+                given=str(self.inner),
+                hint=f"an item belongs to {owner} thread{'s' * (owner > 1)} of the outer schedule",
             )
 
     @property
@@ -89,10 +87,17 @@ class Nested(Schedule):
 
 
 def check_loops(schedule: Schedule, program: ir.Program) -> None:
-    """Raise InputError if a loop of the program runs over items and the schedule hands out tiles, or the reverse."""
+    """Raise InputError for a schedule that hands out tiles where the program has a loop over items, or the reverse."""
+    error = misfit(schedule, program)
+    if error is not None:
+        raise error
+
+
+def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
+    """Return what `check_loops` raises; None for a schedule that fits."""
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
         if loop.layout.items and not isinstance(schedule, Nested) and schedule.engine not in OUTER:
-            raise InputError(
+            return InputError(
                 "schedule",
                 expected="one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped())",
                 given=str(schedule),
@@ -100,12 +105,13 @@ def check_loops(schedule: Schedule, program: ir.Program) -> None:
             )
         walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
         if isinstance(schedule, Nested) and walks and not loop.layout.items:
-            raise InputError(
+            return InputError(
                 "schedule",
                 expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
                 given=str(schedule),
                 hint=f"{program.name} has a loop over tiles; Nested is for loops over items: for item in B.items()",
             )
+    return None
 
 
 def levels(schedule: Schedule) -> tuple[Schedule, Schedule]:
@@ -125,6 +131,13 @@ def staging(schedule: Schedule) -> int:
 
 def _size(schedule: Schedule) -> int:
     return schedule.size if schedule.owner == "group" else 1
+
+
+def _groups(owner: int, whole: bool) -> str:
+    """Say which inner schedules an owner of so many threads can have."""
+    if owner == 1:
+        return "a schedule for threads"
+    return f"groups of at most {owner} threads" if whole else f"groups of a power of two that divides {owner}"
 
 
 def _check(name: str, given: Any) -> None:

@@ -7,7 +7,7 @@ from ..diagnostics import Location, refuse
 from ..items import MEMBERS, Items, has_items
 from ..members import is_default
 from .context import Context
-from .values import Iterable, LayoutValue, Value, counted
+from .values import Iterable, LayoutValue, Value
 
 
 def over_items(
@@ -38,9 +38,10 @@ def over_tiles(
     if not arguments:
         return Iterable("tiles", layout, (), at)
     call = f"{layout.name}.tiles"
-    if len(arguments) > 1 or not has_items(layout.cls):
-        hint = f"for tile in {call}()" if not has_items(layout.cls) else f"{call}(item)"
-        refuse(at, f"tiles() got {counted(len(arguments), 'argument')}", hint)
+    if not has_items(layout.cls):
+        refuse(at, f"tiles() takes no argument, got {len(arguments)}")
+    if len(arguments) > 1:
+        refuse(at, f"tiles() of a batch takes one item, got {len(arguments)}", f"{call}(item)")
     outer = cx.tiles
     if outer is None or tiles_of(outer.layout) is not layout or arguments[0] is not outer.id:
         refuse(

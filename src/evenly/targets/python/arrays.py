@@ -91,3 +91,17 @@ class CheckedArray:
                 )
                 raise OutOfBounds(self._name, expected=expected, given=str(i))
         return found
+
+
+class StagedArray(CheckedArray):
+    """A part of an array, with the array's own indices, which kernels read."""
+
+    def __init__(self, of: CheckedArray, part: range) -> None:
+        super().__init__(of._array, of._name, of._ids, writable=False)
+        self._part = part
+
+    def __getitem__(self, index: Any) -> Any:
+        if operator.index(index) not in self._part:
+            expected = f"an index that is staged: {self._part.start}..{self._part.stop - 1}"
+            raise OutOfBounds(self._name, expected=expected, given=str(index))
+        return super().__getitem__(index)

@@ -19,7 +19,7 @@ from evenly.language import types as T
 from evenly.language.intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS, Intrinsic
 
 from . import operators
-from .arrays import CheckedArray
+from .arrays import CheckedArray, StagedArray
 from .rewrite import hidden
 from .typed import as_type, common_type, element_value, is_weak, together, truncated, weakly
 
@@ -155,7 +155,7 @@ _TABLE |= {
     builtins.bool: np.bool_, builtins.int: _int,
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
-    names.local: _local, names.stage: lambda array, over: array,
+    names.local: _local, names.stage: StagedArray,
     names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),

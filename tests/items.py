@@ -1,0 +1,160 @@
+"""Kernels with loops over items, and the schedules that run them. The tests of several targets share them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import evenly as ev
+
+Nested, Block, Group = ev.Nested, ev.BlockMapped, ev.GroupMapped
+
+
+@ev.schedule
+class EveryOther:
+    """A thread takes every n-th tile of its owner's, the last ones first."""
+
+    block: int = 64
+    owner = "thread"
+
+    def launch(self, layout):
+        return max(1, -(-layout.num_tiles // 64)), 64
+
+    def tiles(self, layout):
+        for tile in range(layout.num_tiles - 1 - ev.thread_index(), -1, -ev.thread_count()):
+            yield tile
+
+    def atoms(self, layout, tile):
+        yield from range(layout.begin(tile), layout.end(tile))
+
+
+SCHEDULES = {
+    "a thread an item": ev.ThreadMapped(64),
+    "a group an item": Group(8, 64),
+    "a block an item": Block(64),
+    "tiles to groups of a block": Nested(Block(64), Group(8)),
+    "tiles to groups of several warps": Nested(Block(128), Group(64)),
+    "tiles to groups that do not fill warps": Nested(Block(64), Group(5)),
+    "tiles to groups of a warp": Nested(ev.WarpMapped(64), Group(4)),
+    "runs": Nested(Block(64), Group(4, items=8, run=4)),
+    "a schedule of one's own inside": Nested(Block(64), EveryOther()),
+    "a schedule of one's own outside": Nested(EveryOther(), ev.ThreadMapped()),
+    "room for three numbers": Nested(Block(64), Group(2), stage=24),
+}
+
+
+def batches(dtype: Any = np.float64) -> dict[str, list[Any]]:
+    """Lists of square matrices whose elements are small integers, so that sums are exact."""
+    rng = np.random.default_rng(5)
+
+    def square(n: int, density: float) -> Any:
+        m = sp.random_array((n, n), density=density, rng=rng, format="csr")
+        m.data = rng.integers(-3, 4, m.nnz).astype(dtype)
+        return m
+
+    return {
+        "no items": [],
+        "one item": [square(7, 0.4)],
+        "items without rows": [square(0, 0.0), square(3, 0.5), square(0, 0.0), square(0, 0.0)],
+        "items without nonzeros": [square(5, 0.0), square(1, 1.0), square(66, 0.0)],
+        "of all sizes": [square(n, min(1.0, 4 / n)) for n in (1, 2, 31, 70, 5, 130, 8, 8, 8)],
+        "a dense one among small ones": [square(4, 0.3) for _ in range(9)] + [square(60, 1.0)],
+    }
+
+
+# ---- kernels -------------------------------------------------------------------------------------
+@ev.kernel
+def residuals(B, x, b, r, norm):
+    for item in B.items():
+        xs = ev.stage(x, B.columns(item))
+        s = 0.0
+        for row in B.tiles(item):
+            d = b[row] - sum(B.value(k) * xs[B.column(k)] for k in B.atoms(row))
+            r[row] = d
+            s += d * d
+        norm[item] = s
+
+
+@ev.kernel
+def counts(B, x, most, atoms, long, whole):
+    """Reductions over items, tiles and atoms; those of atoms into all three."""
+    total = 0.0
+    count = 0
+    for item in B.items():
+        most[item] = max((abs(x[row]) for row in B.tiles(item)), default=-1.0)
+        n = 0
+        m = 0
+        for row in B.tiles(item):
+            for k in B.atoms(row):
+                n += 1
+                total += B.value(k)
+            m += int(B.end(row) - B.begin(row) > 3)
+            count += 1
+        atoms[item] = n
+        long[item] = m
+    whole[0] = total
+    whole[1] = count
+
+
+@ev.kernel
+def halves(B, x, y, limit, rounds):
+    """Each item goes on until it has converged: y = (x + A x / 8) / 2, again and again."""
+    for item in B.items():
+        change = limit[0] + 1.0
+        n = 0
+        while change > limit[0] and n < 6:
+            for row in B.tiles(item):
+                y[row] = 0.5 * x[row] + 0.0625 * sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
+            change = 0.0
+            for row in B.tiles(item):
+                change = max(change, abs(y[row] - x[row]))
+                x[row] = y[row]
+            n += 1
+        rounds[item] = n
+
+
+@ev.kernel
+def running(B, before, histogram):
+    """Scans and local arrays of rows, in an item's rows."""
+    for item in B.items():
+        for row in B.tiles(item):
+            h = ev.local(4, np.int32)
+            for k in B.atoms(row):
+                before[k] = ev.scan(B.value(k), exclusive=True)
+                h[B.column(k) % 4] += 1
+            for i in range(4):
+                histogram[row, i] = h[i]
+
+
+@ev.kernel
+def named(B, size):
+    """A loop over items without tiles."""
+    for item in B.items():
+        size[item] = B.item_end(item) - B.item_begin(item)
+
+
+def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndarray]:
+    """Arguments for one of the kernels above, after the batch, all in CPU memory."""
+    rng = np.random.default_rng(9)
+    rows, items = int(B.num_tiles), int(B.num_items)
+
+    def vector() -> np.ndarray:
+        return rng.integers(-4, 5, rows).astype(dtype)
+
+    def blank(n: int, kind: Any = dtype) -> np.ndarray:
+        return np.full(n, -7, kind)
+
+    return {
+        "residuals": lambda: dict(x=vector(), b=vector(), r=blank(rows), norm=blank(items)),
+        "counts": lambda: dict(
+            x=vector(), most=blank(items), atoms=blank(items, np.int64), long=blank(items, np.int64), whole=blank(2)
+        ),
+        "halves": lambda: dict(x=vector(), y=blank(rows), limit=np.array([0.5], dtype), rounds=blank(items, np.int32)),
+        "running": lambda: dict(before=blank(int(B.num_atoms)), histogram=np.full((rows, 4), -7, np.int32)),
+        "named": lambda: dict(size=blank(items, np.int64)),
+    }[kernel.name]()
+
+
+KERNELS = (residuals, counts, halves, running, named)

@@ -1,0 +1,149 @@
+"""Loops over items under nested schedules: every target computes what the reference does."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.errors import InputError
+from evenly.language.diagnostics import LanguageError
+from tests.emitting import emitted
+from tests.items import KERNELS, SCHEDULES, arguments, batches, residuals
+
+SIZES = "of all sizes"
+
+
+@functools.cache
+def batch(name: str, dtype: Any = np.float64) -> Any:
+    return ev.batch(batches(dtype)[name])
+
+
+@functools.cache
+def reference(kernel: Any, name: str) -> dict[str, np.ndarray]:
+    return run(kernel, name, ev.ThreadMapped(), "python")
+
+
+def run(kernel: Any, name: str, schedule: Any, target: str) -> dict[str, np.ndarray]:
+    given = arguments(kernel, batch(name))
+    kernel[schedule].on(target)(batch(name), *given.values())
+    return given
+
+
+def is_reference(kernel: Any, name: str, schedule: Any, target: str) -> None:
+    got = run(kernel, name, schedule, target)
+    for n, wanted in reference(kernel, name).items():
+        np.testing.assert_array_equal(got[n], wanted, err_msg=f"{n} of {name}")
+
+
+@pytest.mark.parametrize("name", [name for name, ms in batches().items() if ms])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_cpu(kernel: Any, name: str) -> None:
+    is_reference(kernel, name, SCHEDULES["tiles to groups of a block"], "cpu")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_simt(kernel: Any, schedule: str) -> None:
+    for name in (SIZES, "items without rows"):
+        is_reference(kernel, name, SCHEDULES[schedule], "simt")
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+def test_no_items(target: str) -> None:
+    whole = np.full(2, -7.0)
+    nothing = np.zeros(0)
+    kernel = next(k for k in KERNELS if k.name == "counts")
+    kernel[SCHEDULES["a block an item"]].on(target)(
+        batch("no items"), nothing, nothing, *[np.zeros(0, np.int64)] * 2, whole
+    )
+    np.testing.assert_array_equal(whole, [0, 0])
+
+
+def test_nvrtc_compiles() -> None:
+    compiling = pytest.importorskip("evenly.targets.cuda.compile")
+    pytest.importorskip("cuda.bindings.nvrtc")
+    for kernel, schedule in zip(KERNELS, list(SCHEDULES.values())[2:], strict=False):
+        given = arguments(kernel, batch(SIZES))
+        for code in emitted(kernel, (batch(SIZES), *given.values()), schedule):
+            assert compiling.cubin(code.source, code.name, "sm_90")
+
+
+def test_what_fits_is_staged_and_what_does_not_is_not() -> None:
+    given = arguments(residuals, batch(SIZES))
+    for stage, places in ((8192, 1024), (24, 3), (0, 0)):
+        schedule = ev.Nested(ev.BlockMapped(64), stage=stage)
+        (code,) = emitted(residuals, (batch(SIZES), *given.values()), schedule)
+        assert (f"ev::staged<double, {places}, pos>" in code.source) == (places > 0)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+def test_schedules_that_do_not_hand_out_items() -> None:
+    given = arguments(residuals, batch(SIZES))
+    for schedule in (ev.MergePath(), ev.NonzeroSplit(), ev.Lrb(), ev.DynamicChunks()):
+        for target in ("cpu", "simt"):
+            with pytest.raises(InputError) as caught:
+                residuals[schedule].on(target)(batch(SIZES), *given.values())
+            assert str(caught.value) == (
+                "schedule: expected one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped()), "
+                f"got {schedule}; hint: residuals has a loop over items"
+            )
+
+
+def test_nested_schedules_for_loops_over_tiles() -> None:
+    B, x = batch(SIZES), arguments(residuals, batch(SIZES))["x"]
+    nested = ev.Nested(ev.BlockMapped(), ev.ThreadMapped())
+    with pytest.raises(InputError) as caught:
+        ev.spmv(B, x, schedule=nested)
+    assert str(caught.value) == (
+        f"schedule: expected one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath(), got {nested}; hint: "
+        "spmv_rows has a loop over tiles; Nested is for loops over items: for item in B.items()"
+    )
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "message"),
+    [
+        (ev.MergePath(), ev.ThreadMapped(), "Nested.outer: expected a schedule that owns whole tiles"),
+        (ev.BlockMapped(), ev.NonzeroSplit(), "Nested.inner: expected a schedule that owns whole tiles"),
+        (ev.BlockMapped(), ev.Nested(ev.BlockMapped()), "Nested.inner: expected a schedule that owns whole tiles"),
+        (ev.BlockMapped(), "thread_mapped", "Nested.inner: expected a schedule that owns whole tiles"),
+        (ev.ThreadMapped(), ev.GroupMapped(8), "Nested.inner: expected a schedule for threads, got GroupMapped"),
+        (ev.WarpMapped(), ev.GroupMapped(6), "Nested.inner: expected groups of a power of two that divides 32"),
+        (ev.BlockMapped(64), ev.GroupMapped(128), "Nested.inner: expected groups of at most 64 threads"),
+    ],
+)
+def test_schedules_that_do_not_nest(outer: Any, inner: Any, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ev.Nested(outer, inner)
+    assert str(caught.value).startswith(message)
+
+
+def test_more_shared_memory_than_there_is() -> None:
+    with pytest.raises(InputError, match=r"Nested\(stage=...\): expected an integer from 0 to 40960, got 65536"):
+        ev.Nested(ev.BlockMapped(), stage=65536)
+
+
+def test_the_reference_reports_what_is_not_staged() -> None:
+    @ev.kernel
+    def beyond(B, x, y):
+        for item in B.items():
+            xs = ev.stage(x, range(B.item_begin(item), B.item_end(item)))
+            for row in B.tiles(item):
+                y[row] = xs[0]
+
+    B, y = batch(SIZES), np.zeros(batch(SIZES).num_tiles)
+    with pytest.raises(InputError, match=r"x: expected an index that is staged: 1\.\.2, got 0"):
+        beyond.on("python")(B, y.copy(), y)
+    with pytest.raises(Exception, match="an element that is read is staged"):
+        beyond[ev.BlockMapped(64)].on("simt")(B, y.copy(), y)
+
+
+def test_items_of_a_layout_that_has_none() -> None:
+    A = ev.csr(batches()[SIZES][3])
+    with pytest.raises(LanguageError) as caught:
+        residuals.on("cpu")(A, *[np.zeros(A.num_tiles)] * 4)
+    assert caught.value.message == "the items of B: Csr has none"
