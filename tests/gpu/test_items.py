@@ -1,0 +1,29 @@
+"""Loops over items on a GPU: every kernel under every nesting is the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from tests.items import KERNELS, SCHEDULES, arguments, batches
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("schedule", [*SCHEDULES, "auto"])
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_items(kernel: Any, schedule: str) -> None:
+    cupy = pytest.importorskip("cupy")
+    for name, matrices in batches().items():
+        if not matrices:
+            continue
+        B = ev.batch(matrices)
+        wanted = arguments(kernel, B)
+        kernel.on("python")(B, *wanted.values())
+        given = {n: cupy.asarray(a) for n, a in arguments(kernel, B).items()}
+        kernel[SCHEDULES.get(schedule, schedule)](B.to("cuda"), *given.values())
+        for n, a in wanted.items():
+            np.testing.assert_array_equal(given[n].get(), a, err_msg=f"{n} of {name}")
