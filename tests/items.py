@@ -23,8 +23,10 @@ class EveryOther:
         return max(1, -(-layout.num_tiles // 64)), 64
 
     def tiles(self, layout):
-        for tile in range(layout.num_tiles - 1 - ev.thread_index(), -1, -ev.thread_count()):
+        tile = layout.num_tiles - 1 - ev.thread_index()
+        while tile >= 0:
             yield tile
+            tile -= ev.thread_count()
 
     def atoms(self, layout, tile):
         yield from range(layout.begin(tile), layout.end(tile))
@@ -41,6 +43,8 @@ SCHEDULES = {
     "runs": Nested(Block(64), Group(4, items=8, run=4)),
     "a schedule of one's own inside": Nested(Block(64), EveryOther()),
     "a schedule of one's own outside": Nested(EveryOther(), ev.ThreadMapped()),
+    "groups by item": Nested(Block(64), ev.per_item()),
+    "groups by item in a warp": Nested(Group(8, 64), ev.per_item(items=1)),
     "room for three numbers": Nested(Block(64), Group(2), stage=24),
 }
 
@@ -106,7 +110,9 @@ def halves(B, x, y, limit, rounds):
         n = 0
         while change > limit[0] and n < 6:
             for row in B.tiles(item):
-                y[row] = 0.5 * x[row] + 0.0625 * sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
+                y[row] = 0.5 * x[row] + 0.0625 * sum(
+                    B.value(k) * x[B.column(k)] for k in B.atoms(row)
+                )
             change = 0.0
             for row in B.tiles(item):
                 change = max(change, abs(y[row] - x[row]))
@@ -147,13 +153,25 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
         return np.full(n, -7, kind)
 
     return {
-        "residuals": lambda: dict(x=vector(), b=vector(), r=blank(rows), norm=blank(items)),
-        "counts": lambda: dict(
-            x=vector(), most=blank(items), atoms=blank(items, np.int64), long=blank(items, np.int64), whole=blank(2)
-        ),
-        "halves": lambda: dict(x=vector(), y=blank(rows), limit=np.array([0.5], dtype), rounds=blank(items, np.int32)),
-        "running": lambda: dict(before=blank(int(B.num_atoms)), histogram=np.full((rows, 4), -7, np.int32)),
-        "named": lambda: dict(size=blank(items, np.int64)),
+        "residuals": lambda: {"x": vector(), "b": vector(), "r": blank(rows), "norm": blank(items)},
+        "counts": lambda: {
+            "x": vector(),
+            "most": blank(items),
+            "atoms": blank(items, np.int64),
+            "long": blank(items, np.int64),
+            "whole": blank(2),
+        },
+        "halves": lambda: {
+            "x": vector(),
+            "y": blank(rows),
+            "limit": np.array([0.5], dtype),
+            "rounds": blank(items, np.int32),
+        },
+        "running": lambda: {
+            "before": blank(int(B.num_atoms)),
+            "histogram": np.full((rows, 4), -7, np.int32),
+        },
+        "named": lambda: {"size": blank(items, np.int64)},
     }[kernel.name]()
 
 

@@ -107,13 +107,41 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
 @pytest.mark.parametrize(
     ("outer", "inner", "message"),
     [
-        (ev.MergePath(), ev.ThreadMapped(), "Nested.outer: expected a schedule that owns whole tiles"),
-        (ev.BlockMapped(), ev.NonzeroSplit(), "Nested.inner: expected a schedule that owns whole tiles"),
-        (ev.BlockMapped(), ev.Nested(ev.BlockMapped()), "Nested.inner: expected a schedule that owns whole tiles"),
-        (ev.BlockMapped(), "thread_mapped", "Nested.inner: expected a schedule that owns whole tiles"),
-        (ev.ThreadMapped(), ev.GroupMapped(8), "Nested.inner: expected a schedule for threads, got GroupMapped"),
-        (ev.WarpMapped(), ev.GroupMapped(6), "Nested.inner: expected groups of a power of two that divides 32"),
-        (ev.BlockMapped(64), ev.GroupMapped(128), "Nested.inner: expected groups of at most 64 threads"),
+        (
+            ev.MergePath(),
+            ev.ThreadMapped(),
+            "Nested.outer: expected a schedule that owns whole tiles",
+        ),
+        (
+            ev.BlockMapped(),
+            ev.NonzeroSplit(),
+            "Nested.inner: expected a schedule that owns whole tiles",
+        ),
+        (
+            ev.BlockMapped(),
+            ev.Nested(ev.BlockMapped()),
+            "Nested.inner: expected a schedule that owns whole tiles",
+        ),
+        (
+            ev.BlockMapped(),
+            "thread_mapped",
+            "Nested.inner: expected a schedule that owns whole tiles",
+        ),
+        (
+            ev.ThreadMapped(),
+            ev.GroupMapped(8),
+            "Nested.inner: expected a schedule for threads, got GroupMapped",
+        ),
+        (
+            ev.WarpMapped(),
+            ev.GroupMapped(6),
+            "Nested.inner: expected groups of a power of two that divides 32",
+        ),
+        (
+            ev.BlockMapped(64),
+            ev.GroupMapped(128),
+            "Nested.inner: expected groups of at most 64 threads",
+        ),
     ],
 )
 def test_schedules_that_do_not_nest(outer: Any, inner: Any, message: str) -> None:
@@ -123,7 +151,9 @@ def test_schedules_that_do_not_nest(outer: Any, inner: Any, message: str) -> Non
 
 
 def test_more_shared_memory_than_there_is() -> None:
-    with pytest.raises(InputError, match=r"Nested\(stage=...\): expected an integer from 0 to 40960, got 65536"):
+    with pytest.raises(
+        InputError, match=r"Nested\(stage=...\): expected an integer from 0 to 40960, got 65536"
+    ):
         ev.Nested(ev.BlockMapped(), stage=65536)
 
 

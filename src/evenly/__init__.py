@@ -85,6 +85,7 @@ from evenly.schedules import (
     ThreadMapped,
     WarpMapped,
     WorkOriented,
+    per_item,
     schedule,
 )
 from evenly.verify import VerificationError, Verified, verify
@@ -211,6 +212,7 @@ __all__ = [
     "lanes",
     "layout",
     "local",
+    "per_item",
     "popcount",
     "prefix_sum",
     "ragged",

@@ -31,7 +31,12 @@ ARGUMENTS: dict[str, Any] = {
     "A": A,
     "B": bcsr((f32(1, 2, 3, 4).reshape(1, 2, 2), i32(0), i32(0, 1)), shape=(2, 2)),
     "S": subset(A, i32(2, 0)),
-    "T": batch([sp.eye_array(2, format="csr", dtype=np.float32), sp.eye_array(1, format="csr", dtype=np.float32)]),
+    "T": batch(
+        [
+            sp.eye_array(2, format="csr", dtype=np.float32),
+            sp.eye_array(1, format="csr", dtype=np.float32),
+        ]
+    ),
     "F": frontier(A),
     "UF": uniform(2, frontier(A)),
     "U": uniform(2, A),

@@ -33,7 +33,9 @@ def profile(
     """
     if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
         expected = "a kernel with loops over tiles"
-        raise InputError(f"{kernel}: profile", expected=expected, given="one with a loop over items")
+        raise InputError(
+            f"{kernel}: profile", expected=expected, given="one with a loop over items"
+        )
     there = {name: value for name, value in binding.arguments.items() if is_layout(value)}
     name = layout or _first_loop(phases)
     if name not in there:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from evenly import schedules as s
 from evenly.gpus.numbers import numbers
-from evenly.layouts.contract import LayoutInstance
 
 
-def for_items(layout: LayoutInstance, gpu: bool) -> tuple[s.Schedule, str]:
+def for_items(layout: Any, gpu: bool) -> tuple[s.Schedule, str]:
     """Return the schedule for the items of a layout, and why: from the mean numbers of an item's tiles and atoms."""
     if not gpu:
         return s.ThreadMapped(), "a worker of a CPU walks whole items"

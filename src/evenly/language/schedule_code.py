@@ -9,9 +9,9 @@ from typing import Any
 from . import ir, reads, walk
 from . import syntax as s
 from .diagnostics import Location, refuse
-from .func import parsed
+from .func import Func, parsed
 from .items import Items, TilesOfItem
-from .lower import call_schedule, exchanges, lower_layout
+from .lower import call_schedule, exchanges, functions, lower_layout, methods
 from .lower.arithmetic import cast
 from .lower.context import Context, leaves, rebuild
 from .lower.loops import bounds
@@ -78,6 +78,16 @@ def inner_code(
     first, last, before = item
     fields: dict[str, Value] = {"base": base, "first": first, "last": last, "before": before}
     return _code(cx, schedule, LayoutValue(TilesOfItem, path, fields, False))
+
+
+def function_code(f: Func, layout: LayoutSpec, path: ir.Path, item: ir.Var) -> ir.Inline:
+    """Lower `f(layout, item)`, whose result is an integer, for an item of a layout."""
+    cx, value = lower_layout(layout, path)
+    with cx.writing() as body, methods.positions(cx, True):
+        found = functions.inline(cx, f.source, f.tree, (value, item), {}, f.tree.at)
+    if not isinstance(found, ir.Expr) or not found.type.is_integer:
+        refuse(f.tree.at, f"{f.tree.name} gives {describe(found)}", "it gives a number of threads")
+    return ir.Inline((), tuple(body), (cast(found, POS),))
 
 
 def _code(cx: Context, schedule: Any, value: LayoutValue) -> ScheduleCode:

@@ -19,6 +19,7 @@ from .merge_path import MergePath
 from .nested import Nested
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
+from .per_item import per_item
 from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
 
@@ -39,6 +40,7 @@ __all__ = [
     "WarpMapped",
     "WorkOriented",
     "by_name",
+    "per_item",
     "schedule",
 ]
 

@@ -137,7 +137,11 @@ def _groups(owner: int, whole: bool) -> str:
     """Say which inner schedules an owner of so many threads can have."""
     if owner == 1:
         return "a schedule for threads"
-    return f"groups of at most {owner} threads" if whole else f"groups of a power of two that divides {owner}"
+    return (
+        f"groups of at most {owner} threads"
+        if whole
+        else f"groups of a power of two that divides {owner}"
+    )
 
 
 def _check(name: str, given: Any) -> None:

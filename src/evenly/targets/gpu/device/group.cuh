@@ -109,6 +109,13 @@ template <int I, int T, class V> EV_DEVICE void blocked_to_strided(V* v) {
   through_slots<I, T>(v, [](int k) { return blocked_slot<I>(k); }, [](int k) { return strided_slot<I>(k); });
 }
 
+// The least power of two that is not less than `wanted`, at most `most`.
+EV_DEVICE int group_size(long long wanted, int most) {
+  int size = 1;
+  while (size < wanted && size < most) size *= 2;
+  return size;
+}
+
 template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");

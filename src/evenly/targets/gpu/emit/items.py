@@ -8,14 +8,17 @@ from typing import Any
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.scans import has_scans
-from evenly.language.schedule_code import ScheduleCode, inner_code, whole_tile
+from evenly.language.schedule_code import ScheduleCode, function_code, inner_code, whole_tile
 from evenly.language.types import POS
 from evenly.schedules.contract import items_of, run_of
+from evenly.schedules.per_item import PerItem
 
 from .expressions import processor_name
 from .owner import Owner, strided
 from .tile_loop import tile_loop
 from .unit import Unit
+
+Item = tuple[ir.Var, ir.Var, ir.Var]  # the fields of language/items.py: TilesOfItem
 
 
 class TilesOfItem:
@@ -27,23 +30,43 @@ class TilesOfItem:
     def __init__(self, outer: Owner, unit: Unit, phase: Owned, inner: Any, block: int) -> None:
         self.outer, self.inner, self.block = outer, inner, block
         self.phase, self.spec = phase, unit.layouts[phase.path]
-        self.size = inner.size if inner.owner == "group" else 1
 
     def __call__(self, s: ir.Pass) -> None:
         outer = self.outer
         assert s.of is not None
         with outer.compound(""):
             item = self._item(s.of)
-            code = _placed(inner_code(self.inner, self.spec, self.phase.path, item), item)
-            writer = self._writer(s, code)
-            self._processor(writer, code)
-            within = Owned(s.of, self.phase.path, s.atom, (), s.body, (), s.at)
-            tile_loop(writer, within, code, self.size, False)
-            outer.structs += writer.structs
-            outer.short |= writer.short
-            outer.heavy |= writer.heavy
+            if not isinstance(self.inner, PerItem):
+                self._walk(s, s.of, item, self.inner)
+                return
+            with outer.compound(f"switch ({self._size(self.inner)})"):
+                for size in self.inner.sizes(outer.size):
+                    with outer.compound(f"case {size}:"):
+                        self._walk(s, s.of, item, self.inner.of(size))
+                        outer.line("break;")
 
-    def _item(self, of: ir.LayoutCode) -> tuple[ir.Var, ir.Var, ir.Var]:
+    def _size(self, inner: PerItem) -> str:
+        """Write how large the groups of an item are. Return it as text."""
+        outer = self.outer
+        assert outer.tile is not None
+        width = function_code(inner.width, self.spec, self.phase.path, outer.tile)
+        outer.block(width.body)
+        wanted = outer.text.expr(width.results[0])
+        return f"ev::group_size({wanted}, {inner.sizes(outer.size)[-1]})"
+
+    def _walk(self, s: ir.Pass, of: ir.LayoutCode, item: Item, inner: Any) -> None:
+        """Write the walk under one inner schedule."""
+        outer, size = self.outer, inner.size if inner.owner == "group" else 1
+        code = _placed(inner_code(inner, self.spec, self.phase.path, item), item)
+        writer = self._writer(s, of, code, inner, size)
+        self._processor(writer, code)
+        within = Owned(of, self.phase.path, s.atom, (), s.body, (), s.at)
+        tile_loop(writer, within, code, size, False)
+        outer.structs += writer.structs
+        outer.short |= writer.short
+        outer.heavy |= writer.heavy
+
+    def _item(self, of: ir.LayoutCode) -> Item:
         """Write where the item's tiles and atoms begin, and where its tiles end."""
         outer = self.outer
         assert outer.tile is not None
@@ -60,15 +83,15 @@ class TilesOfItem:
             outer.assign(before, outer.text.expr(begin))
         return first, last, before
 
-    def _writer(self, s: ir.Pass, code: ScheduleCode) -> Owner:
-        outer, inner = self.outer, self.inner
-        assert s.of is not None
-        run = run_of(inner)
+    def _writer(
+        self, s: ir.Pass, of: ir.LayoutCode, code: ScheduleCode, inner: Any, size: int
+    ) -> Owner:
+        outer, run = self.outer, run_of(inner)
         in_order = run > 1 or has_scans(s.body)
-        atoms = strided(s.of, self.size, ir.Const(self.size, POS)) if in_order else code.atoms
+        atoms = strided(of, size, ir.Const(size, POS)) if in_order else code.atoms
         # An item's accumulators are to its tiles what those of the grid are to others: the leader contributes.
         whole = {v: outer.text.var(v) for a in s.accumulators for v in a.fields}
-        writer = Owner(outer.text, self.size, items_of(inner), run, atoms, whole, s.body, False)
+        writer = Owner(outer.text, size, items_of(inner), run, atoms, whole, s.body, False)
         writer.lines, writer.depth, writer.at = outer.lines, outer.depth, outer.at
         writer.declared = set(outer.declared)
         return writer
@@ -78,16 +101,16 @@ class TilesOfItem:
         owner = self.outer.size
         writer.line(f"const pos thread_index = {'(pos)team.rank()' if owner > 1 else '0'};")
         writer.line(f"const pos thread_count = {owner};")
-        if self.size > 1:
-            writer.line(f"const ev::group<{self.size}, {self.block}> team;")
+        if writer.size > 1:
+            writer.line(f"const ev::group<{writer.size}, {self.block}> team;")
         asked = {e for e in code.expressions() if isinstance(e, ir.Processor)}
         for e in sorted(asked, key=processor_name):
             if e.what.startswith("group"):
-                writer.line(f"const pos {processor_name(e)} = {self._of_group(e)};")
+                writer.line(f"const pos {processor_name(e)} = {self._of_group(e, writer.size)};")
 
-    def _of_group(self, e: ir.Processor) -> str:
+    def _of_group(self, e: ir.Processor, own: int) -> str:
         what = e.what.removeprefix("group_")
-        if e.size == self.size and self.size > 1 and self.outer.size == self.block:
+        if e.size == own and own > 1 and self.outer.size == self.block:
             return {"index": "team.local()", "count": "team.per_block", "rank": "team.rank()"}[what]
         return {
             "index": f"thread_index / {e.size}",
@@ -96,7 +119,7 @@ class TilesOfItem:
         }[what]
 
 
-def _placed(code: ScheduleCode, item: tuple[ir.Var, ir.Var, ir.Var]) -> ScheduleCode:
+def _placed(code: ScheduleCode, item: Item) -> ScheduleCode:
     """Return the code with positions of the whole batch, in place of those within the item."""
     first, _, before = item
     tile = ir.Var("tile", POS)
