@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
+from evenly.choosing.statistics import statistics
 from evenly.errors import InputError
 from evenly.layouts import check
 from tests.batteries import array, dense, matrices, vector
 
 ALL = list(matrices(np.float64).values())
 SOME = [m for m in ALL if m.shape[0] < 100 and m.nnz < 1000]
+PATTERN = 5
 SCHEDULES = [ev.ThreadMapped(), ev.GroupMapped(4), ev.MergePath(), ev.NonzeroSplit()]
 
 
@@ -57,6 +59,13 @@ def diagonal(items: list[Any]) -> np.ndarray:
     return whole
 
 
+def of_a_pattern(m: Any, count: int) -> tuple[Any, list[Any]]:
+    """A batch of one pattern, and its items as SciPy's matrices."""
+    values = vector(count * m.nnz, np.float64).reshape(count, m.nnz)
+    items = [sp.csr_array((v, m.indices, m.indptr), shape=m.shape) for v in values]
+    return ev.batch(m, values), items
+
+
 def same(B: Any, items: list[Any]) -> None:
     """The batch is these items, as a whole and one by one."""
     assert (len(B), B.num_items) == (len(items), len(items))
@@ -81,8 +90,9 @@ def test_it_is_what_block_diag_makes() -> None:
     [[], [sp.csr_array((0, 0))], [sp.csr_array((0, 7)), sp.csr_array((5, 0))], ALL],
     ids=len,
 )
-def test_any_items(items: list[Any]) -> None:
-    B = ev.batch(iter(items), validate=True)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_any_items(items: list[Any], narrow: bool) -> None:
+    B = ev.batch(iter(items), narrow=narrow, validate=True)
     same(B, items)
     x = vector(B.num_columns, np.float64)
     parts = B.split(ev.spmv(B, x))
@@ -90,25 +100,37 @@ def test_any_items(items: list[Any]) -> None:
         np.testing.assert_array_equal(part, m @ x_i)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
-@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
-def test_kernels_over_rows_run_over_it(target: str, schedule: Any) -> None:
-    B = ev.batch(SOME)
-    x, y = vector(B.num_columns, np.float64), np.full(B.num_tiles, np.nan)
-    products[schedule].on(target)(B, x, y)
-    np.testing.assert_array_equal(y, diagonal(SOME) @ x)
+TARGETS = ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)]
+BATCHES = {
+    "numbered through": lambda: (ev.batch(SOME), SOME),
+    "narrow": lambda: (ev.batch(SOME, narrow=True), SOME),
+    "one pattern": lambda: of_a_pattern(SOME[PATTERN], 5),
+}
 
 
-@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
-def test_kernels_see_the_items(target: str) -> None:
-    B = ev.batch(SOME)
+@pytest.mark.parametrize("kind", BATCHES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_kernels_over_rows_run_over_it(target: str, kind: str) -> None:
+    B, items = BATCHES[kind]()
+    x, wanted = vector(B.num_columns, np.float64), None
+    for schedule in SCHEDULES if target == "cpu" else SCHEDULES[1:3]:
+        y = np.full(B.num_tiles, np.nan)
+        products[schedule].on(target)(B, x, y)
+        wanted = diagonal(items) @ x if wanted is None else wanted
+        np.testing.assert_array_equal(y, wanted)
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+@pytest.mark.parametrize("target", TARGETS)
+def test_kernels_see_the_items(target: str, kind: str) -> None:
+    B, items = BATCHES[kind]()
     found = [np.full(B.num_items, -1) for _ in range(3)]
     of_items["thread_mapped"].on(target)(B, *found)
     first, last, sums = found
-    columns = [m.shape[1] for m in SOME]
+    columns = [m.shape[1] for m in items]
     np.testing.assert_array_equal(last - first, columns)
     np.testing.assert_array_equal(last, np.cumsum(columns))
-    np.testing.assert_array_equal(sums, [m.indices.sum() for m in SOME])
+    np.testing.assert_array_equal(sums, [m.indices.sum() for m in items])
 
 
 @st.composite
@@ -129,14 +151,120 @@ def lists_of_matrices(draw: Any) -> list[sp.csr_array]:
 
 
 @settings(max_examples=30, deadline=None)
-@given(items=lists_of_matrices(), schedule=st.sampled_from(SCHEDULES))
-def test_any_list(items: list[sp.csr_array], schedule: Any) -> None:
-    B = ev.batch(items)
+@given(items=lists_of_matrices(), schedule=st.sampled_from(SCHEDULES), narrow=st.booleans())
+def test_any_list(items: list[sp.csr_array], schedule: Any, narrow: bool) -> None:
+    B = ev.batch(items, narrow=narrow)
     check(B)
     same(B, items)
     x, y = vector(B.num_columns, np.float64), np.full(B.num_tiles, np.nan)
     products[schedule].on("cpu")(B, x, y)
     np.testing.assert_array_equal(y, diagonal(items) @ x)
+
+
+def test_columns_are_as_narrow_as_they_may_be() -> None:
+    for columns, bits in (1, 8), (256, 8), (257, 16), (2**16, 16), (2**16 + 1, 32):
+        m = sp.csr_array(([1.0], [columns - 1], [0, 1]), shape=(1, columns))
+        small = sp.csr_array(([2.0], [0], [0, 1]), shape=(1, 1))
+        for B in ev.batch([small, m], narrow=True), ev.batch(m, np.ones((3, 1))):
+            assert B.indices.itemsize * 8 == bits
+            assert B.local_column(1, 1) == columns - 1
+            check(B)
+
+
+def test_many_columns_and_nonzeros_need_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = sp.csr_array(([1.0], np.array([2**31 - 2]), np.array([0, 1])), shape=(1, 2**31 - 1))
+    B = ev.batch([wide, wide], validate=True)
+    assert (B.indices.dtype, B.indices.tolist()) == (np.int64, [2**31 - 2, 2**32 - 3])
+    assert B[1].indices.tolist() == [2**31 - 2]
+    monkeypatch.setattr("evenly.layouts.narrow.LIMIT", 50)  # as if int32 had 6 bits
+    B = ev.batch(SOME)
+    assert (B.offsets.dtype, B.indices.dtype) == (np.int64, np.int64)
+    same(B, SOME)
+
+
+# ---- one pattern ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_one_pattern(count: int) -> None:
+    for m in SOME:
+        B, items = of_a_pattern(m, count)
+        check(B)
+        same(B, items)
+        listed = ev.batch(items)
+        x = vector(B.num_columns, np.float64)
+        np.testing.assert_array_equal(ev.spmv(B, x), ev.spmv(listed, x))
+        assert statistics(B) == statistics(listed)
+        assert B.item_statistics == listed.item_statistics
+        turned = B.with_values(B.values[::-1].copy().reshape(count, m.nnz))
+        np.testing.assert_array_equal(turned.values[::-1], B.values)
+
+
+def test_its_pattern_and_values_are_not_copied() -> None:
+    m = SOME[PATTERN]
+    values = np.ones((4, m.nnz))
+    B = ev.batch(m, values)
+    assert all(np.shares_memory(*pair) for pair in ((B.values, values), (B.offsets, m.indptr)))
+    assert np.shares_memory(B[2].values, values[2])
+    assert B.to("cpu") is B
+    same(
+        pickle.loads(pickle.dumps(B)),
+        [m.__class__((v, m.indices, m.indptr), shape=m.shape) for v in values],
+    )
+
+
+def test_a_tensor_of_pytorch_is_a_batch() -> None:
+    torch = pytest.importorskip("torch")
+    one = torch.tensor([[0.0, 2.0, 0.0], [3.0, 0.0, 1.0]])
+    alike = torch.stack([one, 2 * one]).to_sparse_csr()
+    B = ev.batch(alike, validate=True)
+    assert (type(B).__name__, B.num_items, B.values.tolist()) == (
+        "PatternBatch",
+        2,
+        [2, 3, 1, 4, 6, 2],
+    )
+    different = torch.stack([one, one.flip(1)]).to_sparse_csr()
+    C = ev.batch(different, validate=True)
+    assert type(C).__name__ == "Batch"
+    same(C, [sp.csr_array(m.numpy()) for m in (one, one.flip(1))])
+    assert ev.batch(torch.zeros(0, 2, 3).to_sparse_csr()).shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "values", "said"),
+    [
+        (sp.eye_array(3, format="csc"), np.ones((2, 3)), "matrices: expected a CSR matrix, in whose order the values are, got csc_array"),
+        (np.eye(3), np.ones((2, 3)), "matrices: expected a CSR matrix, in whose order the values are, got ndarray"),
+        ([sp.eye_array(3)], np.ones((2, 3)), "matrices: expected a CSR matrix, in whose order the values are, got list"),
+        (sp.eye_array(3, format="csr"), np.ones(3), "values: expected an array of shape (items, 3), a value for each nonzero of each item, got shape (3,)"),
+        (sp.eye_array(3, format="csr"), np.ones((2, 4)), "values: expected an array of shape (items, 3), a value for each nonzero of each item, got shape (2, 4)"),
+        (sp.eye_array(3, format="csr"), np.ones((3, 2)).T, "values: expected a contiguous array, got a strided one; hint: numpy.ascontiguousarray(...) copies it"),
+        (sp.eye_array(3, format="csr"), [[1.0] * 3], "values: expected an array, got list; hint: make an array of it with numpy.asarray(..., dtype=...)"),
+    ],
+)  # fmt: skip
+def test_a_wrong_pattern_or_wrong_values_are_refused(pattern: Any, values: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        ev.batch(pattern, values)
+    assert str(error.value) == said
+
+
+def test_walks_over_other_tiles_pass_the_tile() -> None:
+    @ev.kernel
+    def next_rows(B, y):
+        for row in B.tiles():
+            y[row] = sum(B.column(k) for k in B.atoms((row + 1) % B.num_tiles))
+
+    @ev.kernel
+    def as_the_hint_says(B, y):
+        for row in B.tiles():
+            other = (row + 1) % B.num_tiles
+            y[row] = sum(B.column(other, k) for k in B.atoms(other))
+
+    B, items = of_a_pattern(SOME[PATTERN], 3)
+    y, z = np.zeros(B.num_tiles, np.int64), np.zeros(B.num_tiles, np.int64)
+    with pytest.raises(ev.LanguageError, match=r"pass it: B\.column\(tile, k\)"):
+        next_rows.on("cpu")(B, y)
+    as_the_hint_says.on("cpu")(B, y)
+    next_rows.on("cpu")(ev.batch(items), z)
+    np.testing.assert_array_equal(y, z)
 
 
 # ---- what a batch has on the host -----------------------------------------------------------------
@@ -180,11 +308,13 @@ def test_items_by_number() -> None:
 
 
 def test_it_survives_pickling_and_moving() -> None:
+    for narrow in False, True:
+        B = ev.batch(SOME, narrow=narrow)
+        same(pickle.loads(pickle.dumps(B)), SOME)
+        assert B.to("cpu") is B
+        assert ev.batch(B) is B
     B = ev.batch(SOME)
-    same(pickle.loads(pickle.dumps(B)), SOME)
-    assert B.to("cpu") is B
     assert B.tocsr() is B
-    assert ev.batch(B) is B
 
 
 def test_values_get_the_common_type() -> None:
