@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly.choosing.statistics import statistics
 from evenly.errors import InputError
+from evenly.interop.array_view import ArrayView
 from evenly.layouts import check
 from tests.batteries import array, dense, matrices, vector
+from tests.emitting import emitted
 
 ALL = list(matrices(np.float64).values())
 SOME = [m for m in ALL if m.shape[0] < 100 and m.nnz < 1000]
@@ -221,11 +223,19 @@ def test_a_tensor_of_pytorch_is_a_batch() -> None:
         2,
         [2, 3, 1, 4, 6, 2],
     )
-    different = torch.stack([one, one.flip(1)]).to_sparse_csr()
+    different = torch.stack([one, one.roll(1, 1)]).to_sparse_csr()
     C = ev.batch(different, validate=True)
     assert type(C).__name__ == "Batch"
-    same(C, [sp.csr_array(m.numpy()) for m in (one, one.flip(1))])
-    assert ev.batch(torch.zeros(0, 2, 3).to_sparse_csr()).shape == (0, 0)
+    same(C, [sp.csr_array(m.numpy()) for m in (one, one.roll(1, 1))])
+    empty = (torch.zeros(0, n, dtype=torch.int32) for n in (3, 0))
+    none = torch.sparse_csr_tensor(*empty, torch.zeros(0, 0), size=(0, 2, 3))
+    assert (ev.batch(none).shape, ev.batch(none).num_items) == ((0, 0), 0)
+    for tensor, said in (
+        (torch.ones(2, 2, 3).to_sparse(), "torch.sparse_csr, got torch.sparse_coo"),
+        (torch.ones(2, 2, 2, 3).to_sparse_csr(), "a sparse tensor of three axes, got one of 4"),
+    ):
+        with pytest.raises(InputError, match=f"matrices: expected {said}"):
+            ev.batch(tensor)
 
 
 @pytest.mark.parametrize(
@@ -265,6 +275,30 @@ def test_walks_over_other_tiles_pass_the_tile() -> None:
     as_the_hint_says.on("cpu")(B, y)
     next_rows.on("cpu")(ev.batch(items), z)
     np.testing.assert_array_equal(y, z)
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_layouts_made_of_a_batch(kind: str) -> None:
+    @ev.kernel
+    def counts(A, out):
+        for tile in A.tiles():
+            for k in A.atoms(tile):
+                ev.atomic_add(out, A.column(k), 1)
+
+    B, items = BATCHES[kind]()
+    wanted = np.concatenate([np.bincount(m.indices, minlength=m.shape[1]) for m in items])
+    for A in B, ev.uniform(7, B), ev.subset(B, np.arange(B.num_tiles)[::-1].copy()):
+        check(A)
+        out = np.zeros(B.num_columns, np.int32)
+        counts["thread_mapped"].on("cpu")(A, out)
+        np.testing.assert_array_equal(out, wanted)
+    half = B.slice(range(B.num_tiles // 2, B.num_tiles))
+    x, y = vector(B.num_columns, np.float64), np.zeros(B.num_tiles)
+    products["thread_mapped"].on("cpu")(half, x, y)
+    rest = (diagonal(items) @ x)[B.num_tiles // 2 :]
+    np.testing.assert_array_equal(
+        y[: len(rest)] if kind == "numbered through" else y[-len(rest) :], rest
+    )
 
 
 # ---- what a batch has on the host -----------------------------------------------------------------
@@ -454,12 +488,69 @@ def test_the_kernels_that_check_and_renumber(target: str) -> None:
         looked_at[at] = kept
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_what_is_done_on_a_gpu_does_the_same_in_cpu_memory(
+    narrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = ev.batch(SOME, narrow=narrow)
+    monkeypatch.setattr("evenly.layouts.gluing._alike", lambda pieces, name: pieces[0].values)
+    B = ev.batch(SOME, narrow=narrow)
+    for field, spec in type(B).__fields__.items():
+        if "array" in spec.kind:
+            np.testing.assert_array_equal(getattr(B, field), getattr(wanted, field))
+            assert getattr(B, field).dtype == getattr(wanted, field).dtype
+    with pytest.raises(InputError, match=r"matrices\[1\]\.indices: .* got indices\[1\]=3"):
+        ev.batch([EYE, malformed("indices", 1, 3)])
+
+
+def test_they_compile_for_a_gpu() -> None:
+    pytest.importorskip("cuda.core")
+    from evenly.targets.cuda import compile as compiling
+
+    for kind, schedule in ("narrow", ev.GroupMapped(4)), ("one pattern", ev.MergePath()):
+        B, _ = BATCHES[kind]()
+        for code in emitted(products, (B, np.ones(B.num_columns), np.ones(B.num_tiles)), schedule):
+            assert compiling.cubin(code.source, code.name, "sm_90")
+
+
+def elsewhere(device: int) -> Any:
+    """A matrix of which only the addresses exist, on a GPU."""
+
+    def fake(length: int, dtype: Any) -> Any:
+        return ev.DeviceArray(
+            ArrayView(4096, (length,), np.dtype(dtype), "cuda", device, False, True, None)
+        )
+
+    arrays = fake(3, np.float64), fake(3, np.int32), fake(4, np.int32)
+    return ev.csr(arrays, shape=(3, 3), check=False)
+
+
+def test_several_devices_are_refused_by_name() -> None:
+    for items, said in (
+        ([EYE, elsewhere(0)], "[1]: expected a matrix beside matrices[0], on cpu, got one on cuda:0"),
+        ([elsewhere(0), elsewhere(0), elsewhere(1)], "[2]: expected a matrix beside matrices[0], on cuda:0, got one on cuda:1"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as error:
+            ev.batch(items)
+        hint = "; hint: move one: layout.to('cuda'), layout.to('cpu')"
+        assert str(error.value) == f"matrices{said}{hint}"
+    with pytest.raises(
+        InputError, match=r"matrices\.values: expected an array beside matrices\.offsets on cuda"
+    ):
+        ev.batch(elsewhere(0), np.ones((2, 3)))
+
+
 def on_gpu(x: np.ndarray, library: str) -> Any:
     if library == "torch":
         return pytest.importorskip("torch").from_numpy(x).cuda()
     if library == "cupy":
         return pytest.importorskip("cupy").asarray(x)
     return ev.DeviceArray.from_numpy(x)
+
+
+def explained(B: Any) -> list[str]:
+    """The lines on the batch's tiles and items, which do not depend on the device."""
+    return str(ev.explain(B)).splitlines()[1:4]
 
 
 @pytest.mark.gpu
@@ -469,14 +560,24 @@ def test_on_a_gpu(library: str) -> None:
         given = tuple(on_gpu(part, library) for part in (m.data, m.indices, m.indptr))
         return ev.csr(given, shape=m.shape)
 
-    items = [there(m) for m in SOME]
-    B = ev.batch(items)
-    same(B.to("cpu"), SOME)
-    x = vector(B.num_columns, np.float64)
-    y = ev.spmv(B, on_gpu(x, library))
-    np.testing.assert_array_equal(ev.kit.to_numpy(y), diagonal(SOME) @ x)
-    parts = [ev.kit.to_numpy(part) for part in B.split(y) if part.shape[0]]
-    np.testing.assert_array_equal(np.concatenate(parts), ev.kit.to_numpy(y))
+    items, m, count = [there(m) for m in SOME], SOME[PATTERN], 5
+    values = vector(count * m.nnz, np.float64).reshape(count, m.nnz)
+    alike = [sp.csr_array((v, m.indices, m.indptr), shape=m.shape) for v in values]
+    for B, wanted in (
+        (ev.batch(items), SOME),
+        (ev.batch(items, narrow=True), SOME),
+        (ev.batch(there(m), on_gpu(values, library)), alike),
+    ):
+        check(B)
+        same(B.to("cpu"), wanted)
+        assert [A.to("cpu").shape for A in B] == [m.shape for m in wanted]
+        np.testing.assert_array_equal(B[2].to("cpu").indices, wanted[2].indices)
+        assert explained(B) == explained(B.to("cpu"))
+        x = vector(B.num_columns, np.float64)
+        y = ev.spmv(B, on_gpu(x, library))
+        np.testing.assert_array_equal(ev.kit.to_numpy(y), diagonal(wanted) @ x)
+        parts = [ev.kit.to_numpy(part) for part in B.split(y) if part.shape[0]]
+        np.testing.assert_array_equal(np.concatenate(parts), ev.kit.to_numpy(y))
     wrong = there(EYE)
     wrong = type(wrong)(wrong.offsets, on_gpu(np.int32([0, 3, 1]), library), wrong.values, 3)
     with pytest.raises(InputError, match=r"matrices\[2\]\.indices: .* got indices\[1\]=3"):

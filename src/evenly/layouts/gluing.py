@@ -84,8 +84,8 @@ def _piece(matrix: Any, i: int, name: str) -> Piece:
         rows, columns = matrix.shape
         if (
             type(values) is type(indices) is type(offsets)
-            and offsets.dtype in INDEX_TYPES
             and indices.dtype in INDEX_TYPES
+            and (offsets.dtype is indices.dtype or offsets.dtype in INDEX_TYPES)
             and offsets.shape == (rows + 1,)
             and _counts(offsets, indices, values)
         ):
@@ -106,7 +106,8 @@ def _piece(matrix: Any, i: int, name: str) -> Piece:
 def _counts(offsets: Any, indices: Any, values: Any) -> bool:
     """Whether there are as many indices and values as the offsets say. On a GPU a kernel looks at offsets later."""
     if type(offsets) is np.ndarray:
-        return bool(offsets[0] == 0 and values.shape == indices.shape == (offsets[-1],))
+        count: int = offsets.item(-1)
+        return offsets.item(0) == 0 and values.shape == indices.shape == (count,)
     return arrays.kind(offsets) == "cupy" and values.shape == indices.shape and values.ndim == 1
 
 
