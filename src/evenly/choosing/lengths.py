@@ -10,6 +10,8 @@ from evenly.hooks import hook
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
+from evenly.layouts.pattern import PatternBatch
+from evenly.layouts.ragged import Ragged
 
 
 class Sums(NamedTuple):
@@ -27,6 +29,8 @@ class Sums(NamedTuple):
 
 def sums(layout: Any) -> Sums | None:
     """Return the sums over all tiles, or None for a layout in host memory without offsets."""
+    if isinstance(layout, PatternBatch):
+        return _of_items(layout)
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout)
     if not has_offsets(layout):
@@ -36,6 +40,16 @@ def sums(layout: Any) -> Sums | None:
     return Sums(
         float(lengths @ lengths), int(lengths.max(initial=0)), int((lengths == 0).sum()), moment
     )
+
+
+def _of_items(layout: Any) -> Sums | None:
+    """The sums of one item tell those of all: item i begins at tile i times the rows of an item."""
+    items, rows = int(layout.num_items), len(layout.offsets) - 1
+    one = sums(Ragged(layout.offsets, len(layout.indices)))
+    if one is None:
+        return None
+    moment = items * one.moment + rows * len(layout.indices) * (items * (items - 1) / 2)
+    return Sums(items * one.squares, one.greatest, items * one.empty, moment)
 
 
 def has_offsets(layout: Any) -> bool:

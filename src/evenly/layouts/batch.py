@@ -8,29 +8,33 @@ Source: Anzt, Collins, Dongarra, Flegar, Quintana-Orti, "Flexible Batched Sparse
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.interop.transfer import to_where
+from evenly.interop.vectors import part
 from evenly.layouts.checker import finished
+from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, is_layout, layout
 from evenly.layouts.csr import Csr
 from evenly.layouts.entries import check_offsets
-from evenly.layouts.gluing import glue, index_type
+from evenly.layouts.gluing import Glued, glue
 from evenly.layouts.items import Items, Starts, on_host, remember
+from evenly.layouts.narrow import index_type, shifted
+from evenly.layouts.pattern import pattern_batch, torch_items
 
 
-@layout
-class Batch(Items, Csr):
-    """Sparse matrices one after another, as one block-diagonal CSR matrix.
+class Listed(Items):
+    """A mixin for batches with the fields `item_tiles` and `item_columns`: where each item begins."""
 
-    Item i has the tiles item_tiles[i] .. item_tiles[i+1]-1. Its columns are numbered through: they are
-    item_columns[i] .. item_columns[i+1]-1.
-    """
-
-    item_tiles: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_tiles
-    item_columns: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_columns
+    if TYPE_CHECKING:
+        offsets: Any
+        indices: Any
+        item_tiles: Any
+        item_columns: Any
 
     @property
     def num_items(self):
@@ -48,9 +52,38 @@ class Batch(Items, Csr):
     def columns_end(self, item):
         return self.item_columns[item + 1]
 
-    def columns(self, item):
-        """The part of x that belongs to an item: a range."""
-        return range(self.item_columns[item], self.item_columns[item + 1])
+    def _check_items(self, name: str) -> None:
+        check_offsets(self.item_tiles, f"{name}.item_tiles", int(self.num_tiles))
+        check_offsets(self.item_columns, f"{name}.item_columns", int(self.num_columns))
+
+    def _starts(self) -> Starts:
+        tiles, columns, offsets = on_host(self.item_tiles, self.item_columns, self.offsets)
+        return Starts(tiles, offsets[tiles], columns)
+
+    def _part(self, i: int, first: int) -> Csr:
+        """Return item i. first: what is subtracted from its indices."""
+        rows, atoms, columns = ((int(one[i]), int(one[i + 1])) for one in self.starts)
+        count = columns[1] - columns[0]
+        offsets = part(self.offsets, rows[0], rows[1] + 1)
+        indices = part(self.indices, *atoms)
+        return Csr(
+            shifted(offsets, -atoms[0], arrays.dtype_of(offsets)),
+            shifted(indices, -first, index_type(count)),
+            part(self.values, *atoms),
+            count,
+        )
+
+
+@layout
+class Batch(Listed, Csr):
+    """Sparse matrices one after another, as one block-diagonal CSR matrix.
+
+    Item i has the tiles item_tiles[i] .. item_tiles[i+1]-1. Its columns are numbered through: they are
+    item_columns[i] .. item_columns[i+1]-1.
+    """
+
+    item_tiles: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_tiles
+    item_columns: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_columns
 
     def local_column(self, item, k):
         """The column of an atom of the item, within the item."""
@@ -59,27 +92,73 @@ class Batch(Items, Csr):
     def validate(self, name: str = "A") -> None:
         """Check every offset and every column. Raises InputError for the first that is wrong."""
         Csr.validate(self, name)
-        check_offsets(self.item_tiles, f"{name}.item_tiles", int(self.num_tiles))
-        check_offsets(self.item_columns, f"{name}.item_columns", int(self.num_columns))
-
-    def _starts(self) -> Starts:
-        tiles, columns, offsets = on_host(self.item_tiles, self.item_columns, self.offsets)
-        return Starts(tiles, offsets[tiles], columns)
+        self._check_items(name)
 
     def _item(self, i: int) -> Csr:
-        starts = self.starts
-        rows, atoms, columns = (slice(int(one[i]), int(one[i + 1])) for one in starts)
-        offsets = self.offsets[rows.start : rows.stop + 1] - atoms.start
-        indices = self.indices[atoms] - columns.start
-        return Csr(offsets, indices, self.values[atoms], columns.stop - columns.start)
+        return self._part(i, int(self.starts.columns[i]))
 
 
-def batch(matrices: Iterable[Any], *, validate: bool = False, name: str = "matrices") -> Batch:
+@layout
+class NarrowBatch(Listed, Compressed):
+    """A :class:`Batch` whose columns are numbered within the items, in 8 or 16 bits.
+
+    The column of an atom is its row's first column plus its index.
+    """
+
+    offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
+    indices: Array  # (num_atoms,), uint8 or uint16: the column of each nonzero, within its item
+    values: Array  # (num_atoms,)
+    num_columns: int
+    item_tiles: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_tiles
+    item_columns: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_columns
+    first_columns: Array[Index]  # (num_tiles,), the first column of each row's item
+
+    id_bounds = {"column": "num_columns"}
+
+    @property
+    def num_atoms(self):
+        return len(self.indices)
+
+    def row(self, tile, k):
+        return tile
+
+    def column(self, tile, k):
+        return self.first_columns[tile] + int(self.indices[k])
+
+    def local_column(self, item, k):
+        """The column of an atom of the item, within the item."""
+        return int(self.indices[k])
+
+    def value(self, k):
+        return self.values[k]
+
+    def validate(self, name: str = "A") -> None:
+        """Check every offset. Raises InputError for the first that is wrong."""
+        check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
+        self._check_items(name)
+
+    def _item(self, i: int) -> Csr:
+        return self._part(i, 0)
+
+
+def batch(
+    matrices: Any,
+    values: Any = None,
+    *,
+    narrow: bool = False,
+    validate: bool = False,
+    name: str = "matrices",
+) -> Any:
     """Make one layout of many sparse matrices. It is the block-diagonal matrix of them, as `scipy.sparse.block_diag`.
 
     matrices: a list, or anything else to iterate over, of matrices of SciPy, CuPy or PyTorch, or of CSR, CSC or COO
       layouts, of any sizes and patterns, on one device. Their arrays are copied; values get NumPy's
       result type of all. Every offset and column is checked.
+      Or one CSR matrix, the pattern of all items; or a `torch.sparse_csr` tensor of three axes.
+    values: with a pattern, the values of all items, (items, nonzeros), on its device. The pattern is stored once, and
+      the values are not copied.
+    narrow: of a list, store columns within their item, in 8 or 16 bits, if those of all items fit. Those of a pattern
+      always are.
     validate: also check the whole contract of layouts. From a GPU, the arrays are copied for it.
 
     Kernels over rows run over it as over one CSR matrix: x and y are those of the items, one after another.
@@ -94,21 +173,39 @@ def batch(matrices: Iterable[Any], *, validate: bool = False, name: str = "matri
     >>> [y.tolist() for y in B.split(ev.spmv(B, np.array([1.0, 10.0, 100.0])))]
     [[21.0], [300.0, 400.0]]
     """
-    if isinstance(matrices, Batch):
+    if values is not None:
+        return pattern_batch(matrices, values, validate, name)
+    if isinstance(matrices, Items):
         return finished(matrices, name, False, validate)
-    if sparse.is_sparse(matrices) or is_layout(matrices) or arrays.is_array(matrices):
-        given, hint = type(matrices).__name__, f"ev.batch([{name}]) has one item"
-        raise InputError(name, expected="a list of matrices", given=given, hint=hint)
-    try:
-        listed = list(matrices)
-    except TypeError:
-        given = type(matrices).__name__
-        raise InputError(name, expected="a list of matrices", given=given) from None
-    found = glue(listed, name)
-    bounds = [
-        to_where(found.values, one.astype(index_type(one[-1])))
-        for one in (found.starts.tiles, found.starts.columns)
-    ]
-    made = Batch(found.offsets, found.indices, found.values, int(found.starts.columns[-1]), *bounds)
+    if sparse.library(matrices) == "torch" and len(matrices.shape) > 2:
+        found = torch_items(matrices, name)
+        if isinstance(found, tuple):
+            return pattern_batch(*found, validate, name)
+        matrices = found
+    return _listed(glue(_list(matrices, name), name, narrow), validate, name)
+
+
+def _list(matrices: Any, name: str) -> list[Any]:
+    given, hint = type(matrices).__name__, ""
+    one = is_layout(matrices) or sparse.is_sparse(matrices)
+    if one:
+        hint = f"ev.batch([{name}]) has one item; ev.batch({name}, values) many of this pattern"
+    elif not arrays.is_array(matrices) and isinstance(matrices, Iterable):
+        return list(matrices)
+    raise InputError(name, expected="a list of matrices", given=given, hint=hint)
+
+
+def _listed(found: Glued, validate: bool, name: str) -> Batch | NarrowBatch:
+    like, (tiles, _, columns) = found.values, found.starts
+    type_ = index_type(columns[-1])
+    arrays_ = found.offsets, found.indices, found.values, int(columns[-1])
+    of_tiles = to_where(like, tiles.astype(index_type(tiles[-1])))
+    of_columns = to_where(like, columns.astype(type_))
+    made: Batch | NarrowBatch
+    if found.local:
+        first = to_where(like, np.repeat(columns[:-1].astype(type_), np.diff(tiles)))
+        made = NarrowBatch(*arrays_, of_tiles, of_columns, first)
+    else:
+        made = Batch(*arrays_, of_tiles, of_columns)
     remember(made, found.starts)
     return finished(made, name, False, validate)

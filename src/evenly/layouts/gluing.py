@@ -23,8 +23,8 @@ from evenly.layouts.csr import Csr, csr
 from evenly.layouts.entries import check_offsets
 from evenly.layouts.fields import INDEX_TYPES, as_field
 from evenly.layouts.items import Starts
+from evenly.layouts.narrow import index_type, narrow_type, numbered_on_gpu
 
-LIMIT = 2**31 - 1  # the greatest int32
 UNSIGNED = {t: np.dtype(f"u{t.itemsize}") for t in INDEX_TYPES}
 
 
@@ -39,16 +39,20 @@ class Piece(NamedTuple):
 
 
 class Glued(NamedTuple):
-    """The arrays of the block-diagonal matrix. `indices` are numbered through."""
+    """The arrays of the block-diagonal matrix. `indices` are numbered through, or within the items if `local`."""
 
     offsets: Any
     indices: Any
     values: Any
     starts: Starts
+    local: bool
 
 
-def glue(matrices: Sequence[Any], name: str) -> Glued:
-    """Glue the matrices. Raises InputError, with the item's number, for one that cannot be used."""
+def glue(matrices: Sequence[Any], name: str, narrow: bool = False) -> Glued:
+    """Glue the matrices. Raises InputError, with the item's number, for one that cannot be used.
+
+    narrow: number columns within the items if 16 bits hold them.
+    """
     pieces = [_piece(matrix, i, name) for i, matrix in enumerate(matrices)]
     sizes = np.zeros((3, len(pieces) + 1), np.int64)
     sizes[0, 1:] = [piece.rows for piece in pieces]
@@ -59,16 +63,17 @@ def glue(matrices: Sequence[Any], name: str) -> Glued:
         raise InputError(name, expected="fewer than 2**63 columns in all", given="more")
     like = _alike(pieces, name)
     values = _concatenated([piece.values for piece in pieces], like, name)
-    if like is not None:
-        return _on_gpu(pieces, matrices, starts, values, name)
-    offsets = _offsets(pieces, matrices, starts, name)
-    indices = _indices(pieces, matrices, starts, name)
-    return Glued(offsets, indices, values, starts)
-
-
-def index_type(most: Any) -> np.dtype[Any]:
-    """Return the dtype of numbers 0 .. most: int32 if it suffices, else int64."""
-    return np.dtype(np.int32 if most <= LIMIT else np.int64)
+    type_ = narrow_type(int(sizes[2].max()))
+    local = narrow and type_.itemsize <= 2
+    first, type_ = (
+        (0 * starts.columns, type_) if local else (starts.columns, index_type(starts.columns[-1]))
+    )
+    if like is None:
+        offsets = _offsets(pieces, matrices, starts, name)
+        indices = _indices(pieces, matrices, starts, first, type_, name)
+    else:
+        offsets, indices = _on_gpu(pieces, matrices, starts, first, type_, name)
+    return Glued(offsets, indices, values, starts, local)
 
 
 # ---- one item ------------------------------------------------------------------------------------
@@ -77,14 +82,12 @@ def _piece(matrix: Any, i: int, name: str) -> Piece:
     if sparse.is_compressed(matrix):
         values, indices, offsets = matrix.data, matrix.indices, matrix.indptr
         rows, columns = matrix.shape
-        plain = type(values) is type(indices) is type(offsets) is np.ndarray
         if (
-            plain
-            and offsets.dtype in INDEX_TYPES
+            type(values) is type(indices) is type(offsets)
             and indices.dtype in INDEX_TYPES
+            and (offsets.dtype is indices.dtype or offsets.dtype in INDEX_TYPES)
             and offsets.shape == (rows + 1,)
-            and offsets[0] == 0
-            and values.shape == indices.shape == (offsets[-1],)
+            and _counts(offsets, indices, values)
         ):
             return Piece(values, indices, offsets, rows, columns)
     elif not (is_layout(matrix) or sparse.is_sparse(matrix)):
@@ -98,6 +101,14 @@ def _piece(matrix: Any, i: int, name: str) -> Piece:
         made.validate(f"{name}[{i}]")
     rows, columns = len(made.offsets) - 1, int(made.num_columns)
     return Piece(made.values, made.indices, made.offsets, rows, columns)
+
+
+def _counts(offsets: Any, indices: Any, values: Any) -> bool:
+    """Whether there are as many indices and values as the offsets say. On a GPU a kernel looks at offsets later."""
+    if type(offsets) is np.ndarray:
+        count: int = offsets.item(-1)
+        return offsets.item(0) == 0 and values.shape == indices.shape == (count,)
+    return arrays.kind(offsets) == "cupy" and values.shape == indices.shape and values.ndim == 1
 
 
 def _layout(matrix: Any, name: str) -> Csr:
@@ -200,25 +211,42 @@ def _offsets(pieces: Sequence[Piece], matrices: Sequence[Any], starts: Starts, n
     return offsets.astype(final, copy=False)
 
 
-def _indices(pieces: Sequence[Piece], matrices: Sequence[Any], starts: Starts, name: str) -> Any:
-    """Check and renumber the columns of all items."""
-    indices = np.empty(int(starts.atoms[-1]), index_type(starts.columns[-1]))
-    first = starts.columns.astype(indices.dtype)
-    bounds = starts.atoms.tolist()
+def _indices(
+    pieces: Sequence[Piece],
+    matrices: Sequence[Any],
+    starts: Starts,
+    first: Any,
+    type_: np.dtype[Any],
+    name: str,
+) -> Any:
+    """Check the columns of all items, and add the item's `first` to each."""
+    indices = np.empty(int(starts.atoms[-1]), type_)
+    bounds, added = starts.atoms.tolist(), first.astype(type_)
+    local = type_.itemsize <= 2
     for i, (_, given, _, _, columns) in enumerate(pieces):
         if len(given) == 0:
             continue
         # As an unsigned number, a negative index is large, so one comparison checks both bounds.
         if int(np.maximum.reduce(given.view(UNSIGNED[given.dtype]))) >= columns:
             _blame(matrices, [i], name)
-        np.add(given, first[i], out=indices[bounds[i] : bounds[i + 1]])
+        out = indices[bounds[i] : bounds[i + 1]]
+        if local:
+            out[:] = given
+        else:
+            np.add(given, added[i], out=out)
     return indices
 
 
 # ---- on a GPU --------------------------------------------------------------------------------------------
 def _on_gpu(
-    pieces: Sequence[Piece], matrices: Sequence[Any], starts: Starts, values: Any, name: str
-) -> Glued:
+    pieces: Sequence[Piece],
+    matrices: Sequence[Any],
+    starts: Starts,
+    first: Any,
+    type_: np.dtype[Any],
+    name: str,
+) -> tuple[Any, Any]:
+    """Return the offsets and columns, checked, the item's `first` added to each column."""
     like = pieces[0].values
     given = [piece.offsets for piece in pieces]
     heads = _concatenated([part(one, 0, 1) for one in given], like, name)
@@ -228,10 +256,10 @@ def _on_gpu(
     if at is not None:
         _blame(matrices, [at], name)
     offsets = arrays.zeros(like, (len(tails) + 1,), index_type(starts.atoms[-1]))
-    indices = arrays.empty(like, (len(columns),), index_type(starts.columns[-1]))
+    indices = arrays.empty(like, (len(columns),), type_)
     numbered_on_gpu(tails, starts.tiles, starts.atoms[:-1], part(offsets, 1, len(offsets)))
-    numbered_on_gpu(columns, starts.atoms, starts.columns[:-1], indices)
-    return Glued(offsets, indices, values, starts)
+    numbered_on_gpu(columns, starts.atoms, first[:-1], indices)
+    return offsets, indices
 
 
 @hook
@@ -240,10 +268,4 @@ def unsound_on_gpu(heads: Any, tails: Any, indices: Any, starts: Starts) -> int 
 
     heads: the items' first offsets. tails: all of their other offsets, one item after another.
     """
-    raise NotImplementedError
-
-
-@hook
-def numbered_on_gpu(numbers: Any, starts: Any, first: Any, out: Any) -> None:
-    """Store numbers + first[item] in `out`. starts: where the items begin in both, (items + 1,). first: (items,)."""
     raise NotImplementedError

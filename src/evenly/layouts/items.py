@@ -71,8 +71,14 @@ class Items:
         num_tiles: Any
         num_columns: Any
 
+        def columns_begin(self, item: Any) -> Any: ...
+        def columns_end(self, item: Any) -> Any: ...
         def _starts(self) -> Starts: ...
         def _item(self, i: int) -> Any: ...
+
+    def columns(self, item):
+        """The part of x that belongs to an item: a range, for `ev.stage`."""
+        return range(self.columns_begin(item), self.columns_end(item))
 
     @property
     def starts(self) -> Starts:
