@@ -25,7 +25,15 @@ import scipy.sparse as sp
 import evenly as ev
 
 PATTERNS = "dwt_992", "G45", "west0989"
-SCHEDULES = [ev.ThreadMapped(), *map(ev.GroupMapped, (2, 4, 8, 16, 32)), ev.MergePath(), ev.NonzeroSplit()]  # fmt: skip
+SCHEDULES = ["auto", ev.GroupMapped(4), ev.MergePath()]
+NESTED = [
+    "auto",
+    *(
+        ev.Nested(ev.BlockMapped(n), ev.GroupMapped(m))
+        for n, m in ((256, 2), (512, 2), (256, 4), (128, 4))
+    ),
+    ev.Nested(ev.BlockMapped(256), ev.per_item()),
+]
 ROUNDS, REPEATS = 7, 5
 Calls = dict[str, Callable[[], Any]]
 
@@ -34,6 +42,13 @@ Calls = dict[str, Callable[[], Any]]
 def spmv(A, x, y):
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def by_items(B, x, y):
+    for item in B.items():
+        for row in B.tiles(item):
+            y[row] = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
 
 
 def read(folder: Path) -> dict[str, Any]:
@@ -84,10 +99,11 @@ def measured(calls: Calls) -> dict[str, float]:
 
 def ours(B: Any, kind: str, x: Any, y: Any) -> Calls:
     calls: Calls = {f"{kind}: ev.spmv": lambda: ev.spmv(B, x, y)}
-    for schedule in ["auto", *SCHEDULES]:
-        plan = spmv.plan(B, x, y, schedule=schedule)
-        named = f"plan, auto = {plan.schedule}" if schedule == "auto" else str(schedule)
-        calls[f"{kind}: {named}"] = lambda plan=plan: plan(B, x, y)
+    for kernel, schedules in ((spmv, SCHEDULES), (by_items, NESTED)):
+        for schedule in schedules:
+            plan = kernel.plan(B, x, y, schedule=schedule)
+            named = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
+            calls[f"{kind}: {kernel.name} {named}"] = lambda plan=plan: plan(B, x, y)
     return calls
 
 
@@ -130,7 +146,7 @@ def compare(title: str, batches: dict[str, Any]) -> None:
     for name, us in sorted(times.items(), key=lambda item: item[1]):
         kind = name.partition(":")[0]
         share = f"{moved(batches[kind], x, y) / us / rate:6.0%}" if kind in batches else ""
-        print(f"  {name:70} {us:9.1f} us {peer / us:6.2f} of cuSPARSE's best {share}", flush=True)
+        print(f"  {name:100} {us:9.1f} us {peer / us:6.2f} of cuSPARSE's best {share}", flush=True)
 
 
 def on_gpu(matrix: Any, dtype: Any) -> Any:
