@@ -11,11 +11,13 @@ from evenly.language.cutting import needs_whole_tiles
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, Scalar, struct_words
+from evenly.layouts.batch import NarrowBatch
 from evenly.layouts.bcsr import Bcsr
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.dia import Dia
 from evenly.layouts.ell import Ell
 from evenly.layouts.fields import value_types
+from evenly.layouts.pattern import PatternBatch
 from evenly.targets.gpu.engines import engine_of
 
 
@@ -49,7 +51,8 @@ class Task:
 
 
 SPMV = Task()
-FILLED = (Bcsr, Dia, Ell)  # their atoms are not the positions of their values, or not all have one
+# Their atoms are not the positions of their values, or not all have one, or columns take more than one read.
+FILLED = (Bcsr, Dia, Ell, NarrowBatch, PatternBatch)
 SHARED = 47 * 1024  # the most bytes that the values of a block may take of its 48 KiB
 
 

@@ -35,18 +35,20 @@ class PatternBatch(Items, Searched):
     indices: Array  # (nonzeros,), the columns of one item; uint8 or uint16 where they fit
     values: Array  # (num_items * nonzeros,), of all items one after another
     num_items: int
-    item_columns: int  # the columns of an item
-    divisor: Static  # the rows of an item, at least 1: a division by a constant is cheap
+    item_columns: Static  # the columns of an item. Constants make positions cheap: each pattern is compiled for itself
+    rows: Static  # the rows of an item, at least 1
+    item_tiles: Static  # the rows of an item
+    item_atoms: Static  # the nonzeros of an item
 
     id_bounds = {"column": "num_columns"}
 
     @property
     def num_tiles(self):
-        return self.num_items * (len(self.offsets) - 1)
+        return self.num_items * self.item_tiles
 
     @property
     def num_atoms(self):
-        return self.num_items * len(self.indices)
+        return self.num_items * self.item_atoms
 
     @property
     def num_columns(self):
@@ -57,18 +59,18 @@ class PatternBatch(Items, Searched):
         return int(self.num_tiles), int(self.num_columns)
 
     def begin(self, tile):
-        item = tile // self.divisor
-        return item * len(self.indices) + self.offsets[tile - item * self.divisor]
+        item = tile // self.rows
+        return item * self.item_atoms + self.offsets[tile - item * self.rows]
 
     def end(self, tile):
-        item = tile // self.divisor
-        return item * len(self.indices) + self.offsets[tile - item * self.divisor + 1]
+        item = tile // self.rows
+        return item * self.item_atoms + self.offsets[tile - item * self.rows + 1]
 
     def item_begin(self, item):
-        return item * (len(self.offsets) - 1)
+        return item * self.item_tiles
 
     def item_end(self, item):
-        return (item + 1) * (len(self.offsets) - 1)
+        return (item + 1) * self.item_tiles
 
     def columns_begin(self, item):
         return item * self.item_columns
@@ -80,12 +82,12 @@ class PatternBatch(Items, Searched):
         return tile
 
     def column(self, tile, k):
-        item = tile // self.divisor
-        return item * self.item_columns + int(self.indices[k - item * len(self.indices)])
+        item = tile // self.rows
+        return item * self.item_columns + int(self.indices[k - item * self.item_atoms])
 
     def local_column(self, item, k):
         """The column of an atom of the item, within the item."""
-        return int(self.indices[k - item * len(self.indices)])
+        return int(self.indices[k - item * self.item_atoms])
 
     def value(self, k):
         return self.values[k]
@@ -128,7 +130,14 @@ def pattern_batch(pattern: Any, values: Any, validate: bool, name: str) -> Patte
     indices = narrowed(A.indices, A.num_columns)
     rows = len(A.offsets) - 1
     made = PatternBatch(
-        A.offsets, indices, given.reshape(items * count), items, A.num_columns, max(rows, 1)
+        A.offsets,
+        indices,
+        given.reshape(items * count),
+        items,
+        A.num_columns,
+        max(rows, 1),
+        rows,
+        count,
     )
     return finished(made, name, False, validate)
 

@@ -18,19 +18,18 @@ from .thread_mapped import ThreadMapped
 
 
 @func
-def mean_length(B, item):
-    """Return the mean number of atoms of an item's tiles, rounded up; 1 for an item without tiles."""
+def lanes(B, item):
+    """Return a sixth of the mean number of atoms of an item's tiles; 1 for an item without tiles."""
     first = B.item_begin(item)
     last = B.item_end(item)
-    atoms = B.end(last - 1) - B.begin(first) if last > first else 1
-    return (atoms + last - first - 1) // (last - first) if last > first else 1
+    return (B.end(last - 1) - B.begin(first)) // (6 * (last - first)) if last > first else 1
 
 
 @dataclasses.dataclass(frozen=True)
 class PerItem(Schedule):
     """The inner schedule that `per_item` makes. It has the code of GroupMapped for each size."""
 
-    width: Func = mean_length
+    width: Func = lanes
     items: int = 4
 
     engine = "owned"
@@ -54,19 +53,19 @@ class PerItem(Schedule):
         return GroupMapped(size, self.block, items=self.items)
 
 
-def per_item(width: Any = mean_length, *, items: int = 4) -> PerItem:
+def per_item(width: Any = lanes, *, items: int = 4) -> PerItem:
     """Make an inner schedule for `ev.Nested` with a group for each tile, whose size differs from item to item.
 
     width: an `@ev.func` of a batch and an item. A group has the least power of two of threads that is not less than
-      what it returns, from 1 to 32, and at most the threads of the item. Default: the mean number of atoms of the
-      item's tiles.
+      what it returns, from 1 to 32, and at most the threads of the item. Default: a sixth of the
+      mean number of atoms of the item's tiles.
     items: as in ThreadMapped and GroupMapped.
 
     Raises InputError for a width that is no `@ev.func`, and a number of items that is out of range.
 
     >>> import evenly as ev
     >>> str(ev.Nested(ev.BlockMapped(128), ev.per_item()).inner)
-    'PerItem(mean_length, items=4)'
+    'PerItem(lanes, items=4)'
     """
     if not isinstance(width, Func):
         raise InputError(
