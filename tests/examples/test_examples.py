@@ -33,6 +33,7 @@ COMPUTATIONS = (
 )
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
+OF_ITEMS = ("batched_cg",)
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {
@@ -64,7 +65,7 @@ def own_schedules() -> dict[str, Any]:
 
 def test_no_example_is_forgotten() -> None:
     found = {path.stem for path in FOLDER.glob("*.py")}
-    assert found == {*COMPUTATIONS, *PIECES, *LAUNCHERS, "place"}
+    assert found == {*COMPUTATIONS, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -95,7 +96,25 @@ def test_ones_own_schedules_on_simt(name: str, schedule: str) -> None:
     example(name).main(own_schedules()[schedule], "simt")
 
 
-@pytest.mark.parametrize("name", [*COMPUTATIONS, *PIECES])
+NESTED = ("auto", ev.ThreadMapped(64), ev.Nested(ev.BlockMapped(64), ev.GroupMapped(2)))
+
+
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+@pytest.mark.parametrize("schedule", NESTED, ids=str)
+@pytest.mark.parametrize("name", OF_ITEMS)
+def test_of_items(name: str, schedule: Any, target: str) -> None:
+    example(name).main(schedule, target)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", NESTED, ids=str)
+@pytest.mark.parametrize("name", OF_ITEMS)
+def test_of_items_on_cuda(name: str, schedule: Any) -> None:
+    pytest.importorskip("cupy")
+    example(name).main(schedule, "cuda")
+
+
+@pytest.mark.parametrize("name", [*COMPUTATIONS, *PIECES, *OF_ITEMS])
 def test_on_the_reference(name: str) -> None:
     example(name).main(target="python")
 

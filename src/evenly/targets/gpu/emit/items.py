@@ -12,6 +12,7 @@ from evenly.language.schedule_code import ScheduleCode, function_code, inner_cod
 from evenly.language.types import POS
 from evenly.schedules.contract import items_of, run_of
 from evenly.schedules.per_item import PerItem
+from evenly.schedules.thread_mapped import ThreadMapped
 
 from .expressions import processor_name
 from .owner import Owner, strided
@@ -36,6 +37,9 @@ class TilesOfItem:
         assert s.of is not None
         with outer.compound(""):
             item = self._item(s.of)
+            if not any(isinstance(x, ir.Pass) for x in walk.statements(s.body)):
+                self._walk(s, s.of, item, ThreadMapped())  # tiles whose atoms nobody walks
+                return
             if not isinstance(self.inner, PerItem):
                 self._walk(s, s.of, item, self.inner)
                 return
