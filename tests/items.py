@@ -135,6 +135,14 @@ def running(B, before, histogram):
 
 
 @ev.kernel
+def doubled(B, x, y):
+    """One loop over tiles, and no loop over atoms."""
+    for item in B.items():
+        for row in B.tiles(item):
+            y[row] = 2.0 * x[row]
+
+
+@ev.kernel
 def named(B, size):
     """A loop over items without tiles."""
     for item in B.items():
@@ -171,8 +179,9 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
         },
+        "doubled": lambda: {"x": vector(), "y": blank(rows)},
         "named": lambda: {"size": blank(items, np.int64)},
     }[kernel.name]()
 
 
-KERNELS = (residuals, counts, halves, running, named)
+KERNELS = (residuals, counts, halves, running, doubled, named)

@@ -75,9 +75,8 @@ class Owner(Writer):
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
         self.upward = False
         self.tile: ir.Var | None = None
-        self.over_tiles: Callable[[ir.Pass], None] | None = (
-            None  # writes passes over an item's tiles
-        )
+        # Writes the walk over an item's tiles.
+        self.over_tiles: Callable[[ir.Pass], None] | None = None
         # The bytes of shared memory in which a group may stage each array.
         stages = sum(isinstance(s, ir.Stage) for s in walk.statements(body))
         self.staging = shared // stages if stages else 0
@@ -95,7 +94,8 @@ class Owner(Writer):
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
-        alone = self.shared or local or stages or has_scans(body)
+        nested = any(isinstance(s, ir.Pass) and s.of is not None for s in walk.statements(body))
+        alone = self.shared or local or stages or nested or has_scans(body)
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
 
