@@ -65,9 +65,17 @@ def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, L
 
 
 def reads_contiguously(s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    """Whether a pass has contiguous reads, and they are all that it reads at the atom's own index."""
-    at_atoms = {e for e in walk.expressions(s.body) if _at_atom(e, s)}
+    """Whether a pass has contiguous reads, and they are all that it reads at places computed from the atom."""
+    at_atoms = {e for e in walk.expressions(s.body) if _near_atom(e, s)}
     return bool(at_atoms) and at_atoms == set(contiguous_reads(s, written))
+
+
+def _near_atom(e: ir.Expr, s: ir.Pass) -> bool:
+    """Whether it is a read at the atom's own index, or at one that is computed from that and from no element."""
+    if not isinstance(e, ir.Element):
+        return False
+    inside = [x for i in e.indices for x in walk.subexpressions(i)]
+    return s.atom in inside and not any(isinstance(x, ir.Element) for x in inside)
 
 
 def _at_atom(e: ir.Expr, s: ir.Pass) -> TypeGuard[ir.Element]:
