@@ -7,35 +7,25 @@ once. On a GPU the arrays are concatenated by their own library, and renumbered 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from evenly.errors import InputError
 from evenly.hooks import hook
-from evenly.interop import arrays, sparse
+from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, to_where
 from evenly.interop.vectors import part
 from evenly.language.types import from_dtype
-from evenly.layouts.contract import is_layout
-from evenly.layouts.csr import Csr, csr
+from evenly.layouts.arguments import MOST
 from evenly.layouts.entries import check_offsets
 from evenly.layouts.fields import INDEX_TYPES, as_field
 from evenly.layouts.items import Starts
 from evenly.layouts.narrow import index_type, narrow_type, numbered_on_gpu
+from evenly.layouts.pieces import Piece, blame, piece
 
 UNSIGNED = {t: np.dtype(f"u{t.itemsize}") for t in INDEX_TYPES}
-
-
-class Piece(NamedTuple):
-    """The arrays of one CSR matrix."""
-
-    values: Any
-    indices: Any
-    offsets: Any
-    rows: int
-    columns: int
 
 
 class Glued(NamedTuple):
@@ -48,99 +38,54 @@ class Glued(NamedTuple):
     local: bool
 
 
+class Numbering(NamedTuple):
+    """How columns are stored. first: what is added to those of each item, (items + 1,). local: it is 0."""
+
+    first: np.ndarray[Any, Any]
+    dtype: np.dtype[Any]
+    local: bool
+
+
 def glue(matrices: Sequence[Any], name: str, narrow: bool = False) -> Glued:
     """Glue the matrices. Raises InputError, with the item's number, for one that cannot be used.
 
     narrow: number columns within the items if 16 bits hold them.
     """
-    pieces = [_piece(matrix, i, name) for i, matrix in enumerate(matrices)]
-    sizes = np.zeros((3, len(pieces) + 1), np.int64)
-    sizes[0, 1:] = [piece.rows for piece in pieces]
-    sizes[1, 1:] = [len(piece.indices) for piece in pieces]
-    sizes[2, 1:] = [piece.columns for piece in pieces]
-    starts = Starts(*np.cumsum(sizes, axis=1))
-    if starts.columns[-1] < 0 or (sizes[2].astype(float).sum() > 2**62):
-        raise InputError(name, expected="fewer than 2**63 columns in all", given="more")
+    pieces = [piece(matrix, i, name) for i, matrix in enumerate(matrices)]
+    starts = _starts(pieces, name)
+    numbering = _numbering(starts, narrow)
     like = _alike(pieces, name)
-    values = _concatenated([piece.values for piece in pieces], like, name)
-    type_ = narrow_type(int(sizes[2].max()))
-    local = narrow and type_.itemsize <= 2
-    first, type_ = (
-        (0 * starts.columns, type_) if local else (starts.columns, index_type(starts.columns[-1]))
-    )
+    values = _concatenated([one.values for one in pieces], like, name)
     if like is None:
         offsets = _offsets(pieces, matrices, starts, name)
-        indices = _indices(pieces, matrices, starts, first, type_, name)
+        indices = _indices(pieces, matrices, starts, numbering, name)
     else:
-        offsets, indices = _on_gpu(pieces, matrices, starts, first, type_, name)
-    return Glued(offsets, indices, values, starts, local)
+        offsets, indices = _on_gpu(pieces, matrices, starts, numbering, name)
+    return Glued(offsets, indices, values, starts, numbering.local)
 
 
-# ---- one item ------------------------------------------------------------------------------------
-def _piece(matrix: Any, i: int, name: str) -> Piece:
-    """Return the arrays of an item. What is wrong with it in O(1) is refused here."""
-    if sparse.is_compressed(matrix):
-        values, indices, offsets = matrix.data, matrix.indices, matrix.indptr
-        rows, columns = matrix.shape
-        if (
-            type(values) is type(indices) is type(offsets)
-            and indices.dtype in INDEX_TYPES
-            and (offsets.dtype is indices.dtype or offsets.dtype in INDEX_TYPES)
-            and offsets.shape == (rows + 1,)
-            and _counts(offsets, indices, values)
-        ):
-            return Piece(values, indices, offsets, rows, columns)
-    elif not (is_layout(matrix) or sparse.is_sparse(matrix)):
-        expected = "a sparse matrix of SciPy, CuPy or PyTorch, or a CSR, CSC or COO layout"
-        hint = "ev.csr(arrays, shape=...) makes a layout of raw arrays"
-        hint = hint if isinstance(matrix, tuple) else arrays.not_an_array(matrix, name).hint
-        given = type(matrix).__name__
-        raise InputError(f"{name}[{i}]", expected=expected, given=given, hint=hint)
-    made = _layout(matrix, f"{name}[{i}]")
-    if type(made.offsets) is np.ndarray and not _ends(made):
-        made.validate(f"{name}[{i}]")
-    rows, columns = len(made.offsets) - 1, int(made.num_columns)
-    return Piece(made.values, made.indices, made.offsets, rows, columns)
+def _starts(pieces: Sequence[Piece], name: str) -> Starts:
+    sizes = [(one.rows, len(one.indices), one.columns) for one in pieces]
+    columns = sum(one.columns for one in pieces)
+    if columns > MOST:
+        expected, given = "fewer than 2**63 columns in all", f"{columns:,}"
+        raise InputError(name, expected=expected, given=given)
+    return Starts(*np.cumsum([(0, 0, 0), *sizes], axis=0, dtype=np.int64).T.copy())
 
 
-def _counts(offsets: Any, indices: Any, values: Any) -> bool:
-    """Whether there are as many indices and values as the offsets say. On a GPU a kernel looks at offsets later."""
-    if type(offsets) is np.ndarray:
-        count: int = offsets.item(-1)
-        return offsets.item(0) == 0 and values.shape == indices.shape == (count,)
-    return arrays.kind(offsets) == "cupy" and values.shape == indices.shape and values.ndim == 1
-
-
-def _layout(matrix: Any, name: str) -> Csr:
-    if not is_layout(matrix):
-        return csr(matrix, check=False, name=name)
-    known: Any = matrix
-    if getattr(type(known), "format", None) not in ("csr", "csc", "coo"):
-        expected, given = "a CSR, CSC or COO layout", type(known).__name__
-        raise InputError(name, expected=expected, given=given, hint="batch the matrix itself")
-    made: Csr = known.tocsr()
-    return made
-
-
-def _ends(made: Csr) -> bool:
-    """Whether the first and last offset are right. (A layout may have been made with check=False.)"""
-    offsets, count = made.offsets, len(made.indices)
-    return len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == count
-
-
-def _blame(matrices: Sequence[Any], items: Iterable[int], name: str) -> NoReturn:
-    """Raise the error of the first of these items that its own check refuses."""
-    for i in items:
-        _layout(matrices[i], f"{name}[{i}]").validate(f"{name}[{i}]")
-    raise InputError(name, expected="matrices that stay as they are while they are copied")
+def _numbering(starts: Starts, narrow: bool) -> Numbering:
+    type_ = narrow_type(int(np.diff(starts.columns).max(initial=0)))
+    if narrow and type_.itemsize <= 2:
+        return Numbering(np.zeros_like(starts.columns), type_, True)
+    return Numbering(starts.columns, index_type(starts.columns[-1]), False)
 
 
 # ---- where they lie ---------------------------------------------------------------------------------
 def _alike(pieces: Sequence[Piece], name: str) -> Any:
     """Return an array like which the result is made, None in CPU memory. Raises InputError for several devices."""
     first: Any = None
-    for i, piece in enumerate(pieces):
-        values = piece.values
+    for i, one in enumerate(pieces):
+        values = one.values
         if type(values) is np.ndarray:
             place: tuple[str, int, Any] = ("cpu", 0, "numpy")
         else:
@@ -171,12 +116,12 @@ def _concatenated(parts: list[Any], like: Any, name: str) -> Any:
     if whose == "cupy":
         with like.device:
             return sys.modules["cupy"].concatenate(parts)
-    return to_where(like, np.concatenate([to_numpy(part) for part in parts]))
+    return to_where(like, np.concatenate([to_numpy(one) for one in parts]))
 
 
 def _common(parts: list[Any], name: str) -> Any:
     """Return NumPy's result type of values, as SciPy's block_diag has it. Raises InputError, with an item, for none."""
-    items = {part.dtype: i for i, part in reversed(list(enumerate(parts)))}
+    items = {one.dtype: i for i, one in reversed(list(enumerate(parts)))}
     known = list(items)[-1]
     for dtype, i in reversed(items.items()):
         where = f"{name}[{i}].values"
@@ -197,17 +142,17 @@ def _offsets(pieces: Sequence[Piece], matrices: Sequence[Any], starts: Starts, n
 
     Offsets of 64 bits are renumbered in 64 bits, so that a wrong one is not taken for a sound one.
     """
-    wide = any(piece.offsets.dtype.itemsize == 8 for piece in pieces)
+    wide = any(one.offsets.dtype.itemsize == 8 for one in pieces)
     final = index_type(starts.atoms[-1])
     offsets = np.zeros(int(starts.tiles[-1]) + 1, np.int64 if wide else final)
     first = starts.atoms.astype(offsets.dtype)
     bounds = (starts.tiles + 1).tolist()
-    for piece, base, start, stop in zip(pieces, first, bounds[:-1], bounds[1:], strict=False):
-        np.add(piece.offsets[1:], base, out=offsets[start:stop])
+    for one, base, start, stop in zip(pieces, first, bounds[:-1], bounds[1:], strict=False):
+        np.add(one.offsets[1:], base, out=offsets[start:stop])
     try:
         check_offsets(offsets, name, int(starts.atoms[-1]))
     except InputError:
-        _blame(matrices, range(len(pieces)), name)
+        blame(matrices, range(len(pieces)), name)
     return offsets.astype(final, copy=False)
 
 
@@ -215,25 +160,23 @@ def _indices(
     pieces: Sequence[Piece],
     matrices: Sequence[Any],
     starts: Starts,
-    first: Any,
-    type_: np.dtype[Any],
+    numbering: Numbering,
     name: str,
 ) -> Any:
-    """Check the columns of all items, and add the item's `first` to each."""
-    indices = np.empty(int(starts.atoms[-1]), type_)
-    bounds, added = starts.atoms.tolist(), first.astype(type_)
-    local = type_.itemsize <= 2
+    """Check the columns of all items, and number them."""
+    indices = np.empty(int(starts.atoms[-1]), numbering.dtype)
+    bounds, first = starts.atoms.tolist(), numbering.first.astype(numbering.dtype)
     for i, (_, given, _, _, columns) in enumerate(pieces):
         if len(given) == 0:
             continue
         # As an unsigned number, a negative index is large, so one comparison checks both bounds.
         if int(np.maximum.reduce(given.view(UNSIGNED[given.dtype]))) >= columns:
-            _blame(matrices, [i], name)
+            blame(matrices, [i], name)
         out = indices[bounds[i] : bounds[i + 1]]
-        if local:
+        if numbering.local:
             out[:] = given
         else:
-            np.add(given, added[i], out=out)
+            np.add(given, first[i], out=out)
     return indices
 
 
@@ -242,23 +185,22 @@ def _on_gpu(
     pieces: Sequence[Piece],
     matrices: Sequence[Any],
     starts: Starts,
-    first: Any,
-    type_: np.dtype[Any],
+    numbering: Numbering,
     name: str,
 ) -> tuple[Any, Any]:
-    """Return the offsets and columns, checked, the item's `first` added to each column."""
+    """Return the offsets and columns, checked and numbered."""
     like = pieces[0].values
-    given = [piece.offsets for piece in pieces]
-    heads = _concatenated([part(one, 0, 1) for one in given], like, name)
-    tails = _concatenated([part(one, 1, len(one)) for one in given], like, name)
-    columns = _concatenated([piece.indices for piece in pieces], like, name)
+    given = [one.offsets for one in pieces]
+    heads = _concatenated([part(offsets, 0, 1) for offsets in given], like, name)
+    tails = _concatenated([part(offsets, 1, len(offsets)) for offsets in given], like, name)
+    columns = _concatenated([one.indices for one in pieces], like, name)
     at = unsound_on_gpu(heads, tails, columns, starts)
     if at is not None:
-        _blame(matrices, [at], name)
+        blame(matrices, [at], name)
     offsets = arrays.zeros(like, (len(tails) + 1,), index_type(starts.atoms[-1]))
-    indices = arrays.empty(like, (len(columns),), type_)
+    indices = arrays.empty(like, (len(columns),), numbering.dtype)
     numbered_on_gpu(tails, starts.tiles, starts.atoms[:-1], part(offsets, 1, len(offsets)))
-    numbered_on_gpu(columns, starts.atoms, first[:-1], indices)
+    numbered_on_gpu(columns, starts.atoms, numbering.first[:-1], indices)
     return offsets, indices
 
 
