@@ -25,7 +25,7 @@ def lanes(B, item):
     return (B.end(last - 1) - B.begin(first)) // (6 * (last - first)) if last > first else 1
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class PerItem(Schedule):
     """The inner schedule that `per_item` makes. It has the code of GroupMapped for each size."""
 
@@ -39,8 +39,8 @@ class PerItem(Schedule):
     def launch(self, layout: Sizes) -> tuple[int, int]:
         return 1, self.block  # the outer schedule's counts
 
-    def __str__(self) -> str:
-        return f"PerItem({self.width.function.__name__}, items={self.items})"
+    def __repr__(self) -> str:
+        return f"per_item({self.width.function.__name__}, items={self.items})"
 
     def sizes(self, owner: int) -> list[int]:
         """Return the sizes of groups that it chooses from, for an item with so many threads."""
@@ -65,7 +65,7 @@ def per_item(width: Any = lanes, *, items: int = 4) -> PerItem:
 
     >>> import evenly as ev
     >>> str(ev.Nested(ev.BlockMapped(128), ev.per_item()).inner)
-    'PerItem(lanes, items=4)'
+    'per_item(lanes, items=4)'
     """
     if not isinstance(width, Func):
         raise InputError(
