@@ -14,10 +14,10 @@ from typing import Any
 
 from evenly.language import ir, names
 from evenly.language.diagnostics import Span
-from evenly.language.types import Scalar
+from evenly.language.types import WEAK_INT, Scalar
 
 from . import operators
-from .typed import as_type, is_number, weakly
+from .typed import GREATEST, LEAST, as_type, is_number, weakly
 
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,6 +82,8 @@ class Meets:
 
 
 def _converted(value: Any, types: ir.Types) -> Any:
+    if type(value) is int and types is WEAK_INT and LEAST <= value <= GREATEST:
+        return value  # as most values are
     if isinstance(types, Scalar) and is_number(value):
         made = as_type(value, types)
         return weakly(made) if types.weak else made

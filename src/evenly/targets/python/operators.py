@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .failures import BadValue
-from .typed import is_weak, is_whole, together, weakly
+from .typed import GREATEST, LEAST, is_weak, is_whole, together, weakly
 
 Operation = Callable[[Any, Any], Any]
 
@@ -33,18 +33,13 @@ def _weakly_quick(operation: Operation) -> Operation:
     typed = _typed(operation)
 
     def apply(a: Any, b: Any) -> Any:
-        if type(a) is int and type(b) is int and fit(a) and fit(b):
+        if type(a) is int and type(b) is int and LEAST <= a <= GREATEST and LEAST <= b <= GREATEST:
             result = operation(a, b)
-            if fit(result):
+            if LEAST <= result <= GREATEST:
                 return result
         return typed(a, b)
 
     return apply
-
-
-def fit(x: int) -> bool:
-    """Whether 64 bits hold an integer."""
-    return -(1 << 63) <= x < 1 << 63
 
 
 add, subtract = _weakly_quick(operator.add), _weakly_quick(operator.sub)
@@ -109,7 +104,7 @@ def _comparison(operation: Operation) -> Operation:
     """Return a comparison. Integers of any width are compared exactly, other numbers in their common type."""
 
     def apply(a: Any, b: Any) -> np.bool_:
-        if is_whole(a) and is_whole(b):
+        if (type(a) is int and type(b) is int) or (is_whole(a) and is_whole(b)):
             return np.bool_(operation(int(a), int(b)))
         (x, y), _ = together(a, b)
         return np.bool_(operation(x, y))

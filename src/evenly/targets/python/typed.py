@@ -19,6 +19,8 @@ from evenly.language import types as T
 from .failures import BadValue
 
 _WEAK = {int: T.WEAK_INT, float: T.WEAK_FLOAT, complex: T.WEAK_COMPLEX}
+_WHOLE = int, np.integer, np.bool_
+LEAST, GREATEST = -(1 << 63), (1 << 63) - 1  # of the integers that 64 bits hold
 
 
 def is_weak(x: Any) -> bool:
@@ -28,7 +30,7 @@ def is_weak(x: Any) -> bool:
 
 def is_whole(x: Any) -> bool:
     """Whether `x` is an integer or a truth value."""
-    return isinstance(x, int | np.integer | np.bool_)
+    return isinstance(x, _WHOLE)
 
 
 def is_number(x: Any) -> bool:
