@@ -11,7 +11,7 @@ inline const char* name_of(ev_collective c) {
   return names[c];
 }
 
-inline bool same(const ev_site& a, const ev_site& b) { return a.line == b.line && std::strcmp(a.file, b.file) == 0; }
+inline bool same(const ev_site& a, const ev_site& b) { return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
 
 // Orders all earlier accesses of the members before all later ones.
 inline void order_members(const std::vector<Thread*>& members) {

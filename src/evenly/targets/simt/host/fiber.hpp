@@ -1,6 +1,6 @@
 // Fibers: the threads of the emulated GPU, all on one thread of the operating system.
 //
-// A switch saves the registers that a callee has to save under the calling convention. On x86-64 these are seven.
+// On x86-64, a switch saves the stack pointer and what the compiler says that it needs.
 // swapcontext would add a system call to each switch, and a block of 256 threads makes about ten thousand of them.
 #pragma once
 #include <cstddef>
@@ -15,37 +15,31 @@ namespace ev::sim {
 
 #if defined(__x86_64__)
 struct Context { void* stack_pointer = nullptr; };
-extern "C" void evenly_switch(void** save, void* to) __attribute__((visibility("hidden")));
-asm(R"(
-.pushsection .text
-.hidden evenly_switch
-.type evenly_switch, @function
-evenly_switch:
-  pushq %rbp
-  pushq %rbx
-  pushq %r12
-  pushq %r13
-  pushq %r14
-  pushq %r15
-  movq %rsp, (%rdi)
-  movq %rsi, %rsp
-  popq %r15
-  popq %r14
-  popq %r13
-  popq %r12
-  popq %rbx
-  popq %rbp
-  ret
-.size evenly_switch, .-evenly_switch
-.popsection
-)");
-inline void switch_to(Context& from, Context& to) { evenly_switch(&from.stack_pointer, to.stack_pointer); }
+inline __attribute__((always_inline)) void switch_to(Context& from, Context& to) {
+  void** save = &from.stack_pointer;
+  void* stack = to.stack_pointer;
+  // Inline, and by a jump: a processor predicts wrongly where a call returns to if that is on another stack. 128 bytes
+  // below the stack pointer may be the caller's.
+  asm volatile(R"(
+  leaq -128(%%rsp), %%rsp
+  pushq %%rbp
+  leaq 1f(%%rip), %%rax
+  pushq %%rax
+  movq %%rsp, (%0)
+  movq %1, %%rsp
+  popq %%rax
+  jmpq *%%rax
+1:
+  popq %%rbp
+  leaq 128(%%rsp), %%rsp
+)" : "+D"(save), "+S"(stack) : : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+}
 inline void prepare(Context& c, char* stack, std::size_t bytes, void (*entry)()) {
   auto top = (reinterpret_cast<std::uintptr_t>(stack) + bytes) & ~std::uintptr_t(15);
   void** p = reinterpret_cast<void**>(top);
   *--p = nullptr;                            // the return address of entry, which never returns; for alignment
   *--p = reinterpret_cast<void*>(entry);
-  for (int i = 0; i < 6; ++i) *--p = nullptr;
   c.stack_pointer = p;
 }
 #else

@@ -32,9 +32,11 @@ void Machine::begin(const ev_launch& given, Order& by) {
   next_block = 0;
   all_blocks = all;
   breathing = false;
+  vacant = true;
 }
 
 void Machine::admit() {
+  vacant = false;
   for (std::size_t i = 0; i < blocks.size() && next_block < all_blocks; ++i) {
     if (blocks[i]) continue;
     const auto linear = static_cast<std::uint32_t>(next_block++);
@@ -58,7 +60,8 @@ void Machine::entry() {
 }
 
 bool Machine::proceed(std::uint64_t steps) {
-  for (admit();; admit()) {
+  for (;;) {
+    if (vacant) admit();
     if (ready.size() == 0) wake_nappers();
     if (ready.size() == 0) {
       if (next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
@@ -101,6 +104,7 @@ void Machine::left(Thread& gone) {
   if (++b.exited < b.size()) return;
   if (options.record) count(b);
   blocks[b.slot.number].reset();
+  vacant = true;
 }
 
 // Replays every warp of a block in lockstep, from the traces of its threads.

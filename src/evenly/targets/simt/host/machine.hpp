@@ -222,6 +222,7 @@ private:
   std::uint64_t turns = 0, changes_at_wake = 0;
   std::uint64_t rounds_in_vain = 0;
   bool breathing = false;
+  bool vacant = false;  // whether a slot may have no block
   std::uint32_t stamps = 0, stamp_of_launch = 0;
   Order* order = nullptr;
   Context scheduler;
