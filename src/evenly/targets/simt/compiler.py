@@ -25,8 +25,8 @@ HOST = Path(__file__).parent / "host"
 RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
 CANDIDATES = ("g++", "clang++", "c++")
 LIBRARIES = ("-ldl", "-lrt")
-# DWARF 4, since addr2line sometimes confuses file names in version 5.
-COMMON = ("-std=c++17", "-gdwarf-4", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
+# DWARF 4, since addr2line sometimes confuses file names in version 5; of variables, reports need nothing (-g1).
+COMMON = ("-std=c++17", "-gdwarf-4", "-g1", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off")
 RUNTIME_FLAGS = ("-O2", "-g0")  # reports name lines of kernels, never of the runtime
 # Flags for kernels. Every access to memory and every undefined operation calls one of our hooks (host/hooks.cpp). No
 # such call is a tail call, so that its return address identifies the place.
