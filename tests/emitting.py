@@ -25,7 +25,7 @@ def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCod
     """Every kernel of `kernel` for arguments in CPU memory, the partition kernels too."""
     phases, layouts = typed(kernel, args, schedule)
     wide = is_wide(Binding(kernel.named(args)))
-    unit = Unit(phases.name, schedule, layouts, phases.outputs, wide)
+    unit = Unit(phases.name, schedule, layouts, phases.stored, wide)
     return [k for code in emit(phases, unit) for k in code.all_kernels]
 
 

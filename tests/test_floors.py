@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
-    ("arguments",),
+    ("arguments", "targets.workspace"),
     ("targets.contract", "targets.printing"),
     ("targets.gpu",),  # what targets share that run CUDA C++
     ("targets.cpu", "targets.cuda", "targets.python", "targets.simt"),  # no target knows another

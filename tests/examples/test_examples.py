@@ -34,6 +34,7 @@ COMPUTATIONS = (
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
 OF_ITEMS = ("batched_cg",)
+WHOLE = ("colour_sets",)  # for schedules that own whole tiles
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {
@@ -65,7 +66,7 @@ def own_schedules() -> dict[str, Any]:
 
 def test_no_example_is_forgotten() -> None:
     found = {path.stem for path in FOLDER.glob("*.py")}
-    assert found == {*COMPUTATIONS, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
+    assert found == {*COMPUTATIONS, *WHOLE, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -114,7 +115,7 @@ def test_of_items_on_cuda(name: str, schedule: Any) -> None:
     example(name).main(schedule, "cuda")
 
 
-@pytest.mark.parametrize("name", [*COMPUTATIONS, *PIECES, *OF_ITEMS])
+@pytest.mark.parametrize("name", [*COMPUTATIONS, *WHOLE, *PIECES, *OF_ITEMS])
 def test_on_the_reference(name: str) -> None:
     example(name).main(target="python")
 
@@ -156,6 +157,37 @@ def test_launched_by_hand(name: str, schedule: Any) -> None:
     if name == "launch_cupy":
         pytest.importorskip("cupy")
     assert example(name).main(schedule)
+
+
+# ---- schedules that own whole tiles ----------------------------------------------------------------
+OWNING = {n: s for n, s in SCHEDULES.items() if s == "auto" or s.owns_tiles}
+
+
+@pytest.mark.parametrize("schedule", OWNING)
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_tiles_on_cpu(name: str, schedule: str) -> None:
+    example(name).main(OWNING[schedule], "cpu")
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", ["group_mapped", "dynamic_chunks", "lrb"])
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_tiles_on_simt(name: str, schedule: str) -> None:
+    example(name).main(OWNING[schedule], "simt")
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("target", ["cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_ones_own_schedule_owns_whole_tiles(name: str, target: str) -> None:
+    example(name).main(own_schedules()["thread_mapped"], target)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", OWNING)
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_tiles_on_cuda(name: str, schedule: str) -> None:
+    pytest.importorskip("cupy")
+    example(name).main(OWNING[schedule], "cuda")
 
 
 # ---- the nasty inputs ------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ class Interpreter:
                 return self.env[array][self.place(array, i)]
             case ir.Within(index=i, length=n):
                 found = self.value(i)
-                assert 0 <= found < n, e
+                assert 0 <= found < (n if isinstance(n, int) else self.value(n)), e
                 return found
             case ir.Unary(op=op, operand=x):
                 v = self.value(x)
@@ -169,6 +169,8 @@ class Interpreter:
                 data[found] = self.value(e)
             case ir.Atomic():
                 self.atomic(s)
+            case ir.Scratch(array=array, length=n):
+                self.workspace[array.path[1]] = np.zeros(int(self.value(n)), array.dtype.dtype)
             case ir.If(condition=c, then=a, otherwise=b):
                 self.block(a if self.value(c) else b)
             case ir.While(before=before, condition=c, body=body):

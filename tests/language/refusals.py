@@ -660,6 +660,39 @@ LOCALS = [
     R("tile", _local("«h» = 1.0"), "the local array h is assigned in the loop over atoms", "use another name: the next round would see the new value"),
 ]
 
+def _scratch(body: str) -> str:
+    return f"h = ev.scratch(n, np.int32)\nfor k in A.atoms(row):\n{textwrap.indent(body, '    ')}"
+
+
+OF_ITS_TILE = "a scratch array belongs to a tile: make it in the loop; arrays for all tiles are arguments"
+SCRATCH = [
+    R("top", "h = «ev.scratch(n, np.int32)»", "ev.scratch outside a loop over tiles", OF_ITS_TILE),
+    R("atoms", "h = «ev.scratch(n, np.int32)»", "ev.scratch in a loop over atoms", "a scratch array belongs to a tile: make it before the loop"),
+    R("tile", "h = «ev.scratch(n)»", "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)"),
+    R("tile", "h = «ev.scratch(n, dtype=np.int32)»", "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)"),
+    R("tile", "h = ev.scratch(«s», np.int32)", "a float as the length of ev.scratch", "int(x) truncates"),
+    R("tile", "h = ev.scratch(«-1», np.int32)", "a scratch array of -1 elements", "0 or more"),
+    R("tile", "h = ev.scratch(«x», np.int32)", "the whole array x where a number is needed", "index one element: x[i]"),
+    R("tile", "h = ev.scratch(n, «np.float16»)", "type float16 as the type of ev.scratch", NUMBERS),
+    R("tile", "h = ev.scratch(n, np.int32)\nq = h[«-1»]", "a negative index", "count from the start: len(h) - 1"),
+    R("tile", "h = ev.scratch(n, np.int32)\nq = h[«0.5»]", "a float as an index", "indices are integers: int(x) truncates"),
+    R("tile", "h = ev.scratch(n, np.int32)\n«h[0] = 0.5»", "a float stored into h of int32", "convert it: int(x) truncates"),
+    R("tile", "«g = h = ev.scratch(n, np.int32)»", "h would be a second name of the scratch array g", "use g"),
+    R("tile", "«pair = ev.scratch(n, np.int32), 1»", "a scratch array in a tuple", "give it a name of its own"),
+    R("tile", "h = ev.scratch(n, np.int32)\nq = 1 + «h»", "the whole array h where a number is needed", "index one element: h[i]"),
+    R("tile", "h = ev.scratch(n, np.int32)\nfor i in range(2):\n    «h = ev.scratch(n, np.int32)»", "h becomes another scratch array in the loop", "give it another name"),
+    R("tile", "h = ev.scratch(n, np.int32)\nfor v in «h»:\n    pass", "a loop over the scratch array h", LOOPS),
+    R("tile", "if row > 0:\n    h = ev.scratch(2, np.int32)\nelse:\n    h = ev.scratch(3, np.int32)\nq = «h»[0]", "h is the scratch array h on one path and the scratch array h on the other"),
+    R("tile", "h = ev.scratch(n, np.int8)\nev.atomic_add(«h», 0, 1)", "an atomic on an array of int8", "atomics have 32 or 64 bits: use an array of int32"),
+    R("tile", "h = ev.scratch(n, np.int32)\nfor j in ev.lanes(2):\n    «h[0] = j»", "every lane stores into the same element of h: the last one to write would win, and they have no order", "index it by the lane, accumulate into a variable, or use range()"),
+    R("tile", _scratch("«h[0] = A.column(k)»"), "every atom stores into the same element of h: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
+    R("tile", _scratch("«h[A.column(k)] += 1»"), "an update of h[...] in a loop over atoms: two atoms may meet in one element", "ev.atomic_add(h, index, value)"),
+    R("tile", _scratch("h[A.column(k)] = 1\nx[k] = «h[0]»"), "h is stored in this loop over atoms and read at another place: atoms are independent, and have no order", "read it in a second loop over atoms"),
+    R("top", "for item in T.items():\n    h = «ev.scratch(n, np.int32)»", "ev.scratch in a loop over items", "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument"),
+    R("top", "for item in T.items():\n    for i in T.tiles(item):\n        h = «ev.scratch(n, np.int32)»", "ev.scratch in a loop over items", "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument"),
+    R("tile", _scratch("g = «ev.scratch(n, np.int32)»"), "ev.scratch in a loop over atoms", "a scratch array belongs to a tile: make it before the loop"),
+]
+
 RACES = [
     R("atoms", "«y[row] = A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
     R("atoms", "«y[row] += A.value(k)»", "every atom stores into the same element of y: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
@@ -675,4 +708,4 @@ RACES = [
     R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
-TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *BATCHES, *RACES]
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *SCRATCH, *BATCHES, *RACES]

@@ -27,6 +27,7 @@ GROUPS = {
     "Accumulation": refusals.ACCUMULATION,
     "Local arrays": refusals.LOCALS,
     "Items": refusals.BATCHES,
+    "Scratch arrays": refusals.SCRATCH,
     "Stores that meet": refusals.RACES,
 }
 
@@ -41,7 +42,11 @@ In kernels that emit: `a while around loops over tiles in a kernel that emits`, 
 Under schedules that split tiles: `a loop over atoms inside a while or range loop, under a schedule that splits tiles` (a schedule
 that owns whole tiles runs it), `the number of lanes around a loop over atoms must be known before the launch, under a schedule
 that splits tiles` (an expression of arguments and lengths is; a number that a tile computes is not), `ev.lanes inside ev.lanes around
-a loop over atoms` and `a local array of 128 bytes, under a schedule that splits tiles` (64 are the most there).
+a loop over atoms`, `a local array of 128 bytes, under a schedule that splits tiles` (64 are the most there) and `ev.scratch under
+a schedule that splits tiles`.
+
+In kernels with scratch arrays: `the length of ev.scratch depends on what the kernel stores or computes for all tiles` (compute it in
+a kernel before this one, and pass it as an argument) and `ev.scratch in a while around loops over tiles`.
 
 In schedules: `a second yield in CyclicChunks.tiles` (what happens to a tile is written there once: yield in one place, in a loop),
 `CyclicChunks.tiles yields, and returns a number (int)`, `yield of a number (float)`, `yield from a number (int)`,

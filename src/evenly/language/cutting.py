@@ -13,19 +13,37 @@ from .beforehand import known_beforehand
 from .combine import combined
 from .diagnostics import LanguageError, Location, refuse
 from .lower.context import Namer
-from .phases import GridResult, Once, Owned, Phase, Phases, Repeat, Split, Workspace
+from .phases import GridResult, Lengths, Once, Owned, Phase, Phases, Repeat, Split, Workspace
 from .scans import running
+from .scratch import lengths, refuse_split
 from .slicing import has_effects, needed, tainted, written_arrays
 from .spread import spread
 from .types import BOOL, POS
 
 
-def cut(program: ir.Program, whole: bool) -> Phases:
+def cut(program: ir.Program, whole: bool, teams: tuple[int, ...] = ()) -> Phases:
     """Return the phases of `program` under a schedule that owns whole tiles, or splits them.
 
-    Raises LanguageError if a pass is in a loop, or a local array so large, that only owners of whole tiles can run it.
+    teams: the fewest atoms of a tile for each team but the smallest, if the schedule has several: ascending.
+    Raises LanguageError if a pass is in a loop, or a local array so large, that only owners of whole tiles can run it,
+    or if there are scratch arrays, which need such owners.
     """
-    return _Cutter(program if whole else spread(program), whole).run()
+    if not whole:
+        refuse_split(program)
+        return _Cutter(spread(program), whole).run()
+    made, found = _Cutter(program, whole).run(), lengths(program, teams)
+    return made if found is None else replace(made, lengths=_cut_lengths(*found))
+
+
+def _cut_lengths(
+    program: ir.Program, wanted: tuple[tuple[ir.Path, tuple[ir.Accumulator, ...]], ...]
+) -> Lengths:
+    """Cut the program that computes the lengths of scratch arrays."""
+    made = _Cutter(program, whole=True).run()
+    grids = (g for phase in made.phases if isinstance(phase, Owned) for g in phase.grid)
+    arrays = {id(g.accumulator): g.arrays[0] for g in grids}
+    results = ((path, tuple(arrays[id(a)] for a in found)) for path, found in wanted)
+    return Lengths(made, tuple(results))
 
 
 def needs_whole_tiles(program: ir.Program) -> Location | None:

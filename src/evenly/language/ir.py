@@ -25,6 +25,7 @@ class Array:
     `ids`: whether its integers are ids (a layout's index array), which are weak; otherwise they are data.
     `grows`: whether it is of a frontier. Kernels then read one part of it, and store into another.
     `staged`: the name of the copy of a part of it that is read where that is near; "" for the array itself.
+    `own`: whether it is a scratch array: each tile that is being run has one of its own.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Array:
     ids: bool = False
     grows: bool = False
     staged: str = ""
+    own: bool = False
 
 
 class Expr:
@@ -102,10 +104,13 @@ class Item(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Within(Expr):
-    """The index of an element of a local array, the user's `name`. Targets that check refuse one out of bounds."""
+    """The index of an element of a local or scratch array, the user's `name`. Targets that check look at its bounds.
+
+    length: of a local array; that of a scratch array is a variable or a constant.
+    """
 
     index: Expr
-    length: int
+    length: int | Expr
     name: str
     type: Scalar
     at: Location | None = field(default=None, compare=False)
@@ -246,6 +251,15 @@ class Stage(Stmt):
     array: Array
     first: Expr
     last: Expr
+    at: Location | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch(Stmt):
+    """Begin to use a scratch array: `length` elements, all zero. The length is a variable or a constant."""
+
+    array: Array
+    length: Expr
     at: Location | None = field(default=None, compare=False)
 
 

@@ -152,6 +152,19 @@ def local(n: int, dtype: Any) -> Any:
     return np.zeros(n, dtype)
 
 
+def scratch(n: int, dtype: Any) -> Any:
+    """Make a scratch array: `n` elements of the type `dtype`, zero at first, of the tile that makes it.
+
+    n: an integer that follows from the tile and the kernel's arguments, such as `2 * sum(1 for k in A.atoms(row))`.
+    dtype: as in `local`. Loops over atoms may change elements by atomics, as those of an array of the kernel, and code
+    after the loop reads them; outside loops over atoms they are read and stored in any order.
+    Under schedules that own whole tiles. On a GPU it lies in shared memory if it fits, else in the plan's workspace
+    (`max_workspace=`).
+    Another use raises a KernelError. An index out of bounds raises an error where indices of arrays are checked.
+    """
+    return np.zeros(n, dtype)
+
+
 # ---- atomics ---------------------------------------------------------------------------------------
 def atomic_add(array: Any, index: Any, value: Any) -> Any:
     """Do `array[index] += value` atomically; returns the old value."""

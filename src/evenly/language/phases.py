@@ -116,13 +116,17 @@ class Loop:
 
 @dataclass(frozen=True)
 class Phases:
-    """The phases of a program, in order. repeats: the loops around some of them, which may nest."""
+    """The phases of a program, in order. repeats: the loops around some of them, which may nest.
+
+    lengths: how long its scratch arrays get; None: there are none.
+    """
 
     name: str
     phases: tuple[Phase, ...]
     workspaces: tuple[Workspace, ...]
     written: frozenset[ir.Array]
     repeats: tuple[Repeat, ...] = ()
+    lengths: Lengths | None = None
 
     def order(self, holds: Callable[[ir.Array], bool]) -> Iterator[int]:
         """Yield the number of each phase when its turn comes. holds: reads a condition, as the last phase left it."""
@@ -144,8 +148,25 @@ class Phases:
 
     @property
     def outputs(self) -> frozenset[ir.Path]:
-        """The paths of the arrays that the program stores into."""
+        """The paths of the arguments that the program stores into."""
+        return frozenset(a.path for a in self.written if not a.own)
+
+    @property
+    def stored(self) -> frozenset[ir.Path]:
+        """The paths of all arrays that the program stores into, scratch arrays, too."""
         return frozenset(a.path for a in self.written)
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """What computes the greatest length of each scratch array, before the program runs.
+
+    results: for the path of each scratch array, the workspace arrays of one element that get its lengths: one for the
+    tiles of each team (`cut`).
+    """
+
+    phases: Phases
+    results: tuple[tuple[ir.Path, tuple[ir.Array, ...]], ...]
 
 
 def _nested(first: int, last: int, repeats: tuple[Repeat, ...]) -> tuple[int | Loop, ...]:

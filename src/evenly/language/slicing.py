@@ -10,24 +10,30 @@ from .dependence import Dependence
 
 
 def needed(
-    block: ir.Block, live: set[ir.Var], effects: bool, leaving: Set[ir.Var] = frozenset()
+    block: ir.Block,
+    live: set[ir.Var],
+    effects: bool,
+    leaving: Set[ir.Var] = frozenset(),
+    passes: bool = False,
 ) -> tuple[ir.Block, set[ir.Var]]:
     """Return the statements that compute `live` at the end of `block` (and its effects, if `effects`).
 
     leaving: variables that are needed at a `break` or `continue` in it, which leave the block early.
-    Also returns the variables that must be given at its start. Passes are left out: the workspace
-    holds their results.
+    Also returns the variables that must be given at its start. Passes are left out, since the workspace holds their
+    results, unless `passes`.
     """
     kept: list[ir.Stmt] = []
     live = set(live)
     for s in reversed(block):
-        new = _keep(s, live, effects, leaving)
+        new = _keep(s, live, effects, leaving, passes)
         if new is not None:
             kept.append(new)
     return tuple(reversed(kept)), live
 
 
-def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) -> ir.Stmt | None:
+def _keep(
+    s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var], passes: bool
+) -> ir.Stmt | None:
     """Return `s` if it is needed, and change `live` to what is live before it."""
     match s:
         case ir.Assign(var=var):
@@ -50,11 +56,17 @@ def _keep(s: ir.Stmt, live: set[ir.Var], effects: bool, leaving: Set[ir.Var]) ->
                 return None
             live.difference_update(results)
         case ir.If(then=then, otherwise=otherwise):
-            return _keep_if(s, then, otherwise, live, effects, leaving)
+            return _keep_if(s, then, otherwise, live, effects, leaving, passes)
         case ir.While() | ir.For():
-            return _keep_loop(s, live, effects)
+            return _keep_loop(s, live, effects, passes)
         case ir.Pass():
-            return None
+            return _keep_pass(s, live) if passes else None
+        case ir.SetItem(array=array):
+            if array not in live:
+                return None
+        case ir.Scratch():
+            if not effects:
+                return None
         case ir.Break() | ir.Continue():
             live.update(leaving)
     live.update(walk.variables(walk.operands(s)))
@@ -68,16 +80,31 @@ def _keep_if(
     live: set[ir.Var],
     effects: bool,
     leaving: Set[ir.Var],
+    passes: bool,
 ) -> ir.Stmt | None:
-    a, live_a = needed(then, live, effects, leaving)
-    b, live_b = needed(otherwise, live, effects, leaving)
+    a, live_a = needed(then, live, effects, leaving, passes)
+    b, live_b = needed(otherwise, live, effects, leaving, passes)
     if not a and not b:
         return None
     live |= live_a | live_b | walk.variables((s.condition,))
     return replace(s, then=a, otherwise=b)
 
 
-def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stmt | None:
+def _keep_pass(s: ir.Pass, live: set[ir.Var]) -> ir.Stmt | None:
+    """Return the pass with the accumulators that are needed, and what they need."""
+    kept = tuple(a for a in s.accumulators if not live.isdisjoint(a.fields))
+    if not kept:
+        return None
+    fields = {v for a in kept for v in a.fields}
+    body, start = needed(s.body, set(fields), effects=False)
+    live.difference_update(fields)
+    live |= start - fields - {s.atom}
+    return replace(s, accumulators=kept, body=body)
+
+
+def _keep_loop(
+    s: ir.While | ir.For, live: set[ir.Var], effects: bool, passes: bool
+) -> ir.Stmt | None:
     every = tuple(block for block in walk.blocks(s))
     touches = any(not live.isdisjoint(_changed(block)) for block in every)
     if not touches and not (effects and any(has_effects(block) for block in every)):
@@ -87,7 +114,7 @@ def _keep_loop(s: ir.While | ir.For, live: set[ir.Var], effects: bool) -> ir.Stm
         before = set(inner)
         blocks = []
         for block in every:
-            kept, start = needed(block, inner, effects, inner)
+            kept, start = needed(block, inner, effects, inner, passes)
             inner |= start | walk.variables(walk.operands(s))
             blocks.append(kept)
         if inner == before:

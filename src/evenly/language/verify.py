@@ -23,6 +23,7 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
         if isinstance(step, ir.TileLoop):
             _staged(step)
             _stores(step)
+            _scratch(step)
             _dependences(step)
             _row_kernels(step, layouts)
 
@@ -31,6 +32,8 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
 def _stores(loop: ir.TileLoop) -> None:
     what = "item" if loop.layout.items else "tile"
     for s in _met(loop.body, loop.tile):
+        if s.array.own:
+            continue
         refuse(
             s.at,
             f"every {what} stores into the same element of {s.array.name}: the last one to write would win",
@@ -62,6 +65,26 @@ def _staged(loop: ir.TileLoop) -> None:
                 f"{'.'.join(s.array.path)} is staged in this loop, and stored into: the copy would not follow",
                 "store into another array, or read it without ev.stage",
             )
+
+
+def _scratch(loop: ir.TileLoop) -> None:
+    """Check that no atom reads elements of a scratch array that other atoms store in the same pass."""
+    meaning: dict[ir.Var, ir.Expr] = {}
+    for p in walk.statements(loop.body):
+        if not isinstance(p, ir.Pass):
+            continue
+        stores = [s for s in walk.statements(p.body) if isinstance(s, ir.Store) and s.array.own]
+        for e in walk.expressions(p.body):
+            if not isinstance(e, ir.Element):
+                continue
+            others = [s for s in stores if s.array is e.array]
+            if others and not any(_same(e.indices, s.indices, meaning) for s in others):
+                refuse(
+                    e.at,
+                    f"{e.array.name} is stored in this loop over atoms and read at another place: "
+                    "atoms are independent, and have no order",
+                    "read it in a second loop over atoms",
+                )
 
 
 def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
@@ -101,7 +124,7 @@ def _independent(body: ir.Block) -> None:
         if (
             isinstance(e, ir.Element)
             and e.array in stored
-            and not e.array.grows
+            and not (e.array.grows or e.array.own)
             and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
         ):
             refuse(
@@ -129,8 +152,11 @@ def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
 
 
 def _reads_item(e: ir.Expr) -> bool:
-    """Whether it reads a local array, whose elements change."""
-    return any(isinstance(x, ir.Item) for x in walk.subexpressions(e))
+    """Whether it reads a local array or a scratch array, whose elements change."""
+    return any(
+        isinstance(x, ir.Item) or (isinstance(x, ir.Element) and x.array.own)
+        for x in walk.subexpressions(e)
+    )
 
 
 def _same(a: tuple[ir.Expr, ...], b: tuple[ir.Expr, ...], meaning: dict[ir.Var, ir.Expr]) -> bool:

@@ -21,8 +21,10 @@ def parts(e: ir.Expr) -> tuple[ir.Expr, ...]:
             return indices
         case ir.Item(array=array, index=index):
             return (array, index)
-        case ir.Unary(operand=x) | ir.Cast(operand=x) | ir.Within(index=x):
+        case ir.Unary(operand=x) | ir.Cast(operand=x):
             return (x,)
+        case ir.Within(index=x, length=n):
+            return (x, n) if isinstance(n, ir.Expr) else (x,)
         case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
             return (a, b)
         case ir.Select(condition=c, then=a, otherwise=b):
@@ -56,6 +58,8 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return (*indices, value)
         case ir.SetItem(index=index, value=value):
             return (index, value)
+        case ir.Scratch(length=length):
+            return (length,)
         case ir.Atomic(indices=indices, operands=values):
             return (*indices, *values)
         case ir.Print(parts=parts):
@@ -144,7 +148,7 @@ def arrays_read(block: ir.Block) -> set[ir.Array]:
 
 
 def arrays_written(block: ir.Block) -> set[ir.Array]:
-    return {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic)}
+    return {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic | ir.Scratch)}
 
 
 def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
@@ -152,8 +156,12 @@ def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
     match e:
         case ir.Element(indices=indices):
             e = replace(e, indices=tuple(map_expr(i, f) for i in indices))
-        case ir.Item(index=index) | ir.Within(index=index):
+        case ir.Item(index=index):
             e = replace(e, index=map_expr(index, f))
+        case ir.Within(index=index, length=n):
+            e = replace(
+                e, index=map_expr(index, f), length=n if isinstance(n, int) else map_expr(n, f)
+            )
         case ir.Unary(operand=x) | ir.Cast(operand=x):
             e = replace(e, operand=map_expr(x, f))
         case ir.Binary(left=a, right=b) | ir.Compare(left=a, right=b) | ir.Logic(left=a, right=b):
@@ -185,6 +193,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, indices=tuple(map(go, indices)), value=go(value), atom=atom)
         case ir.SetItem(index=index, value=value):
             return replace(s, index=go(index), value=go(value))
+        case ir.Scratch(length=length):
+            return replace(s, length=go(length))
         case ir.Atomic(indices=indices, operands=values):
             return replace(s, indices=tuple(map(go, indices)), operands=tuple(map(go, values)))
         case ir.Print(parts=parts):

@@ -15,6 +15,7 @@ from evenly.hooks import hook
 from evenly.language.specs import Spec
 from evenly.schedules import Schedule, by_name
 from evenly.targets.contract import Executable
+from evenly.targets.workspace import limit_of
 from evenly.tuning.recall import recall
 from evenly.tuning.tuned import Tuning
 
@@ -179,15 +180,18 @@ class Bound:
         return made._replace(executable=self._configured(made.executable, target))
 
     def _configured(self, executable: Executable, target: str) -> Executable:
-        if not self.options:
+        options = dict(self.options)
+        if "max_workspace" in options:
+            executable = executable.limited(limit_of(options.pop("max_workspace")))
+        if not options:
             return executable
-        configured = executable.configured(self.options)
+        configured = executable.configured(options)
         if configured is None:
-            name = next(iter(self.options))
+            name = next(iter(options))
             raise InputError(
                 name,
                 expected=f"no options for target {target!r}",
-                given=f"{name}={self.options[name]!r}",
+                given=f"{name}={options[name]!r}",
                 hint="seed=, seeds= and order= are options of target 'simt'",
             )
         return configured

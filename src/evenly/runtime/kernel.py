@@ -42,7 +42,7 @@ class Kernel:
     kernel(*args)                       run it; schedule and target are chosen
     kernel[schedule](*args)             run it under this schedule
     kernel[schedule].on(target)(*args)  run it on this target: "cuda", "cpu", "python" or "simt"
-    kernel.plan(*args, schedule=, target=)   choose and compile; calling the plan only launches
+    kernel.plan(*args, schedule=, target=, max_workspace=)   choose and compile; calling the plan only launches
 
     Arguments are positional or named, and may have defaults, as in Python.
     """
@@ -90,15 +90,26 @@ class Kernel:
         """Return this kernel on a target: "auto", "cuda", "cpu", "python" or "simt".
 
         debug: check indices and divisions ("cpu"; "python" and "simt" always do).
+        max_workspace: the most bytes that scratch arrays (`ev.scratch`) may take; default: 1 GiB.
         options: how "simt" runs: seed=, seeds=, order=, races=, resident= (see docs/simt.md).
         """
         return self._freely.on(target, debug=debug, **options)
 
     def plan(
-        self, /, *args: Any, schedule: Any = "auto", target: str = "auto", **named: Any
+        self,
+        /,
+        *args: Any,
+        schedule: Any = "auto",
+        target: str = "auto",
+        max_workspace: int | None = None,
+        **named: Any,
     ) -> Plan:
-        """Choose a schedule and compile for these arguments; see `Plan`."""
-        return self[schedule].on(target).plan(*args, **named)
+        """Choose a schedule and compile for these arguments; see `Plan`.
+
+        max_workspace: the most bytes that scratch arrays (`ev.scratch`) may take; default: 1 GiB.
+        """
+        options: dict[str, Any] = {} if max_workspace is None else {"max_workspace": max_workspace}
+        return self[schedule].on(target, **options).plan(*args, **named)
 
     def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
         """Run a kernel whose tiles emit values, and return the values: outputs of unknown size.

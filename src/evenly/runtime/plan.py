@@ -292,8 +292,11 @@ class Plan:
         kernel, binding, target = self.kernel, self._binding, self.target
         program, outputs = self._program, sorted(path[0] for path in self._outputs)
 
+        maker, _ = self._maker
+        options = {} if maker is None else maker.options
+
         def planned(kernel: Any, schedule: Schedule, arguments: Iterable[Any]) -> Plan:
-            made: Plan = kernel[schedule].on(target).plan_as_auto(*arguments)
+            made: Plan = kernel[schedule].on(target, **options).plan_as_auto(*arguments)
             return made
 
         trial = functools.partial(planned, kernel.copy())

@@ -181,6 +181,21 @@ def launch_of(schedule: Any, sizes: Sizes) -> tuple[int, int]:
     return blocks, block
 
 
+def teams_of(schedule: Any) -> tuple[tuple[int, int], ...]:
+    """Return the teams that run whole tiles of a schedule: for each size of a team, the fewest atoms of its tiles.
+
+    In pairs (atoms, threads), ascending; the first is for 0 atoms.
+    """
+    if schedule.engine != "bins":
+        return ((0, getattr(schedule, "size", 1)),)
+    sizes = (
+        (schedule.thread, schedule.lanes),
+        (schedule.group, WARP),
+        (schedule.warp, schedule.block),
+    )
+    return ((0, 1), *((1 << atoms.bit_length() - 1, threads) for atoms, threads in sizes))
+
+
 MOST_GATHERED = 24 * 1024  # bytes of a block's shared memory; the rest is left to the kernel
 
 

@@ -13,7 +13,10 @@ from evenly.errors import InputError
 from evenly.interop.array_view import Device
 from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
+from evenly.schedules.contract import teams_of
 from evenly.schedules.nested import check_loops
+
+from .workspace import MOST_WORKSPACE
 
 if TYPE_CHECKING:
     from evenly.arguments import Binding
@@ -122,7 +125,8 @@ class Target:
         if not debug and self.checks != "always":
             program = quiet(program, self.name, self.checks == "debug")
         check_loops(schedule, program)
-        phases = cut(program, whole=schedule.owns_tiles)
+        teams = tuple(atoms for atoms, _ in teams_of(schedule)[1:]) if schedule.owns_tiles else ()
+        phases = cut(program, schedule.owns_tiles, teams)
         return self.compile(phases, schedule, typed.layouts, wide, debug), phases
 
     def compile(
@@ -142,9 +146,15 @@ class Executable:
 
     binding: the arguments of a call. stored: what `store` returned for the layouts that this call shares with its plan.
     remembers: whether a later call with equal arguments may reuse what `prepare` returned.
+    max_workspace: the most bytes that the scratch arrays of a kernel may take.
     """
 
     remembers = False
+    max_workspace = MOST_WORKSPACE
+
+    def limited(self, max_workspace: int) -> Executable:
+        """Return this executable with another limit for the bytes of scratch arrays."""
+        return self
 
     def configured(self, options: dict[str, Any]) -> Executable | None:
         """Return this executable with the options of `kernel.on(target, **options)`; None if it takes no options."""

@@ -12,6 +12,7 @@ from . import (
     passes,
     reductions,
     rounds,
+    scratch,
 )
 from .table import CASES, Case
 
@@ -29,4 +30,5 @@ __all__ = [
     "passes",
     "reductions",
     "rounds",
+    "scratch",
 ]

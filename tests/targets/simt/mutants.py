@@ -380,6 +380,26 @@ def chunks(kernel: str = "by_warp") -> None:
         np.testing.assert_array_equal(left, 1)
 
 
+@ev.kernel
+def counted(A, n, y):
+    for row in A.tiles():
+        h = ev.scratch(n, np.int32)
+        for k in A.atoms(row):
+            ev.atomic_add(h, A.column(k) % n, 1)
+        total = 0
+        for i in range(n):
+            total += h[i]
+        y[row] = total
+
+
+def scratch(schedule: Any, n: int, few: int = 1 << 20) -> None:
+    """Scratch arrays of `n` elements, with memory for a few blocks, each of which walks several tiles."""
+    kernel, matrix = type(counted)(counted.function), rows([30, 2, 0, 60] * 6)
+    y = np.zeros(matrix.shape[0], np.int32)
+    kernel[schedule].on("simt", max_workspace=few)(ev.csr(matrix), n, y)
+    np.testing.assert_array_equal(y, np.diff(matrix.indptr))
+
+
 def dynamic(size: int) -> None:
     run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)
 

@@ -20,6 +20,7 @@ import pytest
 from tests.targets.simt import mutants as programs
 from tests.targets.simt.mutants import Place, planted, shared_places, sync_places
 
+import evenly as ev
 from evenly.errors import InternalError
 from evenly.targets.simt.report import SimtError
 
@@ -64,6 +65,12 @@ chunks_by_warp: Run = programs.chunks
 chunks_by_group: Run = functools.partial(programs.chunks, "by_group")
 dynamic_3: Run = functools.partial(programs.dynamic, 3)
 dynamic_48: Run = functools.partial(programs.dynamic, 48)
+scratch: Run = functools.partial(programs.scratch, ev.GroupMapped(48, block=64), 50, 600)
+scratch_full: Run = functools.partial(programs.scratch, ev.BlockMapped(64), 4096)
+scratch_long: Run = functools.partial(programs.scratch, ev.GroupMapped(8, block=32), 3000)
+scratch_binned: Run = functools.partial(
+    programs.scratch, ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=32), 20, 10_000
+)
 binned: Run = programs.binned
 binned_short: Run = functools.partial(programs.binned, "softmax", programs.SHORT)
 binned_mostly_empty: Run = functools.partial(
@@ -83,6 +90,7 @@ PROGRAMS = {
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
+    "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
@@ -97,6 +105,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "group.cuh": (nonzero_scan, nonzero_scan, flat_8, group_48, group_48_scan, group_48),
     "running.cuh": (nonzero_scan, nonzero_scan),
     "scan.cuh": (scan, scan),
+    "scratch.cuh": (scratch, scratch),
     "split.cuh": (
         merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, nonzero_scan, merge, merge, merge, merge_by_tile,
         merge_full, merge,
@@ -112,6 +121,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "group.cuh": (nonzero_scan, group_48),
     "running.cuh": (nonzero_scan,),
     "scan.cuh": (scan,),
+    "scratch.cuh": (scratch_full,),
     "split.cuh": (merge_by_tile, merge, merge, merge),
     "persistent.cuh": (persistent,),
 }
@@ -315,7 +325,14 @@ BINS = [  # tiles are sorted, and teams of four widths take them
     Mutant("bins.cuh", "if (at - team.in_warp_rank() < end) tile(team, order[at < end ? at : end - 1], at < end);", ", at < end)", ", true)", binned_spmv, "race"),
     Mutant("bins.cuh", "for (long long unit = block_rank(); unit < none.stop; unit += block_count()) {", "block_count()", "1", binned, "race"),
 ]  # fmt: skip
-MUTANTS = [*LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
+SCRATCH = [  # memory for each tile that is being run
+    Mutant("scratch.cuh", "for (long long i = team.rank(); i < n; i += Team::size()) own[i] = V();", "i < n", "i < n - 1", scratch, "uninitialised|bounds"),
+    Mutant("scratch.cuh", "if (team.active())", *GONE, scratch, "race"),
+    Mutant("scratch.cuh", "const int first = thread_rank() - team.rank();", "- team.rank()", "/ 64", scratch_binned, "race|bounds|uninitialised"),
+    Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", "* T + first", "+ first", scratch_long, "race"),
+    Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", ") * each", ") * (each - 1)", scratch_long, "race"),
+]  # fmt: skip
+MUTANTS = [*SCRATCH, *LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
 
 MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
     Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),

@@ -37,6 +37,7 @@ from . import (
     methods,
     reductions,
     scans,
+    scratch,
     staging,
     statements,
 )
@@ -285,7 +286,7 @@ def _range(kind: Literal["range", "lanes"]) -> Callable[[Context, s.Call], Value
 def _len(cx: Context, node: s.Call) -> Value:
     v = expressions.value(cx, node.arguments[0]) if len(node.arguments) == 1 else None
     if isinstance(v, ir.Array):
-        extent = ir.Extent(v, 0)
+        extent = scratch.extent(cx, v, 0)
         return cast(extent, POS) if cx.positions else extent
     if isinstance(v, tuple):
         return constant(len(v))
@@ -322,7 +323,7 @@ def _atomic(op: ir.AtomicOperation) -> Callable[[Context, s.Call], Value]:
         array_node, index_node, *value_nodes = node.arguments
         target = s.Subscript(node.at, array_node, (index_node,))
         array = expressions.value(cx, array_node)
-        own = isinstance(array, ir.Array) and array.path[:-1] in ((), cx.changing)
+        own = isinstance(array, ir.Array) and (array.own or array.path[:-1] in ((), cx.changing))
         if not isinstance(array, ir.Array) or not own:
             refuse(
                 array_node.at,
@@ -407,6 +408,7 @@ _SPECIAL: dict[Any, Callable[[Context, s.Call], Value]] = {
     builtins.len: _len,
     names.local: local_arrays.make,
     names.stage: staging.stage,
+    names.scratch: scratch.make,
     names.atomic_add: _atomic("add"),
     names.atomic_min: _atomic("min"),
     names.atomic_max: _atomic("max"),

@@ -23,7 +23,7 @@ from ..types import (
     read_as,
 )
 from ..walk import subexpressions
-from . import calls, exchanges, hints, local_arrays, methods
+from . import calls, exchanges, hints, local_arrays, methods, scratch
 from .arithmetic import (
     binary,
     cast,
@@ -235,7 +235,7 @@ def attribute(cx: Context, node: s.Attribute) -> Value:
         case ir.Expr():
             return _number_attribute(base, node)
         case ir.Array():
-            return _array_attribute(base, node)
+            return _array_attribute(cx, base, node)
         case LocalArray(var=var) if node.name in ("shape", "size"):
             return (constant(var.length),) if node.name == "shape" else constant(var.length)
         case LayoutValue():
@@ -276,11 +276,11 @@ def _number_attribute(e: ir.Expr, node: s.Attribute) -> Value:
     return e if node.name == "real" else cast(constant(0), e.type)
 
 
-def _array_attribute(array: ir.Array, node: s.Attribute) -> Value:
+def _array_attribute(cx: Context, array: ir.Array, node: s.Attribute) -> Value:
     if node.name == "shape":
-        return tuple(ir.Extent(array, axis) for axis in range(array.ndim))
+        return tuple(scratch.extent(cx, array, axis) for axis in range(array.ndim))
     if node.name == "size" and array.ndim == 1:
-        return ir.Extent(array, 0)
+        return scratch.extent(cx, array, 0)
     refuse(
         node.at,
         f"an array has no attribute {node.name} in the kernel language",
@@ -351,7 +351,7 @@ def array_indices(cx: Context, array: ir.Array, node: s.Subscript) -> tuple[ir.E
                 f"count from the start: len({spoken(array)}) - {-int(i.value)}",
             )
         cx.require(array, len(out), i)
-        out.append(i)
+        out.append(scratch.within(cx, array, i, at))
     return tuple(out)
 
 

@@ -14,7 +14,7 @@ from ..types import DATA_TYPES, POS, Scalar
 from . import expressions
 from .arithmetic import cast, constant
 from .context import Context
-from .values import LocalArray, Static, Value, counted, describe
+from .values import LocalArray, ScratchArray, Static, Value, counted, describe
 
 MOST = 1024  # bytes of a local array: it lives in the registers and the stack of one thread
 SERIAL = "for k in range(A.begin(row), A.end(row))"
@@ -39,7 +39,7 @@ def make(cx: Context, node: s.Call) -> LocalArray:
             "ev.local in a loop over atoms",
             "a local array belongs to a tile: make it before the loop",
         )
-    length, t = _length(cx, node.arguments[0]), _type(cx, node.arguments[1])
+    length, t = _length(cx, node.arguments[0]), type_of(cx, node.arguments[1], "ev.local")
     size = length * t.dtype.itemsize
     if size > MOST:
         refuse(
@@ -65,14 +65,15 @@ def _length(cx: Context, node: s.Expr) -> int:
     return int(n.value)
 
 
-def _type(cx: Context, node: s.Expr) -> Scalar:
+def type_of(cx: Context, node: s.Expr, made_by: str) -> Scalar:
+    """Return the type of an array's elements that `made_by`, such as ev.local, is given."""
     given = expressions.value(cx, node)
     known = isinstance(given, Static) and getattr(type(given.object), "__hash__", None) is not None
     name = CONVERSIONS.get(given.object) if known and isinstance(given, Static) else None
     if name is None:
         refuse(
             node.at,
-            f"{describe(given)} as the type of ev.local",
+            f"{describe(given)} as the type of {made_by}",
             "a type of numbers: np.int32, np.float32 and the like",
         )
     return DATA_TYPES[_PYTHON.get(name, name)]
@@ -89,10 +90,10 @@ def named(cx: Context, array: LocalArray, name: str, at: Location) -> None:
 
 
 def check_tuple(v: Value, at: Location) -> None:
-    """Check that a value to bind is no tuple with a local array in it."""
+    """Check that a value to bind is no tuple with a local array in it, or a scratch array without a name."""
     if isinstance(v, tuple):
         for item in v:
-            if isinstance(item, LocalArray):
+            if isinstance(item, LocalArray | ScratchArray):
                 refuse(at, f"{describe(item)} in a tuple", "give it a name of its own")
             check_tuple(item, at)
 

@@ -7,10 +7,10 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import INT64, Scalar
 from ..walk import subexpressions
-from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks
+from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks, scratch
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
-from .values import LayoutValue, LocalArray, Static, Value, counted, describe, spoken
+from .values import LayoutValue, LocalArray, ScratchArray, Static, Value, counted, describe, spoken
 
 
 def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
@@ -85,6 +85,9 @@ def _assign(cx: Context, target: s.Expr, v: Value, at: Location) -> None:
                 )
             if isinstance(v, LocalArray):
                 local_arrays.named(cx, v, name, at)
+                return
+            if isinstance(v, ScratchArray):
+                scratch.named(cx, v, name, at)
                 return
             local_arrays.check_tuple(v, at)
             if isinstance(v, ir.Array | LayoutValue) and cx.loop is not None and name in cx.env:
@@ -170,7 +173,7 @@ def _held(cx: Context, indices: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
 def _stored_array(cx: Context, array: Value, target: s.Subscript) -> ir.Array:
     if not isinstance(array, ir.Array):
         refuse(target.at, f"{describe(array)} cannot be stored into", "an array argument can")
-    if len(array.path) > 1 and array.path[:-1] != cx.changing:
+    if len(array.path) > 1 and array.path[:-1] != cx.changing and not array.own:
         refuse(
             target.at,
             f"{spoken(array)} belongs to a layout, which is read-only",

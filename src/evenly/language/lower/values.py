@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from .. import ir
 from ..diagnostics import Location
+from ..types import Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,15 @@ class LocalArray:
     """A local array: the variable that holds it, and the one name that the user gave it ("" before that)."""
 
     var: ir.Var
+    name: str = ""
+
+
+@dataclass(eq=False)
+class ScratchArray:
+    """A scratch array that `name` is about to be bound to ("" before that). Then it is an ir.Array."""
+
+    type: Scalar
+    length: ir.Expr
     name: str = ""
 
 
@@ -102,6 +112,7 @@ Value = (
     ir.Expr
     | ir.Array
     | LocalArray
+    | ScratchArray
     | LayoutValue
     | Static
     | Method
@@ -117,7 +128,7 @@ Value = (
 
 def spoken(array: ir.Array) -> str:
     """Return an array's name as the user writes it: A.values."""
-    return ".".join(array.path)
+    return array.name if array.own else ".".join(array.path)
 
 
 def counted(n: int, thing: str) -> str:
@@ -130,8 +141,10 @@ def describe(value: Value) -> str:
     match value:
         case ir.Expr():
             return f"a number ({value.type.spoken.split()[1]})"
-        case ir.Array():
-            return f"the array {spoken(value)}"
+        case ir.Array(own=own):
+            return f"the {'scratch ' if own else ''}array {spoken(value)}"
+        case ScratchArray(name=name):
+            return f"the scratch array {name}" if name else "a scratch array"
         case LocalArray(name=name):
             return f"the local array {name}" if name else "a local array"
         case LayoutValue():

@@ -118,8 +118,11 @@ class CpuTarget(Target):
             )
             once = isinstance(phases.phases[i], Once)
             functions.append(Function(_CALL(native.address), native.address, once, rule, left))
+        lengths = None
+        if phases.lengths is not None:
+            lengths = self.compile(phases.lengths.phases, schedule, layouts, wide, debug)
         return CpuExecutable(
-            phases.name, made.text, phases, tuple(functions), made.slots, made.checks
+            phases.name, made.text, phases, tuple(functions), made.slots, made.checks, lengths
         )
 
 

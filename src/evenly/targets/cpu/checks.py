@@ -37,6 +37,16 @@ def check_index(index, length, place, record):
 
 
 @njit(error_model="numpy")
+def check_length(length, place, record):
+    """Return the `length` of a scratch array if it is not negative."""
+    if length < 0:
+        record[0] = place
+        record[1] = length
+        raise ValueError
+    return length
+
+
+@njit(error_model="numpy")
 def check_that(holds, place, record):
     """Check an assertion."""
     if not holds:

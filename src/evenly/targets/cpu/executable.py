@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from evenly.language import ir
 from evenly.language.phases import Phases
 from evenly.language.types import INT64, UINT64, from_dtype, strong, wrapped
 from evenly.targets.contract import Executable
+from evenly.targets.workspace import MOST_WORKSPACE
 
 from .failures import misfit
 from .run import Run
@@ -50,6 +51,13 @@ class CpuExecutable(Executable):
     functions: tuple[Function, ...]
     slots: tuple[Slot, ...]
     checks: tuple[Check, ...]
+    lengths: CpuExecutable | None = (
+        None  # of the program that computes the lengths of scratch arrays
+    )
+    max_workspace: int = MOST_WORKSPACE
+
+    def limited(self, max_workspace: int) -> CpuExecutable:
+        return replace(self, max_workspace=max_workspace)
 
     def run(self, binding: Binding, worker_count: int | None = None) -> None:
         """Run all phases. Several threads may call this at once.
@@ -57,11 +65,12 @@ class CpuExecutable(Executable):
         worker_count: the number of workers; by default it depends on the work and on Numba's threads.
         Raises InputError for an array that does not fit, and if a check has failed.
         """
-        Run(self, self.filled(binding))(worker_count)
+        self.prepare(binding).made()(worker_count)
 
     def prepare(self, binding: Binding, stored: Any = None) -> Prepared:
         """Return a function that runs all phases on these arguments. The caller has to keep their memory alive."""
-        return Prepared(self, self.filled(binding))
+        lengths = None if self.lengths is None else self.lengths.prepare(binding)
+        return Prepared(self, self.filled(binding), lengths)
 
     def workspace_bytes(self, binding: Binding, stored: Any = None) -> int:
         """Return the bytes of the arrays that live from one phase to the next."""
@@ -85,17 +94,24 @@ class CpuExecutable(Executable):
 class Prepared:
     """Runs a program on the same arguments. Runs that overlap in time have separate memory."""
 
-    def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
-        self._executable, self._table = executable, table
+    def __init__(
+        self, executable: CpuExecutable, table: np.ndarray, lengths: Prepared | None = None
+    ) -> None:
+        self._executable, self._table, self._lengths = executable, table, lengths
         self._idle: list[Run] = []
 
     def __call__(self) -> None:
         try:
             run = self._idle.pop()
         except IndexError:
-            run = Run(self._executable, self._table.copy())
+            run = self.made()
         run()
         self._idle.append(run)
+
+    def made(self) -> Run:
+        """Return a new run on these arguments."""
+        lengths = None if self._lengths is None else self._lengths.made()
+        return Run(self._executable, self._table.copy(), lengths)
 
 
 def bits(value: Any, slot: Number) -> int:

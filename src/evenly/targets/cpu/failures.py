@@ -35,6 +35,9 @@ def failure(check: Check, value: int, bound: int) -> InputError:
             expected=f"a shift count from 0 to {bound - 1}",
             given=str(value),
         )
+    if check.kind == "length":
+        said = f"{where}the scratch array {check.name}"
+        return InputError(said, expected="a length of 0 or more", given=str(value))
     if check.kind == "assertion":
         return InputError(f"{where}{check.name}", expected="it to hold", given="False")
     if check.kind == "step":

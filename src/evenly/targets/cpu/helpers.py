@@ -22,6 +22,8 @@ _RARE = {
     "evenly.targets.cpu.integers": (
         "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
     ),
+    "evenly.targets.cpu.checks": ("check_length",),
+    "evenly.targets.cpu.primitives": ("shifted",),
     "evenly.targets.cpu.stack": ("stack",),
 }  # fmt: skip
 

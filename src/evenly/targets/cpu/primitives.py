@@ -35,6 +35,16 @@ def pointer(typing_context, slots, slot, dtype):
 
 
 @intrinsic
+def shifted(typing_context, base, places):
+    """Return the pointer `base`, moved on by a number of elements."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.gep(arguments[0], [arguments[1]])
+
+    return base(base, types.int64), generate
+
+
+@intrinsic
 def as_float(typing_context, bits):
     """Return the float64 with the bits of an int64. Slots hold floats in this form."""
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from evenly.interop.arrays import address
 from evenly.language.ir import Array
-from evenly.language.phases import Once, Workspace
+from evenly.language.phases import Lengths, Once, Workspace
+from evenly.targets.workspace import Rooms, at_a_time, scratch_arrays, share_of
 
 from . import workers
 from .division import SHARE
@@ -31,9 +32,15 @@ KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 
 
 class Run:
-    """A run of a program. table: the slots, filled with the arguments. The run takes it over."""
+    """A run of a program. table: the slots, filled with the arguments. The run takes it over.
 
-    def __init__(self, executable: CpuExecutable, table: np.ndarray) -> None:
+    lengths: the run that computes the greatest lengths of scratch arrays; None: there are none.
+    """
+
+    def __init__(
+        self, executable: CpuExecutable, table: np.ndarray, lengths: Run | None = None
+    ) -> None:
+        self.lengths, self.rooms = lengths, Rooms()
         self.executable = executable
         self.slots, self.address = table, address(table)
         self.shared = {s.name: i for i, s in enumerate(executable.slots) if isinstance(s, Shared)}
@@ -47,7 +54,9 @@ class Run:
             for number, phase in enumerate(phases.phases)
             if not isinstance(phase, Once) and phases.changes_counts(phase)
         }
-        many = len(phases.phases) != 1 or phases.workspaces or executable.checks
+        self.scratch = {n: own for n, p in enumerate(phases.phases) if (own := scratch_arrays(p))}
+        several = len(phases.phases) != 1 or phases.workspaces
+        many = several or executable.checks or self.scratch
         self.simple = not many and not executable.functions[0].once  # one native call suffices
         self.driver, threads = workers.driver(), workers.most_threads()
         self.facts = self.exchange("facts", np.zeros(LANES + 1, np.int64))
@@ -59,8 +68,15 @@ class Run:
         if self.simple and not worker_count:
             self.natively(0, self.executable.functions[0])
             return
+        self.run(worker_count)
+        self.release()
+
+    def run(self, worker_count: int | None) -> None:
+        """Run all phases, and keep the arrays that live from one to the next."""
         executable = self.executable
         self.clear_records(1)
+        if self.lengths is not None:
+            self.rooms = self.lengths.measured(executable.phases.lengths)
         for workspace in executable.phases.workspaces:
             self.lay_out(workspace)
         for number in executable.phases.order(self.holds):
@@ -69,12 +85,28 @@ class Run:
             if function.once:
                 function.call(0, 1, self.address)
                 self.check()
-            elif worker_count or self.records is not None:
+            elif worker_count or self.records is not None or number in self.scratch:
                 self.in_steps(number, function, worker_count)
             else:
                 self.natively(number, function)
-        for workspace in executable.phases.workspaces:
-            del self.kept[workspace.array.path]  # it may have an element for each row of a matrix
+
+    def release(self) -> None:
+        """Free the arrays that live from one phase to the next, which may have an element for each row of a matrix."""
+        for workspace in self.executable.phases.workspaces:
+            del self.kept[workspace.array.path]
+        for path in self.rooms:
+            del self.kept[path]
+
+    def measured(self, lengths: Lengths | None) -> Rooms:
+        """Run the phases of `lengths`, and return the greatest length of each scratch array."""
+        assert lengths is not None
+        self.run(None)
+        found = {
+            path: tuple(int(self.kept[r.path][0]) for r in results)
+            for path, results in lengths.results
+        }
+        self.release()
+        return found
 
     def holds(self, condition: Array) -> bool:
         """Return the condition of a while around loops over tiles, as the last phase has left it."""
@@ -104,6 +136,7 @@ class Run:
         """Divide the work of a phase, run it, and join the partial results. Check for failures after each step."""
         facts = self.ask(function)
         count = worker_count or self.driver.worker_count(facts[SIZE], workers.thread_count())
+        count = self.lay_out_scratch(number, count)
         self.clear_records(count)
         if count > len(self.shares):
             self.lay_out_shares(count)
@@ -152,6 +185,18 @@ class Run:
                 self.slots[i] = address(memory)
             elif isinstance(slot, Length) and slot.array.path == array.path:
                 self.slots[i] = memory.shape[slot.axis]
+
+    def lay_out_scratch(self, number: int, count: int) -> int:
+        """Allocate the scratch arrays of a phase for `count` workers, or as many as there may be. Return how many."""
+        arrays = self.scratch.get(number, ())
+        rooms = [(array, share_of(self.rooms[array.path])) for array in arrays]
+        count = at_a_time(rooms, count, self.executable.max_workspace, "one worker")
+        for array, room in rooms:
+            memory = self.kept[array.path] = np.empty(max(count * room, 1), array.dtype.dtype)
+            for i, slot in enumerate(self.executable.slots):
+                if isinstance(slot, Address | Length) and slot.array.path == array.path:
+                    self.slots[i] = address(memory) if isinstance(slot, Address) else room
+        return count
 
     def lay_out_more(self, number: int) -> None:
         """Make workspace for the tiles that a phase walks, where phases before it have changed how many these are."""

@@ -77,6 +77,17 @@ class Writer(Statements[Text]):
         index, value = self.text.expr(s.index), self.text.stored(s.array.type, s.value)
         self.line(f"{self.text.var(s.array)}[{index}] = {value}")
 
+    def begin_scratch(self, s: ir.Scratch) -> None:
+        """Write the loop that fills the worker's part of the memory for this array with zeros."""
+        t, array, element = self.text, replace(s.array, own=False), self.local("element")
+        memory, room, length = t.array(array), t.extent(array, 0), t.expr(s.length)
+        if t.checks is not None:
+            length = f"check_length({length}, {t.check('length', s.array.name, s.at)}, record)"
+        self.line(f"{t.array(s.array)} = shifted({memory}, worker * {room})")
+        zero = memory_type(array.dtype)
+        with self.compound(f"for {element} in range({length})"):
+            self.line(f"{t.array(s.array)}[{element}] = {zero}(0)")
+
     def store(self, s: ir.Store) -> None:
         t = self.text
         *indices, value = self.common(*s.indices, s.value)

@@ -56,7 +56,7 @@ _FUNCTIONS = {
 # Numba computes integers of up to 32 bits in 64, so they are converted back, and wrap. -x of a uint64 is an int64.
 _COMPUTED_WIDE = frozenset(INTEGERS) - {"int64"}
 
-CheckKind = Literal["index", "division", "shift", "step", "assertion"]
+CheckKind = Literal["index", "division", "shift", "step", "length", "assertion"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +95,8 @@ class Text(Expressions):
 
     # ---- names -----------------------------------------------------------------------------
     def array(self, a: ir.Array) -> str:
+        if a.own:
+            return self.names.argument((a.path, "own"), a.name)
         name = self.names.argument(a.path, joined(a.path))
         self.unpacked.setdefault(
             name, f"pointer(slots, {self.slots.address(a)}, {memory_type(a.dtype)})"
@@ -128,7 +130,8 @@ class Text(Expressions):
         if self.checks is None:
             return self.bound(e.index)
         number = self.check("index", e.name, e.at)
-        return f"check_index({self.expr(e.index)}, {e.length}, {number}, record)", ATOM
+        length = e.length if isinstance(e.length, int) else self.expr(e.length)
+        return f"check_index({self.expr(e.index)}, {length}, {number}, record)", ATOM
 
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         assert self.answers is not None
@@ -170,7 +173,7 @@ class Text(Expressions):
 
     def index_on(self, e: Indexed, axis: int) -> str:
         i = e.indices[axis]
-        if self.checks is not None:
+        if self.checks is not None and not e.array.own:  # of a scratch array: see `within`
             number = self.check("index", ".".join(e.array.path), e.at)
             return f"check_index({self.expr(i)}, {self.extent(e.array, axis)}, {number}, record)"
         binds = 70 if axis else 80

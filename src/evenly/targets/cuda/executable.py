@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,11 +19,13 @@ from evenly.targets.contract import Executable
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.emit.code import KernelCode
 from evenly.targets.gpu.launching import Addresses, Program, Run, Scratch, Step
+from evenly.targets.workspace import Rooms
 
 from .compile import cubin, require
 from .graph import graphed
 from .loading import load
 from .looping import Looping, graph_with_loops
+from .measuring import Measuring, measured
 from .memory import DeviceMemory
 from .place import device_at, gpu_of
 from .prepared import Prepared
@@ -59,28 +62,42 @@ class Launch:
 class CudaExecutable(Executable):
     """The compiled phases of a kernel. It is thread-safe, since each stream has its own scratch memory."""
 
-    remembers = True
-
     def __init__(
         self, phases: Phases, schedule: Schedule, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
+        given = schedule, layouts, wide
+        lengths = phases.lengths
+        self.lengths = None if lengths is None else CudaExecutable(lengths.phases, *given)
+        self.remembers = self.lengths is None
+        self.measuring = threading.Lock()
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
         self._workspace = Workspace()
         self._lock, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
-    def prepare(self, binding: Binding, stored: Stored | None = None) -> Prepared | Looping:
+    def limited(self, max_workspace: int) -> CudaExecutable:
+        made = copy.copy(self)
+        made.max_workspace = max_workspace
+        return made
+
+    def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
         """Return the launches for these arguments, on the caller's current stream. They may be called many times."""
         device, stream = self.place(binding)
-        return self._prepared(binding, stored or {}, device, stream, self._workspace, self._turn)
+        given = binding, stored or {}
+        if self.lengths is not None:
+            return Measuring(self, *given, (device, stream), (self._workspace, self._turn))
+        return self.prepared(*given, device, stream, self._workspace, self._turn)
 
     def bind(
         self, binding: Binding, stored: Stored | None = None, stream: int | None = None
     ) -> Callable[[], None]:
         """Return the launches as a CUDA graph, on this stream, with scratch memory that no other call uses."""
         device, at = self.place(binding, stream)
-        run = self._prepared(binding, stored or {}, device, at, Workspace(), threading.Lock())
+        memory = Workspace(), threading.Lock()
+        if self.lengths is not None:
+            return Measuring(self, binding, stored or {}, (device, at), memory)
+        run = self.prepared(binding, stored or {}, device, at, *memory)
         return run if isinstance(run, Looping) else graphed(run)
 
     def also_decides(self, binding: Binding) -> tuple[Callable[[], int]]:
@@ -98,7 +115,8 @@ class CudaExecutable(Executable):
                 hint="call the plan, or plan.bind(...): both are one launch",
             )
         at = self.place(binding)
-        _, _, launches = self._launches(binding, stored or {}, *at, self._workspace)
+        rooms = measured(self, binding, stored or {}, *at)
+        _, _, launches = self.launched(binding, stored or {}, *at, rooms=rooms)
         return launches
 
     def store(self, binding: Binding) -> Stored:
@@ -131,11 +149,13 @@ class CudaExecutable(Executable):
         return device, require().Stream.from_handle(handle) if handle else device.default_stream
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
-        device, _ = self.place(binding)
-        return self.program.run(binding, gpu_of(device.device_id), stored or {}).workspace_bytes
+        device, stream = self.place(binding)
+        rooms = measured(self, binding, stored or {}, device, stream)
+        given = binding, gpu_of(device.device_id), stored or {}, rooms, self.max_workspace
+        return self.program.run(*given).workspace_bytes
 
     # ---- launches --------------------------------------------------------------------------------
-    def _prepared(
+    def prepared(
         self,
         binding: Binding,
         stored: Stored,
@@ -143,8 +163,10 @@ class CudaExecutable(Executable):
         stream: Any,
         workspace: Workspace,
         turn: threading.Lock,
+        rooms: Rooms | None = None,
     ) -> Prepared | Looping:
-        run, scratch, launches = self._launches(binding, stored, device, stream, workspace)
+        """Return the launches. rooms: the greatest lengths of scratch arrays."""
+        run, scratch, launches = self.launched(binding, stored, device, stream, workspace, rooms)
         prepared, phases = Prepared(launches, device, stream, turn), self.program.phases
         if not phases.repeats:
             return prepared
@@ -154,10 +176,18 @@ class CudaExecutable(Executable):
         graph = graph_with_loops(launches, turns, phases, device, scratch.handle, at)
         return Looping(prepared, turns, phases, stream, scratch, at, graph)
 
-    def _launches(
-        self, binding: Binding, stored: Stored, device: Any, stream: Any, workspace: Workspace
+    def launched(
+        self,
+        binding: Binding,
+        stored: Stored,
+        device: Any,
+        stream: Any,
+        workspace: Workspace | None = None,
+        rooms: Rooms | None = None,
     ) -> tuple[Run, DeviceMemory | None, list[Launch]]:
-        run = self.program.run(binding, gpu_of(device.device_id), stored)
+        """Return the run, its scratch memory, and its launches. workspace: default: that of the executable."""
+        given = binding, gpu_of(device.device_id), stored, rooms, self.max_workspace
+        run, workspace = self.program.run(*given), workspace or self._workspace
         at = device.device_id, int(stream.handle)
         memory = workspace.memory("scratch", run.scratch.nbytes, *at)
         held = LaunchMemory(memory, workspace.memory("cells", run.zeros, *at), stored)

@@ -6,7 +6,7 @@ Nothing here uses a device. Target `cuda` launches the steps on a GPU, `simt` ex
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from evenly.language.beforehand import value_of
 from evenly.language.phases import Phases, Workspace
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
+from evenly.targets.workspace import Rooms, at_a_time, share_of
 
 from .emit.code import KernelCode, PhaseCode
 from .emit.expressions import TooNarrow
@@ -67,10 +68,14 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """The layout of the scratch memory: its pieces, and its total size in bytes."""
+    """The layout of the scratch memory: its pieces, and its total size in bytes.
+
+    shares: the elements of each scratch array that one thread has.
+    """
 
     pieces: dict[Any, Piece]
     nbytes: int
+    shares: dict[ir.Path, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,7 @@ class Program:
         self, phases: Phases, schedule: Any, layouts: dict[ir.Path, LayoutSpec], wide: bool
     ) -> None:
         self.phases = phases
-        unit = Unit(phases.name, schedule, layouts, phases.outputs, wide)
+        unit = Unit(phases.name, schedule, layouts, phases.stored, wide)
         try:
             self.codes = emit(phases, unit)
         except TooNarrow:
@@ -117,12 +122,25 @@ class Program:
             self.codes = emit(phases, unit)
         self.wide, self.position = unit.wide, unit.position
 
-    def run(self, binding: Binding, gpu: Gpu, stored: Paths = ()) -> Run:
-        """Compute what a run on these arguments needs. stored: the layouts whose partitions the plan has stored."""
+    def run(
+        self,
+        binding: Binding,
+        gpu: Gpu,
+        stored: Paths = (),
+        rooms: Rooms | None = None,
+        max_workspace: int = 0,
+    ) -> Run:
+        """Compute what a run on these arguments needs.
+
+        stored: the layouts whose partitions the plan has stored. rooms: the greatest lengths of scratch arrays.
+        max_workspace: the most bytes that these may take. Raises InputError if that is too little.
+        """
         sized = list(self._sized(binding, gpu))
+        if rooms:
+            sized = self._limited(sized, gpu, rooms, max_workspace)
         # Phases run one after the other, so they share one buffer that is all zero between launches.
         zeros = (b.nbytes for _, sizing in sized for b in sizing.buffers if b.holds == "zeros")
-        scratch = self._scratch(sized, binding, stored)
+        scratch = self._scratch(sized, binding, stored, rooms or {})
         return Run(self._steps(sized, stored), scratch, max(zeros, default=0))
 
     # ---- steps ---------------------------------------------------------------------------------
@@ -169,9 +187,17 @@ class Program:
                 lanes = lanes_of(code.lanes, binding)
             yield code, code.sizing(sizes, lanes, gpu)
 
+    def _limited(self, sized: list[Sized], gpu: Gpu, rooms: Rooms, most: int) -> list[Sized]:
+        """Return the phases with so few blocks that their scratch arrays fit. The phases share what there may be."""
+        each = most // sum(1 for code, _ in sized if code.scratch)
+        return [(code, limited(code, sizing, gpu, rooms, each)) for code, sizing in sized]
+
     # ---- memory ----------------------------------------------------------------------------------
-    def _scratch(self, sized: list[Sized], binding: Binding, stored: Paths) -> Scratch:
+    def _scratch(
+        self, sized: list[Sized], binding: Binding, stored: Paths, rooms: Rooms
+    ) -> Scratch:
         pieces: dict[Any, Piece] = {}
+        shares: dict[ir.Path, int] = {}
         total = 0
 
         def take(key: Any, buffer: Buffer) -> None:
@@ -192,7 +218,12 @@ class Program:
                 wanted = needed if of_layout else buffer.holds == "run"
                 if wanted and key not in pieces:
                     take(key, buffer)
-        return Scratch(pieces, total)
+            for a in code.scratch:
+                item = a.dtype.dtype.itemsize
+                shares[a.path] = share_of(rooms[a.path], code.teams)
+                threads = sizing.grids["tiles"][0] * code.kernels[0].block
+                take(a.path, Buffer(a.name, threads * shares[a.path] * item, item))
+        return Scratch(pieces, total, shares)
 
     def partition_bytes(self, step: Step) -> int:
         assert step.phase.partition is not None
@@ -203,12 +234,12 @@ class Program:
         self, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> tuple[Any, ...]:
         """Return the arguments of a step's kernel, in the order of its parameters."""
-        pieces = scratch.pieces if scratch else {}
-        return tuple(self._argument(p, step, binding, pieces, at) for p in step.kernel.parameters)
+        return tuple(self._argument(p, step, binding, scratch, at) for p in step.kernel.parameters)
 
     def _argument(
-        self, p: Parameter, step: Step, binding: Binding, pieces: dict[Any, Piece], at: Addresses
+        self, p: Parameter, step: Step, binding: Binding, scratch: Scratch | None, at: Addresses
     ) -> Any:
+        pieces = scratch.pieces if scratch else {}
         match p.kind:
             case "array":
                 if p.path[0] != "$":
@@ -216,6 +247,9 @@ class Program:
                 # Kernels that make a partition to store have no scratch memory, and read no workspace.
                 return at.scratch + pieces[p.path].offset if pieces else 0
             case "extent":
+                if p.path[0] == "$":
+                    assert scratch is not None
+                    return scratch.shares[p.path]
                 return binding.extent(p.path, p.axis)
             case "buffer":
                 return _address(step.sizing.buffer(p.name), step, pieces, at)
@@ -231,6 +265,19 @@ def _launched(
     for kernel in kernels:
         if sizing.grids[kernel.grid][0] > 0:
             yield Step(kernel, code, number, sizing, number)
+
+
+def limited(code: PhaseCode, sizing: Sizing, gpu: Gpu, rooms: Rooms, most: int) -> Sizing:
+    """Return how a phase is launched if its scratch arrays take at most `most` bytes. Raises InputError."""
+    block = code.kernels[0].block
+    arrays = [(a, block * share_of(rooms[a.path], code.teams)) for a in code.scratch]
+    if not any(count for _, count in arrays):
+        return sizing
+    blocks, lanes = sizing.grids["tiles"]
+    wanted = min(blocks, gpu.at_once(block))  # more would not run at once
+    blocks = at_a_time(arrays, wanted, most, f"a block of {block} threads")
+    counts = {n: min(c, blocks) if n == "all_lanes" else c for n, c in sizing.counts.items()}
+    return replace(sizing, grids={**sizing.grids, "tiles": (blocks, lanes)}, counts=counts)
 
 
 def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses) -> int:

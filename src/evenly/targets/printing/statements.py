@@ -89,6 +89,8 @@ class Statements(Generic[T]):
                 self.assign(v, self.text.expr(value))
             case ir.Store():
                 self.store(s)
+            case ir.Scratch():
+                self.begin_scratch(s)
             case ir.Atomic():
                 self.atomic(s)
             case ir.If():
@@ -238,6 +240,10 @@ class Statements(Generic[T]):
         raise NotImplementedError
 
     def set_item(self, s: ir.SetItem) -> None:
+        raise NotImplementedError
+
+    def begin_scratch(self, s: ir.Scratch) -> None:
+        """Write the statement that gives a scratch array its memory, all zero."""
         raise NotImplementedError
 
     def store(self, s: ir.Store) -> None:

@@ -20,6 +20,7 @@ from evenly.language.intrinsics import BY_FUNCTION, BY_NAME, CONVERSIONS, Intrin
 
 from . import operators
 from .arrays import CheckedArray, StagedArray
+from .failures import BadValue
 from .rewrite import hidden
 from .typed import as_type, common_type, element_value, is_weak, together, truncated, weakly
 
@@ -130,15 +131,26 @@ def _atomic(change: Callable[..., Any]) -> Callable[..., Any]:
     return atomic
 
 
-# ---- local arrays --------------------------------------------------------------------------------
+# ---- arrays of tiles ---------------------------------------------------------------------------------
 def _local(n: int, dtype: Any) -> CheckedArray:
     """Return a local array. dtype: what `replacement` gives for a type."""
+    return _made(n, dtype, "the local array")
+
+
+def _scratch(n: Any, dtype: Any) -> CheckedArray:
+    """Return a scratch array, whose length is only known now."""
+    if n < 0:
+        raise BadValue("the scratch array", expected="a length of 0 or more", given=str(n))
+    return _made(int(n), dtype, "the scratch array")
+
+
+def _made(n: int, dtype: Any, name: str) -> CheckedArray:
     t = next(
         T.DATA_TYPES.get(name) or _PYTHON[name]
         for f, name in CONVERSIONS.items()
         if _TABLE.get(f, f) is dtype
     )
-    return CheckedArray(np.zeros(n, t.dtype), "the local array")
+    return CheckedArray(np.zeros(n, t.dtype), name)
 
 
 _PYTHON = {"int": T.INT64, "float": T.FLOAT64, "complex": T.COMPLEX128}
@@ -155,7 +167,7 @@ _TABLE |= {
     builtins.bool: np.bool_, builtins.int: _int,
     np.float32: _number(T.FLOAT32), np.float64: _number(T.FLOAT64),
     np.complex64: _complex(T.COMPLEX64), np.complex128: _complex(T.COMPLEX128),
-    names.local: _local, names.stage: StagedArray,
+    names.local: _local, names.stage: StagedArray, names.scratch: _scratch,
     names.atomic_add: _atomic(operators.add),
     names.atomic_min: _atomic(_minimum), names.atomic_max: _atomic(_maximum),
     names.atomic_exch: _atomic(lambda old, v: v),

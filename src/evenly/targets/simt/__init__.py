@@ -11,13 +11,17 @@ host/                  the primitives on the CPU, fibers, detectors
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from evenly.language.ir import Path
 from evenly.language.phases import Phases
 from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Schedule
-from evenly.targets.contract import Executable, Target
+from evenly.targets.contract import Target
+
+if TYPE_CHECKING:
+    from .executable import SimtExecutable
 
 
 class SimtTarget(Target):
@@ -44,11 +48,15 @@ class SimtTarget(Target):
         layouts: dict[Path, LayoutSpec],
         wide: bool,
         debug: bool,
-    ) -> Executable:
+    ) -> SimtExecutable:
         from evenly.targets.gpu.launching import Program
 
         from .executable import SimtExecutable
 
         executable = SimtExecutable(Program(phases, schedule, layouts, wide))
+        if phases.lengths is not None:
+            program = Program(phases.lengths.phases, schedule, layouts, wide)
+            lengths = SimtExecutable(program, _compiled=executable._compiled)
+            executable = replace(executable, lengths=lengths)
         executable.machine()
         return executable

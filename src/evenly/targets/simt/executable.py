@@ -21,6 +21,7 @@ from evenly.targets.contract import Executable
 from evenly.targets.gpu.emit.code import KernelCode
 from evenly.targets.gpu.failures import too_much_shared
 from evenly.targets.gpu.launching import Addresses, Program, Run, Scratch, Step
+from evenly.targets.workspace import MOST_WORKSPACE
 
 from . import compiler, report, source
 from .counters import Counters
@@ -41,12 +42,19 @@ class SimtExecutable(Executable):
 
     program: Program
     options: Options = field(default_factory=Options)
+    lengths: SimtExecutable | None = (
+        None  # of the program that computes the lengths of scratch arrays
+    )
+    max_workspace: int = MOST_WORKSPACE
     _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def configured(self, given: dict[str, Any]) -> SimtExecutable:
         """Return the same program with other options. Raises InputError for unknown options."""
         return replace(self, options=options_of(given))
+
+    def limited(self, max_workspace: int) -> SimtExecutable:
+        return replace(self, max_workspace=max_workspace)
 
     # ---- running -------------------------------------------------------------------------------
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
@@ -70,9 +78,23 @@ class SimtExecutable(Executable):
             self._compare(first, compared, seed)
 
     def _run(self, binding: Binding, stored: Stored, seed: int) -> None:
-        run = self.program.run(binding, EMULATED, stored)
+        run = self.run_of(binding, EMULATED, stored, seed)
         memory = memory_of(run, stored)
         self._execute(self._in_order(run.steps, memory), binding, memory, seed)
+
+    def run_of(self, binding: Binding, gpu: Gpu, stored: Stored, seed: int = 0) -> Run:
+        """Compute what a run needs. The lengths of scratch arrays are computed first."""
+        lengths, rooms = self.program.phases.lengths, None
+        if self.lengths is not None and lengths is not None:
+            run = self.lengths.program.run(binding, EMULATED, stored)
+            memory = memory_of(run, stored)
+            steps = self.lengths._in_order(run.steps, memory)
+            self.lengths._execute(steps, binding, memory, seed)
+            rooms = {
+                path: tuple(memory.integer(r.path) for r in results)
+                for path, results in lengths.results
+            }
+        return self.program.run(binding, gpu, stored, rooms, self.max_workspace)
 
     def store(self, binding: Binding) -> Stored:
         """Make the partitions that a plan keeps, one for each layout."""
@@ -92,14 +114,14 @@ class SimtExecutable(Executable):
         return next((p for p, b in kept if b.tobytes() != made[p].tobytes()), None)
 
     def workspace_bytes(self, binding: Binding, stored: Stored | None = None) -> int:
-        return self.program.run(binding, EMULATED, stored or {}).workspace_bytes
+        return self.run_of(binding, EMULATED, stored or {}).workspace_bytes
 
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute all launches while recording, and return the counters of each. Nothing is checked.
 
         The launches are those for the GPU on which evenly was tuned.
         """
-        run = self.program.run(binding, measured(), stored or {})
+        run = self.run_of(binding, measured(), stored or {})
         memory = memory_of(run, stored or {})
         launches = self._launches(self._in_order(run.steps, memory), binding, memory)
         return self.machine(traced=True).count(launches, self._arrays(binding, memory))
@@ -159,7 +181,9 @@ class SimtExecutable(Executable):
     # ---- code ----------------------------------------------------------------------------------
     @functools.cached_property
     def kernels(self) -> tuple[KernelCode, ...]:
-        return tuple(k for code in self.program.codes for k in code.all_kernels)
+        """The kernels of the program, and those that compute lengths: they are compiled together."""
+        own = tuple(k for code in self.program.codes for k in code.all_kernels)
+        return own if self.lengths is None else (*own, *self.lengths.kernels)
 
     def machine(self, traced: bool = False) -> Machine:
         """Return the loaded library, which is compiled the first time. traced: whether it is for the counters."""
@@ -185,7 +209,7 @@ class SimtExecutable(Executable):
     @property
     def _compared(self) -> list[ir.Path]:
         """The outputs whose bits must not depend on the order of threads: not the lists of a frontier."""
-        return sorted(a.path for a in self.program.phases.written if not a.grows)
+        return sorted(a.path for a in self.program.phases.written if not (a.grows or a.own))
 
     def _compare(self, first: list[np.ndarray], now: list[np.ndarray], seed: int) -> None:
         for path, a, b in zip(self._compared, first, now, strict=True):
@@ -217,6 +241,12 @@ class RunMemory:
     held: np.ndarray | None = None
     cells: np.ndarray | None = None
     makes_partition: bool = False
+
+    def integer(self, path: ir.Path) -> int:
+        """Return the int64 in a workspace array of one element."""
+        assert self.scratch is not None and self.held is not None
+        start = self.scratch.pieces[path].offset
+        return int(self.held[start : start + 8].view(np.int64)[0])
 
 
 def memory_of(run: Run, stored: Stored) -> RunMemory:

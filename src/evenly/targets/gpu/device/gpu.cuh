@@ -35,8 +35,9 @@ EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
 
-// ---- indices of local arrays: a target that checks looks that they are in 0 .. length-1 ------------------------------
+// ---- indices of local and scratch arrays: a target that checks looks that they are in 0 .. length-1 -----------------
 template <class I> EV_DEVICE I within(I index, int length) { return index; }
+template <class I> EV_DEVICE I within(I index, long long length) { return index; }
 
 // ---- shuffles and votes: every lane in `mask` must call them, at the same place, with the same mask -----------------
 // A lane that reads from one outside the mask gets an undefined value (on the CPU: poison). Bools are shuffled as ints.

@@ -53,6 +53,7 @@ class PhaseCode:
     sizing: computes how the phase is launched, from the counts of tiles and atoms, the number of lanes, and the GPU.
     path: the path of the phase's layout; () if it has none. items: whether it walks the layout's items, not its tiles.
     lanes: the lanes of a dense axis; None: there is none.
+    scratch: the scratch arrays. teams: how many threads own a tile, for each kind of team.
     """
 
     kernels: tuple[KernelCode, ...]
@@ -61,6 +62,8 @@ class PhaseCode:
     lanes: ir.Expr | None = None
     partition: PartitionCode | None = None
     items: bool = False
+    scratch: tuple[ir.Array, ...] = ()
+    teams: tuple[int, ...] = (1,)
 
     @property
     def all_kernels(self) -> tuple[KernelCode, ...]:

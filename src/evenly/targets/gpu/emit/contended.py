@@ -46,7 +46,7 @@ def _body(phase: Phase) -> ir.Block:
 
 def _constant(s: ir.Store, phase: Phase) -> bool:
     """Whether several tiles may store the same value to one element."""
-    of_tiles = isinstance(phase, Owned | Split) and not _own(s, phase.tile)
+    of_tiles = isinstance(phase, Owned | Split) and not (s.array.own or _own(s, phase.tile))
     return of_tiles and walk.is_constant(s.value)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenly.language import ir
 from evenly.language.intrinsics import BY_NAME
-from evenly.language.types import POS, Scalar
+from evenly.language.types import POS, WEAK_INT, Scalar
 from evenly.targets.printing.expressions import ATOM, Expressions, Indexed, Syntax
 from evenly.targets.printing.names import Names, joined
 
@@ -169,7 +169,8 @@ class Text(Expressions):
         return self.references.name(p.path)
 
     def within(self, e: ir.Within) -> tuple[str, int]:
-        return f"ev::within({self.expr(e.index)}, {e.length})", ATOM
+        length = e.length if isinstance(e.length, int) else self.expr(ir.Cast(e.length, WEAK_INT))
+        return f"ev::within({self.expr(e.index)}, {length})", ATOM
 
     def processor(self, e: ir.Processor) -> tuple[str, int]:
         return processor_name(e), ATOM

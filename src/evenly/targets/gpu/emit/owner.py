@@ -14,6 +14,7 @@ from evenly.language import ir, walk
 from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.scans import has_scans, running
 from evenly.language.schedule_code import whole_tile
+from evenly.language.scratch import scratch_in
 from evenly.language.types import POS
 from evenly.targets.printing.statements import Over
 
@@ -22,6 +23,8 @@ from .contended import reread
 from .expressions import Text, ctype
 from .parameters import pointer
 from .running import walk_together
+from .scratch import Shares
+from .shared_lanes import may_share, reduced, share
 from .statements import (
     Writer,
     fields_of,
@@ -80,6 +83,7 @@ class Owner(Writer):
         # The bytes of shared memory in which a group may stage each array.
         stages = sum(isinstance(s, ir.Stage) for s in walk.statements(body))
         self.staging = shared // stages if stages else 0
+        self.shares = Shares()
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
@@ -87,10 +91,12 @@ class Owner(Writer):
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
-        local = any(v.length for v in walk.variables_set(body))
+        local = any(v.length for v in walk.variables_set(body)) or bool(scratch_in(body))
         self.one_pass = passes == 1 and on_top == 1 and not local
         # Members that read what their leader stores must synchronize before and after the store.
         self.shared = reread(body) if passes and size > 1 else set()
+        if size > 1:
+            self.shared |= {s.array for s in scratch_in(body)}
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
@@ -98,6 +104,9 @@ class Owner(Writer):
         alone = self.shared or local or stages or nested or has_scans(body)
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
+
+    def begin_scratch(self, s: ir.Scratch) -> None:
+        self.line(self.shares.begin(self.text, s))
 
     def leads(self) -> bool:
         return self.size > 1 and not self.in_pass
@@ -160,6 +169,14 @@ class Owner(Writer):
             f"const ev::staged<{kind}, {places}, pos> {view}({own}, {pointer(plain)}, {over}, team);"
         )
         t.staged[s.array] = view
+
+    def loop(self, s: ir.For) -> None:
+        """Write a loop that all members run. In kernels with scratch arrays they share lanes, which may be many."""
+        outside = self.declared - {v for a in reduced(s) for v in a.fields}
+        if self.leads() and self.shares.arrays and may_share(s, outside, set(self.grid_names)):
+            share(self, s)
+        else:
+            super().loop(s)
 
     def walk(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms, then the reduction over the members."""

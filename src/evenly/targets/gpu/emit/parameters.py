@@ -59,7 +59,8 @@ def view_type(a: ir.Array, written: frozenset[ir.Path]) -> str:
 
 def view_lines(references: References, written: frozenset[ir.Path]) -> list[str]:
     """Emit the lines that wrap each pointer in a view with the array's own name."""
-    named = ((references.name(path), a) for path, a in references.arrays.items())
+    # A scratch array gets its view when a tile begins to use it.
+    named = ((references.name(path), a) for path, a in references.arrays.items() if not a.own)
     return [f"  const {view_type(a, written)} {name}({pointer(name)});" for name, a in named]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenly.gpus.gpu import WARP, Gpu
 from evenly.language.phases import Owned
-from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.contract import Sizes, ceil_div, teams_of
 
 from ..emit.code import PartitionCode, PhaseCode
 from ..emit.layout_struct import position_function
@@ -58,6 +58,8 @@ class BinsEngine(HandedOutEngine):
             partial(self.sizing, schedule, made.totals.words, unit.position),
             phase.path,
             partition=bins_of(unit, phase, name),
+            scratch=made.scratch,
+            teams=tuple(threads for _, threads in teams_of(schedule)),
         )
 
     def sizing(

@@ -44,7 +44,8 @@ class DynamicEngine(HandedOutEngine):
         chunked = Chunked(phase.layout, schedule.chunk)
         finals = made.totals.final(unit, name, schedule.block, chunked)
         kernels = (made.kernel(name, [taken]), *finals)
-        return PhaseCode(kernels, partial(self.sizing, schedule, made.totals.words), phase.path)
+        given = kernels, partial(self.sizing, schedule, made.totals.words), phase.path
+        return PhaseCode(*given, scratch=made.scratch, teams=(schedule.size,))
 
     def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         grids = {"tiles": (self.blocks(schedule, sizes, gpu), 1), "one": ONE}

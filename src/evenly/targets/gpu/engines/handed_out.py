@@ -12,10 +12,12 @@ from evenly.language import ir
 from evenly.language.phases import Owned
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, items_of, run_of
+from evenly.targets.workspace import scratch_arrays
 
 from ..emit.code import KernelCode
 from ..emit.owner import Owner, strided
 from ..emit.parameters import Parameter
+from ..emit.scratch import Shares
 from ..emit.totals import Totals
 from ..emit.unit import Unit
 from ..engine import Engine
@@ -54,6 +56,8 @@ class HandedOut:
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
+        self.scratch = scratch_arrays(phase)
+        self.writer.shares = Shares(unit.schedule.block, self.scratch, "team")
         self.writer.declared.update(self.totals.names)
         self.tile_function()
 
@@ -69,6 +73,8 @@ class HandedOut:
             f"auto tile = [&](const auto& team, const pos {name}, const bool live)"
         ):
             writer.block(phase.body)
+            if self.scratch:
+                writer.line("team.sync();")  # a team of another size may get the same memory
         writer.lines[-1] += ";"
         writer.at = None
 

@@ -16,11 +16,13 @@ from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
 from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
+from evenly.targets.workspace import scratch_arrays
 
 from ..emit.code import PhaseCode
 from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, strided
 from ..emit.processor import define_processor
+from ..emit.scratch import Shares
 from ..emit.tile_loop import tile_loop, walks_all_groups
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
@@ -52,7 +54,10 @@ class OwnedEngine(Engine):
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)
-        alone = schedule.covers and not device_counts(phase.layout)
+        scratch = scratch_arrays(phase)
+        writer.shares = Shares(schedule.block, scratch, "team" if size > 1 else "")
+        # With scratch arrays there may be fewer blocks than the tiles ask for.
+        alone = schedule.covers and not (device_counts(phase.layout) or scratch)
         tile_loop(writer, phase, code, size, alone)
         totals.reduce(writer, schedule.block)
         kernel = unit.kernel(
@@ -67,7 +72,8 @@ class OwnedEngine(Engine):
         )
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words)
-        return PhaseCode(kernels, sizing, phase.path, items=items)
+        launched = kernels, sizing, phase.path
+        return PhaseCode(*launched, items=items, scratch=scratch, teams=(size,))
 
     def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         blocks = self.blocks(schedule, sizes, gpu)

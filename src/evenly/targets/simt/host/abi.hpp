@@ -31,7 +31,7 @@ void* ev_sim_shared(const void* key, size_t bytes, size_t item, const char* name
 // Returns the number of elements of `size` bytes from p to the end of its array; -1 if memory is not checked.
 int64_t ev_sim_extent(const void* p, size_t size);
 void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) __attribute__((noreturn));
-void ev_sim_outside_local(int64_t index, int64_t count) __attribute__((noreturn));  // of a local array
+void ev_sim_outside_local(int64_t index, int64_t count, const char* kind) __attribute__((noreturn));  // of a local or scratch array
 
 // An atomic operation comes between the two calls. `begin` lets other threads run first.
 enum ev_atomic { ev_atomic_load, ev_atomic_store, ev_atomic_update };

@@ -207,7 +207,11 @@ template <class... T> EV_QUIET void print_line(T... parts) {
   ev_sim_print(0, nullptr, 0);
 }
 template <class I> EV_DEVICE I within(I index, int length) {
-  if (index < 0 || index >= length) ev_sim_outside_local(index, length);
+  if (index < 0 || index >= length) ev_sim_outside_local(index, length, "local");
+  return index;
+}
+template <class I> EV_DEVICE I within(I index, long long length) {
+  if (index < 0 || (long long)index >= length) ev_sim_outside_local(index, length, "scratch");
   return index;
 }
 EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text); }

@@ -69,9 +69,9 @@ void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) {
                           m.name(*m.current).c_str(), write ? "uses" : "reads", m.offset(PC)));
 }
 
-void ev_sim_outside_local(int64_t index, int64_t count) {
+void ev_sim_outside_local(int64_t index, int64_t count, const char* kind) {
   Machine& m = machine();
-  m.fail("bounds", format("index %lld of a local array is out of bounds: it has %lld elements\n  %s uses it {pc:%x}", (long long)index, (long long)count,
+  m.fail("bounds", format("index %lld of a %s array is out of bounds: it has %lld elements\n  %s uses it {pc:%x}", (long long)index, kind, (long long)count,
                           m.name(*m.current).c_str(), m.offset(PC)));
 }
 

@@ -1,0 +1,80 @@
+"""Scratch arrays: `h = ev.scratch(n, type)` makes an array of the tile's own, whose length is known when the tile runs.
+
+It is an array like those that a kernel is given: loops over atoms may change it by atomics, and later code reads it.
+"""
+
+from __future__ import annotations
+
+from .. import ir
+from .. import syntax as s
+from ..diagnostics import Location, refuse
+from ..types import WEAK_INT
+from . import expressions
+from .arithmetic import cast
+from .context import Context
+from .items import are_items
+from .local_arrays import type_of
+from .values import ScratchArray, counted, describe
+
+
+def make(cx: Context, node: s.Call) -> ScratchArray:
+    """Lower `ev.scratch(n, type)`. It gets its memory when it is bound to a name."""
+    if node.keywords or len(node.arguments) != 2:
+        refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
+    if cx.tiles is None or cx.positions:
+        refuse(
+            node.at,
+            "ev.scratch outside a loop over tiles",
+            "a scratch array belongs to a tile: make it in the loop; arrays for all tiles are arguments",
+        )
+    if are_items(cx.tiles.layout) or cx.tiles.item is not None:
+        refuse(
+            node.at,
+            "ev.scratch in a loop over items",
+            "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument",
+        )
+    if cx.walk is not None:
+        refuse(
+            node.at,
+            "ev.scratch in a loop over atoms",
+            "a scratch array belongs to a tile: make it before the loop",
+        )
+    if cx.pure:
+        refuse(node.at, f"ev.scratch {cx.pure}", "make it in the kernel itself, and pass it")
+    n = expressions.number(cx, node.arguments[0])
+    at = node.arguments[0].at
+    if not n.type.is_integer:
+        refuse(at, f"{n.type.spoken} as the length of ev.scratch", "int(x) truncates")
+    if isinstance(n, ir.Const) and n.value < 0:
+        refuse(at, f"a scratch array of {counted(int(n.value), 'element')}", "0 or more")
+    length = cast(n, WEAK_INT)
+    if not isinstance(length, ir.Const):
+        length = cx.assign("length", length)
+        cx.owned.discard(id(length))  # it stays as it is, whatever name is assigned
+    return ScratchArray(type_of(cx, node.arguments[1], "ev.scratch"), length)
+
+
+def named(cx: Context, made: ScratchArray, name: str, at: Location) -> None:
+    """Bind `name = ev.scratch(...)`."""
+    if made.name:
+        refuse(at, f"{name} would be a second name of {describe(made)}", f"use {made.name}")
+    old = cx.env.get(name)
+    if cx.loop is not None and isinstance(old, ir.Array) and old.own:
+        refuse(at, f"{name} becomes another scratch array in the loop", "give it another name")
+    made.name = name
+    array = ir.Array(name, made.type, 1, ("$", cx.namer.fresh(name)), own=True)
+    cx.lengths[array.path] = made.length
+    cx.emit(ir.Scratch(array, made.length, at))
+    cx.env[name] = array
+
+
+def extent(cx: Context, array: ir.Array, axis: int) -> ir.Expr:
+    """Return the length of an axis of an array."""
+    return cx.lengths[array.path] if array.own else ir.Extent(array, axis)
+
+
+def within(cx: Context, array: ir.Array, index: ir.Expr, at: Location) -> ir.Expr:
+    """Return an index of an array, with what targets that check need to know of a scratch array."""
+    if not array.own:
+        return index
+    return ir.Within(index, cx.lengths[array.path], array.name, index.type, at)

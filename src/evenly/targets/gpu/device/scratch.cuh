@@ -1,0 +1,44 @@
+// Scratch arrays: memory for each tile that is being run, whose length is known when the tile runs.
+//
+//     const ev::out<int> h(ev::scratch<1, 8192, 256>(team, memory, each, n));   // n elements, all zero
+//
+// In a block of T threads, every thread has `each` elements of `memory`, and its share of Bytes of shared memory. An
+// array lies in what the threads of its team have, which is no other team's: in shared memory if it fits there.
+// All threads of the team call it, and none may use the array that a tile before had after that.
+#pragma once
+#include "group.cuh"
+
+namespace ev {
+
+template <int Tag, int Bytes> EV_DEVICE unsigned char* scratch_shares() {
+  EV_SHARED(unsigned char, memory, Bytes);
+  return memory;
+}
+
+// The length of a scratch array. The host has asked for the greatest one before the launch.
+EV_DEVICE long long scratch_length(long long n, long long most) {
+#ifdef EV_HOST
+  if (n < 0) assertion_failed("the length of a scratch array is not negative");
+#else
+  if (n > most) __trap();
+#endif
+  return n;
+}
+
+template <int Tag, int Bytes, int T, class V, class Team>
+EV_DEVICE V* scratch(const Team& team, V* memory, long long each, long long n) {
+  const int first = thread_rank() - team.rank();  // the first thread of the team
+  V* own = memory + ((long long)block_rank() * T + first) * each;
+  n = scratch_length(n, each * Team::size());
+  if constexpr (Bytes > 0) {
+    constexpr int share = Bytes / T / 16 * 16;
+    if (n * (long long)sizeof(V) <= (long long)share * Team::size()) own = (V*)(scratch_shares<Tag, share * T>() + share * first);
+  }
+  team.sync();
+  if (team.active())
+    for (long long i = team.rank(); i < n; i += Team::size()) own[i] = V();
+  team.sync();
+  return own;
+}
+
+}  // namespace ev
