@@ -13,7 +13,7 @@ from evenly.layouts.csr import Csr
 from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
-from .kernel import spmv
+from .kernel import by_items, spmv
 
 FOLDER = Path(__file__).parent
 COMMAND = "python -m tests.golden"
@@ -27,6 +27,9 @@ SCHEDULES: dict[str, Any] = {
     "cuda/nonzero.cu": ev.NonzeroSplit(block=256, items=4),
     "cuda/flatten.cu": ev.GroupMapped(size=8, block=256, flatten=True, items=1),
     "cuda/dynamic.cu": ev.DynamicChunks(chunk=64, size=8, block=256, items=4),
+    "cuda/nested.cu": ev.Nested(
+        ev.BlockMapped(256, items=4), ev.GroupMapped(size=8, block=256, items=4), stage=8192
+    ),
     "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),
@@ -37,16 +40,25 @@ SCHEDULES: dict[str, Any] = {
 def fresh(name: str) -> str:
     """The text of a golden file as evenly emits it now: a line that says what it is, and the code."""
     schedule, cuda = SCHEDULES[name], name.startswith("cuda/")
-    head = f"{'//' if cuda else '#'} {spmv.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
+    kernel, given = (
+        (by_items, batched()) if isinstance(schedule, ev.Nested) else (spmv, arguments())
+    )
+    head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
     if cuda:
-        return head + in_one_file(emitted(spmv, arguments(), schedule))
-    return head + emitted_for_cpu(spmv, arguments(), schedule)
+        return head + in_one_file(emitted(kernel, given, schedule))
+    return head + emitted_for_cpu(kernel, given, schedule)
 
 
 def arguments() -> tuple[Any, ...]:
     """A CSR matrix of float32 with indices of int32, and two vectors; emitted code knows their types alone."""
     matrix = Csr(np.array([0, 1], np.int32), np.array([0], np.int32), np.ones(1, np.float32), 1)
     return matrix, np.ones(1, np.float32), np.ones(1, np.float32)
+
+
+def batched() -> tuple[Any, ...]:
+    """The same matrix as the only item of a batch."""
+    matrix, *vectors = arguments()
+    return ev.batch([matrix]), *vectors
 
 
 def in_one_file(kernels: list[KernelCode]) -> str:

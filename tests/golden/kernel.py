@@ -1,4 +1,4 @@
-"""The kernel of the golden files, in a file of its own."""
+"""The kernels of the golden files, in a file of their own."""
 
 from __future__ import annotations
 
@@ -9,3 +9,11 @@ import evenly as ev
 def spmv(A, x, y):
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def by_items(B, x, y):
+    for item in B.items():
+        xs = ev.stage(x, B.columns(item))
+        for row in B.tiles(item):
+            y[row] = sum(B.value(k) * xs[B.column(k)] for k in B.atoms(row))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from tests.kernels import CASES
 from tests.schedules import exchanges
 
 import evenly as ev
+from evenly.layouts.batch import batch
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.engines.split import cells
 from evenly.targets.simt.program import SimtProgram
@@ -398,6 +399,44 @@ def scratch(schedule: Any, n: int, few: int = 1 << 20) -> None:
     y = np.zeros(matrix.shape[0], np.int32)
     kernel[schedule].on("simt", max_workspace=few)(ev.csr(matrix), n, y)
     np.testing.assert_array_equal(y, np.diff(matrix.indptr))
+
+
+@ev.schedule
+class TwoBlocks(ev.BlockMapped):
+    """Each of two blocks has several items."""
+
+    block: int = 64
+
+    def launch(self, layout):
+        return 2, self.block
+
+
+def staged(seeds: Iterable[int] = (0,)) -> None:
+    """Items whose vectors are staged, and whose results other threads read."""
+    B = batch(
+        [sp.csr_array(np.eye(n)[::-1]) for n in (70, 3, 100, 8, 90)]
+    )  # rows read what others copy
+    x, y = np.arange(271.0), np.zeros(271)
+    for seed in seeds:
+        kernel = type(turned)(turned.function)
+        kernel[TwoBlocks()].on("simt", seed=seed)(B, x, y, np.zeros(271))
+        np.testing.assert_array_equal(y, 2 * x)
+
+
+@ev.kernel
+def turned(B, x, y, z):
+    for item in B.items():
+        xs = ev.stage(x, B.columns(item))
+        for row in B.tiles(item):
+            z[row] = sum(B.value(k) * xs[B.column(k)] for k in B.atoms(row))
+        last = B.item_end(item) - 1
+        for row in B.tiles(item):
+            y[row] = (
+                x[row]
+                + z[B.item_begin(item) + last - row]
+                + x[row]
+                - z[B.item_begin(item) + last - row]
+            )
 
 
 def dynamic(size: int) -> None:

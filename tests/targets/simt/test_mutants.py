@@ -71,6 +71,7 @@ scratch_long: Run = functools.partial(programs.scratch, ev.GroupMapped(8, block=
 scratch_binned: Run = functools.partial(
     programs.scratch, ev.Lrb(block=64, lanes=4, thread=4, group=16, warp=32), 20, 10_000
 )
+staged: Run = programs.staged
 binned: Run = programs.binned
 binned_short: Run = functools.partial(programs.binned, "softmax", programs.SHORT)
 binned_mostly_empty: Run = functools.partial(
@@ -90,7 +91,7 @@ PROGRAMS = {
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
-    "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned,
+    "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
@@ -102,10 +103,11 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
-    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, group_48, group_48_scan, group_48),
+    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, staged, group_48, group_48_scan, group_48),
     "running.cuh": (nonzero_scan, nonzero_scan),
     "scan.cuh": (scan, scan),
     "scratch.cuh": (scratch, scratch),
+    "staged.cuh": (staged, staged),
     "split.cuh": (
         merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, nonzero_scan, merge, merge, merge, merge_by_tile,
         merge_full, merge,
