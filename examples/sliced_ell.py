@@ -1,7 +1,8 @@
 """A layout of your own: sliced ELL. Every 32 rows form a slice, padded to its longest row.
 
 Slots are stored column by column within a slice, so that loads coalesce if each thread has one
-row. Positions go row by row, as the contract demands. `atom_id` converts a position to a slot.
+row. Positions go row by row, as the contract demands. `atom_id` converts a position to a slot. (evenly has
+one of its own: `ev.sell`.)
 
 Source: Monakov, Lokhmotov, Avetisyan, "Automatically Tuning Sparse Matrix-Vector
 Multiplication for GPU Architectures" (HiPEAC 2010).

@@ -16,7 +16,7 @@ import numpy as np
 import evenly as ev
 from evenly.interop.transfer import to_numpy
 from tests.batteries import matrices
-from tests.kernels import ROW_LAYOUTS, SCHEDULES, convert
+from tests.kernels import ROW_LAYOUTS, SCHEDULES, laid
 
 TYPES = ("int8", "uint64", "int16", "uint8", "int32", "uint16", "int64", "uint32")
 COUNTED = ("int32", "uint32", "int64", "uint64")  # those that atomics take
@@ -86,7 +86,7 @@ def reductions(layout: str, t: str) -> tuple[Any, ...]:
     outputs = [np.zeros(tiles, t) for _ in range(6)]
     outputs[3] = np.zeros(tiles, np.int64)
     x = random_bits(t, columns, 1)
-    return of_bits(convert(matrix, layout), t), all_bits(t), x, *outputs
+    return of_bits(laid(matrix, layout), t), all_bits(t), x, *outputs
 
 
 def check_reductions(given: tuple[Any, ...], t: str) -> None:

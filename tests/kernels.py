@@ -216,6 +216,9 @@ class Case:
     arguments: Callable[[Any, Any, Any], tuple[Any, ...]]
     outputs: tuple[int, ...]
     structural: bool = False  # sees the explicit zeros that DIA and BCSR fill in
+    by_hand: bool = (
+        False  # walks positions itself, so it needs ids of tiles and atoms that are positions
+    )
 
 
 def _nan(n: Any, dtype: Any) -> np.ndarray:
@@ -308,17 +311,26 @@ CASES = {
         (1, 2),
         True,
     ),
-    "top_three": Case(top_three, lambda L, M, t: (L, _nan((M.shape[0], 3), t)), (1,), True),
+    "top_three": Case(top_three, lambda L, M, t: (L, _nan((M.shape[0], 3), t)), (1,), True, True),
 }
 
 EYE = scipy.sparse.eye_array(2, format="csr")
 MATRIX_LAYOUTS = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
 FIRST = ("csr", "ell", "dia", "bcsr")
+# Layouts of the table that options make other classes of.
+OPTIONS = {"ell_columns": ("ell", {"order": "F"}), "sell_sorted": ("sell", {"sigma": 16})}
 # Those and whatever else the table has whose tiles are rows.
 ROW_LAYOUTS = (
     *FIRST,
     *(n for n in MATRIX_LAYOUTS if n not in FIRST and tiles_are_rows(convert(EYE, n))),
+    *OPTIONS,
 )
+
+
+def laid(matrix: Any, layout: str, **options: Any) -> Any:
+    """Convert a matrix to one of ROW_LAYOUTS."""
+    name, own = OPTIONS.get(layout, (layout, {}))
+    return convert(matrix, name, **own, **options)
 
 
 def others(known: Iterable[Any], by: Callable[[Any], Any] = type) -> dict[str, Any]:
@@ -373,7 +385,7 @@ MOST = 20_000  # positions of a filled layout that the reference or an emulator 
 def laid_out(case: Case, matrix: Any, layout: str) -> Any:
     """Convert a matrix to the case's layout."""
     if layout != "bcsr":
-        return convert(matrix, layout)
+        return laid(matrix, "sell" if case.by_hand and layout == "sell_sorted" else layout)
     return convert(matrix, layout, block=BLOCKS[list(CASES.values()).index(case) % len(BLOCKS)])
 
 

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenly as ev
-from evenly.layouts import convert
 from tests import integers, typed
 from tests.batteries import readable
-from tests.kernels import CASES, FILLED, MOST, ROW_LAYOUTS, SCHEDULES, tolerance
+from tests.kernels import CASES, FILLED, MOST, ROW_LAYOUTS, SCHEDULES, laid, tolerance
 
 KERNELS = ("spmv", "row_extremes", "weighted_by_tile", "softmax", "spmv_dot")
 KINDS = [(kernel, "float32") for kernel in KERNELS] + [
@@ -74,7 +73,7 @@ def agrees(
     """Check that the target gives the reference's result, for a kernel and a type."""
     kernel, dtype = kind
     case = CASES[kernel]
-    A = convert(matrix, layout)
+    A = laid(matrix, layout)
     if layout in FILLED and case.structural and A.num_atoms > MOST:
         return  # the reference would walk the filling for minutes
     got, expected = (

@@ -67,6 +67,7 @@ from evenly.layouts import (
     frontier,
     layout,
     ragged,
+    sell,
     subset,
     uniform,
 )
@@ -224,6 +225,7 @@ __all__ = [
     "scan",
     "schedule",
     "scratch",
+    "sell",
     "sort_by_key",
     "spmv",
     "stage",

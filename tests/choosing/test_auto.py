@@ -433,6 +433,30 @@ def test_of_layouts_without_columns_nothing_is_known() -> None:
     assert scattered(ev.ell(rmat(8))) == 0
 
 
+def test_slots_by_columns_are_walked_by_a_thread_a_row() -> None:
+    for matrix in stencil(300), rmat(12):
+        for made in ev.ell(matrix, order="F"), ev.sell(matrix, sigma=1024):
+            found = consider(made, "cuda", product_of(made))
+            named = [str(found.schedule), *(name for name, _ in found.rejected)]
+            assert not any(name.startswith("GroupMapped") for name in named)
+            assert sum(name.startswith("ThreadMapped") for name in named) == 1
+    for made in ev.ell(stencil(300), order="F"), ev.sell(stencil(300)):
+        assert isinstance(chosen(made), ev.ThreadMapped)
+    one_long = ev.sell(one_long_row())
+    assert not isinstance(chosen(one_long), ev.ThreadMapped)
+    assert not chosen(one_long, "cpu").owns_tiles
+
+
+def one_long_row() -> Any:
+    """10,000 rows of 3 and one of 100,000."""
+    import scipy.sparse as sp
+
+    lengths = np.full(10_000, 3)
+    lengths[500] = 100_000
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return sp.csr_array((np.ones(offsets[-1]), np.arange(offsets[-1]) % 100_000, offsets))
+
+
 def test_offsets_of_others_tell_nothing() -> None:
     """A layout over another one's values, and one whose field `offsets` counts blocks of tiles."""
     skewed = ev.csr(rmat(10))

@@ -14,7 +14,8 @@ from evenly.runtime.lengths import measured
 from tests.batteries import matrices
 
 LAYOUTS = {
-    **{name: name for name in ("csr", "csc", "coo", "ell", "dia", "bcsr")},
+    **{name: name for name in ("csr", "csc", "coo", "ell", "sell", "dia", "bcsr")},
+    "sorted": lambda A: ev.sell(A, slice_height=4, sigma=16),
     "subset": lambda A: ev.subset(A, np.arange(0, A.num_tiles, 2)),
     "uniform": lambda A: ev.uniform(3, A),
     "ragged": lambda A: ev.ragged(A.offsets),

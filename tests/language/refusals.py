@@ -415,6 +415,7 @@ LAYOUTS = [
     R("tile", "for k in «A.atoms(x)»:\n    pass", "atoms() of the array x", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
     R("tile", "for k in «A.atoms(1.5)»:\n    pass", "atoms() of a number (float)", "give it the tile of the loop: for tile in A.tiles(): ... A.atoms(tile)"),
     R("top", "for v in S.tiles():\n    for k in «S.atoms(v + 1)»:\n        pass", "atoms() of a tile that is not the loop's: Subset renames its tiles", "walk the base layout's atoms"),
+    R("top", "for v in S.tiles():\n    q = «S.begin(v)»", "begin() of the loop's tile: Subset renames its tiles", "walk its atoms: for k in A.atoms(tile)"),
     R("top", "«for t in U.tiles():»\n    y[t] = sum(U.value(k) for k in U.atoms(t))", "a kernel on whole tiles of Uniform", "the tiles of ev.uniform cross rows, so nothing of a whole row is known in one"),
     R("top", "z[0] = «F.pushed»[0]", "Frontier.pushed is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),
     R("top", "q = «F._swap»()", "Frontier._swap is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),

@@ -13,10 +13,10 @@ from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
 from .items import for_items
-from .model import bound_by_gathers, may_be_bound_by_gathers, predicted
+from .model import bound_by_gathers, by_columns, may_be_bound_by_gathers, predicted
 from .scatter import scattered
 from .statistics import Statistics, statistics
-from .task import SPMV, Task, fits
+from .task import BY_COLUMNS, SPMV, Task, fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,8 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     """Choose the candidate with the least predicted time (choosing/model.py)."""
     held = numbers_for(layout)
     times = predicted(st, held, task)
+    if isinstance(layout, BY_COLUMNS):
+        times = by_columns(st, held, times, task)
     far = layout is not None and may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
         times = bound_by_gathers(st, held, times)

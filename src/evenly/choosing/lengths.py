@@ -12,6 +12,7 @@ from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import device_of
 from evenly.layouts.pattern import PatternBatch
 from evenly.layouts.ragged import Ragged
+from evenly.layouts.sell import Sell
 
 
 class Sums(NamedTuple):
@@ -28,14 +29,18 @@ class Sums(NamedTuple):
 
 
 def sums(layout: Any) -> Sums | None:
-    """Return the sums over all tiles, or None for a layout in host memory without offsets."""
+    """Return the sums over all tiles, or None for a layout in host memory whose lengths no offsets show."""
     if isinstance(layout, PatternBatch):
         return _of_items(layout)
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout)
-    if not has_offsets(layout):
+    if isinstance(layout, Sell):
+        tiles = np.arange(int(layout.num_tiles))
+        lengths = (layout.end(tiles) - layout.begin(tiles)).astype(np.float64)
+    elif has_offsets(layout):
+        lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
+    else:
         return None
-    lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
     moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
     return Sums(
         float(lengths @ lengths), int(lengths.max(initial=0)), int((lengths == 0).sum()), moment

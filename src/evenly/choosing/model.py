@@ -61,6 +61,20 @@ def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers
     }
 
 
+def by_columns(
+    st: Statistics, numbers: Mapping[str, Any], times: Mapping[s.Schedule, float], task: Task = SPMV
+) -> dict[s.Schedule, float]:
+    """Return the times over slots that are stored column by column.
+
+    Threads that own a row each read adjacent slots. Those of a group that share a row read slots that are far apart,
+    so no group is a candidate.
+    """
+    costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
+    regular = bool(st.spread <= numbers["regular_spread"])
+    found = {k: us for k, us in times.items() if not isinstance(k, s.GroupMapped | s.ThreadMapped)}
+    return found | dict([quickest(st, regular, 1, {**costs["groups"], "scatter": 0.0})])
+
+
 def bound_by_bytes(st: Statistics, numbers: Mapping[str, Any]) -> bool:
     """Whether runs of adjacent atoms may pay: there are many atoms, in tiles of about equal length."""
     regular = st.spread <= numbers["regular_spread"]

@@ -15,9 +15,11 @@ from evenly.layouts.batch import NarrowBatch
 from evenly.layouts.bcsr import Bcsr
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.dia import Dia
-from evenly.layouts.ell import Ell
+from evenly.layouts.ell import ColumnEll
 from evenly.layouts.fields import value_types
+from evenly.layouts.padded import Padded
 from evenly.layouts.pattern import PatternBatch
+from evenly.layouts.sell import Sell
 from evenly.targets.gpu.engines import engine_of
 
 
@@ -52,7 +54,8 @@ class Task:
 
 SPMV = Task()
 # Their atoms are not the positions of their values, or not all have one, or columns take more than one read.
-FILLED = (Bcsr, Dia, Ell, NarrowBatch, PatternBatch)
+FILLED = (Bcsr, Dia, Padded, NarrowBatch, PatternBatch)
+BY_COLUMNS = (ColumnEll, Sell)  # the slots of adjacent rows are adjacent
 SHARED = 47 * 1024  # the most bytes that the values of a block may take of its 48 KiB
 
 

@@ -15,6 +15,7 @@ from evenly.language.types import from_dtype, read_as
 from evenly.layouts.contract import is_layout, leaves
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
+from evenly.layouts.sell import SortedSell
 
 
 def as_rows(A: Any, name: str = "A") -> Any:
@@ -54,7 +55,7 @@ def shape(A: Any, name: str = "A") -> tuple[int, int]:
 
 def leaves_rows(A: Any) -> bool:
     """Whether a kernel over `A` may leave rows of its result unwritten, since `A` may have only some of the rows."""
-    return is_layout(A) and not leaves(type(A), "tile_id")
+    return is_layout(A) and not leaves(type(A), "tile_id") and not isinstance(A, SortedSell)
 
 
 def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:

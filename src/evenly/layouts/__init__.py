@@ -24,6 +24,7 @@ from evenly.layouts.ell import Ell, ell
 from evenly.layouts.frontier import Frontier, frontier
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.layouts.search import Searched
+from evenly.layouts.sell import Sell, sell
 from evenly.layouts.subset import Subset, subset
 from evenly.layouts.uniform import Uniform, uniform
 
@@ -49,6 +50,7 @@ __all__ = [
     "is_layout",
     "layout",
     "ragged",
+    "sell",
     "subset",
     "uniform",
 ]
@@ -76,6 +78,13 @@ TABLE: dict[str, Entry] = {
     ),
     "ell": Entry(
         Ell, ell, "rows padded to one width", "rows of nearly equal length", "Bell, Garland 2009"
+    ),
+    "sell": Entry(
+        Sell,
+        sell,
+        "slices of rows, each padded to its longest",
+        "a thread a row, rows of any length",
+        "Kreutzer et al. 2014",
     ),
     "bcsr": Entry(
         Bcsr, bcsr, "rows of dense blocks; a tile is a row", "dense blocks", "Im, Yelick 2001"

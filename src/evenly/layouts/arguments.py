@@ -206,10 +206,17 @@ def inferred(indices: Any, name: str) -> int:
 def host_csr(matrix: Any, shape: Any, name: str) -> tuple[Any, Device]:
     """Return a sparse matrix as SciPy's csr_array, and the device that it came from.
 
-    It is for layouts whose arrays must be computed on the host. A matrix on a GPU is copied.
+    It is for layouts whose arrays must be computed on the host. A matrix on a GPU is copied. A layout is
+    converted if it has `tocsr`.
     """
     import scipy.sparse
 
+    if is_layout(matrix) and hasattr(matrix, "tocsr"):
+        rows: Any = matrix.tocsr()
+        if shape is not None and dimensions(shape, name) != rows.shape:
+            given = f"shape={tuple(shape)}"
+            raise InputError(name, expected=f"its own shape {rows.shape}", given=given)
+        matrix, shape = (rows.values, rows.indices, rows.offsets), rows.shape
     found = take_apart(matrix, "csr", shape, name)
     made = compressed(found, name, axis=0)
     device: Device = "cpu" if type(made["offsets"]) is np.ndarray else "cuda"

@@ -29,6 +29,8 @@ from .values import (
     describe,
 )
 
+OF_POSITIONS = ("begin", "end", "valid")  # methods of the contract that take the position of a tile
+
 
 def has_default(layout: LayoutValue, name: str) -> bool:
     """Whether the layout does not override an optional method of the contract."""
@@ -117,7 +119,22 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
             if not isinstance(v, ir.Expr) or not v.type.is_integer:
                 refuse(at, f"a push of {describe(v)}", "it takes a tile of the base: an integer")
         return changing(cx, owner, grows.push, arguments, at)
+    if method.name in OF_POSITIONS and not cx.positions:
+        _check_position(cx, owner, method.name, arguments, at)
     return accessor(cx, owner, method.name, arguments, at)
+
+
+def _check_position(
+    cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...], at: Location
+) -> None:
+    """Refuse the loop's tile where a position is needed, if the layout numbers its tiles otherwise."""
+    own = cx.tiles is not None and layout is cx.tiles.layout and arguments
+    if own and _same(arguments[0], cx.tiles.id) and not has_default(layout, "tile_id"):  # type: ignore[union-attr]
+        refuse(
+            at,
+            f"{name}() of the loop's tile: {layout.cls.__name__} renames its tiles",
+            "walk its atoms: for k in A.atoms(tile)",
+        )
 
 
 def _atoms(
