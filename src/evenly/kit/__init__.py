@@ -11,6 +11,7 @@ from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, stor
 from evenly.kit.arguments import (
     as_rows,
     check_shape,
+    common_type,
     empty,
     leaves_rows,
     renamed,
@@ -35,6 +36,7 @@ from evenly.kit.operands import (
     vectors,
     whole,
 )
+from evenly.kit.scalars import scalar, scaled_type
 from evenly.layouts.grouped import stable_order
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "check_output",
     "check_shape",
     "check_sums",
+    "common_type",
     "count_of",
     "dtype",
     "each",
@@ -60,6 +63,8 @@ __all__ = [
     "radix_sort",
     "renamed",
     "result_type",
+    "scalar",
+    "scaled_type",
     "shape",
     "stable_order",
     "store",

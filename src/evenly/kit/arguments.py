@@ -80,6 +80,23 @@ def result_type(first: Any, *others: Any) -> np.dtype[Any]:
     return _result_type(*given)
 
 
+def common_type(found: np.dtype[Any], other: Any) -> np.dtype[Any]:
+    """Return NumPy's result dtype of `found` and another dtype, or a number of Python's own.
+
+    A 16-bit float stays one if the other is no wider: a number such as 2.0, or the same dtype.
+    """
+    read = _read(found)
+    wanted = np.result_type(read, _read(other) if isinstance(other, np.dtype) else other)
+    return (
+        found if other == found or (wanted == read and not isinstance(other, np.dtype)) else wanted
+    )
+
+
+def _read(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    known = from_dtype(dtype)
+    return dtype if known is None else read_as(known).dtype
+
+
 def empty(like: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """Allocate an uninitialised array of the same library and on the same device as the array `like`.
 
