@@ -130,6 +130,31 @@ def test_sorted_rows_are_those_of_the_matrix(target):
     np.testing.assert_array_equal(ev.spmv(part, x, target=target), wanted)
 
 
+def test_a_warp_reads_adjacent_slots_if_each_thread_has_a_row():
+    """Of 256 rows of 8 nonzeros, in values of 8 bytes: all bytes of the sectors that a load moves are used."""
+    offsets = np.arange(257, dtype=np.int32) * 8
+    columns = (np.arange(256 * 8, dtype=np.int32) * 7) % 32
+    matrix = sp.csr_array((np.ones(256 * 8), columns, offsets), shape=(256, 32))
+    shares = {}
+    for how, made in {
+        "rows": ell(matrix),
+        "columns": ell(matrix, order="F"),
+        "slices": sell(matrix),
+    }.items():
+        args = made, np.empty(256)
+        (counted,) = row_sums.plan(*args, schedule=ev.ThreadMapped(), target="simt").counters()
+        shares[how] = counted.load_coalescing
+    assert shares["columns"] == 1
+    assert shares["slices"] > 0.9  # and the offsets of slices, which all threads of a warp read
+    assert shares["rows"] < 0.4
+
+
+@ev.kernel
+def row_sums(A, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+
+
 def _with(**changes):
     A = sell(MATRIX, slice_height=4, sigma=6)
     parts = {

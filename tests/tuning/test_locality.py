@@ -185,7 +185,7 @@ def wide(matrix):
     return matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
 
 
-@pytest.mark.parametrize("layout", ["csc", "ell", "dia", "bcsr"])
+@pytest.mark.parametrize("layout", ["csc", "ell", "sell", "dia", "bcsr"])
 def test_layouts_without_such_ids(layout) -> None:
     """Layouts whose columns are tiles, computed, or also mark padding."""
     matrix = matrices()["power law"]
