@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import evenly as ev
 from evenly import kit
+from evenly.arguments import Binding, is_wide
 from evenly.choosing.statistics import statistics
 from evenly.layouts import Sell, check, csr, ell, sell
 from evenly.layouts.ell import ColumnEll, Ell
@@ -207,6 +208,18 @@ def test_refusals(name):
     with pytest.raises(ev.InputError) as raised:
         call()
     assert str(raised.value).startswith(message)
+
+
+def test_a_part_of_a_large_matrix_is_counted_with_64_bits():
+    """Few atoms, but slots that are far apart."""
+    indices, values = np.zeros(4, np.int32), np.zeros(4)
+    for made in (
+        ColumnEll(indices, values, 2, 5, 2, 2**30, 2**31),
+        Sell(np.zeros(2, np.int64), indices, values, 32, 1, 5, 2**26, 2**31),
+    ):
+        assert is_wide(Binding({"A": made}))
+        assert is_wide(Binding({"A": ev.subset(made, np.zeros(1, np.int32), check=False)}))
+    assert not is_wide(Binding({"A": ell(MATRIX, order="F")}))
 
 
 def test_classes():

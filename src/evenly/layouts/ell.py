@@ -98,6 +98,7 @@ class ColumnEll(Ell):
     """
 
     pitch: int  # rows stored for each column of slots
+    num_slots: int  # width * pitch; where they exceed 32 bits, kernels count with 64
 
     def _slot(self, tile, position):
         return (position - tile * self.width) * self.pitch + tile
@@ -114,8 +115,8 @@ class ColumnEll(Ell):
     def slice(self, tiles: Any) -> ColumnEll:
         """Return the consecutive rows `tiles` (a slice or a range) as a matrix."""
         start, stop = bounds(tiles, self.num_tiles)
-        indices, values = self.indices[start:], self.values[start:]
-        return ColumnEll(indices, values, stop - start, self.num_columns, self.width, self.pitch)
+        parts = self.indices[start:], self.values[start:], stop - start, self.num_columns
+        return ColumnEll(*parts, self.width, self.pitch, self.num_slots)
 
 
 def ell(
@@ -169,11 +170,9 @@ def ell(
 
 
 def _made(parts: tuple[Any, Any], rows: int, columns: int, width: int, by_column: bool) -> Ell:
-    return (
-        ColumnEll(*parts, rows, columns, width, rows)
-        if by_column
-        else Ell(*parts, rows, columns, width)
-    )
+    if by_column:
+        return ColumnEll(*parts, rows, columns, width, rows, rows * width)
+    return Ell(*parts, rows, columns, width)
 
 
 def _reordered(A: Ell, order: str | None) -> Ell:

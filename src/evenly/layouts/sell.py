@@ -54,6 +54,7 @@ class Sell(Padded):
     num_rows: int  # at most C * slices
     num_columns: int
     num_atoms: int  # the slots of the first num_rows rows
+    num_slots: int  # all; where they exceed 32 bits, kernels count with 64
 
     id_bounds = {"column": "num_columns"}
     tile_of_cost = "search"
@@ -246,8 +247,8 @@ def _made(
     missing = slices * height - shape[0]
     if missing:
         atoms -= missing * ((atoms - entry(parts[0], slices - 1)) // height)
-    made = Sell(*parts, height, *shape, atoms)
-    return made if rows is None else SortedSell(*parts, height, *shape, atoms, rows)
+    made = Sell(*parts, height, *shape, atoms, len(parts[1]))
+    return made if rows is None else SortedSell(*parts, height, *shape, atoms, len(parts[1]), rows)
 
 
 def _from_raw(given: Any, shape: Any, height: int, name: str) -> Sell:
