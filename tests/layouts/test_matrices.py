@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenly.layouts import TABLE, bcsr, check, convert, subset, uniform
+from evenly.layouts import TABLE, bcsr, check, convert, ell, sell, subset, uniform
 from tests import batteries
 from tests.kernels import MATRIX_LAYOUTS, ROW_LAYOUTS, laid
 from tests.layouts.walk import spmv
@@ -113,3 +113,15 @@ def test_any_block_size(matrix, height, width):
     x = batteries.vector(matrix.shape[1])
     np.testing.assert_array_equal(spmv(made, x), matrix @ x)
     check(made.blocks())
+
+
+@given(sparse_matrices(), st.integers(1, 5), st.integers(1, 12), st.data())
+def test_any_slices_in_any_order(matrix, height, sigma, data):
+    made = sell(matrix, slice_height=height, sigma=sigma, validate=True)
+    x = batteries.vector(matrix.shape[1])
+    np.testing.assert_array_equal(spmv(made, x), matrix @ x)
+    np.testing.assert_array_equal(made.tocsr().indices, matrix.indices)
+    start = data.draw(st.integers(0, matrix.shape[0]))
+    part = ell(made, order="F").slice(slice(start, None))
+    check(part)
+    np.testing.assert_array_equal(spmv(part, x), (matrix @ x)[start:])

@@ -36,6 +36,7 @@ from evenly.layouts.entries import check_distinct, check_offsets, check_range
 from evenly.layouts.fields import as_field
 from evenly.layouts.moving import bounds, move
 from evenly.layouts.padded import Padded
+from evenly.layouts.slices import Slices
 
 
 @layout
@@ -211,32 +212,19 @@ def _converted(
     matrix: Any, shape: Any, height: int, sigma: int, max_bytes: int | None, name: str
 ) -> Sell:
     source, device = host_csr(matrix, shape, name)
-    lengths = np.diff(source.indptr).astype(np.int64)
-    count = len(lengths)
-    rows = np.arange(count)
-    if sigma > 1:
-        rows = np.lexsort((-lengths, rows // sigma))  # stable
-    slices = -(-count // height)
-    padded = np.zeros(slices * height, np.int64)
-    padded[:count] = lengths[rows]
-    widths = padded.reshape(slices, height).max(axis=1, initial=0)
-    offsets = np.zeros(slices + 1, np.int64)
-    np.cumsum(widths * height, out=offsets[1:])
-    slots = int(offsets[-1])
+    found = Slices.of(np.diff(source.indptr), height, sigma)
     each = source.indices.itemsize + source.data.itemsize
-    why = f"{slots:,} slots in {slices:,} slices of {height:,} rows"
-    affordable(slots * each, source, max_bytes, name, "sliced ELL", why)
-    place = np.empty(count, np.int64)
-    place[rows] = np.arange(count)
-    place = np.repeat(place, lengths)
-    nth = np.arange(source.nnz) - np.repeat(source.indptr[:-1].astype(np.int64), lengths)
-    at = offsets[place // height] + nth * height + place % height
-    indices = np.full(slots, -1, source.indices.dtype)
-    values = np.zeros(slots, source.data.dtype)
+    why = f"{found.slots:,} slots in slices of {height:,} rows"
+    affordable(found.slots * each, source, max_bytes, name, "sliced ELL", why)
+    at = found.places(source)
+    indices = np.full(found.slots, -1, source.indices.dtype)
+    values = np.zeros(found.slots, source.data.dtype)
     indices[at], values[at] = source.indices, source.data
-    kind = np.int32 if max(slots, count) <= np.iinfo(np.int32).max else np.int64
-    order = rows.astype(kind) if sigma > 1 else None
-    return move(_made((offsets.astype(kind), indices, values), height, source.shape, order), device)
+    kind = np.int32 if max(found.slots, len(found.rows)) <= np.iinfo(np.int32).max else np.int64
+    rows = found.rows.astype(kind) if sigma > 1 else None
+    return move(
+        _made((found.offsets.astype(kind), indices, values), height, source.shape, rows), device
+    )
 
 
 def _made(
