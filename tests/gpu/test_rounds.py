@@ -25,8 +25,8 @@ OF_ROUNDS = [c for c in CASES if c.function.__module__ in FILES]
 @pytest.fixture(params=["device", "host"])
 def decider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     if request.param == "host":
-        monkeypatch.setattr(looping, "have_conditional_nodes", lambda: False)
-    elif not looping.have_conditional_nodes():
+        monkeypatch.setattr(looping, "are_possible", lambda: False)
+    elif not looping.are_possible():
         pytest.skip("needs a driver and a cuda.core with conditional nodes")
     return str(request.param)
 
@@ -136,7 +136,7 @@ def test_from_several_threads(decider: str) -> None:
         np.testing.assert_array_equal(y.get(), 10 * lengths)
 
 
-def test_launches_and_captures_are_refused() -> None:
+def test_launches_are_refused() -> None:
     import cupy
 
     A = ev.csr(rmat(6)).to("cuda")
@@ -145,13 +145,63 @@ def test_launches_and_captures_are_refused() -> None:
     plan(A, 2, y)
     with pytest.raises(ev.InputError, match="without a while around loops over tiles"):
         _ = plan.launches
-    stream = cupy.cuda.Stream(non_blocking=True)
-    with stream, plan.bind(A, 2, y) as call:
-        stream.begin_capture()
-        with pytest.raises(ev.InputError, match="one that is not being captured"):
-            call()
-        stream.end_capture()
-        call()
+
+
+@ev.kernel
+def from_array(F, level, source):
+    level[source[0]] = 0
+    F.push(source[0])
+    depth = 0
+    while len(F) > 0:
+        depth += 1
+        for u in F.tiles():
+            for e in F.atoms(u):
+                v = F.column(e)
+                if ev.atomic_cas(level, v, -1, depth) == -1:
+                    F.push(v)
+
+
+@pytest.mark.parametrize("library", ["cupy", "torch"])
+@pytest.mark.parametrize("schedule", ["thread_mapped", "merge_path", "lrb"])
+def test_a_capture_holds_the_loop(schedule: str, library: str, decider: str) -> None:
+    """The graph searches from the vertex that the array names when it is launched."""
+    cupy = pytest.importorskip("cupy")
+    torch = pytest.importorskip("torch") if library == "torch" else None
+    matrix = rmat(12, per_row=4)
+    F = ev.frontier(ev.csr(matrix).to("cuda"), unique=True)
+    level, source = cupy.full(matrix.shape[0], -1, np.int32), cupy.zeros(1, np.int32)
+    plan = from_array.plan(F, level, source, schedule=schedule)
+    stream = torch.cuda.Stream() if torch else cupy.cuda.Stream(non_blocking=True)
+    with plan.bind(F, level, source, stream=stream) as call:
+        cupy.cuda.Device().synchronize()
+        if decider == "host":
+            if torch is None:
+                stream.begin_capture()
+                with pytest.raises(ev.InputError, match="one that is not being captured"):
+                    call()
+                stream.end_capture()
+            return
+        if torch:
+            there, graph = torch.from_dlpack(level), torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                there.fill_(-1)
+                call()
+                there += 1
+            replay = graph.replay
+        else:
+            with stream:
+                stream.begin_capture()
+                level.fill(-1)
+                call()
+                level.__iadd__(1)
+                captured = stream.end_capture()
+            replay = lambda: captured.launch(stream)  # noqa: E731
+        for start in (0, 5, 77, 0):
+            source.fill(start)
+            cupy.cuda.Device().synchronize()
+            replay()
+            cupy.cuda.Device().synchronize()
+            np.testing.assert_array_equal(level.get(), levels(matrix, start)[0] + 1)
 
 
 def test_tune() -> None:

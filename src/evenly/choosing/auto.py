@@ -9,6 +9,7 @@ from evenly import schedules as s
 from evenly import targets
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
+from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
@@ -35,6 +36,8 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         return for_items(layout, targets.find(target).gpu)[0]
     if _scans(target, task):
         return _for_scans()
+    if _grows(target, layout, task):
+        return _for_frontiers()
     return consider(layout, target, task).schedule
 
 
@@ -53,10 +56,32 @@ def _for_scans() -> s.Schedule:
     return s.NonzeroSplit(block, items)
 
 
+def _grows(target: str, layout: LayoutInstance | None, task: Task) -> bool:
+    """Whether the layout is a frontier whose tiles blocks may share.
+
+    Its tiles come in no order, and few or many at a time, whatever its base's tiles are like. So only equal shares of
+    tiles and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.
+    """
+    return (
+        layout is not None
+        and growing(type(layout)) is not None
+        and targets.find(target).gpu
+        and fits(_for_frontiers(), task)
+        and not task.whole_tiles
+    )
+
+
+def _for_frontiers() -> s.Schedule:
+    block, items = numbers()["frontiers"]
+    return s.MergePath(block, items)
+
+
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if _scans(target, task):
         return Choice(_for_scans(), "the kernel scans over atoms", st, ())
+    if _grows(target, layout, task):
+        return Choice(_for_frontiers(), "the tiles of a frontier come in no order", st, ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)

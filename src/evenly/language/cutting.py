@@ -137,6 +137,7 @@ class _Cutter:
     past: list[ir.Stmt] = field(default_factory=list)  # kernel-level, can be computed again
     written: set[ir.Array] = field(default_factory=set)
     repeats: list[Repeat] = field(default_factory=list)
+    heads: dict[ir.Array, ir.Block] = field(default_factory=dict)  # by the condition of their loop
 
     def run(self) -> Phases:
         self.written = written_arrays(self.program)
@@ -180,20 +181,38 @@ class _Cutter:
     def rounds(self, loop: ir.Rounds, before: ir.Block, later: set[ir.Var]) -> None:
         """Take a while around loops over tiles. What a round leaves to the next, or to what follows, is kept.
 
-        It is tested before the first round, together with the statements `before` it, and at the end of each.
+        It is tested before the first round, together with the statements `before` it, and at the end of each. If there
+        is another round, the statements at its head run there, too, so that all of it is one launch.
         """
+        head, body = _headed(loop.steps)
         changed = _set_in(loop.steps) & walk.variables_set((*self.past, *before))
         carried = sorted(changed & (later | _read_in((loop,))), key=lambda v: v.name)
         stores, loads = self.spill(carried, (ir.Const(0, POS),), "one")
         condition = self.array(loop.condition, "one")
         test = ir.Store(condition, (ir.Const(0, POS),), loop.condition)
         end = (*stores, *loop.test, test)
-        self.scalars(ir.Scalars((*before, *end)), (later | _read_in(loop.steps)) - set(carried))
+        kept, restored = self.kept_of_head(
+            [*self.past, *before, *end, *loads], head, _read_in(body)
+        )
+        self.heads[condition] = self.under(loop.condition, (*head, *kept))
+        read = (later | _read_in(loop.steps)) - set(carried) - walk.variables_set(head)
+        self.scalars(ir.Scalars((*before, *end)), read)
         past, first = [*self.past, *loads], len(self.phases)
-        self.past = list(past)
-        self.steps(_followed(loop.steps, end), set())
+        self.past = [*past, *head, *restored]
+        self.steps(_followed(body, end), set())
         self.past = past
         self.repeats.append(Repeat(first, len(self.phases), condition))
+
+    def kept_of_head(
+        self, past: list[ir.Stmt], head: ir.Block, later: set[ir.Var]
+    ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
+        """Return stores of what the head of a round computes once and the round reads, and the loads of it."""
+        hard = tainted((*past, *head), self.written, set()) & walk.variables_set(head) & later
+        return self.spill(sorted(hard, key=lambda v: v.name), (ir.Const(0, POS),), "one")
+
+    @staticmethod
+    def under(condition: ir.Var, head: ir.Block) -> ir.Block:
+        return (ir.If(condition, head),) if has_effects(head) else ()
 
     def scalars(self, step: ir.Scalars, later: set[ir.Var]) -> None:
         """Take kernel-level statements. They run once if they have effects or cannot be computed again.
@@ -209,9 +228,12 @@ class _Cutter:
             self.past.extend(step.body)
             return
         spills, loads = self.spill(sorted(hard, key=lambda v: v.name), (ir.Const(0, POS),), "one")
-        body, given = needed((*step.body, *spills), set(), effects=True)
+        stored = (s.array for s in step.body if isinstance(s, ir.Store))
+        decides = next((a for a in stored if a in self.heads), None)
+        head = self.heads[decides] if decides else ()
+        body, given = needed((*step.body, *spills, *head), set(), effects=True)
         before, _ = needed(tuple(self.past), given, effects=False)
-        self.phases.append(Once((*before, *body)))
+        self.phases.append(Once((*before, *body), decides))
         self.past.extend(step.body)
         self.past.extend(loads)
 
@@ -299,6 +321,14 @@ def _set_in(steps: tuple[ir.Step, ...]) -> set[ir.Var]:
         else:
             found |= walk.variables_set(piece.body)
     return found
+
+
+def _headed(steps: tuple[ir.Step, ...]) -> tuple[ir.Block, tuple[ir.Step, ...]]:
+    """Return the statements before the first loop over tiles of a round, and the steps after them."""
+    first, *rest = steps
+    if isinstance(first, ir.Scalars) and rest and isinstance(rest[0], ir.TileLoop):
+        return first.body, tuple(rest)
+    return (), steps
 
 
 def _followed(steps: tuple[ir.Step, ...], block: ir.Block) -> tuple[ir.Step, ...]:

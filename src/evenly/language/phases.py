@@ -86,9 +86,13 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Once:
-    """Statements outside all loops over tiles: one thread runs them."""
+    """Statements outside all loops over tiles: one thread runs them.
+
+    decides: the condition that they set, whose loop comes next or begins again.
+    """
 
     body: ir.Block
+    decides: ir.Array | None = None
 
 
 Phase = Owned | Split | Once
@@ -131,6 +135,16 @@ class Phases:
     def order(self, holds: Callable[[ir.Array], bool]) -> Iterator[int]:
         """Yield the number of each phase when its turn comes. holds: reads a condition, as the last phase left it."""
         return _order(self.nested, holds)
+
+    def running(self, number: int) -> ir.Array | None:
+        """Return the condition of the loop around a phase; None if there is none, or if loops are in that one, too."""
+        around = [r for r in self.repeats if r.first <= number < r.last]
+        if not around:
+            return None
+        inner = min(around, key=lambda r: r.last - r.first)
+        within = (r for r in self.repeats if r is not inner)
+        holds = any(inner.first <= r.first and r.last <= inner.last for r in within)
+        return None if holds else inner.condition
 
     def changes_counts(self, phase: Phase) -> bool:
         """Whether the program itself changes how many tiles the phase walks: those of a frontier."""

@@ -301,8 +301,8 @@ MEETING = [  # blocks that meet
 ]  # fmt: skip
 DYNAMIC = [  # whoever is free
     Mutant("dynamic.cuh", "if (which < count) return true;", "<", "<=", dynamic_3, "race"),
-    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "- 1", "- 2", chunks_by_warp, "race"),
-    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", "atomic_store(taken, 0LL)", "*taken = 0", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", "- 1", "- 2", chunks_by_warp, "race"),
+    Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", "atomic_store(taken, 0LL)", "*taken = 0", chunks_by_warp, "race"),
     Mutant("dynamic.cuh", "tile(mine, own < end ? own : end - 1, own < end);", ", own < end)", ", true)", chunks_by_warp, "race"),
     Mutant("dynamic.cuh", "for (pos own = begin + mine.in_warp_rank(); own < end; own += groups) tile(mine, own, true);", "<", "<=", chunks_by_group, "bounds"),
     Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", *GONE, dynamic_3, "uninitialised"),
@@ -340,7 +340,7 @@ MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
     Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
 ]  # fmt: skip
 BY_RESULT = [
-    Mutant("dynamic.cuh", "if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
+    Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
     Mutant("split.cuh", "*head = part;", *GONE, meeting, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
     Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),

@@ -24,7 +24,7 @@ from evenly.targets.workspace import Rooms
 from .compile import cubin, require
 from .graph import graphed
 from .loading import load
-from .looping import Looping, graph_with_loops
+from .looping import Looping, nodes_of
 from .measuring import Measuring, measured
 from .memory import DeviceMemory
 from .place import device_at, gpu_of
@@ -171,10 +171,9 @@ class CudaExecutable(Executable):
         if not phases.repeats:
             return prepared
         assert scratch is not None
-        turns = [step.turn for step in run.steps]
         at = {r.condition: run.scratch.pieces[r.condition.path].offset for r in phases.repeats}
-        graph = graph_with_loops(launches, turns, phases, device, scratch.handle, at)
-        return Looping(prepared, turns, phases, stream, scratch, at, graph)
+        nodes = nodes_of(run.steps, launches, prepared, phases)
+        return Looping(prepared, nodes, phases, stream, scratch, at)
 
     def launched(
         self,

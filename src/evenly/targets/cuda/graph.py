@@ -32,7 +32,7 @@ class GraphedLaunches:
         self._start = driver.cuGraphLaunch
         self._status = driver.cuStreamIsCapturing if may_be_captured(int(self._stream)) else None
         # At exit the context may already be destroyed, and the graph with it.
-        weakref.finalize(self, _destroy, graph).atexit = False
+        weakref.finalize(self, destroy, graph).atexit = False
 
     def __call__(self) -> None:
         prepared = self._prepared
@@ -61,18 +61,17 @@ def _graph_of(items: list[tuple[Any, ...]]) -> Any:
         if error:
             return None
         made = None
-        if _add(items, graph):
+        if add_kernels(items, graph, []) is not None:
             error, made = driver.cuGraphInstantiate(graph, 0)
             made = None if error else made
         driver.cuGraphDestroy(graph)
     return made
 
 
-def _add(items: list[tuple[Any, ...]], graph: Any) -> bool:
-    """Add the launches to a graph, in sequence. Return whether all could be added."""
+def add_kernels(items: list[tuple[Any, ...]], graph: Any, before: list[Any]) -> list[Any] | None:
+    """Add the launches to a graph, in sequence, after the nodes `before`. Return the last node; None: an error."""
     from cuda.bindings import driver
 
-    before: list[Any] = []
     for function, *sizes, shared, _, arguments, extra in items:
         node = driver.CUDA_KERNEL_NODE_PARAMS()
         node.kern = driver.CUkernel(int(function))
@@ -81,9 +80,9 @@ def _add(items: list[tuple[Any, ...]], graph: Any) -> bool:
         node.sharedMemBytes, node.kernelParams, node.extra = shared, arguments, extra
         error, last = driver.cuGraphAddKernelNode(graph, before or None, len(before), node)
         if error:
-            return False
+            return None
         before = [last]
-    return True
+    return before
 
 
 @functools.cache
@@ -95,7 +94,7 @@ def are_quicker() -> bool:
     return not error and version >= CONSTANT_TIME
 
 
-def _destroy(handle: Any) -> None:
+def destroy(handle: Any) -> None:
     from cuda.bindings import driver
 
     with outside_captures():

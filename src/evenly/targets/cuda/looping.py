@@ -1,42 +1,30 @@
 """Launches of which some are repeated while a condition in device memory holds: a while around loops over tiles.
 
-They become one CUDA graph, in which each such loop is a conditional node (CUDA 12.4 and newer): the device decides
-whether there is another round. With an older driver or an older cuda.core, the host reads the condition before each
-round. The results are the same.
+They become one CUDA graph, in which each such loop is a conditional node (conditional.py): the device decides whether
+there is another round. If the stream is being captured, these nodes become part of the captured graph. With an older
+driver, the host reads the condition before each round. The results are the same.
 """
 
 from __future__ import annotations
 
-import functools
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenly.errors import InputError
+from evenly.errors import InputError, InternalError
 from evenly.interop.context import make_current
 from evenly.language import ir
-from evenly.language.phases import Loop, Phases
+from evenly.language.phases import Once, Phases
+from evenly.targets.gpu.launching import Step
 
-from .capture import may_be_captured, outside_captures
-from .compile import cubin, require
-from .loading import load
+from .capture import may_be_captured
+from .conditional import Node, are_possible, capture, graph_of
+from .graph import destroy
 from .memory import DeviceMemory
 from .prepared import Prepared
 
 if TYPE_CHECKING:
     from .executable import Launch
-
-CONDITIONAL_NODES = (
-    12_040  # the first version of the driver that has conditional nodes of the kind "while"
-)
-NAME = "set_condition"
-SOURCE = f"""\
-extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(
-    cudaGraphConditionalHandle handle, unsigned int value);
-
-EV_KERNEL(1) {NAME}(cudaGraphConditionalHandle handle, const bool* condition) {{
-  cudaGraphSetConditional(handle, condition[0] ? 1 : 0);
-}}
-"""
 
 Places = Mapping[
     ir.Array, int
@@ -46,29 +34,29 @@ Places = Mapping[
 class Looping:
     """Prepared launches, some of them in loops. Calling the object launches them; several threads may call it.
 
-    turns: for each launch, the number of the phase with which it is launched. scratch: the memory of the conditions.
-    graph: all of it as a CUDA graph; None: the host reads the conditions.
+    nodes: the launches, by the number of the phase with which each is launched. scratch: the memory of the conditions.
     """
 
     def __init__(
         self,
         prepared: Prepared,
-        turns: Sequence[int],
+        nodes: Mapping[int, Sequence[Node]],
         phases: Phases,
         stream: Any,
         scratch: DeviceMemory,
         places: Places,
-        graph: Any,
     ) -> None:
         from cuda.bindings import driver
 
         self._prepared, self._phases, self._stream = prepared, phases, stream
-        self._scratch, self._places, self._graph = scratch, places, graph
-        self._items: dict[int, list[Any]] = {}
-        for turn, item in zip(turns, prepared.items, strict=True):
-            self._items.setdefault(turn, []).append(item)
+        self._scratch, self._places, self._nodes = scratch, places, nodes
         watched = may_be_captured(int(prepared.stream))
         self._status = driver.cuStreamIsCapturing if watched else None
+        self._start, self._graph = driver.cuGraphLaunch, None
+        if are_possible():
+            self._graph = graph_of(nodes, phases.nested)
+            # At exit the context may already be destroyed, and the graph with it.
+            weakref.finalize(self, destroy, self._graph).atexit = False
 
     @property
     def on_device(self) -> bool:
@@ -78,82 +66,46 @@ class Looping:
     def __call__(self) -> None:
         prepared = self._prepared
         make_current(prepared.device)  # a thread's first call may find no context
-        if self._status is not None and any(self._status(prepared.stream)):
+        captured = self._status is not None and any(self._status(prepared.stream))
+        with prepared.turn:
+            if captured:
+                self._capture()
+            elif self._graph is None:
+                self._round_by_round()
+            else:
+                (error,) = self._start(self._graph, prepared.stream)
+                if error:
+                    raise InternalError(f"a graph could not be launched: {error.name}")
+
+    def _capture(self) -> None:
+        if self._graph is None:
             raise InputError(
                 "stream",
                 expected="one that is not being captured, for a kernel with a while around loops over tiles",
                 given="one that is",
-                hint="launch it before or after the graph: its rounds are not known when it is captured",
+                hint="launch it before or after the graph: loops in graphs need a driver of CUDA 12.4 or newer",
             )
-        with prepared.turn:
-            if self._graph is None:
-                self._round_by_round()
-            else:
-                self._graph.launch(self._stream)
+        capture(self._prepared.stream, self._nodes, self._phases.nested)
 
     def _round_by_round(self) -> None:
         """Launch what the phases' order says. Ctrl-C ends it between two rounds."""
         for number in self._phases.order(self._holds):
-            self._prepared.launch(self._items.get(number, []))
+            self._prepared.launch([node.item for node in self._nodes.get(number, ())])
 
     def _holds(self, condition: ir.Array) -> bool:
         self._stream.sync()
         return self._scratch.read(1, self._places[condition]) != b"\0"
 
 
-def graph_with_loops(
-    launches: Sequence[Launch],
-    turns: Sequence[int],
-    phases: Phases,
-    device: Any,
-    scratch: int,
-    places: Places,
-) -> Any:
-    """Make a graph of launches in sequence, with conditional nodes. None: the driver or cuda.core has none.
-
-    turns, places: as for `Looping`. scratch: the address of the scratch memory.
-    """
-    if not have_conditional_nodes():
-        return None
-    core = require()
-    setter, once = _setter(device.device_id)[0], core.LaunchConfig(grid=1, block=1)
-
-    def add(builder: Any, parts: Sequence[int | Loop]) -> None:
-        for part in parts:
-            if isinstance(part, Loop):
-                add_loop(builder, part)
-                continue
-            for turn, item in zip(turns, launches, strict=True):
-                if turn == part:
-                    core.launch(builder, item.config, item.kernel, *item.arguments)
-
-    def add_loop(builder: Any, loop: Loop) -> None:
-        condition, at = builder.create_condition(), scratch + places[loop.condition]
-        core.launch(builder, once, setter, condition, at)
-        body = builder.while_loop(condition).begin_building()
-        add(body, loop.body)
-        core.launch(body, once, setter, condition, at)
-        body.end_building()
-
-    with outside_captures():
-        builder = device.create_graph_builder().begin_building()
-        add(builder, phases.nested)
-        return builder.end_building().complete()
-
-
-@functools.cache
-def have_conditional_nodes() -> bool:
-    """Whether this driver, and this cuda.core, can make a graph with loops."""
-    from cuda.bindings import driver
-
-    error, version = driver.cuDriverGetVersion()
-    builder = getattr(getattr(require(), "graph", None), "GraphBuilder", None)
-    return not error and version >= CONDITIONAL_NODES and hasattr(builder, "create_condition")
-
-
-@functools.cache
-def _setter(device_id: int) -> tuple[Any, Any]:
-    """Return the kernel that sets a graph's condition, on this device, and its module, which has to stay alive."""
-    device = require().Device(device_id)
-    cc = device.compute_capability
-    return load(cubin(SOURCE, NAME, f"sm_{cc.major}{cc.minor}"), NAME, device)
+def nodes_of(
+    steps: Sequence[Step], launches: Sequence[Launch], prepared: Prepared, phases: Phases
+) -> dict[int, list[Node]]:
+    """Return the launches of a run, by the number of the phase with which each is launched."""
+    nodes: dict[int, list[Node]] = {}
+    for step, launch, item in zip(steps, launches, prepared.items, strict=True):
+        kinds = [p.kind for p in step.kernel.parameters]
+        handle = kinds.index("handle") if "handle" in kinds else -1
+        phase = phases.phases[step.number]
+        decides = phase.decides if isinstance(phase, Once) else None
+        nodes.setdefault(step.turn, []).append(Node(item, launch.arguments, handle, decides))
+    return nodes

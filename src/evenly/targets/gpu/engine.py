@@ -46,7 +46,7 @@ class Engine:
         raise NotImplementedError
 
     def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
-        """Return the number of blocks of the main kernel."""
+        """Return the number of blocks of the main kernel, where the host knows the counts of the layout."""
         return launch_of(schedule, sizes)[0]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:

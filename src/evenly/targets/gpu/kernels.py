@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from evenly.language.phases import Phases
 from evenly.schedules.contract import check_block
 
@@ -15,6 +17,8 @@ def emit(phases: Phases, unit: Unit) -> tuple[PhaseCode, ...]:
     schedule = unit.schedule
     check_block(type(schedule).__name__, schedule.block)
     return tuple(
-        engine_for(phase, schedule).emit(unit, phase, f"{unit.name}_{number}")
+        engine_for(phase, schedule).emit(
+            replace(unit, running=phases.running(number)), phase, f"{unit.name}_{number}"
+        )
         for number, phase in enumerate(phases.phases)
     )

@@ -255,6 +255,8 @@ class Program:
                 return _address(step.sizing.buffer(p.name), step, pieces, at)
             case "blocks":
                 return np.int32(step.sizing.counts[p.name])
+            case "handle":
+                return np.uint64(0)
         return scalar(binding.scalar(p.path), p.type, self.wide)
 
 

@@ -6,12 +6,13 @@
 //       chunks.keep<Totals>(grid, partials);                  // if tiles contribute to totals of the whole grid
 //     }
 //
-// A taker is a warp or, if G > 32, a group of several warps. There is one atomic for each chunk, and no barrier of the
-// block.
+// A taker is a warp or, if G > 32, a group of several warps. It begins with the chunk of its own number, if there is
+// one, and draws the others: where there are fewer chunks than takers, the rest of these wait for no atomic. There is
+// one atomic for each chunk, and no barrier of the block.
 //
-// *taken is zero between launches, as cells are (meet.cuh), without a kernel that clears it. A taker stops at the first
-// number that is no chunk, so a launch draws exactly chunks + takers numbers. The taker that draws the last one resets
-// the counter.
+// *taken is zero between launches, as cells are (meet.cuh), without a kernel that clears it. A taker that had a chunk
+// stops at the first number that is none. So a launch draws one number for each such taker, and one for each chunk
+// beyond the takers. The taker that draws the last one resets the counter.
 //
 // Totals: there is a partial result for each chunk, not for each block. So it does not matter which taker took a chunk,
 // and every run gives the same bits.
@@ -35,9 +36,15 @@ template <class pos, int G, int T, int C, bool Converged> struct chunks {
   // Takes the next chunk; false if there is none. Every thread calls it until it returns false.
   EV_DEVICE bool take() {
     if (!mine.present()) return false;
-    which = draw();
+    const long long total = (long long)takers * block_count();
+    if (which < 0) {
+      which = (long long)takers * block_rank() + (by_warp ? warp_rank() : mine.local());
+      return which < count;
+    }
+    which = total + draw();
     if (which < count) return true;
-    if (leads() && which == count + (long long)takers * block_count() - 1) atomic_store(taken, 0LL);
+    const long long begun = total < count ? total : count, drawn = count - begun;
+    if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);
     return false;
   }
 
@@ -66,7 +73,7 @@ template <class pos, int G, int T, int C, bool Converged> struct chunks {
 private:
   long long* taken;
   pos tiles;
-  long long count, which = 0;  // the number of chunks; the current one
+  long long count, which = -1;  // the number of chunks; the current one
   int turn = 0;                // the half of `drawn` that holds the next number
   const team mine;
 

@@ -35,6 +35,18 @@ EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
 
+// ---- rounds: whether the loop of a CUDA graph goes on, which the host decides if `handle` is 0 ------------------------
+#if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)
+}
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+namespace ev {
+EV_DEVICE void another_round(unsigned long long handle, bool goes_on) {
+  if (handle != 0) cudaGraphSetConditional(handle, goes_on ? 1 : 0);
+}
+#else
+EV_DEVICE void another_round(unsigned long long, bool) {}
+#endif
+
 // ---- indices of local and scratch arrays: a target that checks looks that they are in 0 .. length-1 -----------------
 template <class I> EV_DEVICE I within(I index, int length) { return index; }
 template <class I> EV_DEVICE I within(I index, long long length) { return index; }
@@ -55,6 +67,8 @@ template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int lane, in
 EV_DEVICE unsigned ballot(unsigned mask, bool p) { return __ballot_sync(mask, p); }
 EV_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p); }
 EV_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p); }
+// Lanes that run this together, the own one among them: which ones that are is up to the machine.
+EV_DEVICE unsigned active_lanes() { return __activemask(); }
 
 // ---- bits ----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __popc(m); }

@@ -13,7 +13,8 @@ from .expressions import References, ctype
 class Parameter:
     """One parameter of a kernel.
 
-    kind: "array", "scalar" or "extent", which `path` identifies; or "buffer" or "blocks", which `name` identifies.
+    kind: "array", "scalar" or "extent", which `path` identifies; or "buffer" or "blocks", which `name` identifies; or
+    "handle": that of the condition of a CUDA graph's loop, which the phase decides.
     printed: its name in the kernel, if that is not `name`.
     """
 

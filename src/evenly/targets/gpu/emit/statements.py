@@ -111,9 +111,11 @@ class Writer(Statements[Text]):
         return f"ev::store_contended(&{to}, ({ctype(s.array.dtype)})({value}), {atom});"
 
     def atomic_call(self, s: ir.Atomic) -> str:
-        name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
+        name = "atomic_" + {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
+        if s.op == "add" and s.array.grows:  # all lanes that push to a list add to its one count
+            name = "add_together"
         values = "".join(f", {self.text.expr(e)}" for e in s.operands)
-        return f"ev::atomic_{name}(&{self.text.subscript(s)}{values})"
+        return f"ev::{name}(&{self.text.subscript(s)}{values})"
 
     def assertion(self, s: ir.Assert) -> str:
         return f"if (!({self.text.expr(s.condition)})) ev::assertion_failed({string(s.text)})"

@@ -18,13 +18,18 @@ from .parameters import Parameter, parameters_of, view_lines
 
 @dataclass(frozen=True)
 class Unit:
-    """A program's schedule, its layouts, the arrays that it writes, and whether its positions are wide."""
+    """A program's schedule, its layouts, the arrays that it writes, and whether its positions are wide.
+
+    running: the condition of the loop that a phase is in: its kernels do nothing where that is false, so that several
+    rounds can be launched without a look at it. None: the phase is in no such loop.
+    """
 
     name: str
     schedule: Any
     layouts: dict[ir.Path, LayoutSpec]
     written: frozenset[ir.Path]
     wide: bool
+    running: ir.Array | None = None
 
     def text(self, phase: Phase | None = None, streaming: bool = False) -> Text:
         """Return a printer of expressions for a kernel of a phase; without one, for code that a single thread runs."""
@@ -53,14 +58,19 @@ class Unit:
         views: bool = True,
         min_blocks: int = 0,
         carveout: int = -1,
+        always: bool = False,
     ) -> KernelCode:
         """Emit a kernel.
 
         before: lines that precede it. views: whether it begins with a view of each array.
         min_blocks: the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides.
-        carveout: see KernelCode.
+        carveout: see KernelCode. always: whether it runs even after the last round (see `running`).
         """
         parameters = [*parameters_of(references, self.written), *extra]
+        guard = []
+        if self.running and not always:
+            parameters.append(Parameter("array", "const bool*", self.running.path, name="running"))
+            guard = ["  if (!*running) return;"]
         declared = [p.text for p in parameters]
         shown = view_lines(references, self.written) if views else []
         lines = [
@@ -69,6 +79,7 @@ class Unit:
             *before,
             "",
             f"EV_KERNEL({block}{f', {min_blocks}' if min_blocks else ''}) {name}({_wrapped(declared)}) {{",
+            *guard,
             *shown,
             *body,
             "}",

@@ -55,7 +55,9 @@ class BinsEngine(HandedOutEngine):
         main = made.kernel(name, [sorted_tiles, GIVEN["bin_warps"]])
         return PhaseCode(
             (main, *made.totals.final(unit, name, block)),
-            partial(self.sizing, schedule, made.totals.words, unit.position),
+            partial(
+                self.sizing, schedule, made.totals.words, unit.position, device_counts(phase.layout)
+            ),
             phase.path,
             partition=bins_of(unit, phase, name),
             scratch=made.scratch,
@@ -67,13 +69,18 @@ class BinsEngine(HandedOutEngine):
         schedule: Any,
         grid_words: int,
         position: int,
+        bounded: bool,
         sizes: Sizes,
         lanes: int,
         gpu: Gpu,
     ) -> Sizing:
+        """Compute how a phase is launched. bounded: see OwnedEngine.sizing."""
         tiles = sizes.num_tiles
         blocks = self.blocks(schedule, sizes, gpu) if tiles else 0  # of no tiles nobody makes bins
         counting = min(ceil_div(tiles, COUNT_BLOCK * TILES_A_THREAD), MOST_BLOCKS)
+        if bounded:
+            blocks = min(blocks, gpu.at_once(schedule.block))
+            counting = min(counting, gpu.multiprocessors)
         warps = counting * COUNT_BLOCK // WARP
         listed = min(tiles, sizes.num_atoms)  # tiles that have atoms, at most
         places = BINS + ceil_div(tiles, BINS) + BINS * warps + listed
@@ -119,6 +126,7 @@ def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
     members = struct_members(text.references, unit.written, False)
     struct = ["struct Tiles {", f"  {unit.position_type}", *members, *functions, "};"]
     tiles = f"  const Tiles tiles{{{struct_values(text.references)}}};"
+    kept = not device_counts(layout)
     kernels = tuple(
         unit.kernel(
             f"{name}_{step}",
@@ -129,7 +137,8 @@ def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
             [tiles, f"  ev::{step}(tiles, {given});"],
             [GIVEN[n] for n in given.split(", ")],
             views=False,
+            always=kept,
         )
         for step, block, grid, given in STEPS
     )
-    return PartitionCode(kernels, "tile_bins", kept=not device_counts(layout), needed=True)
+    return PartitionCode(kernels, "tile_bins", kept=kept, needed=True)

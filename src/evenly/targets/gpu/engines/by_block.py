@@ -47,7 +47,7 @@ class BlockEngine(SplitEngine):
         ]
         first = Parameter("buffer", "pos*", name="first_tile")
         count = Parameter("blocks", "int", name="main")
-        kernel = made.following("partition", body, [first, count])
+        kernel = made.following("partition", body, [first, count], always=True)
         return PartitionCode((kernel,), first.name, kept=not device_counts(made.phase.layout))
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:

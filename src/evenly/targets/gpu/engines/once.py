@@ -7,10 +7,14 @@ from evenly.language.phases import Once
 from evenly.schedules.contract import Sizes
 
 from ..emit.code import PhaseCode
+from ..emit.parameters import Parameter
 from ..emit.statements import Writer
 from ..emit.unit import Unit
 from ..engine import Engine
 from ..sizing import ONE, Sizing
+
+# The handle of the CUDA graph's condition; 0: the host reads the condition.
+ROUNDS = Parameter("handle", "unsigned long long", name="rounds")
 
 
 class OnceEngine(Engine):
@@ -19,9 +23,16 @@ class OnceEngine(Engine):
     def emit(self, unit: Unit, phase: Once, name: str) -> PhaseCode:
         text = unit.text(phase)
         writer = Writer(text)
-        with writer.compound("if (ev::thread_rank() == 0)"):
+        going = f" && {text.array(unit.running)}[0]" if unit.running else ""
+        decides: list[Parameter] = []
+        with writer.compound(f"if (ev::thread_rank() == 0{going})"):
             writer.block(phase.body)
-        kernel = unit.kernel(name, WARP, "one", text.references, [], writer.lines, [])
+            if phase.decides:
+                condition = f"{text.array(phase.decides)}[0]"
+                writer.line(f"ev::another_round({ROUNDS.name}, {condition});")
+                decides = [ROUNDS]
+        given = text.references, [], writer.lines, decides
+        kernel = unit.kernel(name, WARP, "one", *given, always=True)
         return PhaseCode((kernel,), one_block)
 
 

@@ -71,12 +71,20 @@ class OwnedEngine(Engine):
             min_blocks=writer.min_blocks(schedule.block),
         )
         kernels = (kernel, *totals.final(unit, name, schedule.block))
-        sizing = partial(self.sizing, schedule, totals.words)
+        sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))
         launched = kernels, sizing, phase.path
         return PhaseCode(*launched, items=items, scratch=scratch, teams=(size,))
 
-    def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
+    def sizing(
+        self, schedule: Any, grid_words: int, bounded: bool, sizes: Sizes, lanes: int, gpu: Gpu
+    ) -> Sizing:
+        """Compute how a phase is launched. bounded: by what a GPU runs at once, since only the device knows the counts.
+
+        Of the blocks for as many tiles as there may be, most would find none.
+        """
         blocks = self.blocks(schedule, sizes, gpu)
+        if bounded:
+            blocks = min(blocks, gpu.at_once(schedule.block))
         grids = {"tiles": (blocks, 1), "one": ONE}
         return Sizing(grids, {"all_lanes": blocks}, partials(blocks, grid_words))
 

@@ -178,11 +178,13 @@ class SplitKernels:
         body = f"  ev::clear(links, ev::links_of<Phase::Scan>(main_blocks){lanes});"
         return self.following("clear", [body], [LINKS, Parameter("blocks", "int", name="main")])
 
-    def following(self, what: str, body: list[str], extra: list[Parameter]) -> KernelCode:
+    def following(
+        self, what: str, body: list[str], extra: list[Parameter], always: bool = False
+    ) -> KernelCode:
         """Emit a kernel besides the main one, with a grid of its own."""
         return self.unit.kernel(
             f"{self.name}_{what}", FINISH_BLOCK, what, self.text.references, self.source,
-            body, extra, views=False,
+            body, extra, views=False, always=always,
         )  # fmt: skip
 
     # ---- parts -----------------------------------------------------------------------------------

@@ -67,6 +67,8 @@ EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mas
 EV_DEVICE void fence_block() { ev_sim_fence(0); }
 EV_DEVICE void fence_device() { ev_sim_fence(1); }
 
+EV_DEVICE void another_round(unsigned long long, bool) {}  // the host decides
+
 // ---- shuffles and votes ---------------------------------------------------------------------------------------------
 // The source lane. If that is outside the segment of `width` lanes, it is the calling lane, as on the GPU.
 template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32, EV_SITE) {
@@ -85,6 +87,7 @@ EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_s
 EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) == mask; }
 EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
 #undef EV_SITE
+EV_DEVICE unsigned active_lanes() { return 1u << lane_rank(); }
 
 // ---- bits -----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __builtin_popcount(m); }
