@@ -31,8 +31,8 @@ class OnceEngine(Engine):
                 condition = f"{text.array(phase.decides)}[0]"
                 writer.line(f"ev::another_round({ROUNDS.name}, {condition});")
                 decides = [ROUNDS]
-        given = text.references, [], writer.lines, decides
-        kernel = unit.kernel(name, WARP, "one", *given, always=True)
+        given = name, WARP, "one", text.references
+        kernel = unit.kernel(*given, [], writer.lines, decides, always=True)
         return PhaseCode((kernel,), one_block)
 
 
