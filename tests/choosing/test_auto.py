@@ -464,6 +464,15 @@ def test_offsets_of_others_tell_nothing() -> None:
     assert statistics(ev.bcsr(rmat(10).tobsr((4, 2)))).greatest == 0
 
 
+def test_a_frontier_gets_equal_shares_of_tiles_and_atoms_whatever_its_base_is_like() -> None:
+    for base in equal_tiles(4_000_000, 5), ev.csr(rmat(8)):
+        F = ev.frontier(base)
+        assert chosen(F) == ev.MergePath(*numbers()["frontiers"])
+        assert str(ev.MergePath(*numbers()["frontiers"])) in str(ev.explain(F, target="cuda"))
+        assert not isinstance(chosen(F, whole=True), ev.MergePath)
+        assert chosen(F, "cpu") == chosen(base, "cpu")
+
+
 def test_explain_says_what_calls_without_a_plan_get() -> None:
     sizes = np.zeros(2_000_000, np.int64)
     sizes[::50] = 3
