@@ -432,7 +432,7 @@ LOOPS_ = [
     R("top", "while n > 2:\n    if n > 5:\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
     R("top", "while n > 2:\n    for i in range(3):\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
     R("top", "for i in range(3):\n    while n > 2:\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
-    R("top", "while n > 2:\n    for row in A.tiles():\n        pass\n    if n > 5:\n        «break»", "break in a while around loops over tiles", "make it part of the condition: while going and ..."),
+    R("top", "while n > 2:\n    if n > 5:\n        «break»\n    for row in A.tiles():\n        pass", "break in a while around loops over tiles", "break after the round's last loop over tiles, or make it part of the condition: while going and ..."),
     R("top", "while n > 2:\n    if n > 5:\n        «continue»\n    for row in A.tiles():\n        pass", "continue in a while around loops over tiles", "each round runs all of its loops over tiles: test inside them"),
     R("top", "while n > 2:\n    q = 1\n    for row in A.tiles():\n        pass\nz[0] = «q»", "q has no value if the loop does not run", "assign it before the loop"),
     R("top", "for row in «A.tiles(3)»:\n    pass", "tiles() takes no argument, got 1"),

@@ -86,7 +86,9 @@ def _keep_if(
     b, live_b = needed(otherwise, live, effects, leaving, passes)
     if not a and not b:
         return None
-    live |= live_a | live_b | walk.variables((s.condition,))
+    before = live_a | live_b | walk.variables((s.condition,))
+    live.clear()  # what both branches set is not among it
+    live.update(before)
     return replace(s, then=a, otherwise=b)
 
 

@@ -221,14 +221,26 @@ def assigned(body: tuple[Stmt, ...]) -> dict[str, Location]:
 
 def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """Return the block with each `continue` of its own level turned into an if around the rest."""
+    return _without(body, Continue, ())
+
+
+def without_break(body: tuple[Stmt, ...], instead: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """Return the block with each `break` of its own level turned into `instead`, and an if around the rest."""
+    return _without(body, Break, instead)
+
+
+def _without(
+    body: tuple[Stmt, ...], kind: type[Stmt], instead: tuple[Stmt, ...]
+) -> tuple[Stmt, ...]:
     out: list[Stmt] = []
     for i, statement in enumerate(body):
-        if isinstance(statement, Continue):
+        if isinstance(statement, kind):
+            out.extend(instead)
             break
-        if isinstance(statement, If) and _continues(statement):
+        if isinstance(statement, If) and holds(statement, kind):
             rest = body[i + 1 :]
             then, otherwise = (
-                without_continue(b + rest) for b in (statement.then, statement.otherwise)
+                _without(b + rest, kind, instead) for b in (statement.then, statement.otherwise)
             )
             out.append(If(statement.at, statement.condition, then, otherwise, last=True))
             break
@@ -236,11 +248,12 @@ def without_continue(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     return tuple(out)
 
 
-def _continues(statement: Stmt) -> bool:
-    if isinstance(statement, Continue):
+def holds(statement: Stmt, kind: type[Stmt]) -> bool:
+    """Whether a statement is of a kind, or is an if around such a one."""
+    if isinstance(statement, kind):
         return True
     return isinstance(statement, If) and any(
-        _continues(inner) for b in blocks(statement) for inner in b
+        holds(inner, kind) for b in blocks(statement) for inner in b
     )
 
 

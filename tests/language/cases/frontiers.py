@@ -152,3 +152,36 @@ def nothing_is_pushed(F, y, n):
     for u in F.tiles():
         y[u] = 1
     n[0] = len(F) + F.num_tiles + F.num_atoms
+
+
+@case(
+    F=ev.frontier(GRAPH), level=out("int32", [0, 1, 1, 2, -1, -1, -1], -1), n=out("int32", [2, 1])
+)
+def at_most_so_many_levels(F, level, n):
+    level[0] = 0
+    F.push(0)
+    depth = 0
+    while len(F) > 0 and depth < 2:
+        depth += 1
+        for u in F.tiles():
+            for e in F.atoms(u):
+                if ev.atomic_cas(level, F.column(e), -1, depth) == -1:
+                    F.push(F.column(e))
+    n[0] = depth
+    n[1] = len(F)
+
+
+@case(F=ev.frontier(GRAPH), level=out("int32", [0, 1, 1, 2, 3, -1, -1], -1), n=out("int32", [4]))
+def until_nothing_is_left(F, level, n):
+    level[0] = 0
+    F.push(0)
+    depth = 0
+    while True:
+        depth += 1
+        for u in F.tiles():
+            for e in F.atoms(u):
+                if ev.atomic_cas(level, F.column(e), -1, depth) == -1:
+                    F.push(F.column(e))
+        if len(F) == 0:
+            break
+    n[0] = depth

@@ -175,3 +175,97 @@ def a_serial_while_beside_it(A, limit, y):
                 if j > 2:
                     break
             y[row] += j - 2
+
+
+@case(A=rows([1], [2], [4]), y=out("int32", [3, 3, 3]), n=out("int32", [3, 4]))
+def at_most_so_many_rounds(A, y, n):
+    changed = True
+    rounds = 0
+    while changed and rounds < 3:
+        rounds += 1
+        changed = False
+        for row in A.tiles():
+            y[row] += 1
+            changed = changed or y[row] < 9
+    n[0] = rounds
+    turn = 0
+    while turn < 4 and (changed or turn < 9):
+        turn += 1
+        for row in A.tiles():
+            changed = changed or row > 5
+    n[1] = turn
+
+
+@case(
+    A=rows([1, 2], [], [3]),
+    flag=out("int32", [3], 0),
+    y=out("float32", [9, 0, 9]),
+    n=out("float64", [3, 7.5, 2]),
+)
+def a_break_after_the_loops_of_a_round(A, flag, y, n):
+    left, step, odd = 5, 0, 0
+    more = 1
+    while True:
+        step += 1
+        for row in A.tiles():
+            y[row] += sum(A.value(k) for k in A.atoms(row))
+        if step == 3:
+            left = left * 1.5
+            if step > 2 or left > 100:
+                break
+            more = 2
+        else:
+            odd += 1
+        if step > 100:
+            odd = 100
+            break
+        more = more + 1
+    for row in A.tiles():
+        if row == 0:
+            ev.atomic_max(flag, 0, step)
+    n[0] = more
+    n[1] = left
+    n[2] = odd
+
+
+@case(A=rows([1], [2], [4]), flag=out("int32", [5], 0), y=out("int32", [2, 2, 2]))
+def no_condition_is_tested_after_a_break(A, flag, y):
+    """In the condition an atomic counts how often it is tested."""
+    n = 0
+    while ev.atomic_add(flag, 0, 2) < 100:
+        n += 1
+        for row in A.tiles():
+            y[row] += 1
+        if n == 2:
+            flag[0] += 1
+            break
+
+
+@case(A=rows([1], [2], [4]), y=out("int32", [4, 4, 4]), n=out("int32", [4, 2, 3]))
+def breaks_and_continues_of_nested_rounds(A, y, n):
+    outer, inner, skipped = 0, 0, 0
+    while outer < 10:
+        inner = 0
+        while inner < 10:
+            inner += 1
+            for row in A.tiles():
+                y[row] += 1
+            if inner == 2:
+                break
+        outer += 1
+        n[0] += inner
+        if outer == 2:
+            break
+        if n[0] > 0:
+            skipped += 1
+            continue
+        skipped += 100
+    while skipped < 3:
+        skipped += 1
+        for row in A.tiles():
+            y[row] += 0
+        if skipped < 100:
+            continue
+        skipped = 500
+    n[1] = outer
+    n[2] = skipped

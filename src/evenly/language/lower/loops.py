@@ -275,7 +275,7 @@ def leave(cx: Context, node: s.Break | s.Continue) -> None:
         refuse(
             node.at,
             f"{word} in a while around loops over tiles",
-            "make it part of the condition: while going and ..."
+            "break after the round's last loop over tiles, or make it part of the condition: while going and ..."
             if word == "break"
             else "each round runs all of its loops over tiles: test inside them",
         )

@@ -12,6 +12,7 @@ from .. import ir
 from .. import syntax as s
 from ..diagnostics import refuse
 from . import expressions, loops, statements
+from .arithmetic import constant
 from .context import Context, Loop
 
 
@@ -25,9 +26,9 @@ def block(cx: Context, body: tuple[s.Stmt, ...]) -> None:
         cx.top_level = False
 
 
-def walks_tiles(node: s.While) -> bool:
-    """Whether there is a loop over tiles in the body, nested loops and branches included."""
-    for inner in _nested(node):
+def walks_tiles(node: s.Stmt) -> bool:
+    """Whether a statement is a loop over tiles, or has one in it."""
+    for inner in (node, *_nested(node)):
         if isinstance(inner, s.For) and isinstance(inner.iterable, s.Call):
             callee = inner.iterable.function
             if isinstance(callee, s.Attribute) and callee.name == "tiles":
@@ -47,6 +48,7 @@ def lower_rounds(cx: Context, node: s.While) -> None:
             "a while around loops over tiles in a kernel that emits",
             "emit in a kernel of its own, after this one",
         )
+    node, left = _without_jumps(cx, node)
 
     def lower(frame: Loop) -> None:
         with cx.writing() as test:
@@ -58,6 +60,26 @@ def lower_rounds(cx: Context, node: s.While) -> None:
 
     cx.top_level = False
     loops.carry(cx, s.assigned(node.body), lower, node.at, "rounds")
+    cx.env.pop(left, None)
+
+
+def _without_jumps(cx: Context, node: s.While) -> tuple[s.While, str]:
+    """Return the loop without the `break` and `continue` after the last loop over tiles of a round.
+
+    A round that breaks sets a name, which the condition looks at. Return this name, too; "": there is none.
+    """
+    first = 1 + max(i for i, inner in enumerate(node.body) if walks_tiles(inner))
+    end = s.without_continue(node.body[first:])
+    if not any(s.holds(inner, s.Break) for inner in end):
+        return s.While(node.at, node.condition, (*node.body[:first], *end)), ""
+    left = "left"
+    while left in cx.env or left in cx.local or left in cx.captured:
+        left += "_"
+    name, yes, no = s.Name(node.at, left), s.Constant(node.at, True), s.Constant(node.at, False)
+    end = s.without_break(end, (s.Assign(node.at, (name,), yes),))
+    cx.bind(left, constant(False), node.at)
+    condition = s.Conditional(node.condition.at, name, no, node.condition)
+    return s.While(node.at, condition, (*node.body[:first], *end)), left
 
 
 def steps(block: list[Any]) -> tuple[ir.Step, ...]:
