@@ -204,6 +204,29 @@ def test_a_capture_holds_the_loop(schedule: str, library: str, decider: str) -> 
             np.testing.assert_array_equal(level.get(), levels(matrix, start)[0] + 1)
 
 
+@pytest.mark.parametrize("kernel", [breadth_first, everything])
+def test_a_capture_that_may_overflow_is_refused_and_goes_on(kernel: ev.Kernel) -> None:
+    """With rounds, and without."""
+    import cupy
+
+    matrix = rmat(8, per_row=4)
+    A, n = ev.csr(matrix).to("cuda"), matrix.shape[0]
+    level, depths = cupy.full(n, -1, np.int32), cupy.zeros(1, np.int32)
+    F = ev.frontier(A, capacity=matrix.nnz)
+    given = (F, level, 0, depths) if kernel is breadth_first else (F, A, level)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    plan = kernel.plan(*given)
+    with stream, plan.bind(*given) as call:
+        stream.begin_capture()
+        with pytest.raises(ev.InputError, match="frontier: expected one that always has room"):
+            call()
+        depths += 1
+        graph = stream.end_capture()
+        graph.launch(stream)
+        assert int(depths[0]) == 1 and len(F) == 0
+
+
 def test_tune() -> None:
     import cupy
 

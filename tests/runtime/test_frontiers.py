@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.interop.generators import rmat
+from evenly.runtime.frontiers import watched
 from tests.batteries import matrices
 from tests.kernels import SCHEDULES
 
@@ -259,6 +260,37 @@ def test_plans_and_bound_calls() -> None:
         ev.InputError, match="plan.tune: expected a kernel that changes arrays alone"
     ):
         plan.tune(seconds=0.1)
+
+
+def test_a_captured_call_that_may_overflow_is_refused_before_it_runs() -> None:
+    """Nothing could be looked at after it: what its graph leaves out when it is launched would be lost."""
+
+    class Run:
+        captured, times = True, 0
+
+        def __call__(self) -> None:
+            self.times += 1
+
+    A, visits = ev.csr(matrices(np.float32)["one atom"]), np.zeros(8, np.int32)
+    for unique in False, True:
+        F, run = ev.frontier(A, unique=unique), Run()
+        binding = everything.plan(F, A, visits)._binding
+        outputs = [("F", "pushed"), ("visits",)]
+        call = watched(run, binding, outputs)
+        if unique:
+            call()
+            assert run.times == 1
+            continue
+        with pytest.raises(ev.InputError) as caught:
+            call()
+        assert run.times == 0
+        assert str(caught.value) == (
+            "frontier: expected one that always has room, in a call that is captured into a CUDA graph, "
+            "got one that may overflow; hint: ev.frontier(G, unique=True)"
+        )
+        run.captured = False
+        call()
+        assert run.times == 1
 
 
 def test_plans_keep_no_frontier_alive() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.errors import InputError
 from evenly.language import ir
 from evenly.language.members import growing
 
@@ -25,12 +26,22 @@ def watched(
 
 
 class Watched:
-    """Runs, and raises InputError if a frontier overflowed. On a GPU that waits for the device."""
+    """Runs, and raises InputError if a frontier overflowed. On a GPU that waits for the device.
+
+    While a graph is captured nothing can be waited for, and its launches would overflow unseen. So this is refused.
+    """
 
     def __init__(self, run: Callable[[], None], frontiers: list[Any]) -> None:
         self.run, self.frontiers = run, frontiers
 
     def __call__(self) -> None:
+        if getattr(self.run, "captured", False):
+            raise InputError(
+                "frontier",
+                expected="one that always has room, in a call that is captured into a CUDA graph",
+                given="one that may overflow",
+                hint="ev.frontier(G, unique=True)",
+            )
         self.run()
         for reference in self.frontiers:
             if (frontier := reference()) is not None:

@@ -163,7 +163,8 @@ class Executable:
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:
         """Return a function that runs the kernel on these arguments. It may be called many times.
 
-        It does not keep the memory of the arguments alive: the caller has to.
+        It does not keep the memory of the arguments alive: the caller has to. If it can be captured into a CUDA graph,
+        its attribute `captured` says whether a call now would be.
         """
         raise NotImplementedError
 

@@ -219,9 +219,10 @@ def loop(monkeypatch: pytest.MonkeyPatch, handle: int, possible: bool, capturing
     monkeypatch.setattr(
         looping, "capture", lambda stream, *_: launched.append(f"captured {stream}")
     )
-    monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (0, capturing))
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda *_: (launched.append("graph"), (0,))[1])
-    prepared = SimpleNamespace(device=None, stream=handle, turn=threading.Lock(), launch=launched.extend)  # fmt: skip
+    prepared = SimpleNamespace(
+        device=None, stream=handle, turn=threading.Lock(), launch=launched.extend, captured=bool(capturing)
+    )  # fmt: skip
     stream: Any = SimpleNamespace(sync=lambda: None)
     memory: Any = Memory({256: 2, 512: 1})
     nodes = {n: [conditional.Node(letter, (), -1, None)] for n, letter in enumerate("abcdefg")}  # type: ignore[arg-type]

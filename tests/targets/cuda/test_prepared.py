@@ -36,7 +36,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     monkeypatch.setattr(prepared, "make_current", lambda device: None)
     monkeypatch.setattr(graph, "are_quicker", lambda: True)
     monkeypatch.setattr(graph, "_graph_of", lambda items: GRAPH)
-    monkeypatch.setattr(graph, "_destroy", lambda handle: None)
+    monkeypatch.setattr(graph, "destroy", lambda handle: None)
     return notes
 
 
@@ -101,8 +101,10 @@ def test_no_graph_is_launched_while_the_stream_is_captured(
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (error[0], status[0]))
     call = graphed((1,), STREAM)
     call()
+    assert not call.captured
     status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
     call()
+    assert call.captured
     status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
     call()
     error[0] = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT

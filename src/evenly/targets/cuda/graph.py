@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .capture import may_be_captured, outside_captures
+from .capture import outside_captures
 from .prepared import Prepared
 
 CONSTANT_TIME = 12_060  # the first version of the driver for which graphs are faster
@@ -23,22 +23,26 @@ class GraphedLaunches:
     graph cannot be launched into another. They are also launched one by one if the graph cannot be started.
     """
 
-    __slots__ = ("__weakref__", "_graph", "_prepared", "_start", "_status", "_stream")
+    __slots__ = ("__weakref__", "_graph", "_prepared", "_start", "_stream")
 
     def __init__(self, prepared: Prepared, graph: Any) -> None:
         from cuda.bindings import driver
 
         self._prepared, self._graph, self._stream = prepared, graph, prepared.stream
         self._start = driver.cuGraphLaunch
-        self._status = driver.cuStreamIsCapturing if may_be_captured(int(self._stream)) else None
         # At exit the context may already be destroyed, and the graph with it.
         weakref.finalize(self, destroy, graph).atexit = False
+
+    @property
+    def captured(self) -> bool:
+        """Whether the stream is being captured into another graph."""
+        return self._prepared.captured
 
     def __call__(self) -> None:
         prepared = self._prepared
         if not prepared.only_device:
             prepared.device.set_current()
-        if self._status is not None and any(self._status(self._stream)):
+        if prepared.captured:
             prepared()
             return
         (error,) = self._start(self._graph, self._stream)

@@ -17,7 +17,6 @@ from evenly.language import ir
 from evenly.language.phases import Once, Phases
 from evenly.targets.gpu.launching import Step
 
-from .capture import may_be_captured
 from .conditional import Node, are_possible, capture, graph_of
 from .graph import destroy
 from .memory import DeviceMemory
@@ -50,13 +49,16 @@ class Looping:
 
         self._prepared, self._phases, self._stream = prepared, phases, stream
         self._scratch, self._places, self._nodes = scratch, places, nodes
-        watched = may_be_captured(int(prepared.stream))
-        self._status = driver.cuStreamIsCapturing if watched else None
         self._start, self._graph = driver.cuGraphLaunch, None
         if are_possible():
             self._graph = graph_of(nodes, phases.nested)
             # At exit the context may already be destroyed, and the graph with it.
             weakref.finalize(self, destroy, self._graph).atexit = False
+
+    @property
+    def captured(self) -> bool:
+        """Whether the stream is being captured into another graph."""
+        return self._prepared.captured
 
     @property
     def on_device(self) -> bool:
@@ -66,9 +68,8 @@ class Looping:
     def __call__(self) -> None:
         prepared = self._prepared
         make_current(prepared.device)  # a thread's first call may find no context
-        captured = self._status is not None and any(self._status(prepared.stream))
         with prepared.turn:
-            if captured:
+            if prepared.captured:
                 self._capture()
             elif self._graph is None:
                 self._round_by_round()

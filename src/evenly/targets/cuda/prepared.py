@@ -12,6 +12,7 @@ import numpy as np
 from evenly.errors import InternalError
 from evenly.interop.context import make_current
 
+from .capture import may_be_captured
 from .compile import require
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Prepared:
         "_arguments",
         "_kept",
         "_launch",
+        "_status",
         "device",
         "items",
         "only_device",
@@ -44,6 +46,7 @@ class Prepared:
         self.only_device = only_one_device()
         self._launch, self.turn = driver.cuLaunchKernel, turn
         self.device, self.stream = device, driver.CUstream(int(stream.handle))
+        self._status = driver.cuStreamIsCapturing if may_be_captured(int(self.stream)) else None
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
         self.items = [
@@ -67,6 +70,11 @@ class Prepared:
         else:
             with self.turn:
                 self.launch(self.items)
+
+    @property
+    def captured(self) -> bool:
+        """Whether the stream is being captured into a CUDA graph."""
+        return self._status is not None and any(self._status(self.stream))
 
     def launch(self, items: list[tuple[Any, ...]]) -> None:
         """Launch some of `items`, in order. The caller holds `turn`."""
