@@ -235,3 +235,17 @@ def test_tune() -> None:
     plan = steps.plan(A, 2, y)
     tuned = plan.tune(candidates=["thread_mapped", "merge_path"], seconds=2.0, save=False)
     assert len(tuned.tuning.times) == 2
+
+
+def test_tune_searches_with_copies() -> None:
+    import cupy
+
+    matrix = rmat(8)
+    F = ev.frontier(ev.csr(matrix).to("cuda"))
+    level, depths = cupy.full(matrix.shape[0], -1, np.int32), cupy.zeros(1, np.int32)
+    plan = breadth_first.plan(F, level, 0, depths)
+    tuned = plan.tune(candidates=["thread_mapped", "merge_path"], seconds=2.0, save=False)
+    assert len(tuned.tuning.times) == 2 and not tuned.tuning.left_out
+    assert len(F) == 0 and bool((level == -1).all()) and int(depths[0]) == 0
+    tuned(F, level, 0, depths)
+    np.testing.assert_array_equal(level.get(), levels(matrix, 0)[0])

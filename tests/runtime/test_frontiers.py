@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly.interop.generators import rmat
 from evenly.runtime.frontiers import watched
+from evenly.tuning.tune import reads_what_it_writes
 from tests.batteries import matrices
 from tests.kernels import SCHEDULES
 
@@ -256,10 +257,46 @@ def test_plans_and_bound_calls() -> None:
             np.testing.assert_array_equal(level, wanted)
     plan.check()
     assert "merge_path" in str(ev.explain(F)) or str(ev.explain(F))
-    with pytest.raises(
-        ev.InputError, match="plan.tune: expected a kernel that changes arrays alone"
-    ):
-        plan.tune(seconds=0.1)
+
+
+def test_tune_searches_with_copies() -> None:
+    """Of the lists, too: the frontier itself stays as it is, with what waits in it."""
+
+    @ev.kernel
+    def search(F, level, depths):
+        depth = 0
+        while len(F) > 0:
+            depth += 1
+            for u in F.tiles():
+                for e in F.atoms(u):
+                    if ev.atomic_cas(level, F.column(e), -1, depth) == -1:
+                        F.push(F.column(e))
+        depths[0] = depth
+
+    matrix = rmat(6, per_row=4)
+    wanted, depth = levels(matrix, 0)
+    level, depths = np.full(matrix.shape[0], -1, np.int32), np.zeros(1, np.int32)
+    level[0] = 0
+    F = ev.frontier(ev.csr(matrix))
+    F.push(0)
+    plan = search.plan(F, level, depths, target="cpu")
+    tuned = plan.tune(candidates=["thread_mapped", "merge_path"], seconds=0.05, save=False)
+    assert len(tuned.tuning.times) == 2 and not tuned.tuning.left_out
+    assert len(F) == 1 and (level[1:] == -1).all() and depths[0] == 0
+    tuned(F, level, depths)
+    np.testing.assert_array_equal(level, wanted)
+    assert depths[0] == depth and len(F) == 0
+
+
+def test_lists_that_are_only_walked_are_restored_for_each_measurement() -> None:
+    @ev.kernel
+    def walk(F, seen):
+        for u in F.tiles():
+            seen[u] = 1
+
+    F = ev.frontier(ev.csr(matrices(np.float32)["all equal"]))
+    plan = walk.plan(F, np.zeros(300, np.int32), target="cpu")
+    assert reads_what_it_writes(plan._program, ["F", "seen"])
 
 
 def test_a_captured_call_that_may_overflow_is_refused_before_it_runs() -> None:

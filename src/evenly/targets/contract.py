@@ -5,14 +5,15 @@ A target also provides `Copies`, the arguments that `tune` measures on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.errors import InputError
 from evenly.interop.array_view import Device
 from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
+from evenly.layouts.contract import is_layout
 from evenly.schedules.contract import teams_of
 from evenly.schedules.nested import check_loops
 
@@ -53,15 +54,27 @@ class Copies:
     A kernel that reads or updates its outputs would find other values in each run, and might do less work: a search
     that has finished finds nothing more to do. For such a kernel, the copies are restored before each run.
 
+    A frontier that the kernel pushes to is copied with all of its lists.
+
+    originals, copies: arrays by name, those of a frontier F as "F.pushed".
     arguments: the arguments to plan for, by name.
     """
 
     def __init__(self, binding: Binding, outputs: Iterable[str], restored: bool) -> None:
         """outputs: the names of the arguments that are written. restored: whether to restore them before each run."""
-        self.originals = {name: binding.arguments[name] for name in outputs}
+        given = {name: binding.arguments[name] for name in outputs}
+        self.originals = {n: a for name, value in given.items() for n, a in _arrays(name, value)}
         self.restored = restored
         self.copies = self.made(binding)
-        self.arguments = {**binding.arguments, **self.copies}
+        self.arguments = dict(binding.arguments)
+        for name, value in given.items():
+            self.arguments[name] = self._copied(name, value)
+
+    def _copied(self, name: str, value: Any) -> Any:
+        if not is_layout(value):
+            return self.copies[name]
+        arrays = {n.rpartition(".")[2]: self.copies[n] for n, _ in _arrays(name, value)}
+        return replace(value, **arrays)
 
     def made(self, binding: Binding) -> dict[str, Any]:
         """Return a copy of each output, by name."""
@@ -70,6 +83,16 @@ class Copies:
     def clock(self, plan: Any) -> Clock:
         """Return a clock that times calls of `plan`, which was made for `arguments`."""
         raise NotImplementedError
+
+
+def _arrays(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield an argument that is written, or the arrays of one that is a frontier, each with its name."""
+    if not is_layout(value):
+        yield name, value
+        return
+    for field in type(value).__fields__.values():
+        if "array" in field.kind:
+            yield f"{name}.{field.name}", getattr(value, field.name)
 
 
 class Target:
