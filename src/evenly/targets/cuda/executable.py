@@ -112,7 +112,7 @@ class CudaExecutable(Executable):
                 "plan.launches",
                 expected="a kernel without a while around loops over tiles",
                 given="one whose launches are repeated",
-                hint="call the plan, or plan.bind(...): both are one launch",
+                hint="call the plan, or plan.bind(...): each is one launch, also where you capture a graph",
             )
         at = self.place(binding)
         rooms = measured(self, binding, stored or {}, *at)
