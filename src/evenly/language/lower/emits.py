@@ -97,7 +97,8 @@ def _store(cx: Context, out: LayoutValue, node: s.Call, place: ir.Expr) -> None:
             f"one for each type of collect(..., {out.name}=...)",
         )
     for column, value in zip(columns, values, strict=True):
-        cx.emit(ir.Store(column, (place,), statements.convert(column, value, node.at), node.at))
+        stored = statements.convert(column, value, node.at)
+        cx.emit(ir.Store(column, (place,), stored, node.at, alone=True))
 
 
 # ---- passes --------------------------------------------------------------------------------------
