@@ -175,6 +175,20 @@ class Binding:
 
     arguments: dict[str, Any]
     views: dict[tuple[str, ...], ArrayView] = field(default_factory=dict)
+    _specs: dict[str, Spec] = field(default_factory=dict)
+
+    def beside(self, name: str, value: Any) -> Binding:
+        """Return the binding of the same arguments, but for one. What is known of the others is kept."""
+        views = {path: v for path, v in self.views.items() if path[0] != name}
+        specs = {n: spec for n, spec in self._specs.items() if n != name}
+        return Binding(self.arguments | {name: value}, views, specs)
+
+    def specs(self) -> tuple[Spec, ...]:
+        """Return the type of each argument. Raises InputError for types that kernels do not support."""
+        for name, value in self.arguments.items():
+            if name not in self._specs:
+                self._specs[name] = spec_of(value, name)
+        return tuple(self._specs[name] for name in self.arguments)
 
     def value(self, path: tuple[str, ...]) -> Any:
         found = self.arguments[path[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +31,26 @@ class Choice:
 
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
-    """Choose a schedule for a layout on a target."""
+    """Choose a schedule for a layout on a target. The choice is remembered as long as the layout's statistics."""
     if task.items and layout is not None:
         return for_items(layout, targets.find(target).gpu)[0]
     if _scans(target, task):
         return _for_scans()
-    return consider(layout, target, task).schedule
+    if layout is None:
+        return consider(layout, target, task).schedule
+    st = statistics(layout)
+    known = _known.get(layout)
+    if known is None or known[0] is not st:
+        known = _known[layout] = st, {}
+    found = known[1].get((target, task))
+    if found is None:
+        found = known[1][target, task] = consider(layout, target, task).schedule
+    return found
+
+
+_known: weakref.WeakKeyDictionary[
+    LayoutInstance, tuple[Statistics, dict[tuple[str, Task], s.Schedule]]
+] = weakref.WeakKeyDictionary()
 
 
 def _scans(target: str, task: Task) -> bool:

@@ -50,7 +50,7 @@ def _constant(s: ir.Store, phase: Phase) -> bool:
 
 
 def _placed(s: ir.Store) -> bool:
-    """Whether the element is given to one store alone: by an atomic of a frontier's, or by the counts of what is emitted."""
+    """Whether no other store has the element: a frontier's atomic has given it, or the counts of what is emitted."""
     return s.array.grows or s.alone
 
 

@@ -38,7 +38,9 @@ def held(body: ir.Block) -> Held | None:
         stores.setdefault(place, []).append(ir.Store(s.array, (place,), value, s.at, alone=True))
         return (ir.Assign(value, s.value, s.at),)
 
-    in_loops = (x for s in walk.statements(body) if isinstance(s, ir.For | ir.While) for x in walk.blocks(s))
+    in_loops = (
+        x for s in walk.statements(body) if isinstance(s, ir.For | ir.While) for x in walk.blocks(s)
+    )
     if any(isinstance(x, ir.Store) and x.alone for b in in_loops for x in walk.statements(b)):
         return None
     code = walk.rewritten(body, hold)
