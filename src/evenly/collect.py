@@ -22,12 +22,13 @@ from evenly.runtime.plan import Plan
 @kernel
 def place(W, counts, offsets, total):
     """Number the elements: offsets[k] is the sum of counts[: k + 1], and total[0] that of all counts."""
-    for _whole in W.tiles():
-        for k in W.atoms(_whole):
+    last = W.num_atoms - 1
+    for whole in W.tiles():
+        for k in W.atoms(whole):
             through = scan(counts[k])
             offsets[k] = through
-            if k == W.num_atoms - 1:
-                total[0] = through
+            if k == last:
+                total[k - last] = through  # the index tells that one atom alone stores
 
 
 def collect(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
