@@ -169,6 +169,11 @@ def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
     return LayoutSpec(type(layout), tuple(fields), masks(layout))
 
 
+def is_written(layout: LayoutInstance) -> bool:
+    """Whether kernels only emit or append to the layout: they do not walk it."""
+    return bool(getattr(layout, "emits", "") or getattr(layout, "appends", False))
+
+
 @dataclass
 class Binding:
     """The arguments of one call. Each is found by its path, such as ("A", "offsets")."""
@@ -218,7 +223,7 @@ class Binding:
     def first_layout(self) -> LayoutInstance | None:
         """Return the first layout, by which "auto" chooses a schedule. None if there is none."""
         layouts = (v for v in self.arguments.values() if is_layout(v))
-        return next((v for v in layouts if not getattr(v, "emits", "")), None)
+        return next((v for v in layouts if not is_written(v)), None)
 
     @functools.cached_property
     def device(self) -> str:

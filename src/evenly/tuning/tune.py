@@ -25,6 +25,7 @@ from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language import ir, walk
 from evenly.language.members import growing
+from evenly.layouts.contract import is_layout
 from evenly.schedules import Schedule
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
@@ -152,10 +153,12 @@ def check(plan: Subject, seconds: float | None) -> None:
             given=f"one on {plan.target!r}",
             hint='kernel.plan(..., target="cpu").tune()',
         )
-    pushed = [n for n in plan.outputs if growing(type(plan.binding.arguments[n]))]
-    if pushed:
+    changed = [n for n in plan.outputs if is_layout(plan.binding.arguments[n])]
+    if changed:
+        name = changed[0]
+        grows = growing(type(plan.binding.arguments[name]))
         expected = "a kernel that changes arrays alone, since copies take their place"
-        given = f"one that pushes to the frontier {pushed[0]}"
+        given = f"one that {'pushes to the frontier' if grows else 'appends to the output'} {name}"
         raise InputError("plan.tune", expected=expected, given=given)
     if plan.debug:
         expected = "a plan without debug=True, whose times mean something"
