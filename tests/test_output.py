@@ -107,7 +107,9 @@ def columns_of(A, leaves):
 def test_no_element_is_lost_unnoticed(target: str) -> None:
     leaves = ev.output(np.int32, capacity=4)
     columns_of.on(target)(M, leaves)
-    message = r"output: expected at most 4 elements, got 5; hint: ev.output\(..., capacity=5\) has room"
+    message = (
+        r"output: expected at most 4 elements, got 5; hint: ev.output\(..., capacity=5\) has room"
+    )
     for ask in (lambda: len(leaves), lambda: leaves.columns):
         with pytest.raises(ev.InputError, match=message):
             ask()
