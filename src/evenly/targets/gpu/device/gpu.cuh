@@ -53,8 +53,6 @@ template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int lane, in
   return (T)__shfl_sync(mask, (typename shuffled<T>::type)value, lane, width);
 }
 EV_DEVICE unsigned ballot(unsigned mask, bool p) { return __ballot_sync(mask, p); }
-// The lanes that are here together with the calling one, which may be fewer than all that come here.
-EV_DEVICE unsigned lanes_here() { return __activemask(); }
 EV_DEVICE bool all(unsigned mask, bool p) { return __all_sync(mask, p); }
 EV_DEVICE bool any(unsigned mask, bool p) { return __any_sync(mask, p); }
 

@@ -9,12 +9,6 @@
 //     void step_scanned(value, state, tile, atom, before) const;  // before: the running values before the atom
 //     long long* links;                                        // see `lookback`; the flatten engine needs none
 //
-// If it emits, `step_scanned` consists of two parts:
-//
-//     struct Held { ... };                                     // what an atom emits, and where it goes
-//     Held held(value, state, tile, atom, before) const;
-//     void store(held) const;
-//
 // Each processor first folds what its atoms contribute. Then it learns what the atoms before its own leave open, and
 // walks its atoms again. Which values are combined, and in which order, follows from the partition alone, so every run
 // gives the same bits.
@@ -32,13 +26,6 @@ template <class Phase, class = void> struct scan_of {
 };
 template <class Phase> struct scan_of<Phase, typename void_of<typename Phase::Scan>::type> {
   using type = typename Phase::Scan;
-  static constexpr bool value = true;
-};
-
-template <class Phase, class = void> struct holds {
-  static constexpr bool value = false;
-};
-template <class Phase> struct holds<Phase, typename void_of<typename Phase::Held>::type> {
   static constexpr bool value = true;
 };
 

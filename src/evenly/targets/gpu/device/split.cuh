@@ -338,7 +338,6 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   }
   // Full: every slot holds an atom, so that the loads of all steps can be in flight together.
   template <bool Full> EV_DEVICE void step_scanned(const Bounds& b, const Scan* s, Value* v) const {
-    if constexpr (Full && holds<Phase>::value) return step_held(b, s, v);
     #pragma unroll
     for (int k = 0; k < I; ++k) {
       const int i = load_slot() + k * 32;
@@ -346,26 +345,6 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
       if (!Full && i >= b.z1 - b.z0) continue;
       if constexpr (needs_tile) phase.step_scanned(v[k], phase.enter(tile_at(b, i)), tile_at(b, i), b.z0 + i, s[k]);
       else phase.step_scanned(v[k], State{}, 0, b.z0 + i, s[k]);
-    }
-  }
-
-  // The same for atoms that emit: the loads of several are in flight before the first of them stores.
-  EV_DEVICE void step_held(const Bounds& b, const Scan* s, Value* v) const {
-    using Held = typename Phase::Held;
-    constexpr int most = sizeof(Held) <= 16 ? 8 : sizeof(Held) <= 32 ? 4 : 2, N = I < most ? I : most;
-    #pragma unroll
-    for (int first = 0; first < I; first += N) {
-      Held held[N];
-      #pragma unroll
-      for (int j = 0; j < N && first + j < I; ++j) {
-        const int k = first + j, i = load_slot() + k * 32;
-        const pos tile = needs_tile ? tile_at(b, i) : 0;
-        v[k] = start();
-        if constexpr (needs_tile) held[j] = phase.held(v[k], phase.enter(tile), tile, b.z0 + i, s[k]);
-        else held[j] = phase.held(v[k], State{}, tile, b.z0 + i, s[k]);
-      }
-      #pragma unroll
-      for (int j = 0; j < N && first + j < I; ++j) phase.store(held[j]);
     }
   }
 

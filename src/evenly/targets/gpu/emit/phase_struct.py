@@ -11,7 +11,6 @@ from evenly.targets.printing.statements import Over
 
 from .early_loads import Loads, stages
 from .expressions import Text, ctype
-from .held import Held, held
 from .layout_struct import position_function
 from .lines import Line, indented
 from .processor import define_processor
@@ -129,16 +128,10 @@ class PhaseStruct:
         own.block(code.body, after=variables(code))
         own.line(f"return {{{', '.join(own.text.expr(e) for e in code.results)}}};")
         fields = members(fields_of(accumulators))
-        body = given(self.phase.pass_)
-        holding = held(body)
         step = self.stepping()
         step.text.names.update({v: f"before.{m}" for v, m in fields.items()})
         step.declared.update(fields)
-        if holding is None:
-            step.block(body)
-        else:
-            step.block(holding.code, after=holding.values)
-            step.line(f"return {{{', '.join(map(step.text.var, holding.values))}}};")
+        step.block(given(self.phase.pass_))
         return [
             *indented(value_struct(self.text, "Scan", accumulators), "  "),
             f"  static constexpr bool scan_needs_tile = {str(by_tile).lower()};",
@@ -146,31 +139,9 @@ class PhaseStruct:
             f"  EV_DEVICE Scan scanned(const State& state, pos {tile}, pos {atom}) const {{",
             *own.lines,
             "  }",
-            *self.put(holding),
-            f"  EV_DEVICE {'void step_scanned' if holding is None else 'Held held'}("
-            f"Value& acc, const State& state, pos {tile}, pos {atom}, const Scan& before) const {{",
-            *step.lines,
-            "  }",
-        ]
-
-    def put(self, holding: Held | None) -> list[str]:
-        """Emit the struct of what an atom holds, and the functions that store it (held.py)."""
-        if holding is None:
-            return []
-        names = members(holding.values)
-        writer = self.writer(self.phase.pass_.at, held={v: f"held.{m}" for v, m in names.items()})
-        writer.declared.update(names)
-        writer.block(holding.stores)
-        tile, atom = self.tile, self.atom
-        fields = "".join(f" {ctype(v.type)} {m};" for v, m in names.items())
-        return [
-            f"  struct Held {{{fields} }};",
-            "  EV_DEVICE void store(const Held& held) const {",
-            *writer.lines,
-            "  }",
             "  EV_DEVICE void step_scanned("
             f"Value& acc, const State& state, pos {tile}, pos {atom}, const Scan& before) const {{",
-            f"    store(held(acc, state, {tile}, {atom}, before));",
+            *step.lines,
             "  }",
         ]
 

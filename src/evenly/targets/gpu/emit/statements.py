@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from evenly.language import combine, ir, walk
+from evenly.language import combine, ir
 from evenly.language.diagnostics import Location
 from evenly.language.types import POS, WEAK_INT
 from evenly.targets.printing.names import Names
@@ -113,8 +113,6 @@ class Writer(Statements[Text]):
     def atomic_call(self, s: ir.Atomic) -> str:
         name = {"exch": "exchange", "cas": "compare_exchange"}.get(s.op, s.op)
         values = "".join(f", {self.text.expr(e)}" for e in s.operands)
-        if s.op == "add" and s.array.grows and walk.is_constant(s.operands[0]):
-            return f"ev::atomic_place(&{self.text.subscript(s)})"  # the counter of an output
         return f"ev::atomic_{name}(&{self.text.subscript(s)}{values})"
 
     def assertion(self, s: ir.Assert) -> str:

@@ -85,7 +85,6 @@ EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_s
 EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) == mask; }
 EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
 #undef EV_SITE
-EV_DEVICE unsigned lanes_here() { return 1u << lane_rank(); }  // a lane may always be alone
 
 // ---- bits -----------------------------------------------------------------------------------------------------------
 EV_DEVICE int count_bits(unsigned m) { return __builtin_popcount(m); }
