@@ -21,6 +21,7 @@ from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr, convert
+from evenly.layouts.emitted import filling
 from evenly.runtime.scatter import by_kernel
 from evenly.targets.cuda import place
 from tests.batteries import layout_batteries
@@ -462,6 +463,29 @@ def test_offsets_of_others_tell_nothing() -> None:
     skewed = ev.csr(rmat(10))
     assert statistics(ev.uniform(3, skewed)).deviation == 0
     assert statistics(ev.bcsr(rmat(10).tobsr((4, 2)))).greatest == 0
+
+
+@ev.kernel
+def scans(A, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            y[k] = ev.scan(A.value(k))
+
+
+@ev.kernel
+def emits(A, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out.emit(A.value(k))
+
+
+def test_kernels_that_scan_get_equal_shares_of_atoms_and_those_that_emit_smaller_blocks() -> None:
+    A = ev.csr(rmat(6))
+    empty = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
+    for kernel, out, named in ((scans, np.empty(9), "scans"), (emits, empty, "emits")):
+        task = kernel.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
+        assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()[named])
+        assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
 
 
 def test_explain_says_what_calls_without_a_plan_get() -> None:

@@ -35,7 +35,7 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
     if task.items and layout is not None:
         return for_items(layout, targets.find(target).gpu)[0]
     if _scans(target, task):
-        return _for_scans()
+        return _for_scans(task)
     if layout is None:
         return consider(layout, target, task).schedule
     st = statistics(layout)
@@ -58,20 +58,20 @@ def _scans(target: str, task: Task) -> bool:
     return (
         targets.find(target).gpu
         and task.scans
-        and fits(_for_scans(), task)
+        and fits(_for_scans(task), task)
         and not task.whole_tiles
     )
 
 
-def _for_scans() -> s.Schedule:
-    block, items = numbers()["scans"]
+def _for_scans(task: Task) -> s.Schedule:
+    block, items = numbers()["emits" if task.emits else "scans"]
     return s.NonzeroSplit(block, items)
 
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if _scans(target, task):
-        return Choice(_for_scans(), "the kernel scans over atoms", st, ())
+        return Choice(_for_scans(task), "the kernel scans over atoms", st, ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)

@@ -14,8 +14,8 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import arrays
-from evenly.interop.device_array import DeviceArray
 from evenly.interop.transfer import to_numpy, wait_for
+from evenly.interop.vectors import part
 from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
@@ -65,7 +65,7 @@ class Output:
         On a GPU this waits for the device. Raises InputError if some elements had no room.
         """
         count = len(self)
-        return tuple(_first(getattr(self, name), count) for name in _names(type(self)))
+        return tuple(part(getattr(self, name), 0, count) for name in _names(type(self)))
 
     def clear(self) -> None:
         """Forget all elements, so that the output can be used again."""
@@ -143,11 +143,3 @@ def _class(columns: int) -> Any:
 
 def _names(cls: Any) -> list[str]:
     return [name for name in cls.__fields__ if name.startswith("column_")]
-
-
-def _first(column: Any, count: int) -> Any:
-    """Return the first elements of a column, over the same memory."""
-    if not isinstance(column, DeviceArray):
-        return column[:count]
-    v = column.view()
-    return DeviceArray(v._replace(shape=(count,)), v.owner)

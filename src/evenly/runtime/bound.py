@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 @hook
-def collected(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def collected(
+    bound: Bound, args: tuple[Any, ...], named: dict[str, Any], max_workspace: int | None
+) -> tuple[Any, ...]:
     """Run a kernel that emits (evenly/collect.py)."""
     raise NotImplementedError
 
@@ -92,9 +94,11 @@ class Bound:
         plan = self._prepare(args)
         plan.prepare(plan._binding)()
 
-    def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
+    def collect(
+        self, /, *args: Any, max_workspace: int | None = None, **named: Any
+    ) -> tuple[Any, ...]:
         """Run the kernel, and return what it emits; see `Kernel.collect`."""
-        return collected(self, args, named)
+        return collected(self, args, named, max_workspace)
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
