@@ -10,7 +10,6 @@ import numpy as np
 from evenly import kit, targets
 from evenly.arguments import Binding, accept, is_wide
 from evenly.errors import InputError
-from evenly.language.emits import loop_of
 from evenly.language.names import scan
 from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.emitted import counting, filling
@@ -71,12 +70,12 @@ def collect(
 
 def _tiles(bound: Bound, binding: Binding, out: str) -> int:
     """Return the number of tiles of the loop that emits. Raises InputError if there is none."""
-    loop = loop_of(bound.kernel.program(binding.specs()))
-    if loop is None:
+    path = bound.kernel.task(binding.specs(), plans=False).emits
+    if not path:
         raise InputError(
             bound.kernel.name, expected=f"a kernel that calls {out}.emit", given="one that does not"
         )
-    return int(binding.layout(loop.path).max_tiles)
+    return int(binding.layout(path).max_tiles)
 
 
 def _target(bound: Bound, binding: Binding) -> str:
@@ -119,7 +118,8 @@ class _Runs:
         offsets = kit.empty(self.total, (self.tiles + 1,), dtype)
         total = 0
         for first in range(0, max(self.tiles, 1), max(self.chunk, 1)):
-            self.count.prepare(self._counting(first))()
+            count = self.count
+            (count.prepare(self._counting(first)) if self.in_chunks else count.prepared())()
             stop = min(first + self.chunk, self.tiles)
             total = self._number(total, kit.part(offsets, first, stop + 1))
             if total > np.iinfo(dtype).max:
