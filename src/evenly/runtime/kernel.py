@@ -125,7 +125,8 @@ class Kernel:
 
         max_workspace: the most bytes of memory to use beside the arguments and the result. The counts of tiles, 8 bytes
           each, are most of it. Where they do not fit, chunks of consecutive tiles are counted one after another, and
-          the run that counts is repeated for each. The result is the same. Target "python" ignores it.
+          the run that counts is repeated for each. The result is the same. Target "python" ignores it. What scratch
+          arrays may take is bounded by `on(target, max_workspace=)`.
           (If the kernel has a parameter of this name, pass that one by position.)
 
         Raises LanguageError for an emit that depends on the kernel's other stores or on atomics, and InputError if
