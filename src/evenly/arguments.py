@@ -169,12 +169,31 @@ def layout_spec(layout: LayoutInstance, name: str) -> LayoutSpec:
     return LayoutSpec(type(layout), tuple(fields), masks(layout))
 
 
+def is_written(layout: LayoutInstance) -> bool:
+    """Whether kernels only emit or append to the layout: they do not walk it."""
+    return bool(getattr(layout, "emits", "") or getattr(layout, "appends", False))
+
+
 @dataclass
 class Binding:
     """The arguments of one call. Each is found by its path, such as ("A", "offsets")."""
 
     arguments: dict[str, Any]
     views: dict[tuple[str, ...], ArrayView] = field(default_factory=dict)
+    _specs: dict[str, Spec] = field(default_factory=dict)
+
+    def beside(self, name: str, value: Any) -> Binding:
+        """Return the binding of the same arguments, but for one. What is known of the others is kept."""
+        views = {path: v for path, v in self.views.items() if path[0] != name}
+        specs = {n: spec for n, spec in self._specs.items() if n != name}
+        return Binding(self.arguments | {name: value}, views, specs)
+
+    def specs(self) -> tuple[Spec, ...]:
+        """Return the type of each argument. Raises InputError for types that kernels do not support."""
+        for name, value in self.arguments.items():
+            if name not in self._specs:
+                self._specs[name] = spec_of(value, name)
+        return tuple(self._specs[name] for name in self.arguments)
 
     def value(self, path: tuple[str, ...]) -> Any:
         found = self.arguments[path[0]]
@@ -204,7 +223,7 @@ class Binding:
     def first_layout(self) -> LayoutInstance | None:
         """Return the first layout, by which "auto" chooses a schedule. None if there is none."""
         layouts = (v for v in self.arguments.values() if is_layout(v))
-        return next((v for v in layouts if not getattr(v, "emits", "")), None)
+        return next((v for v in layouts if not is_written(v)), None)
 
     @functools.cached_property
     def device(self) -> str:

@@ -21,6 +21,7 @@ from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr, convert
+from evenly.layouts.emitted import filling
 from evenly.runtime.scatter import by_kernel
 from evenly.targets.cuda import place
 from tests.batteries import layout_batteries
@@ -471,6 +472,29 @@ def test_a_frontier_gets_equal_shares_of_tiles_and_atoms_whatever_its_base_is_li
         assert str(ev.MergePath(*numbers()["frontiers"])) in str(ev.explain(F, target="cuda"))
         assert not isinstance(chosen(F, whole=True), ev.MergePath)
         assert chosen(F, "cpu") == chosen(base, "cpu")
+
+
+@ev.kernel
+def scans(A, y):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            y[k] = ev.scan(A.value(k))
+
+
+@ev.kernel
+def emits(A, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out.emit(A.value(k))
+
+
+def test_kernels_that_scan_get_equal_shares_of_atoms_and_those_that_emit_smaller_blocks() -> None:
+    A = ev.csr(rmat(6))
+    empty = filling(np.zeros(1, np.int32), 0, (np.empty(0),))
+    for kernel, out, named in ((scans, np.empty(9), "scans"), (emits, empty, "emits")):
+        task = kernel.task((spec_of(A, "A"), spec_of(out, "out")), plans=False)
+        assert auto.choose(A, "cuda", task) == ev.NonzeroSplit(*numbers()[named])
+        assert auto.choose(A, "cpu", task) == auto.choose(A, "cpu")
 
 
 def test_explain_says_what_calls_without_a_plan_get() -> None:

@@ -43,6 +43,12 @@ def pushes(F):
 
 
 @ev.func
+def appends(out):
+    out.append(0, 1.0)
+    return 0
+
+
+@ev.func
 def adds(y):
     return ev.atomic_add(y, 0, 1.0)
 

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from evenly.layouts.batch import batch
 from evenly.layouts.bcsr import bcsr
 from evenly.layouts.frontier import frontier
+from evenly.layouts.output import output
 from evenly.layouts.subset import subset
 from evenly.layouts.uniform import uniform
 
@@ -39,6 +40,7 @@ ARGUMENTS: dict[str, Any] = {
     ),
     "F": frontier(A),
     "UF": uniform(2, frontier(A)),
+    "O": output((np.int32, np.float32), capacity=9),
     "U": uniform(2, A),
     "x": f32(1, 2, 3),
     "y": f32(0, 0, 0),
@@ -423,6 +425,12 @@ LAYOUTS = [
     R("tile", "«F.push()»", "Frontier.push takes 1 argument, got 0", ""),
     R("top", "for u in «UF.tiles()»:\n    pass", "a loop over UF, which holds a frontier", "walk the frontier itself: for u in F.tiles()"),
     R("atoms", "«F.push(0.5)»", "a push of a number (float)", "it takes a tile of the base: an integer"),
+    R("tile", "«O.append(row)»", "O.append takes 2 values, got 1", "one for each type of ev.output(types, ...)"),
+    R("tile", "O.append(n=«1»)", "O.append takes no argument n", "values by place, one a column"),
+    R("tile", "«O.append(row, 1j)»", "a complex stored into O.column_1 of float32", "store its z.real, z.imag or abs(z)"),
+    R("top", "for t in «O.tiles»():\n    pass", "O.tiles in a kernel: O is an output", "kernels have O.append; another kernel may take O.columns"),
+    R("tile", "«x.append»(row)", "x.append of an array", "x = ev.output(types, capacity=n) can be appended to"),
+    R("tile", "«x.emit»(row)", "x.emit of an array", "kernel.collect(..., x=(numpy.int32, ...)) returns what a kernel emits"),
 ]
 
 LOOPS_ = [

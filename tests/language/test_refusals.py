@@ -60,6 +60,11 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
         "F.push(0)",
         "push in a statement of the kernel itself",
     ),
+    "appends": (
+        "O.append in appends, which is called for its value",
+        "out.append(0, 1.0)",
+        "append in a statement of the kernel itself",
+    ),
     "loops_over_tiles": (
         "a loop over tiles that is not at the top level of the kernel",
         "A.tiles()",
@@ -76,7 +81,7 @@ CALLED = {  # function -> what is refused in it, at which line of its text, and 
         "kernels compute on numbers",
     ),
 }
-ARGUMENT = {"stores": "y", "adds": "y", "pushes": "F", "loops_over_tiles": "A"}
+ARGUMENT = {"stores": "y", "adds": "y", "pushes": "F", "appends": "O", "loops_over_tiles": "A"}
 IN_PASSES = {"counted"}
 
 
@@ -104,7 +109,7 @@ def test_refused_in_a_function(name: str) -> None:
         if name in IN_PASSES
         else f"y[row] = {call}"
     )
-    kernel = f"def kernel(A, F, x, y):\n    for row in A.tiles():\n        {store}\n"
+    kernel = f"def kernel(A, F, O, x, y):\n    for row in A.tiles():\n        {store}\n"
     error = refusal(kernel, ARGUMENTS, **{n: v for n, v in vars(helpers).items() if n[0] != "_"})
     assert error is not None
     assert (error.message, error.hint) == (message, hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,14 +32,28 @@ class Choice:
 
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
-    """Choose a schedule for a layout on a target."""
+    """Choose a schedule for a layout on a target. The choice is remembered as long as the layout's statistics."""
     if task.items and layout is not None:
         return for_items(layout, targets.find(target).gpu)[0]
     if _scans(target, task):
-        return _for_scans()
+        return _for_scans(task)
     if _grows(target, layout, task):
         return _for_frontiers()
-    return consider(layout, target, task).schedule
+    if layout is None:
+        return consider(layout, target, task).schedule
+    st = statistics(layout)
+    known = _known.get(layout)
+    if known is None or known[0] is not st:
+        known = _known[layout] = st, {}
+    found = known[1].get((target, task))
+    if found is None:
+        found = known[1][target, task] = consider(layout, target, task).schedule
+    return found
+
+
+_known: weakref.WeakKeyDictionary[
+    LayoutInstance, tuple[Statistics, dict[tuple[str, Task], s.Schedule]]
+] = weakref.WeakKeyDictionary()
 
 
 def _scans(target: str, task: Task) -> bool:
@@ -46,13 +61,13 @@ def _scans(target: str, task: Task) -> bool:
     return (
         targets.find(target).gpu
         and task.scans
-        and fits(_for_scans(), task)
+        and fits(_for_scans(task), task)
         and not task.whole_tiles
     )
 
 
-def _for_scans() -> s.Schedule:
-    block, items = numbers()["scans"]
+def _for_scans(task: Task) -> s.Schedule:
+    block, items = numbers()["emits" if task.emits else "scans"]
     return s.NonzeroSplit(block, items)
 
 
@@ -79,7 +94,7 @@ def _for_frontiers() -> s.Schedule:
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     if _scans(target, task):
-        return Choice(_for_scans(), "the kernel scans over atoms", st, ())
+        return Choice(_for_scans(task), "the kernel scans over atoms", st, ())
     if _grows(target, layout, task):
         return Choice(_for_frontiers(), "the tiles of a frontier come in no order", st, ())
     if targets.find(target).gpu:

@@ -8,6 +8,7 @@ from typing import Any
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers, only_accumulates, reads_contiguously
 from evenly.language.cutting import needs_whole_tiles
+from evenly.language.emits import loop_of
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
 from evenly.language.types import POS, Scalar, struct_words
@@ -32,6 +33,7 @@ class Task:
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
     structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items.
+    emits: the path of the layout whose tiles emit (`out.emit`); (): none do.
     """
 
     whole_tiles: bool = False
@@ -42,6 +44,7 @@ class Task:
     runs: bool = True
     scans: bool = False
     items: bool = False
+    emits: ir.Path = ()
 
     @property
     def exchanged(self) -> int:
@@ -78,7 +81,10 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     runs = any(only_accumulates(p) and reads_contiguously(p, written) for p in passes)
     scans = any(has_scans(p.body) for p in passes)
     items = any(loop.layout.items for loop in loops)
-    return Task(whole, max(widths, default=0), width, streams, kept, runs, scans, items)
+    loop = loop_of(program)
+    emits = () if loop is None else loop.path
+    value_bytes = max(widths, default=0)
+    return Task(whole, value_bytes, width, streams, kept, runs, scans, items, emits)
 
 
 def _numbers(pass_: ir.Pass) -> list[Scalar]:

@@ -7,7 +7,7 @@ with them.
 
 from evenly.interop.cccl import radix_sort
 from evenly.interop.transfer import to_numpy
-from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, store
+from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
     as_rows,
     check_shape,
@@ -59,6 +59,7 @@ __all__ = [
     "leaves_rows",
     "numbers",
     "on_gpu",
+    "part",
     "positions",
     "radix_sort",
     "renamed",

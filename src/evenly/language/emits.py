@@ -52,8 +52,8 @@ def _in_one_loop(program: ir.Program) -> None:
 
 
 def _is_emitted(array: ir.Array) -> bool:
-    """Whether it belongs to what a kernel emits to: other layouts are read-only."""
-    return len(array.path) > 1 and not array.own
+    """Whether it belongs to what a kernel emits to: other layouts are read-only, but for those that grow."""
+    return len(array.path) > 1 and not (array.grows or array.own)
 
 
 def _emits(block: ir.Block, under: tuple[ir.Expr, ...]) -> Iterator[Emit]:

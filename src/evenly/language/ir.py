@@ -225,6 +225,7 @@ class Store(Stmt):
     """`array[indices] = value`.
 
     `atom`: the atom that stores, if several atoms may store to the element; they must then store the same.
+    `alone`: no other atom or tile stores to the element, whatever the index looks like.
     """
 
     array: Array
@@ -232,6 +233,7 @@ class Store(Stmt):
     value: Expr
     at: Location | None = field(default=None, compare=False)
     atom: Expr | None = field(default=None, compare=False)
+    alone: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

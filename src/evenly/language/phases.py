@@ -146,6 +146,15 @@ class Phases:
         holds = any(inner.first <= r.first and r.last <= inner.last for r in within)
         return None if holds else inner.condition
 
+    @functools.cached_property
+    def growing(self) -> dict[int, list[Workspace]]:
+        """The workspaces that grow in a run, by the numbers of the phases whose tiles they are for."""
+        return {
+            number: [w for w in self.workspaces if w.extent != "one" and w.layout == phase.path]
+            for number, phase in enumerate(self.phases)
+            if not isinstance(phase, Once) and self.changes_counts(phase)
+        }
+
     def changes_counts(self, phase: Phase) -> bool:
         """Whether the program itself changes how many tiles the phase walks: those of a frontier."""
         if isinstance(phase, Once):

@@ -22,6 +22,7 @@ from evenly.layouts.csr import Csr, csr
 from evenly.layouts.dia import Dia, dia
 from evenly.layouts.ell import Ell, ell
 from evenly.layouts.frontier import Frontier, frontier
+from evenly.layouts.output import output
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.layouts.search import Searched
 from evenly.layouts.sell import Sell, sell
@@ -49,6 +50,7 @@ __all__ = [
     "frontier",
     "is_layout",
     "layout",
+    "output",
     "ragged",
     "sell",
     "subset",

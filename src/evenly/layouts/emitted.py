@@ -25,19 +25,24 @@ class Emits:
 
 
 @functools.cache
-def emitted_class(columns: int, emits: Literal["count", "fill"]) -> Any:
+def emitted_class(columns: int, emits: Literal["count", "fill"], in_part: bool = False) -> Any:
     """Return the class of a layout with fields column_0, column_1, ... (n,), to which a kernel emits.
 
     count: offsets[t + 1] gets the number of elements of list t; there are no columns.
     fill: offsets are complete; columns get the elements.
+    in_part: there is a field `first`, and offsets[t + 1] is for list first + t; other lists are not counted.
     """
-    fields = {f"column_{i}": Array for i in range(columns)}
+    fields: dict[str, Any] = {"first": int} if in_part else {}
+    fields |= {f"column_{i}": Array for i in range(columns)}
     body = {"__annotations__": fields, "__module__": __name__, "emits": emits}
     return layout(type("Out", (Emits, Ragged), body))
 
 
-def counting(counts: Any) -> Any:
-    return emitted_class(0, "count")(counts, 0)
+def counting(counts: Any, first: int | None = None) -> Any:
+    """Return what counts all lists; those from `first` on, as many as there are counts, if it is given."""
+    if first is None:
+        return emitted_class(0, "count")(counts, 0)
+    return emitted_class(0, "count", True)(counts, 0, first)
 
 
 def filling(offsets: Any, num_atoms: int, columns: tuple[Any, ...]) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from evenly import targets
-from evenly.arguments import Binding, accept, is_wide, spec_of
+from evenly.arguments import Binding, accept, is_wide
 from evenly.choosing.auto import choose
 from evenly.choosing.equal import without_offsets
 from evenly.choosing.statistics import forget
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 
 
 @hook
-def collected(bound: Bound, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+def collected(
+    bound: Bound, args: tuple[Any, ...], named: dict[str, Any], max_workspace: int | None
+) -> tuple[Any, ...]:
     """Run a kernel that emits (evenly/collect.py)."""
     raise NotImplementedError
 
@@ -92,15 +94,11 @@ class Bound:
         plan = self._prepare(args)
         plan.prepare(plan._binding)()
 
-    def alone(self, *args: Any) -> None:
-        """Run on arguments that will not be passed again. Check them, remember nothing."""
-        plan = self._prepare(args)
-        plan.check_arguments(plan._binding)
-        plan.prepare(plan._binding)()
-
-    def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
+    def collect(
+        self, /, *args: Any, max_workspace: int | None = None, **named: Any
+    ) -> tuple[Any, ...]:
         """Run the kernel, and return what it emits; see `Kernel.collect`."""
-        return collected(self, args, named)
+        return collected(self, args, named, max_workspace)
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
@@ -159,18 +157,21 @@ class Bound:
 
         plans: whether "auto" may use what tune() has measured, and schedules that pay only in a plan.
         """
-        kernel = self.kernel
-        given = kernel.named(args)
+        given = self.kernel.named(args)
         binding = Binding({name: accept(value, name, plans) for name, value in given.items()})
+        return self.made(binding, plans)
+
+    def made(self, binding: Binding, plans: bool = False) -> Plan:
+        """Make a plan of arguments that are bound. It stores nothing yet. For `plans` see `_prepare`."""
         target = self._target(binding)
-        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        specs = binding.specs()
         schedule, tuning = self._chosen(binding, specs, target, plans)
         made = self._compiled(specs, schedule, target, binding)
-        return Plan(kernel, schedule, target, made, binding, specs, self.debug, tuning)
+        return Plan(self.kernel, schedule, target, made, binding, specs, self.debug, tuning)
 
     def _for(self, plan: Plan, binding: Binding) -> Executable:
         """Return the plan's executable, compiled for other arguments."""
-        specs = tuple(spec_of(value, name) for name, value in binding.arguments.items())
+        specs = binding.specs()
         return self._compiled(specs, plan.schedule, plan.target, binding).executable
 
     def _compiled(

@@ -111,7 +111,9 @@ class Kernel:
         options: dict[str, Any] = {} if max_workspace is None else {"max_workspace": max_workspace}
         return self[schedule].on(target, **options).plan(*args, **named)
 
-    def collect(self, /, *args: Any, **named: Any) -> tuple[Any, ...]:
+    def collect(
+        self, /, *args: Any, max_workspace: int | None = None, **named: Any
+    ) -> tuple[Any, ...]:
         """Run a kernel whose tiles emit values, and return the values: outputs of unknown size.
 
         One parameter gets types instead of an array: `lower.collect(A, out=(np.int32, np.float32))`. In a loop over
@@ -121,10 +123,16 @@ class Kernel:
         elements, of the library of the first array argument and on its device. A list has the tile's values in the
         order of its atoms. The kernel runs twice, once to count; offsets are int32 if they suffice, else int64.
 
+        max_workspace: the most bytes of memory to use beside the arguments and the result. The counts of tiles, 8 bytes
+          each, are most of it. Where they do not fit, chunks of consecutive tiles are counted one after another, and
+          the run that counts is repeated for each. The result is the same. Target "python" ignores it. What scratch
+          arrays may take is bounded by `on(target, max_workspace=)`.
+          (If the kernel has a parameter of this name, pass that one by position.)
+
         Raises LanguageError for an emit that depends on the kernel's other stores or on atomics, and InputError if
-        not exactly one argument is a tuple of types.
+        not exactly one argument is a tuple of types, or if `max_workspace` is less than one tile needs.
         """
-        return self._freely.collect(*args, **named)
+        return self._freely.collect(*args, max_workspace=max_workspace, **named)
 
     def copy(self) -> Kernel:
         """Return the same kernel with nothing compiled. Its plans share no scratch memory with those of this kernel."""

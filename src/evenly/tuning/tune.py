@@ -24,6 +24,8 @@ from evenly.choosing.statistics import forget
 from evenly.choosing.task import task_of
 from evenly.errors import InputError, one_line
 from evenly.language import ir, walk
+from evenly.language.members import growing
+from evenly.layouts.contract import is_layout
 from evenly.schedules import Schedule
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
@@ -150,6 +152,13 @@ def check(plan: Subject, seconds: float | None) -> None:
             expected="a plan on target 'cuda' or 'cpu', whose times mean something",
             given=f"one on {plan.target!r}",
             hint='kernel.plan(..., target="cpu").tune()',
+        )
+    given = plan.binding.arguments
+    appended = [n for n in plan.outputs if is_layout(given[n]) and not growing(type(given[n]))]
+    if appended:
+        expected = "a kernel that changes arrays alone, since copies take their place"
+        raise InputError(
+            "plan.tune", expected=expected, given=f"one that appends to the output {appended[0]}"
         )
     if plan.debug:
         expected = "a plan without debug=True, whose times mean something"

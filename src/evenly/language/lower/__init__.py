@@ -72,7 +72,7 @@ def bind(cx: Context, path: ir.Path, spec: Spec) -> Value:
             return constant(value)
         case LayoutSpec(cls=cls, fields=fields, masked=masked):
             bound = {name: bind(cx, (*path, name), field) for name, field in fields}
-            if growing(cls):
+            if growing(cls) or getattr(cls, "appends", False):
                 bound |= {
                     n: replace(v, grows=True) for n, v in bound.items() if isinstance(v, ir.Array)
                 }

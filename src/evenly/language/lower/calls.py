@@ -28,6 +28,7 @@ from ..types import (
     real_of,
 )
 from . import (
+    appends,
     emits,
     exchanges,
     expressions,
@@ -74,6 +75,8 @@ def _call(cx: Context, node: s.Call) -> Value:
         owner = callee.owner
         if callee.name == "emit" and isinstance(owner, LayoutValue) and emits.mode(owner):
             return emits.emit(cx, owner, node)
+        if callee.name == "append" and isinstance(owner, LayoutValue) and appends.is_output(owner):
+            return appends.append(cx, owner, node)
         _no_keywords(node)
         return methods.call_method(
             cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at

@@ -97,7 +97,8 @@ def _store(cx: Context, out: LayoutValue, node: s.Call, place: ir.Expr) -> None:
             f"one for each type of collect(..., {out.name}=...)",
         )
     for column, value in zip(columns, values, strict=True):
-        cx.emit(ir.Store(column, (place,), statements.convert(column, value, node.at), node.at))
+        stored = statements.convert(column, value, node.at)
+        cx.emit(ir.Store(column, (place,), stored, node.at, alone=True))
 
 
 # ---- passes --------------------------------------------------------------------------------------
@@ -148,15 +149,23 @@ def close_tile(
     offsets = emitting.out.fields["offsets"]
     assert isinstance(offsets, ir.Array)
     if mode(emitting.out) == "count":
-        after = ir.Binary("+", tile, ONE, POS)
-        count = cast(emitting.at, offsets.dtype)
-        return (
-            ir.Assign(emitting.at, ir.Const(0, WEAK_INT), at),
-            *block,
-            ir.Store(offsets, (after,), count, at),
-        )
+        begun = ir.Assign(emitting.at, ir.Const(0, WEAK_INT), at)
+        return begun, *block, _count(emitting, offsets, tile, at)
     begin = cast(ir.Element(offsets, (tile,), offsets.dtype), POS)
     return (ir.Assign(emitting.at, begin, at), *_without_last_total(block, emitting.at))
+
+
+def _count(emitting: Emitting, offsets: ir.Array, tile: ir.Var, at: Location) -> ir.Stmt:
+    """Store how many elements a tile has, at offsets[tile + 1]. If there is a first list, count from there."""
+    first, value = emitting.out.fields.get("first"), cast(emitting.at, offsets.dtype)
+    if first is None:
+        return ir.Store(offsets, (ir.Binary("+", tile, ONE, POS),), value, at)
+    assert isinstance(first, ir.Expr)
+    nth = ir.Binary("-", tile, first, POS)
+    store = ir.Store(offsets, (ir.Binary("+", nth, ONE, POS),), value, at, alone=True)
+    last = ir.Binary("-", cast(ir.Extent(offsets, 0), POS), ONE, POS)
+    inner = ir.If(ir.Compare("<", nth, last), (store,), (), at)
+    return ir.If(ir.Compare(">=", nth, ZERO), (inner,), (), at)
 
 
 def _without_last_total(block: list[ir.Stmt], at: ir.Var) -> list[ir.Stmt]:

@@ -281,6 +281,14 @@ def _array_attribute(cx: Context, array: ir.Array, node: s.Attribute) -> Value:
         return tuple(scratch.extent(cx, array, axis) for axis in range(array.ndim))
     if node.name == "size" and array.ndim == 1:
         return scratch.extent(cx, array, 0)
+    if node.name in ("emit", "append"):
+        refuse(
+            node.at,
+            f"{spoken(array)}.{node.name} of an array",
+            f"kernel.collect(..., {spoken(array)}=(numpy.int32, ...)) returns what a kernel emits"
+            if node.name == "emit"
+            else f"{spoken(array)} = ev.output(types, capacity=n) can be appended to",
+        )
     refuse(
         node.at,
         f"an array has no attribute {node.name} in the kernel language",

@@ -46,6 +46,14 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
             f"{layout.cls.__name__}.{name} is for the frontier itself",
             "kernels have push, len(F), tiles, atoms and what its base has",
         )
+    if getattr(layout.cls, "appends", False) and not (cx.positions or cx.schedule):
+        if name == "append":
+            return Method(layout, name)
+        refuse(
+            at,
+            f"{layout.name}.{name} in a kernel: {layout.name} is an output",
+            f"kernels have {layout.name}.append; another kernel may take {layout.name}.columns",
+        )
     emitted = bool(getattr(layout.cls, "emits", "")) and cx.emits and not cx.positions
     if emitted and name != "emit":
         refuse(

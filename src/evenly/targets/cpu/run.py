@@ -49,11 +49,6 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # the records of native calls, by phase
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
-        self.growing = {
-            number: [w for w in phases.workspaces if w.extent != "one" and w.layout == phase.path]
-            for number, phase in enumerate(phases.phases)
-            if not isinstance(phase, Once) and phases.changes_counts(phase)
-        }
         self.scratch = {n: own for n, p in enumerate(phases.phases) if (own := scratch_arrays(p))}
         several = len(phases.phases) != 1 or phases.workspaces
         many = several or executable.checks or self.scratch
@@ -200,7 +195,7 @@ class Run:
 
     def lay_out_more(self, number: int) -> None:
         """Make workspace for the tiles that a phase walks, where phases before it have changed how many these are."""
-        for workspace in self.growing.get(number, ()):
+        for workspace in self.executable.phases.growing.get(number, ()):
             if self.shape(workspace)[0] > len(self.kept[workspace.array.path]):
                 self.lay_out(workspace)
 

@@ -225,6 +225,22 @@ class Emitted:
         return held[0]
 
 
+class Appended:
+    """What a kernel appends to. Elements are stored in the order of the walk, as far as there is room."""
+
+    def __init__(self, out: Any) -> None:
+        fields = [f for f in type(out).__fields__ if f.startswith("column_")]
+        self._columns = [CheckedArray(getattr(out, f), f) for f in fields]
+        self._appended, self._room = out.appended, out.capacity
+
+    def append(self, *values: Any) -> None:
+        place = int(self._appended[0])
+        self._appended[0] += 1
+        if place < self._room:
+            for column, value in zip(self._columns, values, strict=True):
+                column[place] = value
+
+
 class Atoms:
     """The result of `L.atoms(tile)`, which may be walked more than once."""
 

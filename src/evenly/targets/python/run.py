@@ -19,7 +19,7 @@ from evenly.layouts.contract import is_layout
 from . import functions
 from .arrays import CheckedArray
 from .failures import AssertionFailed, RunError, located
-from .layouts import Emitted, LayoutView, Walk
+from .layouts import Appended, Emitted, LayoutView, Walk
 from .meets import Meets, inlined
 from .rewrite import code_of, function_with
 
@@ -97,6 +97,8 @@ class _Run:
     def argument(self, name: str, value: Any) -> Any:
         if getattr(value, "emits", ""):
             return Emitted(value, self.walk)
+        if getattr(value, "appends", False):
+            return Appended(value)
         if is_layout(value):
             return LayoutView(value, name, self.walk).seen
         if value is None or isinstance(value, int | float | complex | np.generic):

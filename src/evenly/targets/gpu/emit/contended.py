@@ -14,13 +14,12 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
-    # A frontier's arrays are stored at places that an atomic has given to one push alone.
-    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store) and not s.array.grows)
+    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store) and not _placed(s))
     found |= {s.array.path for s in stores if _constant(s, phase)}
     for p in walk.statements(body):
         if isinstance(p, ir.Pass):
             inside = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
-            found |= {s.array.path for s in inside if not s.array.grows and not _own(s, p.atom)}
+            found |= {s.array.path for s in inside if not _placed(s) and not _own(s, p.atom)}
     return frozenset(found)
 
 
@@ -48,6 +47,11 @@ def _constant(s: ir.Store, phase: Phase) -> bool:
     """Whether several tiles may store the same value to one element."""
     of_tiles = isinstance(phase, Owned | Split) and not (s.array.own or _own(s, phase.tile))
     return of_tiles and walk.is_constant(s.value)
+
+
+def _placed(s: ir.Store) -> bool:
+    """Whether no other store has the element: a frontier's atomic has given it, or the counts of what is emitted."""
+    return s.array.grows or s.alone
 
 
 def _own(s: ir.Store, atom: ir.Var) -> bool:

@@ -101,7 +101,9 @@ class Owner(Writer):
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
         nested = any(isinstance(s, ir.Pass) and s.of is not None for s in walk.statements(body))
-        alone = self.shared or local or stages or nested or has_scans(body)
+        # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
+        asks = not self.one_pass and any(map(_asks, body))
+        alone = self.shared or local or stages or nested or has_scans(body) or asks
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
 
@@ -376,3 +378,13 @@ def strided(layout: ir.LayoutCode, size: int, width: ir.Expr) -> ir.Inline:
     begin, *rest = atoms.results
     start = begin if size == 1 else ir.Binary("+", begin, RANK, POS)
     return replace(atoms, results=(start, *rest))
+
+
+def _asks(s: ir.Stmt) -> bool:
+    """Whether an atomic inside of the statement, outside of passes, returns a value."""
+    inner = () if isinstance(s, ir.Pass) else walk.blocks(s)
+    return any(
+        isinstance(x, ir.Atomic) and x.result is not None
+        for block in inner
+        for x in walk.statements(block)
+    )
