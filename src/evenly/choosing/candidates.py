@@ -8,7 +8,6 @@ from typing import Any
 from evenly import schedules as s
 from evenly import targets
 from evenly.errors import InputError
-from evenly.language.cutting import needs_whole_tiles
 from evenly.language.ir import Program
 from evenly.schedules.nested import misfit
 
@@ -61,6 +60,8 @@ def candidates(target: str) -> tuple[s.Schedule, ...]:
 
 def can_run(schedule: s.Schedule, program: Program) -> bool:
     """Whether a program runs under a schedule: some need one that owns whole tiles, or hands out items."""
+    from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
+
     whole = schedule.owns_tiles or needs_whole_tiles(program) is None
     return whole and misfit(schedule, program) is None
 

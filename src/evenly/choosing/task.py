@@ -7,7 +7,6 @@ from typing import Any
 
 from evenly.language import ir, walk
 from evenly.language.accesses import gathers, only_accumulates, reads_contiguously
-from evenly.language.cutting import needs_whole_tiles
 from evenly.language.emits import loop_of
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
@@ -70,6 +69,8 @@ def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:
     """Return the task of running a program."""
+    from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
+
     loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
     widths = [8 * struct_words(_numbers(p)) for p in passes]

@@ -15,12 +15,10 @@ from evenly.language import syntax
 from evenly.language.by_name import by_name
 from evenly.language.depth import shallow
 from evenly.language.ir import Program, Requirement
-from evenly.language.lower import lower_kernel
 from evenly.language.parse import parse
 from evenly.language.reads import Kept, Reads, value_of
 from evenly.language.source import Source, check_decorated, fetch
 from evenly.language.specs import LayoutSpec, Spec
-from evenly.language.verify import verify
 from evenly.schedules import Schedule
 from evenly.targets.contract import Typed
 
@@ -163,6 +161,9 @@ class Kernel:
 
     def lowered(self, specs: tuple[Spec, ...]) -> tuple[Program, Reads]:
         """Return the typed program, and the outside values that it was made with."""
+        # Imported at the first kernel, so that `import evenly` is quick.
+        from evenly.language.lower import lower_kernel
+        from evenly.language.verify import verify
 
         def lower() -> Program:
             with shallow(self.source):

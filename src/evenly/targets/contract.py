@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evenly.errors import InputError
 from evenly.interop.array_view import Device
-from evenly.language.cutting import cut
 from evenly.language.remarks import quiet
 from evenly.layouts.contract import is_layout
 from evenly.schedules.contract import teams_of
@@ -149,6 +148,8 @@ class Target:
             program = quiet(program, self.name, self.checks == "debug")
         check_loops(schedule, program)
         teams = tuple(atoms for atoms, _ in teams_of(schedule)[1:]) if schedule.owns_tiles else ()
+        from evenly.language.cutting import cut  # late, so that `import evenly` is quick
+
         phases = cut(program, schedule.owns_tiles, teams)
         return self.compile(phases, schedule, typed.layouts, wide, debug), phases
 
