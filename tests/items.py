@@ -32,6 +32,11 @@ class EveryOther:
         yield from range(layout.begin(tile), layout.end(tile))
 
 
+@ev.func
+def eight(B, item):
+    return 8
+
+
 SCHEDULES = {
     "a thread an item": ev.ThreadMapped(64),
     "a group an item": Group(8, 64),
@@ -45,6 +50,8 @@ SCHEDULES = {
     "a schedule of one's own outside": Nested(EveryOther(), ev.ThreadMapped()),
     "groups by item": Nested(Block(64), ev.per_item()),
     "groups by item in a warp": Nested(Group(8, 64), ev.per_item(items=1)),
+    "groups that end within a warp": Nested(Group(40, 128), Group(8)),
+    "groups by item where few sizes fit": Nested(Group(12, 64), ev.per_item(eight, items=1)),
     "room for three numbers": Nested(Block(64), Group(2), stage=24),
 }
 
@@ -122,6 +129,21 @@ def halves(B, x, y, limit, rounds):
 
 
 @ev.kernel
+def in_place(B, y, rounds):
+    """Code of an item reads what its rows store, before and after."""
+    for item in B.items():
+        first = B.item_begin(item)
+        n = 0
+        if first < B.item_end(item):
+            while y[first] < 2 and n < 7:
+                a = abs(y[first]) + 1
+                for row in B.tiles(item):
+                    y[row] += a
+                n += 1
+        rounds[item] = n
+
+
+@ev.kernel
 def running(B, before, histogram):
     """Scans and local arrays of rows, in an item's rows."""
     for item in B.items():
@@ -132,6 +154,47 @@ def running(B, before, histogram):
                 h[B.column(k) % 4] += 1
             for i in range(4):
                 histogram[row, i] = h[i]
+
+
+@ev.kernel
+def by_column(B, sums, counts):
+    """Arrays of an item, to which rows and atoms contribute; one of a row, which its item reads."""
+    for item in B.items():
+        h = ev.local(4, np.float64)
+        n = ev.local(40, np.int64)
+        for row in B.tiles(item):
+            g = ev.local(4, np.float64)
+            for k in B.atoms(row):
+                g[B.column(k) % 4] += B.value(k)
+                n[B.column(k) % 40] += 1
+            for i in range(4):
+                h[i] = max(h[i], g[i])
+        for i in range(4):
+            sums[item, i] = h[i]
+        for i in range(40):
+            counts[item, i] = n[i]
+
+
+@ev.kernel
+def largest(B, x, where, what):
+    for item in B.items():
+        at = ev.argmax((x[row] for row in B.tiles(item)), default=-1)
+        positive = ev.first((x[row] > 0 for row in B.tiles(item)), default=-1)
+        where[item] = at + 1000 * positive
+        if at >= 0:
+            what[item] = x[at]
+
+
+@ev.kernel
+def capped(B, y):
+    """Whether an item stores depends on a reduction, over an array that it stores into."""
+    for item in B.items():
+        s = 0.0
+        for row in B.tiles(item):
+            s += abs(y[row])
+        while s > 3.0:
+            y[B.item_begin(item)] = s
+            s -= 2.0
 
 
 @ev.kernel
@@ -175,6 +238,13 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
             "limit": np.array([0.5], dtype),
             "rounds": blank(items, np.int32),
         },
+        "in_place": lambda: {"y": vector(), "rounds": blank(items, np.int32)},
+        "by_column": lambda: {
+            "sums": np.full((items, 4), -7, dtype),
+            "counts": np.full((items, 40), -7, np.int64),
+        },
+        "largest": lambda: {"x": vector(), "where": blank(items, np.int64), "what": blank(items)},
+        "capped": lambda: {"y": vector()},
         "running": lambda: {
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
@@ -184,4 +254,15 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
     }[kernel.name]()
 
 
-KERNELS = (residuals, counts, halves, running, doubled, named)
+KERNELS = (
+    residuals,
+    counts,
+    halves,
+    in_place,
+    running,
+    by_column,
+    largest,
+    capped,
+    doubled,
+    named,
+)

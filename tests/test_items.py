@@ -83,7 +83,13 @@ def test_what_fits_is_staged_and_what_does_not_is_not() -> None:
 # ---- what is refused -----------------------------------------------------------------------------
 def test_schedules_that_do_not_hand_out_items() -> None:
     given = arguments(residuals, batch(SIZES))
-    for schedule in (ev.MergePath(), ev.NonzeroSplit(), ev.Lrb(), ev.DynamicChunks()):
+    for schedule in (
+        ev.MergePath(),
+        ev.NonzeroSplit(),
+        ev.Lrb(),
+        ev.DynamicChunks(),
+        ev.per_item(),
+    ):
         for target in ("cpu", "simt"):
             with pytest.raises(InputError) as caught:
                 residuals[schedule].on(target)(batch(SIZES), *given.values())
@@ -100,7 +106,7 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
         ev.spmv(B, x, schedule=nested)
     assert str(caught.value) == (
         f"schedule: expected one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath(), got {nested}; hint: "
-        "spmv_rows has a loop over tiles; Nested is for loops over items: for item in B.items()"
+        "spmv_rows has a loop over tiles; those over items, for item in B.items(), have Nested"
     )
 
 
@@ -109,6 +115,11 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
     [
         (
             ev.MergePath(),
+            ev.ThreadMapped(),
+            "Nested.outer: expected a schedule that owns whole tiles",
+        ),
+        (
+            ev.per_item(),
             ev.ThreadMapped(),
             "Nested.outer: expected a schedule that owns whole tiles",
         ),
@@ -170,6 +181,36 @@ def test_the_reference_reports_what_is_not_staged() -> None:
         beyond.on("python")(B, y.copy(), y)
     with pytest.raises(Exception, match="an element that is read is staged"):
         beyond[ev.BlockMapped(64)].on("simt")(B, y.copy(), y)
+
+
+@pytest.mark.parametrize("schedule", [ev.GroupMapped(8), ev.BlockMapped(64), ev.Lrb()], ids=str)
+def test_arrays_of_the_layout_are_staged(schedule: Any) -> None:
+    @ev.kernel
+    def product(B, x, y):
+        for row in B.tiles():
+            values = ev.stage(B.values, range(B.begin(row), B.end(row)))
+            columns = ev.stage(B.indices, range(B.begin(row), B.end(row)))
+            y[row] = sum(values[k] * x[columns[k]] for k in B.atoms(row))
+
+    B, x = batch(SIZES), arguments(residuals, batch(SIZES))["x"]
+    got, wanted = np.zeros(len(x)), np.zeros(len(x))
+    product.on("python")(B, x, wanted)
+    product[schedule].on("simt")(B, x, got)
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_the_reference_reports_a_part_that_an_array_does_not_have() -> None:
+    @ev.kernel
+    def beyond(B, x, y):
+        for item in B.items():
+            xs = ev.stage(x, range(B.item_begin(item), len(x) + 1))
+            y[item] = xs[0]
+
+    B, y = batch(SIZES), np.zeros(batch(SIZES).num_tiles)
+    with pytest.raises(
+        InputError, match=r"x: expected a part to stage within 0\.\.262, got 0\.\.263"
+    ):
+        beyond.on("python")(B, y.copy(), y)
 
 
 def test_items_of_a_layout_that_has_none() -> None:

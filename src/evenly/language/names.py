@@ -63,7 +63,7 @@ def _with_atoms(values: Generator[Any, None, None]) -> Iterator[tuple[Any, Any]]
     if not hasattr(source, "current"):
         raise InputError(
             "ev.argmin, ev.argmax and ev.first",
-            expected="a generator over A.atoms(tile), in a kernel",
+            expected="a generator over A.atoms(tile), or over B.tiles(item), in a kernel",
             given=type(values).__name__,
         )
     for v in values:

@@ -15,6 +15,7 @@ from evenly.language import ir, walk
 
 from .contract import Schedule, Sizes, check_count
 from .group_mapped import groups_in_block
+from .per_item import PerItem
 from .thread_mapped import ThreadMapped
 
 STAGE = 8192  # bytes
@@ -96,7 +97,12 @@ def check_loops(schedule: Schedule, program: ir.Program) -> None:
 def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
     """Return what `check_loops` raises; None for a schedule that fits."""
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
-        if loop.layout.items and not isinstance(schedule, Nested) and schedule.engine not in OUTER:
+        alone = not isinstance(schedule, Nested)
+        if (
+            loop.layout.items
+            and alone
+            and (schedule.engine not in OUTER or not _hands_out(schedule))
+        ):
             return InputError(
                 "schedule",
                 expected="one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped())",
@@ -104,12 +110,12 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
                 hint=f"{program.name} has a loop over items",
             )
         walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
-        if isinstance(schedule, Nested) and walks and not loop.layout.items:
+        if walks and not loop.layout.items and not (alone and _hands_out(schedule)):
             return InputError(
                 "schedule",
                 expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
                 given=str(schedule),
-                hint=f"{program.name} has a loop over tiles; Nested is for loops over items: for item in B.items()",
+                hint=f"{program.name} has a loop over tiles; those over items, for item in B.items(), have Nested",
             )
     return None
 
@@ -133,6 +139,11 @@ def _size(schedule: Schedule) -> int:
     return schedule.size if schedule.owner == "group" else 1
 
 
+def _hands_out(schedule: Schedule) -> bool:
+    """Whether a schedule has code of its own, which per_item makes for an item only."""
+    return not isinstance(schedule, PerItem)
+
+
 def _groups(owner: int, whole: bool) -> str:
     """Say which inner schedules an owner of so many threads can have."""
     if owner == 1:
@@ -145,7 +156,10 @@ def _groups(owner: int, whole: bool) -> str:
 
 
 def _check(name: str, given: Any) -> None:
-    if isinstance(given, Nested) or not isinstance(given, Schedule) or given.engine not in OUTER:
+    wrong = (
+        isinstance(given, Nested) or not isinstance(given, Schedule) or given.engine not in OUTER
+    )
+    if wrong or (name == "outer" and not _hands_out(given)):
         raise InputError(
             f"Nested.{name}",
             expected="a schedule that owns whole tiles and is one launch, such as BlockMapped(), GroupMapped(8), "

@@ -9,7 +9,6 @@ import dataclasses
 from typing import Any
 
 from evenly.errors import InputError
-from evenly.gpus.gpu import WARP
 from evenly.language.func import Func, func
 
 from .contract import Schedule, Sizes
@@ -44,7 +43,7 @@ class PerItem(Schedule):
 
     def sizes(self, owner: int) -> list[int]:
         """Return the sizes of groups that it chooses from, for an item with so many threads."""
-        return [n for n in (1, 2, 4, 8, 16, 32) if n <= min(owner, WARP)]
+        return [n for n in (1, 2, 4, 8, 16, 32) if owner % n == 0]
 
     def of(self, size: int) -> Schedule:
         """Return the schedule for groups of this size."""
@@ -57,8 +56,8 @@ def per_item(width: Any = lanes, *, items: int = 4) -> PerItem:
     """Make an inner schedule for `ev.Nested` with a group for each tile, whose size differs from item to item.
 
     width: an `@ev.func` of a batch and an item. A group has the least power of two of threads that is not less than
-      what it returns, from 1 to 32, and at most the threads of the item. Default: a sixth of the
-      mean number of atoms of the item's tiles.
+      what it returns, from 1 to 32, that divides the threads of the item. Default: a sixth of the mean number of atoms
+      of the item's tiles.
     items: as in ThreadMapped and GroupMapped.
 
     Raises InputError for a width that is no `@ev.func`, and a number of items that is out of range.

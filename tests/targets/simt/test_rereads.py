@@ -55,10 +55,28 @@ def beside_an_effect(A, counts, y):
         y[row] = counts[row] + length
 
 
+@ev.kernel
+def under_a_condition(A, x, y):
+    """Whether a tile stores, and how often, depends on its pass."""
+    for row in A.tiles():
+        total = sum(x[k] * y[row] for k in A.atoms(row))
+        while total > 6.0:
+            y[row] = total
+            total -= 60.0
+
+
 @pytest.mark.parametrize("lengths", LENGTHS, ids=str)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
 @pytest.mark.parametrize(
-    "kernel", [in_the_pass, at_the_tile, in_an_effect, after_an_effect, beside_an_effect]
+    "kernel",
+    [
+        in_the_pass,
+        at_the_tile,
+        in_an_effect,
+        after_an_effect,
+        beside_an_effect,
+        under_a_condition,
+    ],
 )
 def test_no_race(kernel: Any, schedule: Any, lengths: list[int]) -> None:
     A = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))

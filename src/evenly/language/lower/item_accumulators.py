@@ -7,7 +7,9 @@ difference.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from .. import combine, ir
@@ -110,13 +112,39 @@ def start(cx: Context, ops: dict[str, ir.Reduction]) -> list[AccumulatingArray]:
         array = cx.env[name]
         assert isinstance(array, LocalArray)
         t = array.var.type
-        part = ir.Var(cx.namer.fresh(name), t, array.var.length)
-        acc = ir.Accumulator(op, (part,), (combine.identity(op, t),), at=cx.at)
+        acc = _accumulator(cx, name, array, op, cx.at)
         said = f"{name} is read in the loop over atoms that accumulates it"
         state = AccumulatingArray(said, HINT, op, acc, [t], False, array)
         cx.env[name] = state
         states.append(state)
     return states
+
+
+def _accumulator(
+    cx: Context, name: str, array: LocalArray, op: ir.Reduction, at: Location | None
+) -> ir.Accumulator:
+    t = array.var.type
+    part = ir.Var(cx.namer.fresh(name), t, array.var.length)
+    return ir.Accumulator(op, (part,), (combine.identity(op, t),), at=at)
+
+
+def partial(cx: Context, name: str, whole: AccumulatingArray) -> AccumulatingArray:
+    """Return a tile's own part of an array that its item accumulates."""
+    assert whole.array is not None and whole.accumulator is not None
+    acc = _accumulator(cx, name, whole.array, whole.op, whole.accumulator.at)
+    return replace(whole, accumulator=acc, grid=False)
+
+
+def pass_on(cx: Context, part: AccumulatingArray, whole: AccumulatingArray) -> None:
+    """Let the item accumulate what its tile has accumulated."""
+    assert part.accumulator is not None and whole.accumulator is not None
+    (array,) = part.accumulator.fields
+
+    def one(i: ir.Expr) -> None:
+        assert whole.accumulator is not None
+        cx.emit(ir.Accumulate(whole.accumulator, (ir.Item(array, i, array.type),), i))
+
+    _each_element(cx, array, one)
 
 
 def contributes(cx: Context, node: s.Assign | s.Update) -> bool:
@@ -158,15 +186,20 @@ def finish(cx: Context, states: list[AccumulatingArray]) -> None:
     for state in states:
         array, acc = state.array, state.accumulator
         assert array is not None and acc is not None
-        n = array.var.length
-        if n * array.var.type.dtype.itemsize <= MOST_SPREAD:
-            for i in range(n):
-                _combine(cx, array.var, acc, ir.Const(i, POS))
-            continue
-        at, (first, last, step) = cx.variable("i", POS), (ir.Const(x, POS) for x in (0, n, 1))
-        with cx.writing() as body:
-            _combine(cx, array.var, acc, at)
-        cx.emit(ir.For(at, first, last, step, tuple(body)))
+        _each_element(cx, array.var, functools.partial(_combine, cx, array.var, acc))
+
+
+def _each_element(cx: Context, array: ir.Var, do: Callable[[ir.Expr], None]) -> None:
+    """Write what is done at each index: one after the other for an array that is in registers, else in a loop."""
+    if array.length * array.type.dtype.itemsize <= MOST_SPREAD:
+        for i in range(array.length):
+            do(ir.Const(i, POS))
+        return
+    first, last, step = (ir.Const(x, POS) for x in (0, array.length, 1))
+    at = cx.variable("i", POS)
+    with cx.writing() as body:
+        do(at)
+    cx.emit(ir.For(at, first, last, step, tuple(body)))
 
 
 def _combine(cx: Context, array: ir.Var, acc: ir.Accumulator, i: ir.Expr) -> None:

@@ -13,6 +13,7 @@ from . import accumulators, effects, emits, item_accumulators, items, methods, s
 from .accumulators import Accumulating
 from .arithmetic import cast, truth
 from .context import Context, Tiles, Walk, leaves
+from .item_accumulators import AccumulatingArray
 from .values import Forbidden, Iterable, LayoutValue, Value
 
 
@@ -110,6 +111,10 @@ def walk_atoms(
     for name, state in grids.items():
         part = inner[name]
         if part.accumulator in used:
+            if isinstance(state, AccumulatingArray):
+                assert isinstance(part, AccumulatingArray)
+                item_accumulators.pass_on(cx, part, state)
+                continue
             state.needed[0] = promote(state.needed[0], part.needed[0])
             assert part.accumulator is not None and state.accumulator is not None
             cx.emit(
@@ -161,6 +166,8 @@ def _tiles_of_item(
 
 def _partial(cx: Context, name: str, state: Accumulating) -> Accumulating:
     """Return a tile's own part of an accumulator of the grid."""
+    if isinstance(state, AccumulatingArray):
+        return item_accumulators.partial(cx, name, state)
     assert state.accumulator is not None
     t = state.accumulator.fields[0].type
     fields, start = (cx.variable(name, t),), (combine.identity(state.op, t),)

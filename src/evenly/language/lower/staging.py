@@ -36,7 +36,7 @@ def stage(cx: Context, node: s.Call) -> ir.Array:
         )
     bounds = [expressions.as_number(e, over.at) for e in over.arguments]
     first, last = bounds if len(bounds) == 2 else (ir.Const(0, POS), bounds[0])
-    staged = replace(array, staged=cx.namer.fresh(f"{spoken(array)}_staged"))
+    staged = replace(array, staged=cx.namer.fresh(f"{array.path[-1]}_staged"))
     first, last = (cx.assign("bound", cast(e, POS)) for e in (first, last))
     cx.emit(ir.Stage(staged, first, last, node.at))
     return staged

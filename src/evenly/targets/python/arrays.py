@@ -99,6 +99,12 @@ class StagedArray(CheckedArray):
     def __init__(self, of: CheckedArray, part: range) -> None:
         super().__init__(of._array, of._name, of._ids, writable=False)
         self._part = part
+        size = len(of)
+        if part and not (part.start >= 0 and part.stop <= size):
+            given = f"{part.start}..{part.stop - 1}"
+            raise OutOfBounds(
+                of._name, expected=f"a part to stage within 0..{size - 1}", given=given
+            )
 
     def __getitem__(self, index: Any) -> Any:
         if operator.index(index) not in self._part:

@@ -89,7 +89,10 @@ class LayoutView:
             yield walk.item
         walk.item = -1
 
-    def tiles(self, *item: int) -> Iterator[Any]:
+    def tiles(self, *item: int) -> TileIterator:
+        return TileIterator(self._tiles(*item))
+
+    def _tiles(self, *item: int) -> Iterator[Any]:
         walk, grows = self._walk, growing(self._class)
         if grows:
             self._run(grows.swap)
@@ -239,6 +242,21 @@ class Appended:
         if place < self._room:
             for column, value in zip(self._columns, values, strict=True):
                 column[place] = value
+
+
+class TileIterator:
+    """Yields the ids of tiles, in order. current: the latest of them, which ev.argmax over an item's tiles reads."""
+
+    def __init__(self, tiles: Iterator[Any]) -> None:
+        self._tiles = tiles
+        self.current: Any = None
+
+    def __iter__(self) -> TileIterator:
+        return self
+
+    def __next__(self) -> Any:
+        self.current = next(self._tiles)
+        return self.current
 
 
 class Atoms:

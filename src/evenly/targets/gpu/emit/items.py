@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.scans import has_scans
@@ -31,11 +32,17 @@ class TilesOfItem:
     def __init__(self, outer: Owner, unit: Unit, phase: Owned, inner: Any, block: int) -> None:
         self.outer, self.inner, self.block = outer, inner, block
         self.phase, self.spec = phase, unit.layouts[phase.path]
+        # The arrays that all members read at the level of items.
+        alone = walk.rewritten(phase.body, lambda s: () if isinstance(s, ir.Pass) else None)
+        self.read = {e.array for e in walk.expressions(alone) if isinstance(e, ir.Element)}
 
     def __call__(self, s: ir.Pass) -> None:
         outer = self.outer
         assert s.of is not None
-        with outer.compound(""):
+        if outer.size > 1 and self.read & walk.arrays_written(s.body):
+            outer.line("team.sync();")  # all members have read what some of them are about to store
+        idle = outer.size > WARP and outer.size % WARP  # the last warp's lanes beyond the group
+        with outer.compound("if (team.active())" if idle else ""):
             item = self._item(s.of)
             if not any(isinstance(x, ir.Pass) for x in walk.statements(s.body)):
                 self._walk(s, s.of, item, ThreadMapped())  # tiles whose atoms nobody walks

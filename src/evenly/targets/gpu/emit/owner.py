@@ -92,11 +92,12 @@ class Owner(Writer):
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
         local = any(v.length for v in walk.variables_set(body)) or bool(scratch_in(body))
-        self.one_pass = passes == 1 and on_top == 1 and not local
         # Members that read what their leader stores must synchronize before and after the store.
         self.shared = reread(body) if passes and size > 1 else set()
         if size > 1:
             self.shared |= {s.array for s in scratch_in(body)}
+        # Then all of them need the result on which it depends whether there is a store.
+        self.one_pass = passes == 1 and on_top == 1 and not (local or self._meets_inside(body))
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
@@ -109,6 +110,11 @@ class Owner(Writer):
 
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))
+
+    def _meets_inside(self, body: ir.Block) -> bool:
+        """Whether members synchronize in a branch or a loop, outside passes."""
+        inside = [b for s in body if not isinstance(s, ir.Pass) for b in walk.blocks(s)]
+        return any(self.shared & walk.arrays_written(b) for b in inside)
 
     def leads(self) -> bool:
         return self.size > 1 and not self.in_pass
@@ -155,6 +161,15 @@ class Owner(Writer):
                 super().accumulate(acc, values)
             return
         super().accumulate(acc, values)
+
+    def accumulate_item(
+        self, acc: ir.Accumulator, values: tuple[ir.Expr, ...], index: ir.Expr
+    ) -> None:
+        if self.leads() and acc.fields[0] in self.grid_names:
+            with self.compound(f"if ({self.leader})"):
+                super().accumulate_item(acc, values, index)
+            return
+        super().accumulate_item(acc, values, index)
 
     def stage(self, s: ir.Stage) -> None:
         """Write the copy to shared memory by all members, for a group that has some."""
