@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.choosing.candidates import candidates
 from evenly.errors import InputError
 from evenly.language.diagnostics import LanguageError
 from tests.emitting import emitted
@@ -218,3 +219,16 @@ def test_items_of_a_layout_that_has_none() -> None:
     with pytest.raises(LanguageError) as caught:
         residuals.on("cpu")(A, *[np.zeros(A.num_tiles)] * 4)
     assert caught.value.message == "the items of B: Csr has none"
+
+
+def test_tuning_tries_what_hands_out_items() -> None:
+    given = arguments(residuals, batch(SIZES))
+    plan = residuals.plan(batch(SIZES), *given.values(), target="cpu")
+    tuned = plan.tune(seconds=0.1, save=False)
+    assert tuned.tuning.left_out == {}
+    tuned = plan.tune(candidates=["thread_mapped", "merge_path"], seconds=0.1, save=False)
+    (why,) = tuned.tuning.left_out.values()
+    assert why.startswith("expected one that hands out items, such as ev.Nested(")
+    tried = {type(s) for s in candidates("cuda", items=True)}
+    assert tried == {ev.ThreadMapped, ev.Nested}
+    assert ev.Nested not in {type(s) for s in candidates("cuda")}

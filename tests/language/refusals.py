@@ -547,6 +547,7 @@ BATCHES = [
     R("tile", "for i in «T.tiles(row)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
     R("item", "for i in «T.tiles(item + 1)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
     R("item", "for i in T.tiles(item):\n    for j in «T.tiles(item)»:\n        pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
+    R("item", "for k in «T.atoms(item)»:\n    pass", "T.atoms of an item", "for tile in T.tiles(item): ... T.atoms(tile)"),
     R("item", "for i in «T.tiles(item, 1)»:\n    pass", "tiles() of a batch takes one item, got 2", "T.tiles(item)"),
     R("item", "q = 0.0\nfor i in T.tiles(item):\n    «q» = x[i]", "q is assigned in the loop over tiles: the last one to write would win, and they have no order", ONE),
     R("item", "for i in T.tiles(item):\n    q = x[i]\ny[item] = «q»", "q belongs to the loop over tiles", "tiles have no order: accumulate into a variable assigned before the loop"),

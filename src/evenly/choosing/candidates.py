@@ -45,6 +45,10 @@ GRID: tuple[s.Schedule, ...] = (
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
     s.Lrb(512, thread=16, group=128),
+)
+
+# The same for kernels with loops over items, which only these can run.
+ITEMS: tuple[s.Schedule, ...] = (
     *(s.Nested(s.BlockMapped(n), s.GroupMapped(m)) for n in (64, 256) for m in (2, 4, 8, 32)),
     *(s.Nested(s.BlockMapped(n), s.ThreadMapped(items=1)) for n in (64, 256)),
     *(s.Nested(s.GroupMapped(n), s.ThreadMapped(items=1)) for n in (8, 32)),
@@ -52,8 +56,13 @@ GRID: tuple[s.Schedule, ...] = (
 )
 
 
-def candidates(target: str) -> tuple[s.Schedule, ...]:
-    """Return every schedule to try, once each. GRID is for GPUs only: a CPU has no blocks."""
+def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
+    """Return every schedule to try, once each. GRID is for GPUs only: a CPU has no blocks.
+
+    items: for kernels with loops over items. On a CPU a worker walks whole items, whatever the schedule is.
+    """
+    if items:
+        return (s.ThreadMapped(), *(ITEMS if targets.find(target).gpu else ()))
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
 

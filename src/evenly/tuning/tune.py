@@ -27,6 +27,7 @@ from evenly.language import ir, walk
 from evenly.language.members import growing
 from evenly.layouts.contract import is_layout
 from evenly.schedules import Schedule
+from evenly.schedules.nested import misfit
 from evenly.targets.contract import Copies
 from evenly.timing.busy import busy_machine
 from evenly.timing.rounds import Clock, measure
@@ -80,7 +81,7 @@ def tune(
     forget(plan.binding.arguments.values())
     numbering = renumbering(plan.program, plan.outputs, plan.binding) if locality else None
     tried = schedules(plan, candidates)
-    left_out = {str(s): WHOLE for s in tried if not can_run(s, plan.program)}
+    left_out = {str(s): _why(s, plan.program) for s in tried if not can_run(s, plan.program)}
     able = {str(s): s for s in tried if str(s) not in left_out}
     restored = reads_what_it_writes(plan.program, plan.outputs)
     target = targets.get(plan.target)
@@ -169,6 +170,12 @@ def check(plan: Subject, seconds: float | None) -> None:
         raise InputError("seconds", expected="a positive number", given=repr(seconds))
 
 
+def _why(schedule: Schedule, program: ir.Program) -> str:
+    """Say why a program cannot run under a schedule."""
+    error = misfit(schedule, program)
+    return WHOLE if error is None else f"expected {error.expected}"
+
+
 def reads_what_it_writes(program: ir.Program, outputs: Iterable[str]) -> bool:
     """Whether what a run stores into arguments of these names may change what the next run does."""
     written = frozenset(outputs)
@@ -187,7 +194,10 @@ def schedules(plan: Subject, given: Any) -> list[Schedule]:
     Raises InputError for names that are not schedules, and if there are none.
     """
     if given is None:
-        return list(dict.fromkeys([plan.schedule, ruled(plan), *all_candidates(plan.target)]))
+        items = task_of(plan.program).items
+        return list(
+            dict.fromkeys([plan.schedule, ruled(plan), *all_candidates(plan.target, items)])
+        )
     made = list(dict.fromkeys(several(given)))
     if not made:
         raise InputError("candidates", expected="at least one schedule", given="none")

@@ -54,6 +54,18 @@ def over_tiles(
     return Iterable("atoms", outer.layout, (outer.position,), at)
 
 
+def check_tile(cx: Context, layout: LayoutValue, given: Value, at: Location) -> None:
+    """Refuse the item of the loop where a tile is wanted: both are integers."""
+    outer = cx.tiles if cx.tiles is None or are_items(cx.tiles.layout) else cx.tiles.item
+    if outer is not None and tiles_of(outer.layout) is layout and given is outer.id:
+        call = f"{layout.name}.tiles(item)"
+        refuse(
+            at,
+            f"{layout.name}.atoms of an item",
+            f"for tile in {call}: ... {layout.name}.atoms(tile)",
+        )
+
+
 def are_items(layout: LayoutValue) -> bool:
     """Whether the tiles of `layout` are the items of a batch."""
     return layout.cls is Items

@@ -149,6 +149,7 @@ def _atoms(
     cx: Context, layout: LayoutValue, arguments: tuple[Value, ...], at: Location
 ) -> Iterable:
     given: Value = arguments[0] if len(arguments) == 1 else arguments
+    items.check_tile(cx, layout, given, at)
     if cx.tiles is not None and layout is cx.tiles.layout and _same(given, cx.tiles.id):
         return Iterable("atoms", layout, (cx.tiles.position,), at)
     if not isinstance(given, ir.Expr) or not given.type.is_integer:
