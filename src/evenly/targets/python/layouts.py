@@ -17,6 +17,7 @@ import numpy as np
 
 from evenly.interop import arrays
 from evenly.language import reads
+from evenly.language.items import has_items
 from evenly.language.members import accessor_takes, growing, is_default
 from evenly.layouts.contract import LayoutInstance, masks
 
@@ -50,9 +51,10 @@ class Seen:
     """A layout as kernels and its own methods see it. It has the user's names and those of the contract, no others."""
 
     def __init__(self, view: LayoutView) -> None:
-        self.__dict__.update(
-            {_VIEW: view, **{n: getattr(view, n) for n in ("items", "tiles", "atoms")}}
-        )
+        loops: dict[str, Any] = {"tiles": view.tiles, "atoms": view.atoms}
+        if has_items(view._class) and "items" not in view._class.__fields__:
+            loops["items"] = view.items
+        self.__dict__.update({_VIEW: view, **loops})
 
     def __getattr__(self, name: str) -> Any:
         return view_of(self).member(name)
