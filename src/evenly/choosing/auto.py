@@ -33,12 +33,9 @@ class Choice:
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
     """Choose a schedule for a layout on a target. The choice is remembered as long as the layout's statistics."""
-    if task.items and layout is not None:
-        return for_items(layout, targets.find(target).gpu)[0]
-    if _scans(target, task):
-        return _for_scans(task)
-    if _grows(target, layout, task):
-        return _for_frontiers()
+    prescribed = _prescribed(layout, target, task)
+    if prescribed is not None:
+        return prescribed[0]
     if layout is None:
         return consider(layout, target, task).schedule
     st = statistics(layout)
@@ -56,34 +53,28 @@ _known: weakref.WeakKeyDictionary[
 ] = weakref.WeakKeyDictionary()
 
 
-def _scans(target: str, task: Task) -> bool:
-    """Whether blocks should take equal shares of the atoms, whatever the lengths of tiles are."""
-    return (
-        targets.find(target).gpu
-        and task.scans
-        and fits(_for_scans(task), task)
-        and not task.whole_tiles
-    )
+def _prescribed(
+    layout: LayoutInstance | None, target: str, task: Task
+) -> tuple[s.Schedule, str] | None:
+    """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
+    gpu = targets.find(target).gpu
+    if task.items and layout is not None:
+        return for_items(layout, gpu)
+    if not gpu or task.whole_tiles:
+        return None
+    if task.scans and fits(by_atoms := _for_scans(task), task):
+        return by_atoms, "the kernel scans over atoms"
+    if layout is None or growing(type(layout)) is None:
+        return None
+    # The tiles of a frontier come few or many at a time, whatever its base's are like. So only equal shares of tiles
+    # and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.
+    shares = _for_frontiers()
+    return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
 
 
 def _for_scans(task: Task) -> s.Schedule:
     block, items = numbers()["emits" if task.emits else "scans"]
     return s.NonzeroSplit(block, items)
-
-
-def _grows(target: str, layout: LayoutInstance | None, task: Task) -> bool:
-    """Whether the layout is a frontier whose tiles blocks may share.
-
-    Its tiles come in no order, and few or many at a time, whatever its base's tiles are like. So only equal shares of
-    tiles and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.
-    """
-    return (
-        layout is not None
-        and growing(type(layout)) is not None
-        and targets.find(target).gpu
-        and fits(_for_frontiers(), task)
-        and not task.whole_tiles
-    )
 
 
 def _for_frontiers() -> s.Schedule:
@@ -93,10 +84,9 @@ def _for_frontiers() -> s.Schedule:
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
     st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
-    if _scans(target, task):
-        return Choice(_for_scans(task), "the kernel scans over atoms", st, ())
-    if _grows(target, layout, task):
-        return Choice(_for_frontiers(), "the tiles of a frontier come in no order", st, ())
+    prescribed = _prescribed(layout, target, task)
+    if prescribed is not None:
+        return Choice(*prescribed, st, ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
     return _elsewhere(st, task.whole_tiles)
