@@ -24,7 +24,6 @@ from evenly.kit.operands import (
     check_indices,
     check_output,
     check_sums,
-    count_of,
     dtype,
     each,
     held_as,
@@ -37,6 +36,7 @@ from evenly.kit.operands import (
     whole,
 )
 from evenly.kit.scalars import scalar, scaled_type
+from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -87,17 +86,6 @@ def check_indices(x: Any, count: int, name: str) -> None:
     if dtype(x).kind not in "iu":
         raise InputError(name, expected="integers", given=f"dtype {dtype(x)}")
     check_range(x, count, name, "indices")
-
-
-def count_of(given: Any, name: str) -> int:
-    """Return a number of groups, vertices or the like as an int. Raises InputError unless it is an integer from 0."""
-    try:
-        found = operator.index(given)
-    except TypeError:
-        found = -1
-    if found < 0:
-        raise InputError(name, expected="an integer of at least 0", given=repr(given))
-    return found
 
 
 def dtype(x: Any) -> np.dtype[Any]:

@@ -122,6 +122,24 @@ def refused(matrix: Any, format: str, name: str) -> InputError:
     )
 
 
+def count_of(given: Any, name: str) -> int:
+    """Return a number of groups, vertices or the like as an int. Raises InputError unless it is an integer from 0."""
+    try:
+        found = operator.index(given)
+    except TypeError:
+        found = -1
+    if found < 0:
+        raise InputError(name, expected="an integer of at least 0", given=repr(given))
+    return found
+
+
+def size_of(given: Any, name: str) -> int:
+    """Return a number of atoms, rows or the like as an int. Raises InputError unless it is an integer from 1."""
+    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 1:
+        raise InputError(name, expected="an integer of at least 1", given=repr(given))
+    return int(given)
+
+
 def dimensions(shape: Any, name: str) -> tuple[int, int]:
     """Check `shape` and return it as (rows, columns)."""
     try:

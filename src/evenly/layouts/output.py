@@ -7,7 +7,6 @@ place. An element for which there is no room is counted, too, so that it cannot 
 from __future__ import annotations
 
 import functools
-import operator
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 from evenly.interop.vectors import part
 from evenly.language.types import TYPES, from_dtype
+from evenly.layouts.arguments import count_of
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
 
@@ -69,11 +69,10 @@ class Output:
 
     def clear(self) -> None:
         """Forget all elements, so that the output can be used again."""
-        zero = np.zeros(1, np.int64)
         if arrays.kind(self.appended) == "device":
             self.appended.fill_zero()
         else:
-            self.appended[...] = zero[0]
+            self.appended[...] = 0
 
 
 def output(types: Any, *, capacity: int, like: Any = None) -> Any:
@@ -115,21 +114,11 @@ def output(types: Any, *, capacity: int, like: Any = None) -> Any:
         found = []
     if not found or any(from_dtype(t) is None for t in found):
         raise InputError("types", expected=f"types of {TYPES}", given=repr(types))
-    room = _room(capacity)
+    room = count_of(capacity, "capacity")
     beside = an_array(like) if is_layout(like) else like
     beside = np.empty(0) if beside is None else beside
     columns = (arrays.empty(beside, (room,), t) for t in found)
     return _class(len(found))(room, arrays.zeros(beside, (1,), np.dtype(np.int64)), *columns)
-
-
-def _room(capacity: Any) -> int:
-    try:
-        room = operator.index(capacity)
-    except TypeError:
-        room = -1
-    if room < 0:
-        raise InputError("capacity", expected="an integer of at least 0", given=repr(capacity))
-    return room
 
 
 @functools.cache

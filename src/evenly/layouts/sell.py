@@ -28,6 +28,7 @@ from evenly.layouts.arguments import (
     inferred,
     refused,
     same_device,
+    size_of,
 )
 from evenly.layouts.checker import finished
 from evenly.layouts.contract import Array, Index, Static, is_layout, layout
@@ -189,8 +190,8 @@ def sell(
 
     Raises InputError for malformed arrays, and if the arrays take more than `max_bytes`.
     """
-    height = _count(32 if slice_height is None else slice_height, "slice_height")
-    window = _count(1 if sigma is None else sigma, "sigma")
+    height = size_of(32 if slice_height is None else slice_height, "slice_height")
+    window = size_of(1 if sigma is None else sigma, "sigma")
     if isinstance(matrix, Sell) and sigma is None and slice_height in (None, matrix.slice_height):
         return finished(matrix, name, False, validate)
     if sparse.is_sparse(matrix) or is_layout(matrix):
@@ -200,12 +201,6 @@ def sell(
         expected = "none: raw arrays have the order of their rows, as their fourth"
         raise InputError("sigma", expected=expected, given=repr(sigma))
     return finished(_from_raw(matrix, shape, height, name), name, check, validate)
-
-
-def _count(given: Any, name: str) -> int:
-    if not isinstance(given, (int, np.integer)) or isinstance(given, bool) or given < 1:
-        raise InputError(name, expected="an integer of at least 1", given=repr(given))
-    return int(given)
 
 
 def _converted(

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from evenly.errors import InputError
+from evenly.layouts.arguments import size_of
 from evenly.layouts.checker import finished
 from evenly.layouts.contract import Layout, LayoutInstance, is_layout, layout, leaves
 
@@ -86,9 +85,8 @@ def uniform(size: Any, base: Any, *, validate: bool = False, name: str = "A") ->
     if not is_layout(base):
         hint = "uniform(size, layout): make one with ev.csr(matrix)"
         raise InputError(name, expected="a layout", given=type(base).__name__, hint=hint)
-    if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or size < 1:
-        raise InputError("size", expected="an integer of at least 1", given=repr(size))
+    atoms = size_of(size, "size")
     if not hasattr(type(base), "tile_of"):
         raise InputError(name, expected="a layout with tile_of(atom)", given=type(base).__name__)
     cls = Uniform if leaves(type(base), "atom_id") else UniformOfIds
-    return finished(cls(base, int(size)), name, False, validate)
+    return finished(cls(base, atoms), name, False, validate)
