@@ -69,6 +69,16 @@ def growing(cls: type) -> Growing | None:
     return found
 
 
+def column_names(count: int) -> list[str]:
+    """Return the names of the fields that are columns, to which a kernel appends or emits values."""
+    return [f"column_{i}" for i in range(count)]
+
+
+def columns_of(cls: Any) -> list[str]:
+    """Return the names of those that a layout class has."""
+    return [name for name in cls.__fields__ if name.startswith("column_")]
+
+
 def is_default(name: str, member: Any) -> bool:
     """Whether `member` is the contract's default of that name."""
     return member is not None and member is vars(Defaults).get(name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Literal
 
+from evenly.language.members import column_names
 from evenly.layouts.contract import Array, layout
 from evenly.layouts.ragged import Ragged
 
@@ -33,7 +34,7 @@ def emitted_class(columns: int, emits: Literal["count", "fill"], in_part: bool =
     in_part: there is a field `first`, and offsets[t + 1] is for list first + t; other lists are not counted.
     """
     fields: dict[str, Any] = {"first": int} if in_part else {}
-    fields |= {f"column_{i}": Array for i in range(columns)}
+    fields |= dict.fromkeys(column_names(columns), Array)
     body = {"__annotations__": fields, "__module__": __name__, "emits": emits}
     return layout(type("Out", (Emits, Ragged), body))
 

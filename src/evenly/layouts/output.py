@@ -15,6 +15,7 @@ from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy, wait_for
 from evenly.interop.vectors import part
+from evenly.language.members import column_names, columns_of
 from evenly.language.types import TYPES, from_dtype
 from evenly.layouts.arguments import count_of
 from evenly.layouts.contract import Array, is_layout, layout
@@ -65,7 +66,7 @@ class Output:
         On a GPU this waits for the device. Raises InputError if some elements had no room.
         """
         count = len(self)
-        return tuple(part(getattr(self, name), 0, count) for name in _names(type(self)))
+        return tuple(part(getattr(self, name), 0, count) for name in columns_of(type(self)))
 
     def clear(self) -> None:
         """Forget all elements, so that the output can be used again."""
@@ -122,13 +123,9 @@ def output(types: Any, *, capacity: int, like: Any = None) -> Any:
 
 
 @functools.cache
-def _class(columns: int) -> Any:
+def _class(count: int) -> Any:
     """Return the class of outputs with fields column_0, column_1, ... (capacity,)."""
     fields: dict[str, Any] = {"capacity": int, "appended": Array}
-    fields |= {f"column_{i}": Array for i in range(columns)}
+    fields |= dict.fromkeys(column_names(count), Array)
     body = {"__annotations__": fields, "__module__": __name__}
     return layout(type("Output", (Output,), body))
-
-
-def _names(cls: Any) -> list[str]:
-    return [name for name in cls.__fields__ if name.startswith("column_")]

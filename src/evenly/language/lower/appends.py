@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from .. import ir
 from .. import syntax as s
-from ..diagnostics import refuse
 from ..types import POS
-from . import expressions, statements
+from . import columns
 from .arithmetic import cast
 from .context import Context
-from .values import LayoutValue, Static, Value, counted
+from .values import LayoutValue, Static, Value
 
 
 def is_output(layout: LayoutValue) -> bool:
@@ -19,28 +18,15 @@ def is_output(layout: LayoutValue) -> bool:
 def append(cx: Context, out: LayoutValue, node: s.Call) -> Value:
     """Lower `out.append(value, ...)`."""
     call = f"{out.name}.append"
-    if node.keywords:
-        name, value_node = node.keywords[0]
-        refuse(value_node.at, f"{call} takes no argument {name}", "values by place, one a column")
-    if cx.pure:
-        refuse(node.at, f"{call} {cx.pure}", "append in a statement of the kernel itself")
-    counter, *columns = (v for v in out.fields.values() if isinstance(v, ir.Array))
-    values = expressions.numbers(cx, node.arguments, large=True)
-    if len(values) != len(columns):
-        refuse(
-            node.at,
-            f"{call} takes {counted(len(columns), 'value')}, got {len(values)}",
-            "one for each type of ev.output(types, ...)",
-        )
+    columns.check_call(cx, call, node, "append in a statement of the kernel itself")
+    values = columns.row(cx, call, out, node, "ev.output(types, ...)")
+    counter, capacity = out.fields["appended"], out.fields["capacity"]
+    assert isinstance(counter, ir.Array)
+    assert isinstance(capacity, ir.Expr)
     one, place = ir.Const(1, counter.dtype), cx.variable("place", counter.dtype)
     cx.emit(ir.Atomic("add", counter, (ir.Const(0, POS),), (one,), place, node.at))
-    capacity = out.fields["capacity"]
-    assert isinstance(capacity, ir.Expr)
     with cx.writing() as block:
-        at = cx.assign("at", cast(place, POS))
-        for column, value in zip(columns, values, strict=True):
-            stored = statements.convert(column, value, node.at)
-            cx.emit(ir.Store(column, (at,), stored, node.at, alone=True))
+        columns.store(cx, values, cx.assign("at", cast(place, POS)), node)
     there = ir.Compare("<", place, cast(capacity, counter.dtype))
     cx.emit(ir.If(there, tuple(block), (), node.at))
     return Static(None)

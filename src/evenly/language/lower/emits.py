@@ -15,10 +15,10 @@ from .. import combine, ir, walk
 from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..types import POS, WEAK_INT
-from . import expressions, items, statements
+from . import columns, items
 from .arithmetic import cast
 from .context import Context
-from .values import LayoutValue, Static, Value, counted
+from .values import LayoutValue, Static, Value
 
 ZERO, ONE = ir.Const(0, POS), ir.Const(1, POS)
 
@@ -58,7 +58,9 @@ def emit(cx: Context, out: LayoutValue, node: s.Call) -> Value:
         place: ir.Expr = emitting.at
         if counting is not None:
             place = _plus(_plus(place, counting.earlier.fields[0]), counting.own)
-        _store(cx, out, node, cx.assign("place", place))
+        place = cx.assign("place", place)
+        call, made_by = f"{out.name}.emit", f"collect(..., {out.name}=...)"
+        columns.store(cx, columns.row(cx, call, out, node, made_by), place, node)
     next_ = emitting.at if counting is None else counting.own
     cx.emit(ir.Assign(next_, _plus(next_, ONE)))
     return Static(None)
@@ -70,35 +72,12 @@ def _plus(a: ir.Expr, b: ir.Expr) -> ir.Expr:
 
 def _check_place(cx: Context, out: LayoutValue, node: s.Call) -> None:
     call = f"{out.name}.emit"
-    if node.keywords:
-        name, value_node = node.keywords[0]
-        refuse(value_node.at, f"{call} takes no argument {name}", "values by place, one a column")
-    if cx.pure:
-        refuse(node.at, f"{call} {cx.pure}", "emit in the kernel itself")
+    columns.check_call(cx, call, node, "emit in the kernel itself")
     if cx.tiles is None:
         refuse(node.at, f"{call} outside the loops over tiles", "each tile has a list of its own")
-    if cx.tiles.item is not None or items.are_items(cx.tiles.layout):
-        refuse(
-            node.at,
-            f"{call} in a loop over items",
-            "emit in a loop over all tiles: for tile in B.tiles()",
-        )
+    items.check_no_items(cx, call, "emit in a loop over all tiles: for tile in B.tiles()", node.at)
     if cx.in_lanes:
         refuse(node.at, f"{call} in a loop over lanes: lanes have no order", "use range()")
-
-
-def _store(cx: Context, out: LayoutValue, node: s.Call, place: ir.Expr) -> None:
-    columns = [v for v in out.fields.values() if isinstance(v, ir.Array)][1:]  # after the offsets
-    values = expressions.numbers(cx, node.arguments, large=True)
-    if len(values) != len(columns):
-        refuse(
-            node.at,
-            f"{out.name}.emit takes {counted(len(columns), 'value')}, got {len(values)}",
-            f"one for each type of collect(..., {out.name}=...)",
-        )
-    for column, value in zip(columns, values, strict=True):
-        stored = statements.convert(column, value, node.at)
-        cx.emit(ir.Store(column, (place,), stored, node.at, alone=True))
 
 
 # ---- passes --------------------------------------------------------------------------------------

@@ -66,6 +66,12 @@ def check_tile(cx: Context, layout: LayoutValue, given: Value, at: Location) -> 
         )
 
 
+def check_no_items(cx: Context, call: str, instead: str, at: Location) -> None:
+    """Refuse a call that is for loops over all tiles in a loop over items, or over an item's tiles."""
+    if cx.tiles is not None and (cx.tiles.item is not None or are_items(cx.tiles.layout)):
+        refuse(at, f"{call} in a loop over items", instead)
+
+
 def are_items(layout: LayoutValue) -> bool:
     """Whether the tiles of `layout` are the items of a batch."""
     return layout.cls is Items

@@ -27,18 +27,8 @@ def make(cx: Context, node: s.Call) -> LocalArray:
     """Lower `ev.local(n, type)`. Its elements are zero."""
     if node.keywords or len(node.arguments) != 2:
         refuse(node.at, "ev.local takes a length and a type", "ev.local(8, np.float32)")
-    if cx.tiles is None or cx.positions:
-        refuse(
-            node.at,
-            "ev.local outside a loop over tiles",
-            "a local array belongs to a tile: make it in the loop; arrays for all tiles are arguments",
-        )
-    if cx.walk is not None:
-        refuse(
-            node.at,
-            "ev.local in a loop over atoms",
-            "a local array belongs to a tile: make it before the loop",
-        )
+    check_tile(cx, node, "ev.local", "a local array")
+    check_before_atoms(cx, node, "ev.local", "a local array")
     length, t = _length(cx, node.arguments[0]), type_of(cx, node.arguments[1], "ev.local")
     size = length * t.dtype.itemsize
     if size > MOST:
@@ -50,6 +40,26 @@ def make(cx: Context, node: s.Call) -> LocalArray:
     var = ir.Var(cx.namer.fresh("local"), t, length)
     cx.emit(ir.Assign(var, cast(constant(False if t.is_bool else 0), t)))
     return LocalArray(var)
+
+
+def check_tile(cx: Context, node: s.Call, call: str, made: str) -> None:
+    """Check that a call that makes an array of the tile's own is in a loop over tiles."""
+    if cx.tiles is None or cx.positions:
+        refuse(
+            node.at,
+            f"{call} outside a loop over tiles",
+            f"{made} belongs to a tile: make it in the loop; arrays for all tiles are arguments",
+        )
+
+
+def check_before_atoms(cx: Context, node: s.Call, call: str, made: str) -> None:
+    """Check that it is in no loop over atoms."""
+    if cx.walk is not None:
+        refuse(
+            node.at,
+            f"{call} in a loop over atoms",
+            f"{made} belongs to a tile: make it before the loop",
+        )
 
 
 def _length(cx: Context, node: s.Expr) -> int:

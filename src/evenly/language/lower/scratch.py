@@ -12,8 +12,8 @@ from ..types import WEAK_INT
 from . import expressions
 from .arithmetic import cast
 from .context import Context
-from .items import are_items
-from .local_arrays import type_of
+from .items import check_no_items
+from .local_arrays import check_before_atoms, check_tile, type_of
 from .values import ScratchArray, counted, describe
 
 
@@ -21,24 +21,12 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
     """Lower `ev.scratch(n, type)`. It gets its memory when it is bound to a name."""
     if node.keywords or len(node.arguments) != 2:
         refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
-    if cx.tiles is None or cx.positions:
-        refuse(
-            node.at,
-            "ev.scratch outside a loop over tiles",
-            "a scratch array belongs to a tile: make it in the loop; arrays for all tiles are arguments",
-        )
-    if are_items(cx.tiles.layout) or cx.tiles.item is not None:
-        refuse(
-            node.at,
-            "ev.scratch in a loop over items",
-            "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument",
-        )
-    if cx.walk is not None:
-        refuse(
-            node.at,
-            "ev.scratch in a loop over atoms",
-            "a scratch array belongs to a tile: make it before the loop",
-        )
+    check_tile(cx, node, "ev.scratch", "a scratch array")
+    instead = (
+        "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument"
+    )
+    check_no_items(cx, "ev.scratch", instead, node.at)
+    check_before_atoms(cx, node, "ev.scratch", "a scratch array")
     if cx.pure:
         refuse(node.at, f"ev.scratch {cx.pure}", "make it in the kernel itself, and pass it")
     n = expressions.number(cx, node.arguments[0])

@@ -18,7 +18,7 @@ import numpy as np
 from evenly.interop import arrays
 from evenly.language import reads
 from evenly.language.items import has_items
-from evenly.language.members import accessor_takes, growing, is_default
+from evenly.language.members import accessor_takes, columns_of, growing, is_default
 from evenly.layouts.contract import LayoutInstance, masks
 
 from .arrays import CheckedArray
@@ -217,8 +217,7 @@ class Emitted:
 
     def __init__(self, out: Any, walk: Walk) -> None:
         self._items, self._walk = out.items, walk
-        fields = [f for f in type(out).__fields__ if f.startswith("column_")]
-        self._types = [arrays.dtype_of(getattr(out, f), f) for f in fields]
+        self._types = [arrays.dtype_of(getattr(out, f), f) for f in columns_of(type(out))]
 
     def emit(self, *values: Any) -> None:
         self._items.append((self._walk.position, tuple(map(self._converted, self._types, values))))
@@ -234,8 +233,7 @@ class Appended:
     """What a kernel appends to. Elements are stored in the order of the walk, as far as there is room."""
 
     def __init__(self, out: Any) -> None:
-        fields = [f for f in type(out).__fields__ if f.startswith("column_")]
-        self._columns = [CheckedArray(getattr(out, f), f) for f in fields]
+        self._columns = [CheckedArray(getattr(out, f), f) for f in columns_of(type(out))]
         self._appended, self._room = out.appended, out.capacity
 
     def append(self, *values: Any) -> None:
