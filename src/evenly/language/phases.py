@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from . import ir, walk
 from .diagnostics import Location
 from .scans import has_scans
+from .scratch import scratch_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,11 @@ class Owned:
     @property
     def has_pass(self) -> bool:
         return any(isinstance(s, ir.Pass) for s in walk.statements(self.body))
+
+    @property
+    def scratch(self) -> tuple[ir.Array, ...]:
+        """The scratch arrays of a tile."""
+        return tuple(s.array for s in scratch_in(self.body))
 
 
 @dataclass(frozen=True, slots=True)

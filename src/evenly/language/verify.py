@@ -23,7 +23,6 @@ def verify(program: ir.Program, specs: tuple[Spec, ...]) -> None:
         if isinstance(step, ir.TileLoop):
             _staged(step)
             _stores(step)
-            _scratch(step)
             _dependences(step)
             _row_kernels(step, layouts)
 
@@ -67,26 +66,6 @@ def _staged(loop: ir.TileLoop) -> None:
             )
 
 
-def _scratch(loop: ir.TileLoop) -> None:
-    """Check that no atom reads elements of a scratch array that other atoms store in the same pass."""
-    meaning: dict[ir.Var, ir.Expr] = {}
-    for p in walk.statements(loop.body):
-        if not isinstance(p, ir.Pass):
-            continue
-        stores = [s for s in walk.statements(p.body) if isinstance(s, ir.Store) and s.array.own]
-        for e in walk.expressions(p.body):
-            if not isinstance(e, ir.Element):
-                continue
-            others = [s for s in stores if s.array is e.array]
-            if others and not any(_same(e.indices, s.indices, meaning) for s in others):
-                refuse(
-                    e.at,
-                    f"{e.array.name} is stored in this loop over atoms and read at another place: "
-                    "atoms are independent, and have no order",
-                    "read it in a second loop over atoms",
-                )
-
-
 def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
     """Yield the stores into elements that do not depend on `runs`: the tile, or the atom and results of scans.
 
@@ -101,37 +80,40 @@ def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
                 yield s
 
 
-# ---- tiles that read what other tiles write --------------------------------------------------------
+# ---- reads of what others write ------------------------------------------------------------------
 def _dependences(loop: ir.TileLoop) -> None:
-    """Check that a tile reads what its loop stores at its own place only, where it stores."""
-    if loop.layout.items:
+    """Check that a tile or an atom reads what its loop stores at its own place only, where it stores."""
+    passes = [s for s in walk.statements(loop.body) if isinstance(s, ir.Pass)]
+    for p in passes:
+        _independent(p.body, "atom", own=True)
         # The passes over an item's tiles follow each other, and may read what an earlier one has stored.
-        for p in walk.statements(loop.body):
-            if isinstance(p, ir.Pass) and p.of is not None:
-                _independent(p.body)
-    else:
-        _independent(loop.body)
+        if p.of is not None:
+            _independent(p.body, "tile", own=False)
+    if not loop.layout.items:
+        _independent(loop.body, "tile", own=False)
 
 
-def _independent(body: ir.Block) -> None:
-    """Check the arrays that the body of a loop over tiles stores."""
-    meaning = _definitions(body)
+def _independent(body: ir.Block, what: str, own: bool) -> None:
+    """Check the arrays that the body of a loop over tiles or atoms stores. own: scratch arrays; else all others.
+
+    Of a scratch array, only an index that is written as where it is stored is the same place.
+    """
+    meaning = {} if own else _definitions(body)
     stored: dict[ir.Array, list[ir.Store]] = {}
     for s in walk.statements(body):
-        if isinstance(s, ir.Store):
+        if isinstance(s, ir.Store) and s.array.own == own and not s.array.grows:
             stored.setdefault(s.array, []).append(s)
     for e in walk.expressions(body):
         if (
             isinstance(e, ir.Element)
             and e.array in stored
-            and not (e.array.grows or e.array.own)
             and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
         ):
             refuse(
                 e.at,
-                f"{e.array.name} is stored in this loop over tiles and read at another place: "
-                "tiles are independent, and have no order",
-                "read it in a second loop over tiles",
+                f"{e.array.name} is stored in this loop over {what}s and read at another place: "
+                f"{what}s are independent, and have no order",
+                f"read it in a second loop over {what}s",
             )
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evenly.errors import InputError
-from evenly.language import ir, walk
-from evenly.language.phases import Once, Phase
+from evenly.language import ir
 
 MOST_WORKSPACE = 1 << 30  # bytes, where the caller does not say
 
@@ -23,12 +22,6 @@ def limit_of(value: Any) -> int:
             "max_workspace", expected="a number of bytes, 1 or more", given=repr(value)
         )
     return int(value)
-
-
-def scratch_arrays(phase: Phase) -> tuple[ir.Array, ...]:
-    """Return the scratch arrays of a phase."""
-    body = () if isinstance(phase, Once) else getattr(phase, "body", ())
-    return tuple(s.array for s in walk.statements(body) if isinstance(s, ir.Scratch))
 
 
 def share_of(lengths: tuple[int, ...], teams: tuple[int, ...] = (1,)) -> int:

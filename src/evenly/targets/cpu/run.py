@@ -14,8 +14,8 @@ import numpy as np
 
 from evenly.interop.arrays import address
 from evenly.language.ir import Array
-from evenly.language.phases import Lengths, Once, Workspace
-from evenly.targets.workspace import Rooms, at_a_time, scratch_arrays, share_of
+from evenly.language.phases import Lengths, Once, Owned, Workspace
+from evenly.targets.workspace import Rooms, at_a_time, share_of
 
 from . import workers
 from .division import SHARE
@@ -49,7 +49,8 @@ class Run:
         self.calls: dict[int, np.ndarray] = {}  # the records of native calls, by phase
         self.phases: dict[int, Callable[[int], int]] = {}
         phases = executable.phases
-        self.scratch = {n: own for n, p in enumerate(phases.phases) if (own := scratch_arrays(p))}
+        owned = ((n, p) for n, p in enumerate(phases.phases) if isinstance(p, Owned))
+        self.scratch = {n: p.scratch for n, p in owned if p.scratch}
         several = len(phases.phases) != 1 or phases.workspaces
         many = several or executable.checks or self.scratch
         self.simple = not many and not executable.functions[0].once  # one native call suffices

@@ -12,7 +12,6 @@ from evenly.language import ir
 from evenly.language.phases import Owned
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, items_of, run_of
-from evenly.targets.workspace import scratch_arrays
 
 from ..emit.code import KernelCode
 from ..emit.owner import Owner, strided
@@ -56,7 +55,7 @@ class HandedOut:
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
-        self.scratch = scratch_arrays(phase)
+        self.scratch = phase.scratch
         self.writer.shares = Shares(unit.schedule.block, self.scratch, "team")
         self.writer.declared.update(self.totals.names)
         self.tile_function()

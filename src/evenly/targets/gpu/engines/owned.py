@@ -16,7 +16,6 @@ from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
 from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
-from evenly.targets.workspace import scratch_arrays
 
 from ..emit.code import PhaseCode
 from ..emit.items import TilesOfItem
@@ -54,10 +53,9 @@ class OwnedEngine(Engine):
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)
-        scratch = scratch_arrays(phase)
-        writer.shares = Shares(schedule.block, scratch, "team" if size > 1 else "")
+        writer.shares = Shares(schedule.block, phase.scratch, "team" if size > 1 else "")
         # With scratch arrays there may be fewer blocks than the tiles ask for.
-        alone = schedule.covers and not (device_counts(phase.layout) or scratch)
+        alone = schedule.covers and not (device_counts(phase.layout) or phase.scratch)
         tile_loop(writer, phase, code, size, alone)
         totals.reduce(writer, schedule.block)
         kernel = unit.kernel(
@@ -73,7 +71,7 @@ class OwnedEngine(Engine):
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))
         launched = kernels, sizing, phase.path
-        return PhaseCode(*launched, items=items, scratch=scratch, teams=(size,))
+        return PhaseCode(*launched, items=items, scratch=phase.scratch, teams=(size,))
 
     def sizing(
         self, schedule: Any, grid_words: int, bounded: bool, sizes: Sizes, lanes: int, gpu: Gpu
