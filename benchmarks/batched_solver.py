@@ -117,10 +117,9 @@ def compare(count: int, side: int) -> None:
         plan = conjugate_gradients.plan(
             B, b, x, r, p, q, TOLERANCE, MOST, rounds, schedule=schedule
         )
-        run = plan.bind(B, b, x, r, p, q, TOLERANCE, MOST, rounds)
-        run()
-        whole[str(plan.schedule)] = best(run)
-        run.close() if hasattr(run, "close") else None
+        with plan.bind(B, b, x, r, p, q, TOLERANCE, MOST, rounds) as run:
+            run()
+            whole[str(plan.schedule)] = best(run)
     found = rounds.get()
     residual = cp.sqrt(
         ((b - ev.spmv(B, x)) ** 2).reshape(items, -1).sum(axis=1)
