@@ -20,7 +20,6 @@ from .thread_mapped import ThreadMapped
 
 STAGE = 8192  # bytes
 MOST_STAGED = 40_960  # of the 48 KiB that a block has
-OUTER = ("owned",)  # the engines of schedules that may be the outer or the inner one
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,7 +48,13 @@ class Nested(Schedule):
 
     def __post_init__(self) -> None:
         for name in ("outer", "inner"):
-            _check(name, getattr(self, name))
+            if not _may_be(name, given := getattr(self, name)):
+                raise InputError(
+                    f"Nested.{name}",
+                    expected="a schedule that owns whole tiles and is one launch, such as BlockMapped(), "
+                    "GroupMapped(8), ThreadMapped()",
+                    given=str(given) if isinstance(given, Schedule) else repr(given),
+                )
         check_count("Nested", "stage", self.stage, 0, MOST_STAGED)
         size, owner = (_size(s) for s in (self.inner, self.outer))
         whole = owner == self.outer.block
@@ -96,13 +101,9 @@ def check_loops(schedule: Schedule, program: ir.Program) -> None:
 
 def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
     """Return what `check_loops` raises; None for a schedule that fits."""
+    nested = isinstance(schedule, Nested)
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
-        alone = not isinstance(schedule, Nested)
-        if (
-            loop.layout.items
-            and alone
-            and (schedule.engine not in OUTER or not _hands_out(schedule))
-        ):
+        if loop.layout.items and not (nested or _may_be("outer", schedule)):
             return InputError(
                 "schedule",
                 expected="one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped())",
@@ -110,7 +111,7 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
                 hint=f"{program.name} has a loop over items",
             )
         walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
-        if walks and not loop.layout.items and not (alone and _hands_out(schedule)):
+        if walks and not loop.layout.items and (nested or isinstance(schedule, PerItem)):
             return InputError(
                 "schedule",
                 expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
@@ -139,9 +140,10 @@ def _size(schedule: Schedule) -> int:
     return schedule.size if schedule.owner == "group" else 1
 
 
-def _hands_out(schedule: Schedule) -> bool:
-    """Whether a schedule has code of its own, which per_item makes for an item only."""
-    return not isinstance(schedule, PerItem)
+def _may_be(level: str, given: Any) -> bool:
+    """Whether a schedule may be the "outer" or the "inner" one. per_item has code for the tiles of an item only."""
+    owns = isinstance(given, Schedule) and given.engine == "owned"
+    return owns and (level == "inner" or not isinstance(given, PerItem))
 
 
 def _groups(owner: int, whole: bool) -> str:
@@ -153,16 +155,3 @@ def _groups(owner: int, whole: bool) -> str:
         if whole
         else f"groups of a power of two that divides {owner}"
     )
-
-
-def _check(name: str, given: Any) -> None:
-    wrong = (
-        isinstance(given, Nested) or not isinstance(given, Schedule) or given.engine not in OUTER
-    )
-    if wrong or (name == "outer" and not _hands_out(given)):
-        raise InputError(
-            f"Nested.{name}",
-            expected="a schedule that owns whole tiles and is one launch, such as BlockMapped(), GroupMapped(8), "
-            "ThreadMapped()",
-            given=str(given) if isinstance(given, Schedule) else repr(given),
-        )
