@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import evenly as ev
+from evenly.schedules.nested import levels
 
 Nested, Block, Group = ev.Nested, ev.BlockMapped, ev.GroupMapped
 
@@ -32,6 +33,38 @@ class EveryOther:
         yield from range(layout.begin(tile), layout.end(tile))
 
 
+@ev.schedule
+class Shares:
+    """A thread has an equal share of the atoms, and looks for its tiles from the first one on."""
+
+    block: int = 64
+    owner = "share"
+
+    def launch(self, layout):
+        return max(1, -(-layout.num_atoms // 128)), 64
+
+    def setup(self, layout):
+        share = -(-layout.num_atoms // ev.thread_count())
+        start = min(ev.thread_index() * share, layout.num_atoms)
+        return layout, start, min(start + share, layout.num_atoms)
+
+    def tiles(self, state):
+        layout, start, stop = state
+        tile = 0
+        while tile < layout.num_tiles:
+            begin, end = layout.begin(tile), layout.end(tile)
+            own = begin < stop and end > start
+            if begin == end:
+                own = begin <= stop and (begin > start or ev.thread_index() == 0)
+            if own:
+                yield tile
+            tile += 1
+
+    def atoms(self, state, tile):
+        layout, start, stop = state
+        return range(max(layout.begin(tile), start), min(layout.end(tile), stop))
+
+
 @ev.func
 def eight(B, item):
     return 8
@@ -53,7 +86,12 @@ SCHEDULES = {
     "groups that end within a warp": Nested(Group(40, 128), Group(8)),
     "groups by item where few sizes fit": Nested(Group(12, 64), ev.per_item(eight, items=1)),
     "room for three numbers": Nested(Block(64), Group(2), stage=24),
+    "atoms to the threads of a block": Nested(Block(64), ev.NonzeroSplit(items=2)),
+    "tiles and atoms to the threads of a block": Nested(Block(96), ev.MergePath(items=3)),
+    "a share a thread of a block": Nested(Block(64), ev.WorkOriented(items=1)),
+    "shares of one's own": Nested(Block(64), Shares()),
 }
+SPLIT = {name for name, schedule in SCHEDULES.items() if not levels(schedule)[1].owns_tiles}
 
 
 def batches(dtype: Any = np.float64) -> dict[str, list[Any]]:
@@ -210,6 +248,13 @@ def named(B, size):
     """A loop over items without tiles."""
     for item in B.items():
         size[item] = B.item_end(item) - B.item_begin(item)
+
+
+WHOLE = running, by_column  # of these an item's tiles cannot be split
+
+
+def runs(kernel: Any, schedule: str) -> bool:
+    return not (schedule in SPLIT and kernel in WHOLE)
 
 
 def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,17 @@ from evenly.choosing.candidates import candidates
 from evenly.errors import InputError
 from evenly.language.diagnostics import LanguageError
 from tests.emitting import emitted
-from tests.items import KERNELS, SCHEDULES, arguments, batches, residuals
+from tests.items import (
+    KERNELS,
+    SCHEDULES,
+    SPLIT,
+    arguments,
+    batches,
+    by_column,
+    residuals,
+    running,
+    runs,
+)
 
 SIZES = "of all sizes"
 
@@ -49,6 +60,8 @@ def test_cpu(kernel: Any, name: str) -> None:
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_simt(kernel: Any, schedule: str) -> None:
+    if not runs(kernel, schedule):
+        pytest.skip("an item's tiles cannot be split")
     for name in (SIZES, "items without rows"):
         is_reference(kernel, name, SCHEDULES[schedule], "simt")
 
@@ -70,6 +83,15 @@ def test_nvrtc_compiles() -> None:
     for kernel, schedule in zip(KERNELS, list(SCHEDULES.values())[2:], strict=False):
         given = arguments(kernel, batch(SIZES))
         for code in emitted(kernel, (batch(SIZES), *given.values()), schedule):
+            assert compiling.cubin(code.source, code.name, "sm_90")
+
+
+def test_nvrtc_compiles_tiles_that_threads_share() -> None:
+    compiling = pytest.importorskip("evenly.targets.cuda.compile")
+    pytest.importorskip("cuda.bindings.nvrtc")
+    given = arguments(residuals, batch(SIZES))
+    for schedule in sorted(SPLIT):
+        for code in emitted(residuals, (batch(SIZES), *given.values()), SCHEDULES[schedule]):
             assert compiling.cubin(code.source, code.name, "sm_90")
 
 
@@ -125,8 +147,13 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
             "Nested.outer: expected a schedule that owns whole tiles",
         ),
         (
-            ev.BlockMapped(),
+            ev.GroupMapped(8),
             ev.NonzeroSplit(),
+            "Nested.outer: expected a schedule that gives an item to a block, such as BlockMapped(), got GroupMapped",
+        ),
+        (
+            ev.BlockMapped(),
+            ev.Lrb(),
             "Nested.inner: expected a schedule that owns whole tiles",
         ),
         (
@@ -160,6 +187,89 @@ def test_schedules_that_do_not_nest(outer: Any, inner: Any, message: str) -> Non
     with pytest.raises(InputError) as caught:
         ev.Nested(outer, inner)
     assert str(caught.value).startswith(message)
+
+
+@ev.kernel
+def two_passes(B, y):
+    for item in B.items():
+        for row in B.tiles(item):
+            most = max((B.value(k) for k in B.atoms(row)), default=0.0)
+            y[row] = sum(math.exp(B.value(k) - most) for k in B.atoms(row))
+
+
+@ev.kernel
+def dense_axis(B, X, Y):
+    for item in B.items():
+        for row in B.tiles(item):
+            for j in ev.lanes(X.shape[1]):
+                Y[row, j] = sum(B.value(k) * X[B.column(k), j] for k in B.atoms(row))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "what"),
+    [
+        (running, "ev.scan or ev.rank over the atoms of an item's tiles"),
+        (by_column, "tiles that add to a local array of their item"),
+        (two_passes, "tiles whose loops over atoms need each other's results"),
+        (dense_axis, "ev.lanes around a loop over atoms of an item's tiles"),
+    ],
+)
+@pytest.mark.parametrize("target", ["cpu", "simt"])
+def test_tiles_of_items_that_cannot_be_split(kernel: Any, what: str, target: str) -> None:
+    B = batch(SIZES)
+    rows = int(B.num_tiles)
+    given = {
+        "two_passes": lambda: [np.zeros(rows)],
+        "dense_axis": lambda: [np.zeros((rows, 2)), np.zeros((rows, 2))],
+    }.get(kernel.name, lambda: list(arguments(kernel, B).values()))()
+    with pytest.raises(LanguageError) as caught:
+        kernel[ev.Nested(ev.BlockMapped(64), ev.MergePath())].on(target)(B, *given)
+    assert f"{what}, under an inner schedule that splits tiles" in str(caught.value)
+    assert "hint: an inner schedule that owns whole tiles, such as ev.GroupMapped(8)" in str(
+        caught.value
+    )
+
+
+@ev.schedule
+class Talking:
+    """Threads tell each other numbers in `setup`."""
+
+    block: int = 64
+    size: int = 8
+    owner = "thread"
+
+    def launch(self, layout):
+        return max(1, -(-layout.num_tiles // 64)), 64
+
+    def setup(self, layout):
+        before = ev.group(self.size).scan(1) - 1
+        first = ev.thread_index() // self.size * self.size
+        return layout, first + before
+
+    def tiles(self, state):
+        return range(state[1], state[0].num_tiles, ev.thread_count())
+
+    def atoms(self, state, tile):
+        return range(state[0].begin(tile), state[0].end(tile))
+
+
+def test_threads_of_an_item_that_tell_each_other_numbers() -> None:
+    is_reference(residuals, SIZES, ev.Nested(ev.BlockMapped(64), Talking()), "simt")
+    for outer, inner, message in (
+        (
+            ev.WarpMapped(64),
+            Talking(),
+            "Nested.outer: expected BlockMapped(64), since threads tell each other numbers",
+        ),
+        (
+            ev.BlockMapped(64),
+            Talking(size=48),
+            "a size that divides the 64 threads that own an item, got 48",
+        ),
+    ):
+        with pytest.raises(InputError) as caught:
+            run(residuals, SIZES, ev.Nested(outer, inner), "simt")
+        assert message in str(caught.value)
 
 
 def test_more_shared_memory_than_there_is() -> None:

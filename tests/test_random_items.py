@@ -12,7 +12,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import evenly as ev
-from tests.items import SCHEDULES
+from evenly.language.diagnostics import LanguageError
+from tests.items import SCHEDULES, SPLIT
 from tests.language.building import made
 from tests.language.random_items import kernels_of_items
 
@@ -72,7 +73,11 @@ def test_simt(text: str, schedule: str, sizes: str, narrow: bool) -> None:
     kernel = ev.kernel(made(text), source=text)
     wanted = arguments(B)
     kernel.on("python")(*wanted.values())
-    same(kernel[SCHEDULES[schedule]].on("simt"), B, schedule, wanted)
+    try:
+        same(kernel[SCHEDULES[schedule]].on("simt"), B, schedule, wanted)
+    except LanguageError as error:
+        if not (schedule in SPLIT and "under an inner schedule that splits tiles" in str(error)):
+            raise
 
 
 @settings(max_examples=3)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.items import KERNELS, SCHEDULES, arguments, batches
+from tests.items import KERNELS, SCHEDULES, arguments, batches, runs
 
 pytestmark = pytest.mark.gpu
 
@@ -17,6 +17,8 @@ pytestmark = pytest.mark.gpu
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_items(kernel: Any, schedule: str) -> None:
     cupy = pytest.importorskip("cupy")
+    if not runs(kernel, schedule):
+        pytest.skip("an item's tiles cannot be split")
     for name, matrices in batches().items():
         if not matrices:
             continue

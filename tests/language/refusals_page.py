@@ -45,6 +45,10 @@ that splits tiles` (an expression of arguments and lengths is; a number that a t
 a loop over atoms`, `a local array of 128 bytes, under a schedule that splits tiles` (64 are the most there) and `ev.scratch under
 a schedule that splits tiles`.
 
+Under nested schedules whose inner one splits tiles: `tiles whose loops over atoms need each other's results, under an inner schedule that
+splits tiles`, and the same of `ev.scan or ev.rank over the atoms of an item's tiles`, `ev.lanes around a loop over atoms of an item's
+tiles` and `tiles that add to a local array of their item` (an inner schedule that owns whole tiles runs them all).
+
 In kernels with scratch arrays: `the length of ev.scratch depends on what the kernel stores or computes for all tiles` (compute it in
 a kernel before this one, and pass it as an argument) and `ev.scratch in a while around loops over tiles`.
 

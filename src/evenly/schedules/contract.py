@@ -200,22 +200,26 @@ MOST_GATHERED = 24 * 1024  # bytes of a block's shared memory; the rest is left 
 
 
 def check_groups(
-    schedule: Any, asked: Iterable[int], exchanging: Iterable[int] = (), gathers: int = 0
+    schedule: Any,
+    asked: Iterable[int],
+    exchanging: Iterable[int] = (),
+    gathers: int = 0,
+    owner: int = 0,
 ) -> None:
     """Raise InputError for groups that would straddle blocks, and for exchanges that a block cannot make.
 
     asked: the sizes of `ev.group` in its methods. exchanging: those of groups that exchange numbers. gathers: how many
-    arrays of such numbers there are.
+    arrays of such numbers there are. owner: for the inner of two nested schedules, the threads that own an item.
     """
-    name, own = type(schedule).__name__, 1
+    name, own, threads = type(schedule).__name__, 1, owner or schedule.block
     if schedule.owner == "group":
-        check_count(name, "size", schedule.size, 1, schedule.block)
+        check_count(name, "size", schedule.size, 1, threads)
         own = schedule.size
     for size in sorted(asked):
-        if size != own and schedule.block % size:
+        if size != own and threads % size:
             raise InputError(
                 f"{name}: ev.group({size})",
-                expected=f"a size that divides the {schedule.block} threads of a block"
+                expected=f"a size that divides the {threads} threads {'that own an item' if owner else 'of a block'}"
                 + (f", or {own}, the size of its own groups" if own > 1 else ""),
                 given=str(size),
             )
@@ -227,10 +231,10 @@ def check_groups(
                 expected=f"exchanges in groups of {own}, the size of its own groups",
                 given=f"ev.group({size})",
             )
-    if gathers * schedule.block * 8 > MOST_GATHERED:
+    if gathers * threads * 8 > MOST_GATHERED:
         raise InputError(
             f"{name}.setup",
-            expected=f"at most {MOST_GATHERED // 8 // schedule.block} gathers, for blocks of {schedule.block} threads",
+            expected=f"at most {MOST_GATHERED // 8 // threads} gathers, for blocks of {threads} threads",
             given=str(gathers),
         )
 

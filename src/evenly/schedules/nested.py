@@ -7,7 +7,7 @@ each problem of a batch (Anzt et al., ScalA 2017).
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NoReturn
 
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
@@ -20,6 +20,7 @@ from .thread_mapped import ThreadMapped
 
 STAGE = 8192  # bytes
 MOST_STAGED = 40_960  # of the 48 KiB that a block has
+OWNS = "a schedule that owns whole tiles and is one launch, such as BlockMapped(), GroupMapped(8), ThreadMapped()"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,13 +32,14 @@ class Nested(Schedule):
 
     inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
+    Where a block owns an item, it may also be one that splits tiles: MergePath, NonzeroSplit, WorkOriented, or yours.
 
     stage: bytes of shared memory of a block for what `ev.stage` copies there, at most 40,960. The owners of items in a
     block have equal parts of it. What does not fit is read where it is.
 
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 
-    Raises InputError for schedules that split tiles, or have launches of their own.
+    Raises InputError for an outer schedule that splits items, and for schedules that have launches of their own.
     """
 
     outer: Schedule
@@ -47,24 +49,20 @@ class Nested(Schedule):
     engine = "nested"
 
     def __post_init__(self) -> None:
-        for name in ("outer", "inner"):
-            if not _may_be(name, given := getattr(self, name)):
-                raise InputError(
-                    f"Nested.{name}",
-                    expected="a schedule that owns whole tiles and is one launch, such as BlockMapped(), "
-                    "GroupMapped(8), ThreadMapped()",
-                    given=str(given) if isinstance(given, Schedule) else repr(given),
-                )
+        if not _may_be_outer(self.outer):
+            _refuse("outer", OWNS, self.outer)
+        if not _may_be_inner(self.inner):
+            _refuse("inner", f"{OWNS}; or that splits them, such as MergePath()", self.inner)
         check_count("Nested", "stage", self.stage, 0, MOST_STAGED)
         size, owner = (_size(s) for s in (self.inner, self.outer))
         whole = owner == self.outer.block
+        if not (self.inner.owns_tiles or whole):
+            wanted = "a schedule that gives an item to a block, such as BlockMapped()"
+            hint = f"{self.inner} splits tiles among the threads of a block"
+            _refuse("outer", wanted, self.outer, hint)
         if size > owner or not (whole or (size <= WARP and WARP % size == 0 and owner % size == 0)):
-            raise InputError(
-                "Nested.inner",
-                expected=_groups(owner, whole),
-                given=str(self.inner),
-                hint=f"an item belongs to {owner} thread{'s' * (owner > 1)} of the outer schedule",
-            )
+            hint = f"an item belongs to {owner} thread{'s' * (owner > 1)} of the outer schedule"
+            _refuse("inner", _groups(owner, whole), self.inner, hint)
 
     @property
     def owner(self) -> Any:
@@ -93,17 +91,26 @@ class Nested(Schedule):
 
 
 def check_loops(schedule: Schedule, program: ir.Program) -> None:
-    """Raise InputError for a schedule that hands out tiles where the program has a loop over items, or the reverse."""
+    """Raise InputError for a schedule that hands out tiles where the program has a loop over items, or the reverse.
+
+    Raises LanguageError for a loop over items whose tiles the inner of two nested schedules cannot split.
+    """
     error = misfit(schedule, program)
     if error is not None:
         raise error
+    if isinstance(schedule, Nested) and not schedule.inner.owns_tiles:
+        from evenly.language.item_cutting import (
+            check_split,
+        )  # late, so that `import evenly` is quick
+
+        check_split(program)
 
 
 def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
     """Return what `check_loops` raises; None for a schedule that fits."""
     nested = isinstance(schedule, Nested)
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
-        if loop.layout.items and not (nested or _may_be("outer", schedule)):
+        if loop.layout.items and not (nested or _may_be_outer(schedule)):
             return InputError(
                 "schedule",
                 expected="one that hands out items, such as ev.Nested(ev.BlockMapped(), ev.ThreadMapped())",
@@ -140,10 +147,19 @@ def _size(schedule: Schedule) -> int:
     return schedule.size if schedule.owner == "group" else 1
 
 
-def _may_be(level: str, given: Any) -> bool:
-    """Whether a schedule may be the "outer" or the "inner" one. per_item has code for the tiles of an item only."""
+def _may_be_outer(given: Any) -> bool:
+    """Whether a schedule may hand out items. per_item has code for the tiles of an item only."""
     owns = isinstance(given, Schedule) and given.engine == "owned"
-    return owns and (level == "inner" or not isinstance(given, PerItem))
+    return owns and not isinstance(given, PerItem)
+
+
+def _may_be_inner(given: Any) -> bool:
+    return isinstance(given, Schedule) and (given.engine == "owned" or not given.owns_tiles)
+
+
+def _refuse(level: str, expected: str, given: Any, hint: str = "") -> NoReturn:
+    said = str(given) if isinstance(given, Schedule) else repr(given)
+    raise InputError(f"Nested.{level}", expected=expected, given=said, hint=hint)
 
 
 def _groups(owner: int, whole: bool) -> str:

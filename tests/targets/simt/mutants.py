@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from tests.items import residuals
 from tests.kernels import CASES
 from tests.schedules import exchanges
 
@@ -169,6 +170,16 @@ def exchange(schedule: str, seed: int = 0) -> None:
 
 def share() -> None:
     run_kernel("spmv", ev.WorkOriented(block=64, items=3), LONG)
+
+
+def items(inner: Any) -> None:
+    """A block shares the atoms of one item after the other. The first has no rows, and another several chunks."""
+    sizes = [[], [3, 0, 150, 1], [0, 0], [2] * 70, []]
+    B = ev.batch([rows(n) for n in sizes])
+    kernel = type(residuals)(residuals.function)  # afresh, as in run_kernel
+    x, b, norm = np.ones(B.shape[1]), np.zeros(B.num_tiles), np.zeros(len(sizes))
+    kernel[ev.Nested(ev.BlockMapped(64), inner)].on("simt")(B, x, b, b.copy(), norm)
+    np.testing.assert_array_equal(norm, [sum(k * k for k in n) for n in sizes])
 
 
 def totals() -> None:

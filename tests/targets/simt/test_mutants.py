@@ -47,6 +47,8 @@ nonzero: Run = programs.nonzero
 nonzero_scan: Run = functools.partial(programs.nonzero, "scanned")
 group_48_scan: Run = functools.partial(programs.group, 48, case="scanned")
 share: Run = programs.share
+items: Run = functools.partial(programs.items, ev.NonzeroSplit(items=1))
+items_by_share: Run = functools.partial(programs.items, ev.WorkOriented(items=1))
 flat_8: Run = functools.partial(programs.flat, 8)
 flat_64: Run = functools.partial(programs.flat, 64)
 flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
@@ -85,7 +87,7 @@ words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seed
 
 PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
-    "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "flat 8": flat_8,
+    "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
@@ -206,7 +208,8 @@ LIMITS = [
     Mutant("split.cuh", "return b.z0 + (i < nz ? i : last);", "i < nz", "i <= nz", merge_full_long, "bounds"),
     Mutant("split.cuh", "const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", full_empty_first, "bounds"),
     Mutant("split.cuh", "if (atoms == 0) {", "atoms == 0", "false", without_atoms, "bounds"),
-    Mutant("persistent.cuh", "const pos tiles = phase.num_tiles(), atoms = phase.num_atoms(), total = atoms > 0 ? Rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
+    Mutant("persistent.cuh", "const typename Split::pos total = atoms > 0 ? Split::rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
+    Mutant("item.cuh", "const P before = first < last ? phase.begin(first) : 0, end = first < last ? phase.end(last - 1) : 0;", "first < last ? phase.end(last - 1) : 0", "phase.end(last - 1)", items, "bounds|assertion"),
     Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
     Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
@@ -224,7 +227,7 @@ MISSING = [
     Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};", *GONE, merge, "uninitialised"),
     Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
-    Mutant("persistent.cuh", "if (thread_rank() == T - 1) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
+    Mutant("persistent.cuh", "if (last_thread) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
     Mutant("persistent.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
     Mutant("split.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
     Mutant("split.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
@@ -272,7 +275,7 @@ MASKS = [
     Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
 ]  # fmt: skip
 TURNS = [  # two halves in turn, and barriers of one's own
-    Mutant("persistent.cuh", "if (engine::folds && thread_rank() == T - 1) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
+    Mutant("persistent.cuh", "if (Split::folds && last_thread) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
     Mutant("exchange.cuh", "half = other;", *GONE, exchange_24, "race"),
     Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race"),

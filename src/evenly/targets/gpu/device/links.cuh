@@ -29,8 +29,12 @@ template <class Phase, int T> struct persistent_link : carry_link<Phase, T> {
   using carry_link<Phase, T>::carry_link;
   template <class... More> EV_DEVICE void found_open(const More&...) const {}
 };
+// For phases without a value, and for tiles that no two blocks share.
 struct no_link {
+  EV_DEVICE no_link() {}
   template <class C> EV_DEVICE no_link(const C&) {}
+  template <class P, class Value> EV_DEVICE void found_head(P, const Value&) const {}
+  template <class... More> EV_DEVICE void found_open(const More&...) const {}
   template <class Phase, class P> EV_DEVICE void located(const Phase&, P, P, bool) const {}
   EV_DEVICE void without_atoms() const {}
   template <class Phase, class Grid> EV_DEVICE void join(const Phase&, Grid&) const {}

@@ -16,6 +16,8 @@
 //         marked before the third. See emit/early_loads.py.
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)                in persistent.cuh
 //         The same for work whose size only the device knows.
+//     split_item<T, I, Rule>(phase) -> Grid, share_item<T, Yields>(phase, sched) -> Grid    in item.cuh
+//         The same for the tiles of one item, which a block owns.
 //     thread_partition<Phase, S, Rule>(phase, first_tile, blocks)                      in rules.cuh
 //         Makes a partition. Each thread computes one entry.
 //     share<Phase, Sched, T>(phase, sched, carries, grid_partials)                      in share.cuh
@@ -55,7 +57,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   using Value = typename Phase::Value;
   using Grid = typename Phase::Grid;
   using State = typename Phase::State;
-  static constexpr int S = T * I;
+  using rule = Rule;
+  static constexpr int threads = T, S = T * I;
   static constexpr bool folds = Phase::has_value && Phase::has_leave;
   static constexpr bool steps = folds || Phase::has_effects;
   static constexpr bool needs_tile = steps && Phase::needs_tile;
@@ -478,32 +481,36 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     return start();
   }
 
+  // Which of how many blocks this one is, where blocks share tiles by number.
+  struct Among { int rank, count; };
+  static EV_DEVICE Among of_grid() { return {(int)block_rank(), (int)block_count()}; }
+
   // Leaves all tiles of a layout without atoms.
-  EV_DEVICE void leave_all(pos tiles, Grid& grid) const {
+  EV_DEVICE void leave_all(pos tiles, Grid& grid, Among among = of_grid()) const {
     #pragma unroll 1
-    for (long long i = (long long)block_rank() * T + thread_rank(); i < tiles; i += (long long)block_count() * T) phase.leave((pos)i, start(), grid);
+    for (long long i = (long long)among.rank * T + thread_rank(); i < tiles; i += (long long)among.count * T) phase.leave((pos)i, start(), grid);
   }
   // Under an unbounded rule, empty tiles belong to no chunk, so blocks divide the tiles evenly by number. If the phase
   // has no value, all tiles are left this way. A block's tiles are contiguous, as those of its chunk are, and often the
   // same.
   using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
   struct Share { number from, to; };
-  static EV_DEVICE Share share_of(pos tiles) {
-    const number each = ((number)tiles + block_count() - 1) / (unsigned)block_count();
-    const number from = block_rank() * each, to = from + each;
+  static EV_DEVICE Share share_of(pos tiles, Among among) {
+    const number each = ((number)tiles + among.count - 1) / (unsigned)among.count;
+    const number from = among.rank * each, to = from + each;
     return {from, to < (number)tiles ? to : (number)tiles};
   }
   // Where the atoms of a tile begin and end. For the first tile of each thread, this is loaded long before it is
   // needed, and compared only then.
   struct Extent { pos begin, end; };
   EV_DEVICE Extent extent(number tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
-  EV_DEVICE Extent first_of_share(pos tiles) const {
-    const Share own = share_of(tiles);
+  EV_DEVICE Extent first_of_share(pos tiles, Among among = of_grid()) const {
+    const Share own = share_of(tiles, among);
     const number first = own.from + thread_rank();
     return folds && first < own.to ? extent(first) : Extent{0, 0};
   }
-  EV_DEVICE void leave_share(pos tiles, const Extent& of_first, Grid& grid) const {
-    const Share own = share_of(tiles);
+  EV_DEVICE void leave_share(pos tiles, const Extent& of_first, Grid& grid, Among among = of_grid()) const {
+    const Share own = share_of(tiles, among);
     number i = own.from + thread_rank();
     if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);
     for (i += T; i < own.to; i += T) {

@@ -104,6 +104,12 @@ class References:
     extents: dict[tuple[ir.Path, int], ir.Array] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
+    def include(self, other: References) -> None:
+        """Refer to what `other` refers to, too."""
+        self.arrays |= {k: v for k, v in other.arrays.items() if k not in self.arrays}
+        self.scalars |= {k: v for k, v in other.scalars.items() if k not in self.scalars}
+        self.extents |= {k: v for k, v in other.extents.items() if k not in self.extents}
+
     def name(self, path: ir.Path, axis: int | None = None) -> str:
         """Return the name of an argument, or of the length of one of its axes."""
         wanted = joined(path) if axis is None else f"{joined(path)}_extent{axis}"
@@ -143,7 +149,15 @@ class Text(Expressions):
 
     def child(self) -> Text:
         """Return a printer for another function of this kernel, with its own local names and the same references."""
-        return Text(self.wide, self.written, self.streaming, self.contended, self.references)
+        made = Text(self.wide, self.written, self.streaming, self.contended, self.references)
+        made.staged = self.staged
+        return made
+
+    def apart(self) -> Text:
+        """Return a printer for a struct of this kernel, which has members for what its code refers to."""
+        made = self.child()
+        made.references = References(names=self.references.names)
+        return made
 
     # ---- names -----------------------------------------------------------------------------
     def unique(self, wanted: str) -> str:

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
+from evenly.language.item_cutting import cut_tiles, walks_atoms
 from evenly.language.phases import Owned
 from evenly.language.scans import has_scans
 from evenly.language.schedule_code import ScheduleCode, function_code, inner_code, whole_tile
 from evenly.language.types import POS
-from evenly.schedules.contract import items_of, run_of
+from evenly.schedules.contract import check_groups, items_of, run_of
 from evenly.schedules.per_item import PerItem
 from evenly.schedules.thread_mapped import ThreadMapped
 
-from .expressions import processor_name
+from .item_split import Item, SplitTiles
 from .owner import Owner, strided
+from .processor import define_in_item
 from .tile_loop import tile_loop
 from .unit import Unit
 
-Item = tuple[ir.Var, ir.Var, ir.Var]  # the fields of language/items.py: TilesOfItem
+if TYPE_CHECKING:
+    from ..engine import Engine
 
 
 class TilesOfItem:
     """Writes the walk over an item's tiles: the code of `inner` for each, and the reduction over the item's owner.
 
-    outer: the writer of the loop over items. block: threads of a block.
+    outer: the writer of the loop over items. block: threads of a block. engine: that of `inner`.
     """
 
-    def __init__(self, outer: Owner, unit: Unit, phase: Owned, inner: Any, block: int) -> None:
-        self.outer, self.inner, self.block = outer, inner, block
-        self.phase, self.spec = phase, unit.layouts[phase.path]
+    def __init__(
+        self, outer: Owner, unit: Unit, phase: Owned, inner: Any, block: int, engine: Engine
+    ) -> None:
+        self.outer, self.inner, self.block, self.engine = outer, inner, block, engine
+        self.unit, self.phase, self.spec = unit, phase, unit.layouts[phase.path]
         # The arrays that all members read at the level of items.
         alone = walk.rewritten(phase.body, lambda s: () if isinstance(s, ir.Pass) else None)
         self.read = {e.array for e in walk.expressions(alone) if isinstance(e, ir.Element)}
@@ -44,8 +50,11 @@ class TilesOfItem:
         idle = outer.size > WARP and outer.size % WARP  # the last warp's lanes beyond the group
         with outer.compound("if (team.active())" if idle else ""):
             item = self._item(s.of)
-            if not any(isinstance(x, ir.Pass) for x in walk.statements(s.body)):
-                self._walk(s, s.of, item, ThreadMapped())  # tiles whose atoms nobody walks
+            if not walks_atoms(s):
+                self._walk(s, s.of, item, ThreadMapped())
+                return
+            if not self.inner.owns_tiles:
+                self._split(s, s.of, item)
                 return
             if not isinstance(self.inner, PerItem):
                 self._walk(s, s.of, item, self.inner)
@@ -68,14 +77,40 @@ class TilesOfItem:
     def _walk(self, s: ir.Pass, of: ir.LayoutCode, item: Item, inner: Any) -> None:
         """Write the walk under one inner schedule."""
         outer, size = self.outer, inner.size if inner.owner == "group" else 1
-        code = _placed(inner_code(inner, self.spec, self.phase.path, item), item)
+        code = _placed(self._code(inner, item), item)
         writer = self._writer(s, of, code, inner, size)
-        self._processor(writer, code)
+        rank = "(pos)team.rank()" if outer.size > 1 else "0"
+        define_in_item(writer, code, size, self.block, rank, outer.size)
         within = Owned(of, self.phase.path, s.atom, (), s.body, (), s.at)
         tile_loop(writer, within, code, size, False)
         outer.structs += writer.structs
         outer.short |= writer.short
         outer.heavy |= writer.heavy
+
+    def _split(self, s: ir.Pass, of: ir.LayoutCode, item: Item) -> None:
+        """Write the walk under an inner schedule that splits tiles, part by part."""
+        outer, methods = self.outer, self.engine.runs_methods
+        code = self._code(self.inner, item) if methods else None
+        split = SplitTiles(outer, self.unit, self.inner, self.engine, code, item, self.block)
+        for i, part in enumerate(cut_tiles(s, self.phase.path)):
+            if i:
+                outer.line("team.sync();")  # a part may read what the one before it stores
+            if isinstance(part.phase, Owned):
+                self._walk(replace(s, body=part.phase.body), of, item, ThreadMapped())
+            else:
+                split(part.phase, part.given)
+
+    def _code(self, inner: Any, item: Item) -> ScheduleCode:
+        """Return the methods of an inner schedule, for the tiles of an item."""
+        code, threads = inner_code(inner, self.spec, self.phase.path, item), self.outer.size
+        check_groups(inner, code.groups, *code.exchanging, threads)
+        if code.exchanges and threads != self.block:
+            raise InputError(
+                "Nested.outer",
+                expected=f"BlockMapped({self.block}), since threads tell each other numbers in the setup of {inner}",
+                given=f"{threads} of {self.block} threads for an item",
+            )
+        return code
 
     def _item(self, of: ir.LayoutCode) -> Item:
         """Write where the item's tiles and atoms begin, and where its tiles end."""
@@ -106,28 +141,6 @@ class TilesOfItem:
         writer.lines, writer.depth, writer.at = outer.lines, outer.depth, outer.at
         writer.declared = set(outer.declared)
         return writer
-
-    def _processor(self, writer: Owner, code: ScheduleCode) -> None:
-        """Define what the inner schedule asks of its processor. Processors are numbered within the item's owner."""
-        owner = self.outer.size
-        writer.line(f"const pos thread_index = {'(pos)team.rank()' if owner > 1 else '0'};")
-        writer.line(f"const pos thread_count = {owner};")
-        if writer.size > 1:
-            writer.line(f"const ev::group<{writer.size}, {self.block}> team;")
-        asked = {e for e in code.expressions() if isinstance(e, ir.Processor)}
-        for e in sorted(asked, key=processor_name):
-            if e.what.startswith("group"):
-                writer.line(f"const pos {processor_name(e)} = {self._of_group(e, writer.size)};")
-
-    def _of_group(self, e: ir.Processor, own: int) -> str:
-        what = e.what.removeprefix("group_")
-        if e.size == own and own > 1 and self.outer.size == self.block:
-            return {"index": "team.local()", "count": "team.per_block", "rank": "team.rank()"}[what]
-        return {
-            "index": f"thread_index / {e.size}",
-            "count": f"thread_count / {e.size}",
-            "rank": f"thread_index % {e.size}",
-        }[what]
 
 
 def _placed(code: ScheduleCode, item: Item) -> ScheduleCode:

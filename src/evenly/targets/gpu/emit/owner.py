@@ -173,8 +173,7 @@ class Owner(Writer):
 
     def stage(self, s: ir.Stage) -> None:
         """Write the copy to shared memory by all members, for a group that has some."""
-        t, kind = self.text, ctype(s.array.dtype)
-        places = self.staging // s.array.dtype.dtype.itemsize
+        t, kind, places = self.text, ctype(s.array.dtype), self.most_staged(s.array)
         if self.size == 1 or not places:
             return
         plain = t.array(replace(s.array, staged=""))
@@ -183,9 +182,16 @@ class Owner(Writer):
         own = f"{memory} + {places} * team.local()"
         over = f"{t.expr(s.first)}, {t.expr(s.last)}"
         self.line(
-            f"const ev::staged<{kind}, {places}, pos> {view}({own}, {pointer(plain)}, {over}, team);"
+            f"const {self.staged_type(s.array)} {view}({own}, {pointer(plain)}, {over}, team);"
         )
         t.staged[s.array] = view
+
+    def most_staged(self, array: ir.Array) -> int:
+        """Return how many elements of an array a group may stage."""
+        return self.staging // array.dtype.dtype.itemsize
+
+    def staged_type(self, array: ir.Array) -> str:
+        return f"ev::staged<{ctype(array.dtype)}, {self.most_staged(array)}, pos>"
 
     def loop(self, s: ir.For) -> None:
         """Write a loop that all members run. In kernels with scratch arrays they share lanes, which may be many."""

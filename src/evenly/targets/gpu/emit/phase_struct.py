@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from evenly.language import ir, walk
 from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
@@ -13,7 +16,6 @@ from .early_loads import Loads, stages
 from .expressions import Text, ctype
 from .layout_struct import position_function
 from .lines import Line, indented
-from .processor import define_processor
 from .running import variables
 from .statements import Writer, combine_body, fields_of, given_loop, identity, members, value_struct
 from .totals import Totals
@@ -24,10 +26,19 @@ class PhaseStruct:
 
     loads: the elements that blocks load early, in functions of their own (early_loads.py). If there are none, `step`
     loads everything.
+    held: the names of variables that the struct has as members.
     """
 
-    def __init__(self, text: Text, phase: Split, totals: Totals, loads: Loads) -> None:
+    def __init__(
+        self,
+        text: Text,
+        phase: Split,
+        totals: Totals,
+        loads: Loads,
+        held: Mapping[ir.Var, str] = MappingProxyType({}),
+    ) -> None:
         self.text, self.phase, self.totals, self.loads = text, phase, totals, loads
+        self.held = held
         self.accumulators = phase.pass_.accumulators
         self.fields = members(fields_of(self.accumulators))
         self.state = members(phase.state)
@@ -91,7 +102,7 @@ class PhaseStruct:
         text = self.text.child()
         if self.phase.lane is not None:
             text.on_lane(self.phase.lane)
-        for table in names.values():
+        for table in (self.held, *names.values()):
             for v, name in table.items():
                 text.names[v] = text.unique(name)
         writer = Writer(text, at)
@@ -237,8 +248,16 @@ def pins(function: str, names: list[str]) -> str:
     )
 
 
-def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
-    """Emit a user's share schedule as the members of the struct that the share engine takes."""
+def schedule_struct(
+    text: Text,
+    code: ScheduleCode,
+    define: Callable[[Writer, ScheduleCode], None],
+    held: Mapping[ir.Var, str] = MappingProxyType({}),
+) -> list[str]:
+    """Emit a user's share schedule as the members of the struct that the share engine takes.
+
+    define: writes what the schedule asks of its processor. held: the names of variables that the struct has as members.
+    """
     fields = [f"state{i}" for i in range(len(code.state))]
     gathered = {v: f"gathered{i}" for i, v in enumerate(code.gathered)}
     lines = [
@@ -252,14 +271,10 @@ def schedule_struct(text: Text, code: ScheduleCode, block: int) -> list[str]:
     def begun(body: ir.Block, names: dict[ir.Var, str], results: tuple[ir.Expr, ...]) -> Writer:
         inner = text.child()
         inner.names.update(names)
+        inner.names.update({v: inner.unique(name) for v, name in held.items()})
         writer = Writer(inner)
         writer.depth = 2
-        define_processor(
-            writer,
-            ScheduleCode(body, (), ir.Inline((), (), results), ir.Inline((), (), ())),
-            1,
-            block,
-        )
+        define(writer, ScheduleCode(body, (), ir.Inline((), (), results), ir.Inline((), (), ())))
         return writer
 
     def function(

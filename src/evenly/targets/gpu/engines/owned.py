@@ -27,6 +27,7 @@ from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
 from ..engine import Counts, Division, Engine
 from ..sizing import ONE, Sizing
+from . import engine_of
 
 
 class OwnedEngine(Engine):
@@ -49,7 +50,8 @@ class OwnedEngine(Engine):
         given = totals.names, phase.body, walks_all_groups(code), staging(unit.schedule)
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         if items:
-            writer.over_tiles = TilesOfItem(writer, unit, phase, inner, schedule.block)
+            engine = engine_of(inner)
+            writer.over_tiles = TilesOfItem(writer, unit, phase, inner, schedule.block, engine)
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)

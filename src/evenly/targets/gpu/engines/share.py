@@ -9,6 +9,7 @@ from evenly.schedules.contract import ceil_div, check_groups
 from evenly.schedules.work_oriented import WorkOriented
 
 from ..emit.phase_struct import schedule_struct
+from ..emit.processor import define_processor
 from ..engine import Counts
 from .merge import along_path
 from .split import SplitEngine, SplitKernels
@@ -24,7 +25,10 @@ class ShareEngine(SplitEngine):
     def structs(self, made: SplitKernels) -> list[str]:
         code = self.code(made)
         check_groups(made.schedule, code.groups, *code.exchanging)
-        lines = schedule_struct(made.text, code, made.schedule.block)
+        block = made.schedule.block
+        lines = schedule_struct(
+            made.text, code, lambda w, part: define_processor(w, part, 1, block)
+        )
         return ["struct Sched {", *made.members(), *lines, "};"]
 
     def code(self, made: SplitKernels) -> ScheduleCode:
