@@ -113,6 +113,7 @@ def compare(count: int, side: int) -> None:
     whole: dict[str, float] = {}
     nested = [ev.Nested(ev.BlockMapped(n), ev.GroupMapped(m)) for n, m in ((128, 2), (256, 2))]
     threads = [ev.Nested(ev.BlockMapped(n), ev.ThreadMapped(items=1)) for n in (128, 256, 512)]
+    threads += [ev.Nested(ev.BlockMapped(n), ev.ThreadMapped()) for n in (128, 256, 384)]
     for schedule in ("auto", *nested, *threads):
         plan = conjugate_gradients.plan(
             B, b, x, r, p, q, TOLERANCE, MOST, rounds, schedule=schedule

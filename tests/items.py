@@ -214,6 +214,31 @@ def by_column(B, sums, counts):
 
 
 @ev.kernel
+def in_scratch(B, x, y, met):
+    """Scratch arrays of an item: its rows fill one, read it at other places, change it; atoms add to the other."""
+    for item in B.items():
+        first = B.item_begin(item)
+        h = ev.scratch(B.item_end(item) - first, np.float64)
+        g = ev.scratch(3, np.int64)
+        for row in B.tiles(item):
+            h[row - first] = x[row]
+        for row in B.tiles(item):
+            y[row] = sum(B.value(k) * h[B.local_column(item, k)] for k in B.atoms(row))
+        n = 0
+        while n < 2:
+            for row in B.tiles(item):
+                i = row - first
+                h[i] = 0.5 * h[i] + y[row]
+            n += 1
+        for row in B.tiles(item):
+            y[row] = h[row - first]
+            for k in B.atoms(row):
+                ev.atomic_add(g, B.local_column(item, k) % 3, 1)
+        for i in range(3):
+            met[item, i] = g[i]
+
+
+@ev.kernel
 def largest(B, x, where, what):
     for item in B.items():
         at = ev.argmax((x[row] for row in B.tiles(item)), default=-1)
@@ -290,6 +315,11 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
         },
         "largest": lambda: {"x": vector(), "where": blank(items, np.int64), "what": blank(items)},
         "capped": lambda: {"y": vector()},
+        "in_scratch": lambda: {
+            "x": vector(),
+            "y": blank(rows),
+            "met": np.full((items, 3), -7, np.int64),
+        },
         "running": lambda: {
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
@@ -306,6 +336,7 @@ KERNELS = (
     in_place,
     running,
     by_column,
+    in_scratch,
     largest,
     capped,
     doubled,

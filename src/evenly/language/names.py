@@ -153,7 +153,7 @@ def local(n: int, dtype: Any) -> Any:
 
 
 def scratch(n: int, dtype: Any) -> Any:
-    """Make a scratch array: `n` elements of the type `dtype`, zero at first, of the tile that makes it.
+    """Make a scratch array: `n` elements of the type `dtype`, zero at first, of the tile or the item that makes it.
 
     n: an integer that follows from the tile and the kernel's arguments, such as `2 * sum(1 for k in A.atoms(row))`.
     dtype: as in `local`. Loops over atoms may change elements by atomics, as those of an array of the kernel, and code

@@ -85,7 +85,7 @@ def _dependences(loop: ir.TileLoop) -> None:
     """Check that a tile or an atom reads what its loop stores at its own place only, where it stores."""
     passes = [s for s in walk.statements(loop.body) if isinstance(s, ir.Pass)]
     for p in passes:
-        _independent(p.body, "atom", own=True)
+        _independent(p.body, "atom" if p.of is None else "tile", own=True)
         # The passes over an item's tiles follow each other, and may read what an earlier one has stored.
         if p.of is not None:
             _independent(p.body, "tile", own=False)

@@ -34,8 +34,8 @@ class Nested(Schedule):
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
     Where a block owns an item, it may also be one that splits tiles: MergePath, NonzeroSplit, WorkOriented, or yours.
 
-    stage: bytes of shared memory of a block for what `ev.stage` copies there, at most 40,960. The owners of items in a
-    block have equal parts of it. What does not fit is read where it is.
+    stage: bytes of shared memory of a block for each array that `ev.stage` copies or `ev.scratch` makes, at most 40,960
+    for all of them. The owners of items in a block have equal parts of it. What does not fit is in global memory.
 
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 
@@ -135,12 +135,12 @@ def levels(schedule: Schedule) -> tuple[Schedule, Schedule]:
     return schedule, ThreadMapped()
 
 
-def staging(schedule: Schedule) -> int:
-    """Return the bytes of shared memory in which the owner of an item, or of a tile, may stage arrays."""
+def staging(schedule: Schedule, arrays: int) -> int:
+    """Return the bytes of shared memory that the owner of an item, or of a tile, has for each of so many arrays."""
     outer, _ = levels(schedule)
     size = _size(outer)
     groups = groups_in_block(size, outer.block) if size > 1 else outer.block
-    return int(getattr(schedule, "stage", STAGE)) // groups
+    return min(int(getattr(schedule, "stage", STAGE)), MOST_STAGED // max(arrays, 1)) // groups
 
 
 def _size(schedule: Schedule) -> int:

@@ -16,10 +16,11 @@ from ..diagnostics import Location, refuse
 from .values import spoken
 
 
-def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
+def check(block: ir.Block, over: str, roots: Iterable[ir.Expr], has_scratch: bool = False) -> None:
     """Refuse updates in `block`, a loop `over` atoms, tiles or lanes, in which two of them may change one element.
 
-    roots: ids and positions, which differ between iterations by contract.
+    roots: ids and positions, which differ between iterations by contract. has_scratch: whether scratch arrays belong to
+    an iteration, so that no other changes them.
     """
     dependence = Dependence(block, (v for v in roots if isinstance(v, ir.Var)))
     varying = dependence.varying()
@@ -35,7 +36,7 @@ def check(block: ir.Block, over: str, roots: Iterable[ir.Expr]) -> None:
         for x in walk.statements(s.body)
     }
     for s in walk.statements(block):
-        if not isinstance(s, ir.Store) or id(s) in inner or (s.array.own and over == "tiles"):
+        if not isinstance(s, ir.Store) or id(s) in inner or (s.array.own and has_scratch):
             continue
         array = spoken(s.array)
         constant = walk.is_constant(s.value)  # the same for all

@@ -72,6 +72,13 @@ def check_no_items(cx: Context, call: str, instead: str, at: Location) -> None:
         refuse(at, f"{call} in a loop over items", instead)
 
 
+def check_not_of_item(cx: Context, at: Location) -> None:
+    """Refuse a scratch array of an item's tile, since the tiles of an item run at the same time."""
+    if cx.tiles is not None and cx.tiles.item is not None:
+        hint = "make it in the loop over items; a tile uses its part of it: h[tile - B.item_begin(item)]"
+        refuse(at, "ev.scratch in a loop over an item's tiles", hint)
+
+
 def are_items(layout: LayoutValue) -> bool:
     """Whether the tiles of `layout` are the items of a batch."""
     return layout.cls is Items

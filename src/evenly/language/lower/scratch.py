@@ -1,6 +1,7 @@
 """Scratch arrays: `h = ev.scratch(n, type)` makes an array of the tile's own, whose length is known when the tile runs.
 
-It is an array like those that a kernel is given: loops over atoms may change it by atomics, and later code reads it.
+In a loop over items, it is the item's own, and an item's tiles share it. It is an array like those that a kernel is
+given: loops over atoms may change it by atomics, and later code reads it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ..types import WEAK_INT
 from . import expressions
 from .arithmetic import cast
 from .context import Context
-from .items import check_no_items
+from .items import check_not_of_item
 from .local_arrays import check_before_atoms, check_tile, type_of
 from .values import ScratchArray, counted, describe
 
@@ -22,10 +23,7 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
     if node.keywords or len(node.arguments) != 2:
         refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
     check_tile(cx, node, "ev.scratch", "a scratch array")
-    instead = (
-        "it is for loops over tiles: for tile in T.tiles(); an array for all items is an argument"
-    )
-    check_no_items(cx, "ev.scratch", instead, node.at)
+    check_not_of_item(cx, node.at)
     check_before_atoms(cx, node, "ev.scratch", "a scratch array")
     if cx.pure:
         refuse(node.at, f"ev.scratch {cx.pure}", "make it in the kernel itself, and pass it")

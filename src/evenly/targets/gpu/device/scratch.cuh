@@ -30,9 +30,10 @@ EV_DEVICE V* scratch(const Team& team, V* memory, long long each, long long n) {
   const int first = thread_rank() - team.rank();  // the first thread of the team
   V* own = memory + ((long long)block_rank() * T + first) * each;
   n = scratch_length(n, each * Team::size());
-  if constexpr (Bytes > 0) {
-    constexpr int share = Bytes / T / 16 * 16;
-    if (n * (long long)sizeof(V) <= (long long)share * Team::size()) own = (V*)(scratch_shares<Tag, share * T>() + share * first);
+  if constexpr (Bytes >= T) {
+    // The team's part, which begins and ends at a multiple of 16.
+    const int begin = (Bytes * first / T + 15) / 16 * 16, end = Bytes * (first + Team::size()) / T / 16 * 16;
+    if (n * (long long)sizeof(V) <= end - begin) own = (V*)(scratch_shares<Tag, Bytes>() + begin);
   }
   team.sync();
   if (team.active())

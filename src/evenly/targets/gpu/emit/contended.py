@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Set
+
 from evenly.language import ir, walk
 from evenly.language.phases import Once, Owned, Phase, Split
 
@@ -14,13 +16,29 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
-    stores = (s for s in walk.statements(body) if isinstance(s, ir.Store) and not _placed(s))
-    found |= {s.array.path for s in stores if _constant(s, phase)}
-    for p in walk.statements(body):
-        if isinstance(p, ir.Pass):
-            inside = (s for s in walk.statements(p.body) if isinstance(s, ir.Store))
-            found |= {s.array.path for s in inside if not _placed(s) and not _own(s, p.atom)}
+    found |= {s.array.path for s, p in _stores(body, None) if _meets(s, p, phase)}
     return frozenset(found)
+
+
+def _stores(block: ir.Block, p: ir.Pass | None) -> Iterator[tuple[ir.Store, ir.Pass | None]]:
+    """Yield the stores of a block, each with the innermost pass that it is in."""
+    for s in block:
+        if isinstance(s, ir.Store):
+            yield s, p
+        for inner in walk.blocks(s):
+            yield from _stores(inner, s if isinstance(s, ir.Pass) else p)
+
+
+def _meets(s: ir.Store, p: ir.Pass | None, phase: Phase) -> bool:
+    """Whether another store may have the same element."""
+    if _placed(s):
+        return False
+    if p is not None and not _apart(s, p):
+        return True
+    of_items = (
+        isinstance(phase, Owned) and phase.layout.items
+    )  # no tile or atom belongs to two items
+    return _constant(s, phase) and not (of_items and p is not None)
 
 
 def rereads(phase: Phase) -> bool:
@@ -57,3 +75,29 @@ def _placed(s: ir.Store) -> bool:
 def _own(s: ir.Store, atom: ir.Var) -> bool:
     """Whether no two atoms store to the same element, because the index is the atom."""
     return any(i is atom or (isinstance(i, ir.Cast) and i.operand is atom) for i in s.indices)
+
+
+def _apart(s: ir.Store, p: ir.Pass) -> bool:
+    """Whether no two atoms store to the same element: an index is the atom, or in a scratch array near it."""
+    if _own(s, p.atom) or not s.array.own:
+        return _own(s, p.atom)
+    changing = walk.variables_set((p,))
+    assigned = [x for x in walk.statements(p.body) if isinstance(x, ir.Assign)]
+    meaning = {x.var: x.value for x in assigned if sum(y.var is x.var for y in assigned) == 1}
+    return any(_moved(i, p.atom, meaning, changing) for i in s.indices)
+
+
+def _moved(
+    e: ir.Expr, atom: ir.Var, meaning: Mapping[ir.Var, ir.Expr], changing: Set[ir.Var]
+) -> bool:
+    """Whether `e` is the atom, plus or minus what is the same for all atoms."""
+    match e:
+        case ir.Var():
+            return e is atom or (e in meaning and _moved(meaning[e], atom, meaning, changing))
+        case ir.Cast(operand=inner) | ir.Within(index=inner):
+            return _moved(inner, atom, meaning, changing)
+        case ir.Binary(op="+" | "-", left=left, right=right):
+            fixed = walk.variables((right,)).isdisjoint(changing)
+            plain = not any(isinstance(x, ir.Element) for x in walk.subexpressions(right))
+            return fixed and plain and _moved(left, atom, meaning, changing)
+    return False

@@ -53,7 +53,7 @@ class Owner(Writer):
 
     atoms: the schedule's range of a tile's atoms; the range of `strided`, if `run` is more than 1.
     items: how many of its atoms a thread loads at once. run: how many of these are contiguous.
-    shared: the bytes of shared memory in which a group may stage arrays.
+    shared: the bytes of shared memory in which a group may stage each array.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Owner(Writer):
         # Writes the walk over an item's tiles.
         self.over_tiles: Callable[[ir.Pass], None] | None = None
         # The bytes of shared memory in which a group may stage each array.
-        stages = sum(isinstance(s, ir.Stage) for s in walk.statements(body))
-        self.staging = shared // stages if stages else 0
+        stages = stages_in(body)
+        self.staging = shared
         self.shares = Shares()
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
@@ -379,6 +379,11 @@ class Owner(Writer):
         self.line(f"const {struct} {result} = team.{method}({struct}{{{', '.join(names)}}});")
         for m, name in zip(named.values(), names, strict=True):
             self.line(f"{name} = {result}.{m};")
+
+
+def stages_in(body: ir.Block) -> int:
+    """Return how many arrays a block of code stages."""
+    return sum(isinstance(s, ir.Stage) for s in walk.statements(body))
 
 
 def parted(s: ir.Pass) -> tuple[tuple[ir.Accumulator, ...], tuple[ir.Accumulator, ...]]:

@@ -77,7 +77,8 @@ def struct_members(references: References, written: frozenset[ir.Path], lane: bo
 def struct_values(references: References, lane: str = "") -> str:
     """Return the values of `struct_members`. lane: the lane of a dense axis, where there is one."""
     name = references.name
-    out = [pointer(name(path)) for path in references.arrays]
+    # A scratch array has a view where it is used.
+    out = [name(p) if a.own else pointer(name(p)) for p, a in references.arrays.items()]
     out += [name(path, axis) for path, axis in references.extents]
     out += [name(path) for path in references.scalars]
     return ", ".join(out + ([lane] if lane else []))

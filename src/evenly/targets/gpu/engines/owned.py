@@ -14,12 +14,13 @@ from evenly.language.scans import has_scans
 from evenly.language.schedule_code import schedule_code
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, check_groups, items_of, run_of
+from evenly.schedules.group_mapped import groups_in_block
 from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from ..emit.code import PhaseCode
 from ..emit.items import TilesOfItem
-from ..emit.owner import Owner, strided
+from ..emit.owner import Owner, stages_in, strided
 from ..emit.processor import define_processor
 from ..emit.scratch import Shares
 from ..emit.tile_loop import tile_loop, walks_all_groups
@@ -47,7 +48,9 @@ class OwnedEngine(Engine):
         run = run_of(schedule)
         in_order = run > 1 or has_scans(phase.body)
         atoms = strided(phase.layout, size, ir.Const(size, POS)) if in_order else code.atoms
-        given = totals.names, phase.body, walks_all_groups(code), staging(unit.schedule)
+        arrays = stages_in(phase.body) + (len(phase.scratch) if items else 0)
+        near = staging(unit.schedule, arrays)
+        given = totals.names, phase.body, walks_all_groups(code), near
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         if items:
             engine = engine_of(inner)
@@ -55,7 +58,8 @@ class OwnedEngine(Engine):
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)
-        writer.shares = Shares(schedule.block, phase.scratch, "team" if size > 1 else "")
+        each = near * groups_in_block(size, schedule.block) if items and size > 1 else None
+        writer.shares = Shares(schedule.block, phase.scratch, "team" if size > 1 else "", each)
         # With scratch arrays there may be fewer blocks than the tiles ask for.
         alone = schedule.covers and not (device_counts(phase.layout) or phase.scratch)
         tile_loop(writer, phase, code, size, alone)
