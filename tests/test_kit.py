@@ -89,6 +89,11 @@ def test_rows_that_are_left() -> None:
     assert not kit.leaves_rows(MATRIX.tocoo())
 
 
+def test_layouts_with_items() -> None:
+    assert kit.has_items(ev.batch([MATRIX]))
+    assert not kit.has_items(MATRIX) and not kit.has_items(ev.csr(MATRIX))
+
+
 def test_tiles_that_cross_rows_are_none() -> None:
     with pytest.raises(
         ev.InputError, match="A: expected a layout whose tiles are rows, CSC or COO, got Uniform"

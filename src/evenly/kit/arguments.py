@@ -11,6 +11,7 @@ import numpy as np
 from evenly.arguments import as_layout
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
+from evenly.language.items import has_items as of_class
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts.contract import is_layout, leaves
 from evenly.layouts.fields import value_types
@@ -56,6 +57,11 @@ def shape(A: Any, name: str = "A") -> tuple[int, int]:
 def leaves_rows(A: Any) -> bool:
     """Whether a kernel over `A` may leave rows of its result unwritten, since `A` may have only some of the rows."""
     return is_layout(A) and not leaves(type(A), "tile_id") and not isinstance(A, SortedSell)
+
+
+def has_items(A: Any) -> bool:
+    """Whether `A` is a layout with items, as `ev.batch` makes: a kernel may have a loop over them."""
+    return is_layout(A) and of_class(type(A))
 
 
 def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:

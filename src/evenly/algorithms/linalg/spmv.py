@@ -1,7 +1,8 @@
 """SpMV, y = A x: a sparse matrix times a dense vector.
 
 There are two kernels: one for layouts whose tiles are rows, and one for the others. Neither
-depends on the schedule or the target. y = alpha A x + beta y has a kernel of its own.
+depends on the schedule or the target. y = alpha A x + beta y has a kernel of its own. Schedules of schedules hand out
+items, so the kernels over rows have a twin with a loop over items around the one over rows.
 """
 
 from __future__ import annotations
@@ -29,18 +30,40 @@ def held(number, array):
     return array[0]
 
 
+@ev.func
+def combined(product, y, row, alpha, beta, alphas, betas, adds):
+    """The new y[row], where nothing is multiplied by 0. adds: None if the host knows that beta is 0."""
+    a = held(alpha, alphas)
+    scaled = a * product if a != 0 else 0
+    if adds is None:
+        return scaled
+    b = held(beta, betas)
+    return scaled + b * y[row] if b != 0 else scaled
+
+
 @ev.kernel
 def spmv_scaled(A, x, y, alpha, beta, alphas, betas, adds):
-    """y = alpha A x + beta y, where nothing is multiplied by 0. adds: None if the host knows that beta is 0."""
+    """y = alpha A x + beta y."""
     for row in A.tiles():
         product = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
-        a = held(alpha, alphas)
-        scaled = a * product if a != 0 else 0
-        if adds is None:
-            y[row] = scaled
-        else:
-            b = held(beta, betas)
-            y[row] = scaled + b * y[row] if b != 0 else scaled
+        y[row] = combined(product, y, row, alpha, beta, alphas, betas, adds)
+
+
+@ev.kernel
+def spmv_items(B, x, y):
+    """y = A x for layouts with items, under a schedule that hands out items."""
+    for item in B.items():
+        for row in B.tiles(item):
+            y[row] = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
+
+
+@ev.kernel
+def spmv_items_scaled(B, x, y, alpha, beta, alphas, betas, adds):
+    """y = alpha A x + beta y, likewise."""
+    for item in B.items():
+        for row in B.tiles(item):
+            product = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
+            y[row] = combined(product, y, row, alpha, beta, alphas, betas, adds)
 
 
 _checked = spmv_rows.copy()  # it remembers only calls that have passed the checks of `spmv`
@@ -55,7 +78,8 @@ def spmv_atoms(A, x, y):
             ev.atomic_add(y, A.row(k), A.value(k) * x[A.column(k)])
 
 
-_checked_scaled = spmv_scaled.copy()  # likewise
+_checked_scaled = spmv_scaled.copy()  # likewise, and so are these:
+_checked_items, _checked_items_scaled = spmv_items.copy(), spmv_items_scaled.copy()
 _ONE, _ZERO = 1, 0  # the defaults: to find that there is nothing to scale costs next to nothing
 
 
@@ -85,14 +109,16 @@ def spmv(
       precision, as Python's own in NumPy: only its kind counts, so 0.5 makes a float64 of integers,
       and 2j a complex number of real ones. An array on a GPU is read there, when the product is
       computed; its dtype counts.
-    schedule: "auto", a name such as "merge_path", or a schedule such as `ev.MergePath()`.
+    schedule: "auto", a name such as "merge_path", or a schedule such as `ev.MergePath()`. For a batch also
+      `ev.Nested(outer, inner)`, which hands out its items.
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run. For that, CSC and COO are grouped by
     row first, at every call: convert them with `ev.csr` or `A.tocsr()` to multiply often. After
     you change the structure of a matrix in place, "auto" may use its choice for the old one.
 
-    Raises InputError if shapes, dtypes or devices do not match, and for a beta without `out`.
+    Raises InputError if shapes, dtypes or devices do not match, for a beta without `out`, and for `ev.Nested` if A has
+    no items.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> A = scipy.sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]])
@@ -104,14 +130,17 @@ def spmv(
     """
     if alpha is not _ONE or beta is not _ZERO:
         return _scaled(A, x, out, _scalars(alpha, beta, x), schedule, target)
-    product = _product if schedule == target == "auto" else _checked[schedule].on(target)
+    if schedule == target == "auto":
+        product = _product
+    else:
+        product = _over(_checked, _checked_items, A, schedule).on(target)
     if out is not None and product.repeat(A, x, out):
         return out
     return _computed(product, A, x, out)
 
 
 def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) -> Any:
-    product = _checked_scaled[schedule].on(target)
+    product = _over(_checked_scaled, _checked_items_scaled, A, schedule).on(target)
     if out is not None and product.repeat(A, x, out, *scalars):
         return out
     kit.shape(A)  # raises if it is no matrix
@@ -120,6 +149,20 @@ def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) 
     if out is None and scalars.adds is not None:
         raise ev.InputError("out", expected="the y that beta scales", given="none")
     return _computed(product, A, x, out, scalars)
+
+
+def _over(rows: Any, items: Any, A: Any, schedule: Any) -> Any:
+    """Return the kernel `rows` under this schedule, or `items` if it hands out the items of A."""
+    if not isinstance(schedule, ev.Nested):
+        return rows[schedule]
+    if not kit.has_items(A):
+        raise ev.InputError(
+            "schedule",
+            expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
+            given=str(schedule),
+            hint=f"{type(A).__name__} has no items; ev.batch([...]) makes a matrix that has",
+        )
+    return items[schedule]
 
 
 class Scalars(NamedTuple):
@@ -167,7 +210,7 @@ def _computed(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> Any:
         make = kit.zeros if kit.leaves_rows(A) else kit.empty
         out = make(x, (rows,), found)
     try:
-        with kit.renamed(y="out", alphas="alpha", betas="beta"):
+        with kit.renamed(B="A", y="out", alphas="alpha", betas="beta"):
             product(A, x, out, *scalars)
     except ev.LanguageError as error:
         found = _type_of(kit.result_type(x, A), scalars, out)
