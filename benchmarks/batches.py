@@ -23,6 +23,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import evenly as ev
+from evenly.bench.floors import stored
 
 PATTERNS = "dwt_992", "G45", "west0989"
 SCHEDULES = ["auto", ev.GroupMapped(4), ev.MergePath()]
@@ -117,12 +118,6 @@ def cusparse(whole: Any, x: Any, y: Any) -> Calls:
     return {f"cuSPARSE {a}": of.product(a, live) for a in (*CSR_ALGORITHMS, *COO_ALGORITHMS)}
 
 
-def moved(B: Any, x: Any, y: Any) -> int:
-    """The bytes of the batch's arrays, and of x and y."""
-    arrays = [getattr(B, n) for n, f in type(B).__fields__.items() if "array" in f.kind]
-    return sum(a.nbytes for a in (*arrays, x, y))
-
-
 def compare(title: str, batches: dict[str, Any]) -> None:
     import cupy as cp
 
@@ -148,7 +143,7 @@ def compare(title: str, batches: dict[str, Any]) -> None:
     print(f"  copy {rate / 1e6:.2f} TB/s")
     for name, us in sorted(times.items(), key=lambda item: item[1]):
         kind = name.partition(":")[0]
-        share = f"{moved(batches[kind], x, y) / us / rate:6.0%}" if kind in batches else ""
+        share = f"{stored(batches[kind], x, y) / us / rate:6.0%}" if kind in batches else ""
         print(f"  {name:100} {us:9.1f} us {peer / us:6.2f} of cuSPARSE's best {share}", flush=True)
 
 

@@ -37,6 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("",),
     ("bench",),
+    ("reproduce",),
     ("cli",),
     ("__main__",),
 )

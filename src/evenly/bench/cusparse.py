@@ -112,11 +112,10 @@ def _create_coo(of: CuSparse, A: Any, live: Live, real: int) -> tuple[Any, ...]:
 def row_numbers(live: Live) -> Any:
     """Return the row of each nonzero, (nnz,), in the dtype of the columns."""
     import cupy
-    import numpy as np
 
-    offsets = live.offsets.get()
-    kind = live.indices.dtype
-    return cupy.asarray(np.repeat(np.arange(len(offsets) - 1, dtype=kind), np.diff(offsets)))
+    begun = cupy.zeros(live.values.size + 1, cupy.int32)  # how many rows begin at each nonzero
+    cupy.add.at(begun, live.offsets[1:-1], cupy.int32(1))
+    return cupy.cumsum(begun[:-1], dtype=live.indices.dtype)
 
 
 def address(array: Any) -> Any:

@@ -23,6 +23,12 @@ def moved(matrix: Any) -> int:
     return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes + vectors)
 
 
+def stored(layout: Any, *vectors: Any) -> int:
+    """Return the bytes of a layout's arrays, padding included, and of the vectors, each counted once."""
+    arrays = [getattr(layout, n) for n, f in type(layout).__fields__.items() if "array" in f.kind]
+    return sum(int(array.nbytes) for array in (*arrays, *vectors))
+
+
 def gathers(matrix: Any) -> int:
     """Count the nonzeros that need a sector (32 bytes) of x of their own.
 

@@ -42,7 +42,7 @@ class GpuBench:
     def __init__(self) -> None:
         if importlib.util.find_spec("cupy") is None:
             remedy = "pip install cupy-cuda13x (or cupy-cuda12x)"
-            raise UnavailableError("evenly bench on a GPU", "CuPy is not installed", remedy)
+            raise UnavailableError("measuring on a GPU", "CuPy is not installed", remedy)
         import cupy
 
         self.cupy = cupy
@@ -163,7 +163,10 @@ class KernelClock:
         self.estimate = gpu.span(launch)
         self.runs = runs_for(self.estimate, WANTED, MOST)
         self.after_others = gpu.brought(gpu.graph([launch] * self.runs))
-        self.after_flushes = gpu.brought(gpu.graph([gpu.flush, launch] * FLUSHED_RUNS))
+
+    @cached_property
+    def after_flushes(self) -> Any:
+        return self.gpu.brought(self.gpu.graph([self.gpu.flush, self.launch] * FLUSHED_RUNS))
 
     def warm(self) -> float:
         return self.gpu.replay(self.after_others, before=self.launch) / self.runs

@@ -18,20 +18,22 @@ from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Contender | LeftOut]:
     """Yield all of evenly's contenders, on the arrays of a place."""
 
-    def by_rule() -> Contender:
-        # A winner that tune() has measured here before would not be the choice of `auto`.
-        rule = choose(A, target, product_of(A))
-        plan = spmv_rows[rule].on(target).plan_as_auto(A, x, y)
-        return Contender("auto", AUTO, clock, often(plan, A, x, y, clock), str(rule))
-
     def by_name(schedule: Any) -> Contender:
         plan = spmv_rows[schedule].on(target).plan(A, x, y)
         return Contender(str(schedule), OURS, clock, often(plan, A, x, y, clock), str(schedule))
 
-    yield prepared("auto", by_rule)
+    yield prepared("auto", partial(by_rule, A, x, y, target, clock))
     for schedule in candidates(target):
         yield prepared(str(schedule), partial(by_name, schedule))
     yield Contender("ev.spmv", ONE_CALL, CALL, partial(spmv, A, x, y))
+
+
+def by_rule(A: Any, x: Any, y: Any, target: str, clock: str) -> Contender:
+    """Return the schedule that `auto` chooses for the rows of A."""
+    # A winner that tune() has measured here before would not be the choice of `auto`.
+    rule = choose(A, target, product_of(A))
+    plan = spmv_rows[rule].on(target).plan_as_auto(A, x, y)
+    return Contender("auto", AUTO, clock, often(plan, A, x, y, clock), str(rule))
 
 
 def often(plan: Plan, A: Any, x: Any, y: Any, clock: str) -> Callable[[], Any]:

@@ -41,13 +41,18 @@ def require() -> None:
 def save(rows: list[Row], folder: Path) -> list[Path]:
     """Draw the figures for which there are rows. Makes the folder if need be, and returns the paths of the files."""
     require()
+    return write(figures(rows), folder)
+
+
+def write(drawn: Iterable[tuple[str, Any]], folder: Path) -> list[Path]:
+    """Write (name, matplotlib Figure) as SVG. Makes the folder if need be, and returns the paths of the files."""
     from matplotlib import rc_context
 
     made = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with rc_context({"svg.hashsalt": "evenly"}):  # the same rows give the same bytes
-            for name, figure in figures(rows):
+            for name, figure in drawn:
                 made.append(folder / f"{name}.svg")
                 figure.savefig(made[-1], metadata={"Date": None})
     except OSError as error:
@@ -144,13 +149,15 @@ def best_of(rows: Iterable[Row], chooses: Any) -> list[Row]:
 
 
 # ---- pieces ------------------------------------------------------------------------------------------
-def panels(rows: int, columns: int, height: float, label: str) -> tuple[Any, list[Any]]:
-    """Make a white figure of panels with a shared logarithmic axis of nonzeros."""
+def panels(
+    rows: int, columns: int, height: float, label: str, below: str = "nonzeros"
+) -> tuple[Any, list[Any]]:
+    """Make a white figure of panels with a shared logarithmic axis, of nonzeros or of what `below` says."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, height * rows + 0.9), facecolor="white", layout="constrained")
     axes = figure.subplots(rows, columns, sharex=True, sharey=columns > 1, squeeze=False)
-    figure.supxlabel("nonzeros", fontsize=9, color=TEXT)
+    figure.supxlabel(below, fontsize=9, color=TEXT)
     figure.supylabel(label, fontsize=9, color=TEXT)
     for ax in axes.flat:
         ax.set_xscale("log")

@@ -68,14 +68,16 @@ def size_of(nnz: int) -> str:
 class Recorder:
     """Writes the rows of a run after each matrix, so that an interrupted run keeps what it has measured.
 
+    row: the dataclass of the rows. Its fields are the columns.
+
     An existing file is replaced. Raises InputError if the file cannot be written.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, row: Any = Row) -> None:
         self.path = Path(path)
-        self._write("w", [COLUMNS])
+        self._write("w", [tuple(field.name for field in fields(row))])
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[Any]) -> None:
         """Append rows."""
         self._write("a", [tuple(map(_text, asdict(row).values())) for row in rows])
 

@@ -1,0 +1,110 @@
+"""Run `evenly reproduce NAME`: print tables, write CSV files, draw figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from evenly import targets
+from evenly.bench.record import Recorder
+from evenly.cli.bench_run import PLACES
+from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.progress import Progress
+from evenly.errors import InputError, printable, unknown
+from evenly.reproduce import curves, find, tables
+from evenly.reproduce.experiment import Experiment, Figure, Row, Site
+from evenly.timing.busy import busy_machine
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `evenly reproduce`; its `--help` describes them."""
+
+    name: str
+    matrices: str | None = None
+    figures: tuple[int, ...] = ()
+    out: str | None = None
+    quick: bool = False
+    target: str = "auto"
+
+
+def run(options: Options) -> int:
+    """Run an experiment and return the exit status. Raises InputError for bad input."""
+    experiment = find(options.name)
+    chosen = figures(experiment, options.figures)
+    if options.target not in ("auto", *targets.timed()):
+        raise unknown("--target", options.target, ["auto", *targets.timed()])
+    out = None if options.out is None else folder(options.out)
+    there = targets.working(options.target).place
+    busy = busy_machine()
+    found: dict[Figure, list[Row]] = {}
+    with Progress("reading the matrices") as progress:
+        place = PLACES[there]()
+        site = Site(place, options.matrices, options.quick, progress.say)
+        with place.active():
+            for text in header(options.name, experiment, site):
+                print(text)
+            if busy and there == "cpu":
+                print(busy)
+            for figure in chosen:
+                found[figure] = measured(site, figure, out)
+                for text in tables.table(experiment, figure, found[figure]):
+                    print(text, flush=True)
+    rows = [row for some in found.values() for row in some]
+    for text in tables.verdict(experiment.conclusions(site, rows)):
+        print(text)
+    if out is not None:
+        written(experiment, found, out)
+    return WRONG if any(row.wrong for row in rows) else RIGHT
+
+
+def figures(experiment: Experiment, numbers: tuple[int, ...]) -> list[Figure]:
+    """Return the figures with these numbers; all, if there are none. Raises InputError for unknown ones."""
+    known = [str(figure.number) for figure in experiment.figures]
+    for number in numbers:
+        if str(number) not in known:
+            raise unknown("--figure", str(number), known)
+    return [f for f in experiment.figures if not numbers or f.number in numbers]
+
+
+def header(name: str, experiment: Experiment, site: Site) -> list[str]:
+    machine, versions = site.place.machine()
+    return [f"{name}: {experiment.paper}", f"{machine}; {versions}", *experiment.remarks(site)]
+
+
+def measured(site: Site, figure: Figure, out: Path | None) -> list[Row]:
+    """Measure one figure. Its rows are written as they come."""
+    recorder = None if out is None else Recorder(str(csv_of(figure, out)), Row)
+    rows = []
+    for some in figure.measure(site):
+        rows += some
+        if recorder is not None:
+            recorder.add(some)
+    return rows
+
+
+def written(experiment: Experiment, found: dict[Figure, list[Row]], out: Path) -> None:
+    """Draw the figures, and say which files there are."""
+    print()
+    drawn = curves.save(experiment, found, out)
+    for path in (*(csv_of(figure, out) for figure in found), *drawn):
+        print(f"written: {printable(str(path))}")
+    if not drawn:
+        print("no figures are drawn: Matplotlib is not installed (pip install 'evenly[plots]')")
+
+
+def csv_of(figure: Figure, out: Path) -> Path:
+    return out / f"figure-{figure.number}.csv"
+
+
+def folder(given: str) -> Path:
+    """Return the folder for results, and make it if need be. Raises InputError if that cannot be."""
+    path = Path(given)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        given_ = (error.strerror or str(error)).lower()
+        raise InputError("--out", expected="a folder for results", given=given_) from None
+    if not given:
+        raise InputError("--out", expected="a folder for results", given="an empty path")
+    return path

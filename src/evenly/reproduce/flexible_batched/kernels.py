@@ -1,0 +1,49 @@
+"""The six kernels of the paper. Each is one function, under a schedule over a layout, and nothing else.
+
+The paper gives an item (a matrix of the batch) to a block, with the item's part of x in shared memory. Its COO and
+CSR-I add with float atomics; here the threads of a block join their sums in an order that is always the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import evenly as ev
+
+CSR, ELL = "csr", "ell"
+
+
+@ev.kernel
+def product(B, x, y):
+    """y = A x for each item of a batch."""
+    for item in B.items():
+        xs = ev.stage(x, B.columns(item))
+        for row in B.tiles(item):
+            y[row] = sum(B.value(k) * xs[B.column(k)] for k in B.atoms(row))
+
+
+@ev.func
+def mean_length(B, item):
+    first, last = B.item_begin(item), B.item_end(item)
+    return (B.end(last - 1) - B.begin(first)) // (last - first) if last > first else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One kernel of the paper. layout: "csr" (`ev.batch`) or "ell" (`EllBatch`). schedule: makes its schedule."""
+
+    name: str
+    layout: str
+    schedule: Callable[[], Any]
+
+
+KERNELS = (
+    Named("COO", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.NonzeroSplit(256))),
+    Named("CSR-scalar", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=1))),
+    Named("CSR-vector", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.GroupMapped(32))),
+    Named("CSR-smart", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.per_item(mean_length))),
+    Named("CSR-I", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.WorkOriented(256))),
+    Named("ELL", ELL, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=4))),
+)
