@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenly.bench.contender import Contender, LeftOut
 from evenly.timing.rounds import WARM, Clock, Sample, measure
@@ -12,8 +12,15 @@ from evenly.timing.rounds import WARM, Clock, Sample, measure
 from .experiment import Site
 
 ROUNDS, QUICK_ROUNDS, FEWEST = 7, 1, 3
-NO_TIMES = Sample(())
 SECONDS = 2.0  # for the rounds of one point; fewer rounds begin after that
+
+
+class Measured(NamedTuple):
+    """A contender, the times of its rounds and how many entries of its y are wrong. LeftOut has neither."""
+
+    who: Contender | LeftOut
+    sample: Sample = Sample(())
+    wrong: int = 0
 
 
 class WarmClock:
@@ -29,8 +36,8 @@ class WarmClock:
 
 def measured(
     site: Site, contenders: Iterable[Contender | LeftOut], wanted: Any, relative: float
-) -> Iterator[tuple[Contender | LeftOut, Sample, int]]:
-    """Yield each contender with its times and the number of wrong entries: none, if it was left out.
+) -> Iterator[Measured]:
+    """Check and time the contenders.
 
     wanted: (rows,), the product, of numbers that are not negative. relative: how far from it, relative to it, an entry
     may be.
@@ -45,13 +52,13 @@ def measured(
                 continue
             except Exception as error:  # a library may refuse a matrix only when it is called
                 found = LeftOut(found.name, f"{type(error).__name__}: {error}")
-        yield found, NO_TIMES, 0
+        yield Measured(found)
     rounds, fewest = (QUICK_ROUNDS, QUICK_ROUNDS) if site.quick else (ROUNDS, FEWEST)
     until = time.monotonic() + SECONDS
     samples = measure(clocks, deadline=until, rounds=rounds, fewest=fewest)
     for (name, cache), sample in samples.items():
         if cache == WARM:
-            yield taking[name][0], sample, taking[name][1]
+            yield Measured(taking[name][0], sample, taking[name][1])
 
 
 def wrong(site: Site, found: Contender, wanted: Any, relative: float) -> int:

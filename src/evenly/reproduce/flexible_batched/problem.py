@@ -16,16 +16,16 @@ from evenly.bench.loops import loop
 from evenly.bench.ours import by_rule, often
 from evenly.bench.peers import SciPy, cpu_peers, gpu_peers
 from evenly.bench.place import Live
-from evenly.timing.rounds import Sample
 
 from ..experiment import Row, Site
-from ..measured import measured
+from ..measured import Measured, measured
 from .ell_batch import ell_batch, slots
 from .kernels import ELL, KERNELS, Named, product
 
 AUTO, BY_ITEMS, DIAGONAL, LOOP = "auto", "by items", "diagonal", "loop"
 CURVES = (*(k.name for k in KERNELS), AUTO, BY_ITEMS, DIAGONAL, LOOP)
 MOST_PADDED = 16 << 30, 1 << 30  # bytes of padded arrays, on a GPU and on a CPU
+PADDED = next(k.name for k in KERNELS if k.layout == ELL)
 MOST_LOOPED = 1000  # calls of a loop; a longer one has the same rate, and takes long to capture
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -104,10 +104,10 @@ class Problem:
             every.append(found)
         wanted = self.wanted(next(x for x in every if taking[x.name][0] == DIAGONAL))
         relative = 2 * (int(self.longest.max(initial=0)) + 1) * EPSILON
-        rows = []
-        for who, *times in measured(self.site, every, wanted, relative):
-            rows.append(self.row(figure, *taking[who.name], who, *times))
-        return rows
+        return [
+            self.row(figure, *taking[one.who.name], one)
+            for one in measured(self.site, every, wanted, relative)
+        ]
 
     def wanted(self, peer: Contender | LeftOut) -> Any:
         """Return the right product: a library's of the block-diagonal matrix."""
@@ -119,15 +119,8 @@ class Problem:
         self.y.fill(float("nan"))
         return found
 
-    def row(
-        self,
-        figure: int,
-        curve: str,
-        size: int,
-        who: Contender | LeftOut,
-        sample: Sample,
-        wrong: int,
-    ) -> Row:
+    def row(self, figure: int, curve: str, size: int, found: Measured) -> Row:
+        who = found.who
         machine, versions = self.site.once("machine", self.site.place.machine)
         nonzeros = int(self.B.num_atoms)
         about: dict[str, Any] = {
@@ -137,12 +130,12 @@ class Problem:
         }  # fmt: skip
         if isinstance(who, LeftOut):
             return Row(**about, note=" ".join(who.why.split())[:200])
-        us = sample.median
-        entries = slots(self.B, self.longest) if curve == ELL.upper() else nonzeros
+        us = found.sample.median
+        entries = slots(self.B, self.longest) if curve == PADDED else nonzeros
         return Row(
             **about, detail=who.detail, clock=who.clock, stored=entries, bytes=size, us=us,
-            us_min=min(sample.times), us_max=max(sample.times), rounds=len(sample.times),
-            gflop_per_s=2 * nonzeros / us / 1e3, gb_per_s=size / us / 1e3, wrong=wrong,
+            us_min=min(found.sample.times), us_max=max(found.sample.times), rounds=len(found.sample.times),
+            gflop_per_s=2 * nonzeros / us / 1e3, gb_per_s=size / us / 1e3, wrong=found.wrong,
         )  # fmt: skip
 
 
