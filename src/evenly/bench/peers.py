@@ -112,13 +112,18 @@ def cpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
 
 def gpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
     """Yield what runs on a GPU: the kernels of cuSPARSE, and whole calls of CuPy and PyTorch."""
+    yield from cusparse_peers(live)
+    yield library(CuPy, live)
+    yield library(PyTorch, live)
+
+
+def cusparse_peers(live: Live) -> Iterator[Contender | LeftOut]:
+    """Yield the kernels of cuSPARSE."""
     families = ((CSR, CSR_ALGORITHMS), (COO, COO_ALGORITHMS))
     for family, algorithms in families:
         for algorithm in algorithms:
             name = f"cuSPARSE {algorithm}"
             yield prepared(name, partial(_cusparse, name, family, algorithm, live))
-    yield library(CuPy, live)
-    yield library(PyTorch, live)
 
 
 def _cusparse(name: str, family: str, algorithm: str, live: Live) -> Contender:

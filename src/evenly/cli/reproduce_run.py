@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +48,11 @@ def run(options: Options) -> int:
             if busy and there == "cpu":
                 print(busy)
             for figure in chosen:
+                start = time.monotonic()
                 found[figure] = measured(site, figure, out)
                 for text in tables.table(experiment, figure, found[figure]):
-                    print(text, flush=True)
+                    print(text)
+                print(f"  measured in {time.monotonic() - start:.0f} s", flush=True)
     rows = [row for some in found.values() for row in some]
     for text in tables.verdict(experiment.conclusions(site, rows)):
         print(text)

@@ -43,12 +43,15 @@ def draw(experiment: Experiment, figure: Figure, value: str, rows: list[Row]) ->
         here = [row for row in rows if case in ("", row.case)]
         for place, curve in enumerate(experiment.curves):
             line(ax, place, curve, value, [row for row in here if row.curve == curve])
-        ax.set_ylim(bottom=0)
         plots.title(ax, case or figure.title)
+    for ax in axes:
+        ax.set_ylim(bottom=0)  # when all have been drawn: they share the axis
     for ax in axes[len(cases) :]:
         ax.set_visible(False)
-    handles, labels = axes[0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
+    shown = {drawn.get_label(): drawn for ax in axes for drawn in ax.lines}
+    names = [curve for curve in experiment.curves if curve in shown]
+    handles = [shown[name] for name in names]
+    made.legend(handles, names, loc="outside upper center", ncols=5, frameon=False, fontsize=8)
     return made
 
 
@@ -57,6 +60,8 @@ def line(ax: Any, place: int, curve: str, value: str, rows: list[Row]) -> None:
     best: dict[float, float] = {}
     for row in rows:
         best[row.x] = max(best.get(row.x, 0.0), float(getattr(row, value)))
+    if not best:
+        return
     points = sorted(best.items())
     ax.plot(
         [x for x, _ in points], [y for _, y in points], color=COLORS[place % len(COLORS)],

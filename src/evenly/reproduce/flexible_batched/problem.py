@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ from evenly.bench.contender import Contender, LeftOut, prepared
 from evenly.bench.floors import stored
 from evenly.bench.loops import loop
 from evenly.bench.ours import by_rule, often
-from evenly.bench.peers import SciPy, cpu_peers, gpu_peers
+from evenly.bench.peers import SciPy, cusparse_peers, library
 from evenly.bench.place import Live
 
 from ..experiment import Row, Site
@@ -24,7 +25,7 @@ from .kernels import ELL, KERNELS, Named, product
 
 AUTO, BY_ITEMS, DIAGONAL, LOOP = "auto", "by items", "diagonal", "loop"
 CURVES = (*(k.name for k in KERNELS), AUTO, BY_ITEMS, DIAGONAL, LOOP)
-MOST_PADDED = 16 << 30, 1 << 30  # bytes of padded arrays, on a GPU and on a CPU
+MOST_PADDED = 16 << 30, 2 << 30  # bytes of padded arrays, on a GPU and on a CPU
 PADDED = next(k.name for k in KERNELS if k.layout == ELL)
 MOST_LOOPED = 1000  # calls of a loop; a longer one has the same rate, and takes long to capture
 EPSILON = float(np.finfo(np.float64).eps)
@@ -82,17 +83,19 @@ class Problem:
         """Return the batch as an `EllBatch`, or why it is left out."""
         count = slots(self.B, self.longest)
         size = count * (self.B.values.itemsize + self.B.indices.itemsize)
-        if size > MOST_PADDED[not self.site.on_gpu]:
-            return f"padding to the longest row of each matrix takes {size / 2**30:.0f} GiB"
+        most = MOST_PADDED[not self.site.on_gpu]
+        if size > most:
+            return f"padded rows take {size / 2**30:.1f} GiB, and at most {most >> 30} are taken"
         return ell_batch(self.B, self.longest, self.site.xp)
 
     def peers(self) -> Iterator[Contender | LeftOut]:
         """Yield the libraries' products of the block-diagonal matrix."""
         B = self.B
         live = Live(B, B.offsets, B.indices, B.values, self.x, self.y, ())
-        names = ("cuSPARSE",) if self.site.on_gpu else (SciPy.name,)
-        every = gpu_peers(live) if self.site.on_gpu else cpu_peers(live)
-        return (peer for peer in every if peer.name.startswith(names))
+        if self.site.on_gpu:
+            yield from cusparse_peers(live)
+        else:
+            yield library(SciPy, live)
 
     # ---- rows ------------------------------------------------------------------------------------
     def measure(self, figure: int, loops: bool = False) -> list[Row]:
@@ -152,5 +155,6 @@ def problem(
 
 def freed(site: Site) -> None:
     """Give memory back that the last problem has used."""
+    gc.collect()
     if site.on_gpu:
         site.xp.get_default_memory_pool().free_all_blocks()
