@@ -16,6 +16,7 @@ from evenly.reproduce.flexible_batched.kernels import ELL, KERNELS, product
 from evenly.reproduce.flexible_batched.matrices import with_lengths
 from tests.batches import TARGETS
 from tests.batteries import vector
+from tests.emitting import emitted
 
 EMPTY = sp.csr_array((5, 5))
 
@@ -44,21 +45,13 @@ def expected(B, x):
     return sp.csr_array((host.values, host.indices, host.offsets), shape=host.shape) @ x
 
 
-def schedule_of(kernel):
-    try:
-        return kernel.schedule()
-    except ev.InputError as error:
-        pytest.skip(f"ev.Nested does not accept it: {error}")
-
-
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 @pytest.mark.parametrize("target", TARGETS)
 def test_it_is_the_product(kernel, target):
-    schedule = schedule_of(kernel)
     B, longest = batch(items())
     layout = ell_batch(B, longest, np) if kernel.layout == ELL else B
     x, y = vector(B.num_columns, np.float64), np.full(B.num_tiles, np.nan)
-    product[schedule].on(target)(layout, x, y)
+    product[kernel.schedule()].on(target)(layout, x, y)
     np.testing.assert_allclose(y, expected(B, x), atol=1e-12)
 
 
@@ -66,16 +59,26 @@ def test_it_is_the_product(kernel, target):
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_on_a_gpu(kernel):
     cupy = pytest.importorskip("cupy")
-    schedule = schedule_of(kernel)
     B, longest = batch(items() * 50, cupy)
     layout = ell_batch(B, longest, cupy) if kernel.layout == ELL else B
     x = vector(B.num_columns, np.float64)
     y = cupy.full(B.num_tiles, np.nan)
-    product[schedule](layout, cupy.asarray(x), y)
+    product[kernel.schedule()](layout, cupy.asarray(x), y)
     np.testing.assert_allclose(y.get(), expected(B, x), atol=1e-12)
     again = cupy.empty_like(y)
-    product[schedule](layout, cupy.asarray(x), again)
+    product[kernel.schedule()](layout, cupy.asarray(x), again)
     assert y.tobytes() == again.tobytes()
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
+def test_nvrtc_compiles(kernel):
+    compiling = pytest.importorskip("evenly.targets.cuda.compile")
+    pytest.importorskip("cuda.bindings.nvrtc")
+    B, longest = batch(items())
+    layout = ell_batch(B, longest, np) if kernel.layout == ELL else B
+    x, y = np.ones(B.num_columns), np.empty(B.num_tiles)
+    for code in emitted(product, (layout, x, y), kernel.schedule()):
+        assert compiling.cubin(code.source, code.name, "sm_90")
 
 
 def test_no_kernel_has_code_of_its_own():

@@ -40,10 +40,10 @@ class Named:
 
 
 KERNELS = (
-    Named("COO", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.NonzeroSplit(256))),
+    Named("COO", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.NonzeroSplit())),
     Named("CSR-scalar", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=1))),
     Named("CSR-vector", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.GroupMapped(32))),
     Named("CSR-smart", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.per_item(mean_length))),
-    Named("CSR-I", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.WorkOriented(256))),
+    Named("CSR-I", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.WorkOriented())),
     Named("ELL", ELL, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=4))),
 )
