@@ -11,6 +11,7 @@ import scipy.io
 from evenly.bench import peers
 from evenly.cli import reproduce_run
 from evenly.reproduce import TABLE, curves, find
+from evenly.reproduce.flexible_batched import figures
 from evenly.reproduce.flexible_batched.kernels import KERNELS
 from evenly.reproduce.flexible_batched.matrices import with_lengths
 
@@ -80,6 +81,20 @@ def test_a_wrong_result_is_told(evenly, monkeypatch):
     ran = evenly(*QUICK, "--figure", "6")
     assert ran.status == 1
     assert any(line.startswith("  WRONG: SciPy, mix of the 12, 4: ") for line in ran.lines)
+
+
+def test_a_batch_that_does_not_fit_leaves_the_others(evenly, monkeypatch):
+    make = figures.problem
+
+    def problem(site, case, at, items, *others):
+        if len(items) == 12:
+            raise MemoryError
+        return make(site, case, at, items, *others)
+
+    monkeypatch.setattr(figures, "problem", problem)
+    ran = evenly(*QUICK, "--figure", "6")
+    assert ran.status == 0
+    assert "  left out: all of them, mix of the 12 (12): not enough memory" in ran.lines
 
 
 def test_without_matplotlib(evenly, monkeypatch, tmp_path):

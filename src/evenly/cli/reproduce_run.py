@@ -102,12 +102,12 @@ def csv_of(figure: Figure, out: Path) -> Path:
 
 def folder(given: str) -> Path:
     """Return the folder for results, and make it if need be. Raises InputError if that cannot be."""
-    path = Path(given)
     try:
+        if not given:
+            raise InputError("--out", expected="a folder for results", given="an empty path")
+        path = Path(given)
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        given_ = (error.strerror or str(error)).lower()
-        raise InputError("--out", expected="a folder for results", given=given_) from None
-    if not given:
-        raise InputError("--out", expected="a folder for results", given="an empty path")
+        found = (error.strerror or str(error)).lower()
+        raise InputError("--out", expected="a folder for results", given=found) from None
     return path

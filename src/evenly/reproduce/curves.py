@@ -14,9 +14,10 @@ from .tables import UNITS
 
 # These colours differ for colour-blind readers (Okabe, Ito 2008). The paper's curves are filled, the others dashed.
 COLORS = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#1a1a1a", "#7a7a7a", "#b3261e", "#a08a00",
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#1a1a1a", "#7a7a7a", "#0072b2", "#56b4e9",
+    "#b3261e", "#a08a00",
 )  # fmt: skip
-SHAPES = "os^vD*PXph"
+SHAPES = "os^vD*PXoDph"
 
 
 def save(experiment: Experiment, found: dict[Figure, list[Row]], folder: Path) -> list[Path]:

@@ -29,14 +29,16 @@ def _cells(experiment: Experiment, value: str, figure: Figure, rows: list[Row]) 
         if row.rounds and not row.wrong:
             cells[row.curve] = max(cells.get(row.curve, 0.0), float(getattr(row, value)))
     wide = max(4, *(len(case) for case, _ in best))
-    yield f"  {'case':{wide}} {figure.axis:>21}" + "".join(f"{c:>12}" for c in experiment.curves)
+    seen = {row.curve for row in rows}
+    curves = [curve for curve in experiment.curves if curve in seen]
+    yield f"  {'case':{wide}} {figure.axis:>21}" + "".join(f"{curve:>13}" for curve in curves)
     for (case, x), cells in best.items():
-        said = "".join(_cell(cells.get(curve)) for curve in experiment.curves)
+        said = "".join(_cell(cells.get(curve)) for curve in curves)
         yield f"  {case:{wide}} {x:>21,g}{said}"
 
 
 def _cell(value: float | None) -> str:
-    return f"{NONE if value is None else f'{value:,.{2 if value < 10 else 1}f}':>12}"
+    return f"{NONE if value is None else f'{value:,.{2 if value < 10 else 1}f}':>13}"
 
 
 def notes(rows: list[Row]) -> Iterator[str]:
@@ -46,15 +48,15 @@ def notes(rows: list[Row]) -> Iterator[str]:
         if row.note:
             why.setdefault((row.contender, row.note), []).append(row)
     for (who, note), there in why.items():
-        where = "everywhere" if _everywhere(who, there, rows) else _places(there)
+        where = "everywhere" if _everywhere(there, rows) else _places(there)
         yield f"  left out: {who}, {where}: {note}"
     for row in rows:
         if row.wrong:
             yield f"  WRONG: {row.contender}, {row.case}, {row.x:,g}: {row.wrong:,} entries of y"
 
 
-def _everywhere(who: str, there: list[Row], rows: list[Row]) -> bool:
-    return len(there) == sum(row.contender == who for row in rows)
+def _everywhere(there: list[Row], rows: list[Row]) -> bool:
+    return len(there) == len({(row.case, row.x) for row in rows})
 
 
 def _places(rows: list[Row]) -> str:

@@ -15,7 +15,7 @@ from .conclusions import conclusions
 from .figures import FIGURES, sizes
 from .kernels import KERNELS
 from .matrices import all_of_them
-from .problem import AUTO, BY_ITEMS, CURVES, DIAGONAL, LOOP, MOST_LOOPED
+from .problem import AUTO, BY_ITEMS, CURVES, DIAGONAL, LOOP, MOST_LOOPED, PUBLISHED
 
 
 def remarks(site: Site) -> list[str]:
@@ -30,12 +30,13 @@ def remarks(site: Site) -> list[str]:
         "Double precision; 2 floating point operations a nonzero; GB/s counts what is stored, with padding.",
         f"{', '.join(k.name for k in KERNELS)}: the kernels of the paper, as schedules over layouts; no atomics.",
         f"{AUTO}: what `ev.spmv` does, on rows. {BY_ITEMS}: a loop over items, under `auto`.",
+        *([f"{', '.join(PUBLISHED)}: as published, by hand, with float atomics."] * site.on_gpu),
         f"{DIAGONAL}: {best} on the block-diagonal matrix. {LOOP}: a call of {library} for each matrix"
         + (", in one CUDA graph," if site.on_gpu else ",")
         + f" up to {MOST_LOOPED:,} calls.",
         f"Matrices: {kept} of the paper's 32 from files, {len(stand_ins)} stand-ins ({names}).",
-        "A stand-in has its matrix's order, nonzeros and row lengths, at random columns. The row lengths of ex25 and"
-        " ex27, and the sizes of those named n..., are not the paper's: they are chosen.",
+        "A stand-in has its matrix's order, nonzeros and row lengths, at random columns. But the row lengths of those"
+        " for ex25 and ex27 are chosen, and so are the sizes of those named n...: what they replace is not known.",
         "The paper's definition of the random matrices of Figure 4 is not known here. Balanced: all rows are equally"
         " long. A few dense rows: half of the nonzeros lie in full rows.",
     ]

@@ -97,9 +97,22 @@ def of_matrices(
     items = [there(site, m) for m in chosen]
     stand_ins = sum(m.stand_in for m in chosen)
     longest = [m.longest for m in chosen]
-    rows = problem(site, case, at, items, longest, stand_ins).measure(figure, loops)
+    try:
+        rows = problem(site, case, at, items, longest, stand_ins).measure(figure, loops)
+    except MemoryError:  # CuPy's, too
+        rows = [too_large(site, figure, case, at, chosen)]
     freed(site)
     return rows
+
+
+def too_large(site: Site, figure: int, case: str, at: float, chosen: list[Matrix]) -> Row:
+    """Return the row of a batch that does not fit into memory."""
+    machine, versions = site.once("machine", site.place.machine)
+    return Row(
+        machine, versions, site.place.target, figure, case, at, len(chosen),
+        stand_ins=sum(m.stand_in for m in chosen), rows=sum(m.matrix.shape[0] for m in chosen),
+        nonzeros=sum(m.matrix.nnz for m in chosen), curve="", contender="all of them", note="not enough memory",
+    )  # fmt: skip
 
 
 RATE, RATES = ("gflop_per_s",), ("gflop_per_s", "gb_per_s")

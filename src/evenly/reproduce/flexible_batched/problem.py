@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import evenly as ev
+from evenly.bench import batched_atomics
 from evenly.bench.contender import Contender, LeftOut, prepared
 from evenly.bench.floors import stored
 from evenly.bench.loops import loop
@@ -24,7 +25,8 @@ from .ell_batch import ell_batch, slots
 from .kernels import ELL, KERNELS, Named, product
 
 AUTO, BY_ITEMS, DIAGONAL, LOOP = "auto", "by items", "diagonal", "loop"
-CURVES = (*(k.name for k in KERNELS), AUTO, BY_ITEMS, DIAGONAL, LOOP)
+PUBLISHED = {"COO atomic": batched_atomics.coo, "CSR-I atomic": batched_atomics.csr_i}
+CURVES = (*(k.name for k in KERNELS), AUTO, BY_ITEMS, *PUBLISHED, DIAGONAL, LOOP)
 MOST_PADDED = 16 << 30, 2 << 30  # bytes of padded arrays, on a GPU and on a CPU
 PADDED = next(k.name for k in KERNELS if k.layout == ELL)
 MOST_LOOPED = 1000  # calls of a loop; a longer one has the same rate, and takes long to capture
@@ -61,6 +63,8 @@ class Problem:
             csr,
             prepared(BY_ITEMS, partial(self.planned, BY_ITEMS, self.B, lambda: "auto")),
         )
+        for name, make in PUBLISHED.items() if self.site.on_gpu else ():
+            yield name, csr, prepared(name, partial(make, self.B, self.x, self.y))
         for peer in self.peers():
             yield DIAGONAL, csr, peer
         if loops and self.B.num_items <= MOST_LOOPED:
