@@ -11,6 +11,9 @@ import evenly as ev
 from evenly.schedules.nested import levels
 
 Nested, Block, Group = ev.Nested, ev.BlockMapped, ev.GroupMapped
+BINS = ev.Lrb(
+    64, lanes=4, thread=8, group=32, warp=128
+)  # some of the items below go to teams of each size
 
 
 @ev.schedule
@@ -90,6 +93,14 @@ SCHEDULES = {
     "tiles and atoms to the threads of a block": Nested(Block(96), ev.MergePath(items=3)),
     "a share a thread of a block": Nested(Block(64), ev.WorkOriented(items=1)),
     "shares of one's own": Nested(Block(64), Shares()),
+    "items by work": BINS,
+    "items by work, tiles to groups": Nested(BINS, Group(8)),
+    "items by work, tiles to groups of several warps": Nested(BINS, Group(64, 64, items=8, run=4)),
+    "items by work, groups by item": Nested(BINS, ev.per_item(items=1)),
+    "items by work, a schedule of one's own inside": Nested(BINS, EveryOther()),
+    "items as threads become free": ev.DynamicChunks(2, size=1, block=64),
+    "items as warps become free": Nested(ev.DynamicChunks(1, size=32, block=64), Group(4)),
+    "items as blocks become free": Nested(ev.DynamicChunks(1, size=64, block=64), ev.per_item()),
 }
 SPLIT = {name for name, schedule in SCHEDULES.items() if not levels(schedule)[1].owns_tiles}
 

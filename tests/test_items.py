@@ -29,6 +29,24 @@ from tests.items import (
 SIZES = "of all sizes"
 
 
+@ev.schedule
+class Eights:
+    """Groups of one size, which is no parameter."""
+
+    block: int = 64
+    owner = "group"
+    size = 8
+
+    def launch(self, layout):
+        return layout.num_tiles, self.block
+
+    def tiles(self, layout):
+        return range(ev.group(8).index, layout.num_tiles, ev.group(8).count)
+
+    def atoms(self, layout, tile):
+        return range(layout.begin(tile) + ev.group(8).rank, layout.end(tile), 8)
+
+
 @functools.cache
 def batch(name: str, dtype: Any = np.float64) -> Any:
     return ev.batch(batches(dtype)[name])
@@ -109,8 +127,6 @@ def test_schedules_that_do_not_hand_out_items() -> None:
     for schedule in (
         ev.MergePath(),
         ev.NonzeroSplit(),
-        ev.Lrb(),
-        ev.DynamicChunks(),
         ev.per_item(),
     ):
         for target in ("cpu", "simt"):
@@ -180,6 +196,41 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
             ev.BlockMapped(64),
             ev.GroupMapped(128),
             "Nested.inner: expected groups of at most 64 threads",
+        ),
+        (
+            ev.Lrb(),
+            ev.MergePath(),
+            "Nested.outer: expected a schedule that gives an item to a block, such as BlockMapped(), got Lrb(",
+        ),
+        (
+            ev.DynamicChunks(size=256),
+            ev.NonzeroSplit(),
+            "Nested.outer: expected a schedule that gives an item to a block, such as BlockMapped(), got DynamicChunks("
+            "chunk=64, size=256, block=256, items=4); hint: NonzeroSplit(block=256, items=4, min_blocks=0) splits tiles "
+            "among the threads of a block, which Lrb and DynamicChunks cannot have it do",
+        ),
+        (
+            ev.DynamicChunks(size=8),
+            ev.GroupMapped(16),
+            "Nested.inner: expected groups of a power of two that divides 8",
+        ),
+        (
+            ev.Lrb(),
+            ev.GroupMapped(512, 512),
+            "Nested.inner: expected groups of a power of two of threads, at most 256, got GroupMapped",
+        ),
+        (
+            ev.Lrb(lanes=4),
+            ev.GroupMapped(6),
+            "Nested.inner: expected groups of a power of two of threads, at most 256, got GroupMapped(size=6, block=256, "
+            "flatten=False, items=4, run=1); hint: an item belongs to 1, 4, 32 or 256 threads, by its work; groups are at "
+            "most as large as that",
+        ),
+        (
+            ev.Lrb(),
+            Eights(),
+            "Nested.inner: expected groups of a power of two of threads, at most 256, whose class has a parameter "
+            "`size: int = ...`, got Eights(",
         ),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 
 import evenly as ev
 from tests.items import KERNELS, SCHEDULES, arguments, batches, runs
+from tests.test_items_by_size import one_of_many, products
 
 pytestmark = pytest.mark.gpu
 
@@ -29,3 +30,19 @@ def test_items(kernel: Any, schedule: str) -> None:
         kernel[SCHEDULES.get(schedule, schedule)](B.to("cuda"), *given.values())
         for n, a in wanted.items():
             np.testing.assert_array_equal(given[n].get(), a, err_msg=f"{n} of {name}")
+
+
+@pytest.mark.parametrize("inner", [ev.ThreadMapped(), ev.GroupMapped(4), ev.per_item()], ids=str)
+@pytest.mark.parametrize("outer", [ev.Lrb(), ev.DynamicChunks(1, size=64)], ids=str)
+def test_one_item_of_100_000_nonzeros(outer: Any, inner: Any) -> None:
+    cupy = pytest.importorskip("cupy")
+    B = one_of_many()
+    x = np.arange(B.num_columns) % 7.0
+    y = cupy.full(int(B.num_tiles), -7.0)
+    given = B.to("cuda"), cupy.asarray(x), y
+    plan = products.plan(*given, schedule=ev.Nested(outer, inner))
+    for _ in range(3):
+        y.fill(-7)
+        plan(*given)
+        np.testing.assert_array_equal(y.get(), ev.spmv(B, x))
+    plan.check()

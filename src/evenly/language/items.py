@@ -1,7 +1,8 @@
-"""Items: sets of tiles, which a batch has. Two views of a batch, as layouts that schedules and loops understand.
+"""Items: sets of tiles, which a batch has. Views of a batch, as layouts that schedules and loops understand.
 
 A layout has items if it has `num_items`, `item_begin(item)` and `item_end(item)`. A loop over items is a loop over the
-tiles of `Items`, whose atoms are the tiles of the batch. Within an item, an inner schedule sees `TilesOfItem`.
+tiles of `Items`, whose atoms are the tiles of the batch. Within an item, an inner schedule sees `TilesOfItem`. What
+sorts items by their work sees `WorkOfItems`.
 """
 
 from __future__ import annotations
@@ -31,6 +32,33 @@ class Items(Defaults):
 
     def end(self, tile: Any) -> Any:
         return self.base.item_end(tile)
+
+
+class WorkOfItems(Defaults):
+    """The items of `base` as a layout whose atoms are units of work: an item has one for each of its tiles and atoms.
+
+    So an item without atoms is empty only if it has no tiles either, and then its owner walks nothing.
+    """
+
+    base: Any
+
+    @property
+    def num_tiles(self) -> Any:
+        return self.base.num_items
+
+    @property
+    def num_atoms(self) -> Any:
+        return self.base.num_tiles + self.base.num_atoms
+
+    def before(self, tile: Any) -> Any:
+        """The work before a tile of `base`."""
+        return tile + (self.base.end(tile - 1) if tile > 0 else 0)
+
+    def begin(self, tile: Any) -> Any:
+        return self.before(self.base.item_begin(tile))
+
+    def end(self, tile: Any) -> Any:
+        return self.before(self.base.item_end(tile))
 
 
 class TilesOfItem(Defaults):

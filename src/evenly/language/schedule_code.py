@@ -10,11 +10,12 @@ from . import ir, reads, walk
 from . import syntax as s
 from .diagnostics import Location, refuse
 from .func import Func, parsed
-from .items import Items, TilesOfItem
+from .items import Items, TilesOfItem, WorkOfItems
 from .lower import call_schedule, exchanges, functions, lower_layout, methods
 from .lower.arithmetic import cast
 from .lower.context import Context, leaves, rebuild
 from .lower.loops import bounds
+from .lower.tiles import layout_code
 from .lower.values import Iterable, LayoutValue, Static, Value, describe
 from .specs import LayoutSpec
 from .types import POS
@@ -78,6 +79,12 @@ def inner_code(
     first, last, before = item
     fields: dict[str, Value] = {"base": base, "first": first, "last": last, "before": before}
     return _code(cx, schedule, LayoutValue(TilesOfItem, path, fields, False))
+
+
+def work_code(layout: LayoutSpec, path: ir.Path) -> ir.LayoutCode:
+    """Lower the items of a layout as tiles whose atoms are their work."""
+    cx, base = lower_layout(layout, path)
+    return layout_code(cx, LayoutValue(WorkOfItems, path, {"base": base}, False))
 
 
 def function_code(f: Func, layout: LayoutSpec, path: ir.Path, item: ir.Var) -> ir.Inline:

@@ -13,33 +13,36 @@ from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 
-from .contract import Schedule, Sizes, check_count
+from .contract import Schedule, Sizes, check_count, teams_of
 from .group_mapped import groups_in_block
 from .per_item import PerItem
 from .thread_mapped import ThreadMapped
+from .within import check_within
 
 STAGE = 8192  # bytes
 MOST_STAGED = 40_960  # of the 48 KiB that a block has
-OWNS = "a schedule that owns whole tiles and is one launch, such as BlockMapped(), GroupMapped(8), ThreadMapped()"
+SUCH_AS = "such as BlockMapped(), GroupMapped(8), ThreadMapped()"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Nested(Schedule):
     """For kernels with a loop over items: `outer` gives an item to a processor, `inner` its tiles to threads of it.
 
-    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, or a schedule of your own that owns whole tiles. Its
-    tiles are the items.
+    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, Lrb, DynamicChunks, or a schedule of your own that owns
+    whole tiles. Its tiles are the items. To Lrb, the length of an item is its work: its tiles and their atoms.
 
     inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
     Where a block owns an item, it may also be one that splits tiles: MergePath, NonzeroSplit, WorkOriented, or yours.
+    Under Lrb it has a power of two of threads, and is as large as the item's owner where that is smaller.
 
     stage: bytes of shared memory of a block for each array that `ev.stage` copies or `ev.scratch` makes, at most 40,960
-    for all of them. The owners of items in a block have equal parts of it. What does not fit is in global memory.
+    for all of them. The owners of items in a block have equal parts of it. What does not fit is in global memory. Under
+    Lrb and DynamicChunks nothing is staged, and scratch arrays have 16,384 bytes together.
 
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 
-    Raises InputError for an outer schedule that splits items, and for schedules that have launches of their own.
+    Raises InputError for an outer schedule that splits items, and for an inner one that has launches of its own.
     """
 
     outer: Schedule
@@ -50,16 +53,21 @@ class Nested(Schedule):
 
     def __post_init__(self) -> None:
         if not _may_be_outer(self.outer):
-            _refuse("outer", OWNS, self.outer)
+            _refuse("outer", f"a schedule that owns whole tiles, {SUCH_AS}", self.outer)
         if not _may_be_inner(self.inner):
-            _refuse("inner", f"{OWNS}; or that splits them, such as MergePath()", self.inner)
+            wanted = f"a schedule that owns whole tiles and is one launch, {SUCH_AS}"
+            _refuse("inner", f"{wanted}; or that splits them, such as MergePath()", self.inner)
         check_count("Nested", "stage", self.stage, 0, MOST_STAGED)
         size, owner = (_size(s) for s in (self.inner, self.outer))
-        whole = owner == self.outer.block
-        if not (self.inner.owns_tiles or whole):
+        whole, equal = owner == self.outer.block, self.outer.engine == "owned"
+        if not (self.inner.owns_tiles or (whole and equal)):
             wanted = "a schedule that gives an item to a block, such as BlockMapped()"
             hint = f"{self.inner} splits tiles among the threads of a block"
+            hint += ", which Lrb and DynamicChunks cannot have it do" * (not equal)
             _refuse("outer", wanted, self.outer, hint)
+        if self.outer.engine == "bins":
+            check_within(self.inner, size, [threads for _, threads in teams_of(self.outer)])
+            return
         if size > owner or not (whole or (size <= WARP and WARP % size == 0 and owner % size == 0)):
             hint = f"an item belongs to {owner} thread{'s' * (owner > 1)} of the outer schedule"
             _refuse("inner", _groups(owner, whole), self.inner, hint)
@@ -149,8 +157,8 @@ def _size(schedule: Schedule) -> int:
 
 def _may_be_outer(given: Any) -> bool:
     """Whether a schedule may hand out items. per_item has code for the tiles of an item only."""
-    owns = isinstance(given, Schedule) and given.engine == "owned"
-    return owns and not isinstance(given, PerItem)
+    known = isinstance(given, Schedule) and given.engine in ("owned", "bins", "dynamic")
+    return known and not isinstance(given, PerItem)
 
 
 def _may_be_inner(given: Any) -> bool:

@@ -14,7 +14,7 @@ from evenly.interop.array_view import Device
 from evenly.language.remarks import quiet
 from evenly.layouts.contract import is_layout
 from evenly.schedules.contract import teams_of
-from evenly.schedules.nested import check_loops
+from evenly.schedules.nested import check_loops, levels
 
 from .workspace import MOST_WORKSPACE
 
@@ -147,7 +147,8 @@ class Target:
         if not debug and self.checks != "always":
             program = quiet(program, self.name, self.checks == "debug")
         check_loops(schedule, program)
-        teams = tuple(atoms for atoms, _ in teams_of(schedule)[1:]) if schedule.owns_tiles else ()
+        sizes = teams_of(levels(schedule)[0])[1:] if schedule.owns_tiles else ()
+        teams = tuple(atoms for atoms, _ in sizes)
         from evenly.language.cutting import cut  # late, so that `import evenly` is quick
 
         phases = cut(program, schedule.owns_tiles, teams)

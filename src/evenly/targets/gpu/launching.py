@@ -20,7 +20,7 @@ from evenly.language.specs import LayoutSpec
 from evenly.schedules.contract import Sizes, ceil_div
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
-from .emit.code import KernelCode, PhaseCode
+from .emit.code import Counted, KernelCode, PhaseCode
 from .emit.expressions import TooNarrow
 from .emit.parameters import Parameter
 from .emit.unit import Unit
@@ -182,7 +182,7 @@ class Program:
             sizes, lanes = Sizes(0, 0), 1
             if code.path:
                 layout = binding.layout(code.path)
-                sizes = sizes_of(layout, code.items)
+                sizes = sizes_of(layout, code.counts)
             if code.lanes is not None:
                 lanes = lanes_of(code.lanes, binding)
             yield code, code.sizing(sizes, lanes, gpu)
@@ -293,10 +293,12 @@ def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses
 
 
 # ---- sizes -----------------------------------------------------------------------------------------
-def sizes_of(layout: Any, items: bool) -> Sizes:
-    """Return the host's bounds of a layout's tiles and atoms; of its items, if the phase walks these, and tiles."""
-    counts = ("num_items", "max_tiles") if items else ("max_tiles", "max_atoms")
-    return Sizes(*(int(getattr(layout, name)) for name in counts))
+def sizes_of(layout: Any, counts: Counted) -> Sizes:
+    """Return the host's bounds of how many tiles, or items, a phase walks, and of what these consist of."""
+    tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
+    if counts == "tiles":
+        return Sizes(tiles, atoms)
+    return Sizes(int(layout.num_items), tiles + atoms if counts == "work" else tiles)
 
 
 def entries(w: Workspace, binding: Binding) -> int:

@@ -170,6 +170,10 @@ template <int T, class pos> struct empty_class {
   }
 };
 
+// The number of threads of a team that `tile` gets, from the type of that parameter.
+template <class Team> struct size_of;
+template <class Team> struct size_of<const Team&> { static constexpr int value = Team::size(); };
+
 // Blocks take the tiles of the bins before Warp, warps those before Few, teams of L threads those before One, and
 // threads the rest. warps: the number of warps that counted.
 template <int T, int L, int Warp, int Few, int One, bool Converged, class pos, class Tile>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from evenly.gpus.gpu import Gpu
 from evenly.language import ir
@@ -12,6 +13,8 @@ from evenly.schedules.contract import Sizes
 
 from ..sizing import Sizing
 from .parameters import Parameter
+
+Counted = Literal["tiles", "items", "work"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class PhaseCode:
     """The kernels of one phase, in the order of their launches.
 
     sizing: computes how the phase is launched, from the counts of tiles and atoms, the number of lanes, and the GPU.
-    path: the path of the phase's layout; () if it has none. items: whether it walks the layout's items, not its tiles.
+    path: the path of the phase's layout; () if it has none.
+    counts: what is walked: "tiles" and their atoms, "items" and their tiles, or items and their "work".
     lanes: the lanes of a dense axis; None: there is none.
     scratch: the scratch arrays. teams: how many threads own a tile, for each kind of team.
     """
@@ -61,7 +65,7 @@ class PhaseCode:
     path: ir.Path = ()
     lanes: ir.Expr | None = None
     partition: PartitionCode | None = None
-    items: bool = False
+    counts: Counted = "tiles"
     scratch: tuple[ir.Array, ...] = ()
     teams: tuple[int, ...] = (1,)
 

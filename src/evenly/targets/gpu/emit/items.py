@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from evenly.language.types import POS
 from evenly.schedules.contract import check_groups, items_of, run_of
 from evenly.schedules.per_item import PerItem
 from evenly.schedules.thread_mapped import ThreadMapped
+from evenly.schedules.within import within
 
 from .item_split import Item, SplitTiles
 from .owner import Owner, strided
@@ -30,13 +32,23 @@ if TYPE_CHECKING:
 class TilesOfItem:
     """Writes the walk over an item's tiles: the code of `inner` for each, and the reduction over the item's owner.
 
-    outer: the writer of the loop over items. block: threads of a block. engine: that of `inner`.
+    outer: the writer of the loop over items. engine: that of `inner`. block: threads of a block. teams: how many
+    threads an item may have.
     """
 
     def __init__(
-        self, outer: Owner, unit: Unit, phase: Owned, inner: Any, block: int, engine: Engine
+        self,
+        outer: Owner,
+        unit: Unit,
+        phase: Owned,
+        inner: Any,
+        engine: Engine,
+        block: int,
+        teams: tuple[int, ...],
     ) -> None:
-        self.outer, self.inner, self.block, self.engine = outer, inner, block, engine
+        self.outer, self.inner, self.engine, self.block = outer, inner, engine, block
+        self.teams = tuple(dict.fromkeys(teams))
+        self.owner = outer.size  # the threads of an item, in the code that is being written
         self.unit, self.phase, self.spec = unit, phase, unit.layouts[phase.path]
         # The arrays that all members read at the level of items.
         alone = walk.rewritten(phase.body, lambda s: () if isinstance(s, ir.Pass) else None)
@@ -48,22 +60,33 @@ class TilesOfItem:
         if outer.size > 1 and self.read & walk.arrays_written(s.body):
             outer.line("team.sync();")  # all members have read what some of them are about to store
         idle = outer.size > WARP and outer.size % WARP  # the last warp's lanes beyond the group
-        with outer.compound("if (team.active())" if idle else ""):
+        conditions = [outer.walks] if outer.walks else []
+        conditions += ["team.active()"] if idle else []
+        with outer.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
             item = self._item(s.of)
-            if not walks_atoms(s):
-                self._walk(s, s.of, item, ThreadMapped())
-                return
-            if not self.inner.owns_tiles:
-                self._split(s, s.of, item)
-                return
-            if not isinstance(self.inner, PerItem):
-                self._walk(s, s.of, item, self.inner)
-                return
-            with outer.compound(f"switch ({self._size(self.inner)})"):
-                for size in self.inner.sizes(outer.size):
-                    with outer.compound(f"case {size}:"):
-                        self._walk(s, s.of, item, self.inner.of(size))
-                        outer.line("break;")
+            for threads in self.teams:
+                self.owner = threads
+                one = f"if constexpr (ev::size_of<decltype(team)>::value == {threads})"
+                with outer.compound(one) if len(self.teams) > 1 else nullcontext():
+                    self._among(s, s.of, item)
+
+    def _among(self, s: ir.Pass, of: ir.LayoutCode, item: Item) -> None:
+        """Write the walk among the threads of one owner."""
+        outer = self.outer
+        if not walks_atoms(s):
+            self._walk(s, of, item, ThreadMapped())
+            return
+        if not self.inner.owns_tiles:
+            self._split(s, of, item)
+            return
+        if not isinstance(self.inner, PerItem):
+            self._walk(s, of, item, within(self.inner, self.owner))
+            return
+        with outer.compound(f"switch ({self._size(self.inner)})"):
+            for size in self.inner.sizes(self.owner):
+                with outer.compound(f"case {size}:"):
+                    self._walk(s, of, item, self.inner.of(size))
+                    outer.line("break;")
 
     def _size(self, inner: PerItem) -> str:
         """Write how large the groups of an item are. Return it as text."""
@@ -72,17 +95,17 @@ class TilesOfItem:
         width = function_code(inner.width, self.spec, self.phase.path, outer.tile)
         outer.block(width.body)
         wanted = outer.text.expr(width.results[0])
-        return f"ev::group_size({wanted}, {inner.sizes(outer.size)[-1]})"
+        return f"ev::group_size({wanted}, {inner.sizes(self.owner)[-1]})"
 
     def _walk(self, s: ir.Pass, of: ir.LayoutCode, item: Item, inner: Any) -> None:
         """Write the walk under one inner schedule."""
         outer, size = self.outer, inner.size if inner.owner == "group" else 1
         code = _placed(self._code(inner, item), item)
         writer = self._writer(s, of, code, inner, size)
-        rank = "(pos)team.rank()" if outer.size > 1 else "0"
-        define_in_item(writer, code, size, self.block, rank, outer.size)
-        within = Owned(of, self.phase.path, s.atom, (), s.body, (), s.at)
-        tile_loop(writer, within, code, size, False)
+        rank = "(pos)team.rank()" if self.owner > 1 else "0"
+        define_in_item(writer, code, size, self.block, rank, self.owner)
+        tiles = Owned(of, self.phase.path, s.atom, (), s.body, (), s.at)
+        tile_loop(writer, tiles, code, size, False)
         outer.structs += writer.structs
         outer.short |= writer.short
         outer.heavy |= writer.heavy
@@ -102,7 +125,7 @@ class TilesOfItem:
 
     def _code(self, inner: Any, item: Item) -> ScheduleCode:
         """Return the methods of an inner schedule, for the tiles of an item."""
-        code, threads = inner_code(inner, self.spec, self.phase.path, item), self.outer.size
+        code, threads = inner_code(inner, self.spec, self.phase.path, item), self.owner
         check_groups(inner, code.groups, *code.exchanging, threads)
         if code.exchanges and threads != self.block:
             raise InputError(

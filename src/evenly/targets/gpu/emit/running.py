@@ -34,6 +34,8 @@ def walk_together(w: Owner, s: ir.Pass, begin: str, end: str, width: str) -> Non
         w.declared.update(fields)
         with w.compound(inside):
             w.block(given(s))
+        for v in fields:  # the same pass may be written for a thread alone, too
+            t.names.pop(v)
 
 
 def variables(code: ir.Inline) -> tuple[ir.Var, ...]:

@@ -9,7 +9,9 @@ import numpy as np
 
 from evenly.gpus.gpu import WARP, Gpu
 from evenly.language.phases import Owned
-from evenly.schedules.contract import Sizes, ceil_div, teams_of
+from evenly.language.schedule_code import work_code
+from evenly.schedules.contract import Sizes, ceil_div
+from evenly.schedules.nested import levels
 
 from ..emit.code import PartitionCode, PhaseCode
 from ..emit.layout_struct import position_function
@@ -45,7 +47,8 @@ class BinsEngine(HandedOutEngine):
     rounds = 4  # the longest tiles come first
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
-        schedule, block = unit.schedule, unit.schedule.block
+        schedule: Any = levels(unit.schedule)[0]
+        block = schedule.block
         made = HandedOut(unit, phase, schedule.lanes, WIDTH, walks="team.walks()")
         bins = (first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread))
         kind = ", ".join(map(str, (block, schedule.lanes, *bins, made.converged, "pos")))
@@ -60,8 +63,9 @@ class BinsEngine(HandedOutEngine):
             ),
             phase.path,
             partition=bins_of(unit, phase, name),
+            counts="work" if phase.layout.items else "tiles",
             scratch=made.scratch,
-            teams=tuple(threads for _, threads in teams_of(schedule)),
+            teams=made.teams,
         )
 
     def sizing(
@@ -117,8 +121,13 @@ def first_bin(atoms: int) -> int:
 
 
 def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
-    """Emit the kernels that sort the tiles of a phase's layout. A plan keeps the bins if the host knows the counts."""
+    """Emit the kernels that sort the tiles of a phase's layout by length, or its items by work.
+
+    A plan keeps the bins if the host knows the counts.
+    """
     text, layout = unit.text(), phase.layout
+    if layout.items:
+        layout = work_code(unit.layouts[phase.path], phase.path)
     asked = {"num_tiles": layout.num_tiles, "begin": layout.begin, "end": layout.end}
     functions = [
         line for n, code in asked.items() for line in position_function(text, n, code, phase.at)

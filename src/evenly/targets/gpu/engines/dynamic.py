@@ -14,8 +14,9 @@ from evenly.language.phases import Owned
 from evenly.language.types import POS
 from evenly.schedules.contract import Sizes, ceil_div
 from evenly.schedules.dynamic_chunks import takers_in_block
+from evenly.schedules.nested import levels
 
-from ..emit.code import PhaseCode
+from ..emit.code import Counted, PhaseCode
 from ..emit.parameters import Parameter
 from ..emit.totals import Chunked, partials
 from ..emit.unit import Unit
@@ -32,7 +33,7 @@ class DynamicEngine(HandedOutEngine):
     parameters = ("chunk", "size", "block")
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
-        schedule = unit.schedule
+        schedule: Any = levels(unit.schedule)[0]
         made = HandedOut(unit, phase, schedule.size, ir.Const(schedule.size, POS))
         kind = f"pos, {schedule.size}, {schedule.block}, {schedule.chunk}, {made.converged}"
         made.writer.line(f"ev::chunks<{kind}> chunks(chunks_taken, {made.num_tiles()});")
@@ -45,7 +46,8 @@ class DynamicEngine(HandedOutEngine):
         finals = made.totals.final(unit, name, schedule.block, chunked)
         kernels = (made.kernel(name, [taken]), *finals)
         given = kernels, partial(self.sizing, schedule, made.totals.words), phase.path
-        return PhaseCode(*given, scratch=made.scratch, teams=(schedule.size,))
+        counts: Counted = "items" if phase.layout.items else "tiles"
+        return PhaseCode(*given, counts=counts, scratch=made.scratch, teams=made.teams)
 
     def sizing(self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         grids = {"tiles": (self.blocks(schedule, sizes, gpu), 1), "one": ONE}

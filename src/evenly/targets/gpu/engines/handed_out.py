@@ -11,15 +11,18 @@ from evenly.gpus.gpu import Gpu
 from evenly.language import ir
 from evenly.language.phases import Owned
 from evenly.language.types import POS
-from evenly.schedules.contract import Sizes, items_of, run_of
+from evenly.schedules.contract import Sizes, items_of, run_of, teams_of
+from evenly.schedules.nested import levels
 
 from ..emit.code import KernelCode
+from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, strided
 from ..emit.parameters import Parameter
 from ..emit.scratch import Shares
 from ..emit.totals import Totals
 from ..emit.unit import Unit
 from ..engine import Engine
+from . import engine_of
 
 WIDTH = ir.Var("width", POS)
 
@@ -50,11 +53,16 @@ class HandedOut:
         self.text = unit.text(phase)
         self.text.names[WIDTH] = "team.size()"
         self.totals = Totals(self.text, phase.grid)
+        outer, inner = levels(unit.schedule)
+        self.teams = tuple(threads for _, threads in teams_of(outer))
         atoms = strided(phase.layout, size, width)
-        asked = items_of(unit.schedule), run_of(unit.schedule)
+        asked = items_of(outer), run_of(outer)
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
+        if phase.layout.items:
+            within = phase, inner, engine_of(inner), outer.block, self.teams
+            self.writer.over_tiles = TilesOfItem(self.writer, unit, *within)
         self.scratch = phase.scratch
         self.writer.shares = Shares(unit.schedule.block, self.scratch, "team")
         self.writer.declared.update(self.totals.names)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from evenly.language.phases import Owned
+from evenly.schedules.nested import levels
 
-from ..engine import Counts
-from .owned import OwnedEngine
+from ..emit.code import PhaseCode
+from ..emit.unit import Unit
+from ..engine import Engine
+from . import engine_of
 
 
-class NestedEngine(OwnedEngine):
-    """Runs loops over items, which the owned engine hands out as the outer schedule says."""
+class NestedEngine(Engine):
+    """Runs loops over items, which the engine of the outer schedule hands out."""
 
-    runs_methods = False
-    on_cpu = "merge"
-
-    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> None:
-        return None
+    def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
+        outer, _ = levels(unit.schedule)
+        return engine_of(outer).emit(unit, phase, name)

@@ -53,8 +53,8 @@ class OwnedEngine(Engine):
         given = totals.names, phase.body, walks_all_groups(code), near
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         if items:
-            engine = engine_of(inner)
-            writer.over_tiles = TilesOfItem(writer, unit, phase, inner, schedule.block, engine)
+            within = inner, engine_of(inner), schedule.block, (size,)
+            writer.over_tiles = TilesOfItem(writer, unit, phase, *within)
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)
@@ -77,7 +77,9 @@ class OwnedEngine(Engine):
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))
         launched = kernels, sizing, phase.path
-        return PhaseCode(*launched, items=items, scratch=phase.scratch, teams=(size,))
+        return PhaseCode(
+            *launched, counts="items" if items else "tiles", scratch=phase.scratch, teams=(size,)
+        )
 
     def sizing(
         self, schedule: Any, grid_words: int, bounded: bool, sizes: Sizes, lanes: int, gpu: Gpu
