@@ -8,6 +8,7 @@ from typing import Any
 from evenly import targets
 from evenly.arguments import as_layout
 from evenly.errors import InputError
+from evenly.language.items import has_items
 from evenly.layouts.contract import is_layout
 from evenly.layouts.items import Items, ItemStatistics
 from evenly.layouts.moving import device_of
@@ -18,7 +19,7 @@ from evenly.version import __version__
 from .choosing.auto import Choice, consider
 from .choosing.equal import has_equal_tiles
 from .choosing.statistics import forget
-from .choosing.task import product_of
+from .choosing.task import Task, product_of
 from .tuning import winners
 from .tuning.key import structure_of
 from .tuning.tuned import Tuning
@@ -30,7 +31,7 @@ class Explanation:
 
     once: the schedule of a call without a plan. equal: whether all tiles have equal length, so that a plan reads no
     offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
-    items: the statistics of a batch's items.
+    items: the statistics of a batch's items. by_items: the choice for loops over items; None: the layout has none.
     """
 
     layout: str
@@ -40,6 +41,7 @@ class Explanation:
     equal: bool = False
     measured: tuple[Tuning, ...] = ()
     items: ItemStatistics | None = None
+    by_items: Choice | None = None
 
     def kept(self) -> list[str]:
         """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
@@ -53,6 +55,13 @@ class Explanation:
             )
         return lines
 
+    def over_items(self) -> list[str]:
+        """Return lines on what loops over items get."""
+        if self.by_items is None:
+            return []
+        chosen = f"  for loops over items: {self.by_items.schedule}"
+        return [chosen, f"    because {self.by_items.why}"]
+
     def __str__(self) -> str:
         st = self.choice.statistics
         lines = [
@@ -64,6 +73,7 @@ class Explanation:
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
             *self.kept(),
+            *self.over_items(),
             "  rejected:",
             *(f"    {name}: {reason}" for name, reason in self.choice.rejected),
         ]
@@ -96,7 +106,8 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     alike = not reference and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     items = layout.item_statistics if isinstance(layout, Items) else None
-    return Explanation(repr(layout), target, choice, once, alike, measured, items)
+    over = consider(layout, target, Task(items=True)) if has_items(type(layout)) else None
+    return Explanation(repr(layout), target, choice, once, alike, measured, items, over)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

@@ -14,7 +14,7 @@ from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
-from .items import for_items
+from .items import ON_CPU, for_items
 from .model import bound_by_gathers, by_columns, may_be_bound_by_gathers, predicted
 from .scatter import scattered
 from .statistics import Statistics, statistics
@@ -59,7 +59,7 @@ def _prescribed(
     """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
-        return for_items(layout, gpu)
+        return for_items(layout, task.kept) if gpu else ON_CPU
     if not gpu or task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

@@ -6,24 +6,54 @@ import math
 from typing import Any
 
 from evenly import schedules as s
+from evenly.gpus.gpu import WARP
 from evenly.gpus.numbers import numbers
 
+from .statistics import Statistics, work_of_items
 
-def for_items(layout: Any, gpu: bool) -> tuple[s.Schedule, str]:
-    """Return the schedule for the items of a layout, and why: from the mean numbers of an item's tiles and atoms."""
-    if not gpu:
-        return s.ThreadMapped(), "a worker of a CPU walks whole items"
+ON_CPU = s.ThreadMapped(), "a worker of a CPU walks whole items"
+
+
+def for_items(layout: Any, kept: bool) -> tuple[s.Schedule, str]:
+    """Return the schedule for the items of a layout on a GPU, and why. kept: whether it is for a plan."""
     held = numbers()["items"]
-    tiles, atoms = int(layout.max_tiles), int(layout.max_atoms)
-    length, size = atoms / max(tiles, 1), tiles / max(int(layout.num_items), 1)
-    lanes = min(_power(length / held["atoms"]), 32)
-    threads = min(max(_power(size * lanes / held["tiles"]), lanes), held["block"])
+    tiles, atoms, items = (int(n) for n in (layout.max_tiles, layout.max_atoms, layout.num_items))
+    size, length = tiles / max(items, 1), atoms / max(tiles, 1)
+    threads, lanes = _of_the_mean(size, length, held)
     why = f"items of {size:.1f} tiles of {length:.1f} atoms, in the mean"
+    st = work_of_items(layout)
+    small = st.mean < held["warp"]
+    if _alike(st, held) or (small and st.greatest <= held["steps"] * threads):
+        return _equal(threads, lanes, held), why
+    why += f"; they differ (spread {st.spread:.2f}), and the largest has {st.greatest:,} tiles and atoms"
+    if small and kept:
+        return s.Nested(s.Lrb(held["block"], warp=held["warp"]), s.per_item()), why
+    why += "; one call does not pay for sorting them" if small else "; most fill a block"
+    return s.Nested(s.BlockMapped(held["block"]), s.per_item()), why
+
+
+def _of_the_mean(size: float, length: float, held: dict[str, Any]) -> tuple[int, int]:
+    """Return the threads of an item, and of each of its tiles, from the mean numbers of tiles and atoms."""
+    lanes = min(_power(length / held["atoms"]), WARP)
+    threads = min(max(_power(size * lanes / held["tiles"]), lanes), held["block"])
+    if threads <= WARP:  # an item of a few rounds waits for each: so it has fewer of them
+        lanes = max(lanes, 2 if length > held["atoms"] else 1)
+        threads = max(threads, min(_power(min(size, held["few"])) * lanes, WARP))
+    return threads, lanes
+
+
+def _alike(st: Statistics, held: dict[str, Any]) -> bool:
+    """Whether the owner of a mean item is right for all of them."""
+    regular = float(numbers()["regular_spread"])
+    return st.spread <= regular and st.greatest <= float(held["largest"]) * st.mean
+
+
+def _equal(threads: int, lanes: int, held: dict[str, Any]) -> s.Schedule:
     inner = s.GroupMapped(lanes) if lanes > 1 else s.ThreadMapped(items=held["alone"])
     if threads == 1:
-        return s.Nested(s.ThreadMapped(), inner), why
-    outer = s.GroupMapped(threads) if threads <= 32 else s.BlockMapped(threads)
-    return s.Nested(outer, inner), why
+        return s.Nested(s.ThreadMapped(), inner)
+    outer = s.GroupMapped(threads) if threads <= WARP else s.BlockMapped(threads)
+    return s.Nested(outer, inner)
 
 
 def _power(x: float) -> int:

@@ -9,8 +9,10 @@ import numpy as np
 from evenly.hooks import hook
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import LayoutInstance
+from evenly.layouts.items import Items
 from evenly.layouts.moving import device_of
 from evenly.layouts.pattern import PatternBatch
+from evenly.layouts.positions import ItemWork
 from evenly.layouts.ragged import Ragged
 from evenly.layouts.sell import Sell
 
@@ -32,19 +34,30 @@ def sums(layout: Any) -> Sums | None:
     """Return the sums over all tiles, or None for a layout in host memory whose lengths no offsets show."""
     if isinstance(layout, PatternBatch):
         return _of_items(layout)
-    if device_of(layout) == "cuda":
+    known = isinstance(layout, ItemWork) and isinstance(layout.base, PatternBatch)
+    if device_of(layout) == "cuda" and not known:
         return measured_on_gpu(layout)
-    if isinstance(layout, Sell):
-        tiles = np.arange(int(layout.num_tiles))
-        lengths = (layout.end(tiles) - layout.begin(tiles)).astype(np.float64)
-    elif has_offsets(layout):
-        lengths = np.diff(to_numpy(layout.offsets)).astype(np.float64)
-    else:
+    found = _lengths(layout)
+    if found is None:
         return None
+    lengths = found.astype(np.float64)
     moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
     return Sums(
         float(lengths @ lengths), int(lengths.max(initial=0)), int((lengths == 0).sum()), moment
     )
+
+
+def _lengths(layout: Any) -> Any:
+    """Return the number of atoms of each tile, as an array; None if the host does not know it."""
+    if isinstance(layout, ItemWork):
+        if not isinstance(layout.base, Items):
+            return None
+        tiles, atoms, _ = layout.base.starts
+        return np.diff(tiles + atoms)
+    if isinstance(layout, Sell):
+        tiles = np.arange(int(layout.num_tiles))
+        return layout.end(tiles) - layout.begin(tiles)
+    return np.diff(to_numpy(layout.offsets)) if has_offsets(layout) else None
 
 
 def _of_items(layout: Any) -> Sums | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance, is_layout
+from evenly.layouts.positions import ItemWork
 
 from .lengths import sums
 
@@ -38,6 +39,7 @@ class Statistics:
 
 
 _known: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()
+_work: weakref.WeakKeyDictionary[Any, Statistics] = weakref.WeakKeyDictionary()  # of its items
 
 
 def statistics(layout: Any) -> Statistics:
@@ -54,11 +56,20 @@ def statistics(layout: Any) -> Statistics:
     return found
 
 
+def work_of_items(layout: LayoutInstance) -> Statistics:
+    """Return the statistics of a layout's items as tiles, whose atoms are their work. They are remembered, too."""
+    found = _work.get(layout)
+    if found is None:
+        found = _work[layout] = _measure(ItemWork(layout))
+    return found
+
+
 def forget(values: Iterable[Any]) -> None:
     """Forget the statistics of the layouts in `values`: their offsets may have been changed in place."""
     for value in values:
         if is_layout(value):
             _known.pop(value, None)
+            _work.pop(value, None)
 
 
 def _measure(layout: LayoutInstance) -> Statistics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evenly.language.items import WorkOfItems
 from evenly.layouts.contract import Layout, LayoutInstance, layout
 
 
@@ -37,3 +38,18 @@ class Positions(LayoutInstance):
 
     def valid(self, tile, position):
         return self.base.valid(tile, position)
+
+
+@layout
+class ItemWork(WorkOfItems, LayoutInstance):
+    """The items of another layout, as tiles whose atoms are their work: one for each tile and each atom of an item."""
+
+    base: Layout
+
+    @property
+    def max_tiles(self):
+        return self.base.num_items
+
+    @property
+    def max_atoms(self):
+        return self.base.max_tiles + self.base.max_atoms

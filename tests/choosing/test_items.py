@@ -1,0 +1,202 @@
+"""What `auto` takes for loops over items: owners of one size, or by size where items differ."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.choosing.auto import choose, consider
+from evenly.choosing.lengths import sums
+from evenly.choosing.statistics import forget, work_of_items
+from evenly.choosing.task import Task
+from evenly.layouts import Batch
+from evenly.layouts.positions import ItemWork
+from evenly.runtime.lengths import measured
+from tests.items import batches
+from tests.test_items_by_size import products
+
+ITEMS = Task(items=True)
+ONCE = Task(items=True, kept=False)
+BY_WORK = ev.Nested(ev.Lrb(512, warp=4096), ev.per_item())
+BLOCKS = ev.Nested(ev.BlockMapped(512), ev.per_item())
+
+
+def batch(rows: Any, length: int) -> Batch:
+    """Matrices of so many rows, each of `length` nonzeros, all in the first column."""
+    sizes = np.asarray(rows, np.int64)
+    tiles = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    offsets = np.arange(tiles[-1] + 1, dtype=np.int32) * length
+    indices, values = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1], np.float32)
+    return Batch(offsets, indices, values, int(tiles[-1]), tiles, tiles)
+
+
+def chosen(rows: Any, length: int, task: Task = ITEMS, target: str = "cuda") -> Any:
+    return consider(batch(rows, length), target, task).schedule
+
+
+def alike(rows: int, length: int, count: int = 1000) -> Any:
+    return chosen(np.full(count, rows), length)
+
+
+def one_of_many() -> np.ndarray[Any, Any]:
+    """One item of 100,000 nonzeros among 10,000 small ones."""
+    rows = np.full(10_000, 7)
+    rows[5000] = 12_500
+    return rows
+
+
+def pareto() -> np.ndarray[Any, Any]:
+    return np.clip(32 * (1 + np.random.default_rng(1).pareto(1.0, 10_000)), 1, 8000).astype(int)
+
+
+def test_equal_items_get_owners_of_one_size() -> None:
+    assert alike(992, 16) == ev.Nested(ev.BlockMapped(512), ev.GroupMapped(2))
+    assert alike(1000, 20) == ev.Nested(ev.BlockMapped(512), ev.GroupMapped(4))
+    assert alike(1024, 5) == ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=1))
+    assert alike(30, 500) == ev.Nested(ev.BlockMapped(256), ev.GroupMapped(32))
+
+
+def test_tiny_items_have_lanes_for_up_to_eight_of_their_tiles() -> None:
+    alone = ev.ThreadMapped(items=1)
+    assert alike(3, 3) == alike(5, 3) == ev.Nested(ev.GroupMapped(4), alone)
+    assert alike(16, 4) == ev.Nested(ev.GroupMapped(8), alone)
+    assert alike(40, 8) == ev.Nested(ev.GroupMapped(16), ev.GroupMapped(2))
+    assert alike(1, 1) == ev.Nested(ev.ThreadMapped(), alone)
+    assert alike(4, 100) == ev.Nested(ev.GroupMapped(32), ev.GroupMapped(16))
+
+
+def test_nearly_equal_items_are_as_equal_ones() -> None:
+    rows = np.random.default_rng(0).integers(700, 1001, 1000)
+    assert chosen(rows, 16) == alike(850, 16)
+    assert chosen([*[5] * 1000, *[40] * 10], 3) == alike(5, 3)  # 8 times as much, on 4 threads
+
+
+@pytest.mark.parametrize("rows", [one_of_many(), pareto()], ids=["one of many", "pareto"])
+def test_items_that_differ_get_teams_by_their_work(rows: Any) -> None:
+    assert chosen(rows, 8) == BY_WORK
+    assert chosen(rows, 8, ONCE) == BLOCKS  # one call does not pay for sorting
+
+
+def test_where_most_items_fill_a_block_each_gets_one() -> None:
+    rows = np.random.default_rng(0).choice([11, 90, 500, 990], 1000)
+    assert chosen(rows, 23) == chosen(rows, 23, ONCE) == BLOCKS
+
+
+def test_one_huge_item_in_a_million_does_not_raise_the_spread_but_counts() -> None:
+    rows = np.full(1_000_000, 1)
+    rows[7] = 400
+    B = batch(rows, 1)
+    assert work_of_items(B).spread < 0.5
+    assert consider(B, "simt", ITEMS).schedule == BY_WORK
+
+
+def test_the_reasons_say_what_was_seen() -> None:
+    def why(rows: Any, task: Task = ITEMS) -> str:
+        return consider(batch(rows, 8), "cuda", task).why
+
+    mean = "items of 8.2 tiles of 8.0 atoms, in the mean; they differ (spread 15.14), and the largest has 112,500 tiles "
+    assert why(one_of_many()) == mean + "and atoms"
+    assert why(one_of_many(), ONCE) == mean + "and atoms; one call does not pay for sorting them"
+    assert why(np.full(9, 40)) == "items of 40.0 tiles of 8.0 atoms, in the mean"
+    assert why([*[9000] * 9, *[1] * 9]).endswith(
+        "the largest has 81,000 tiles and atoms; most fill a block"
+    )
+
+
+def test_explain_says_what_loops_over_items_get() -> None:
+    report = str(ev.explain(batch(np.full(9, 40), 8), target="cuda"))
+    inner = "GroupMapped(size=2, block=256, flatten=False, items=4, run=1)"
+    assert "  for loops over items: Nested(outer=GroupMapped(size=16, block=256," in report
+    assert f"inner={inner}, stage=8192)\n    because items of 40.0 tiles of 8.0 atoms" in report
+    assert "for loops over items" not in str(ev.explain(ev.ragged(np.arange(4))))
+
+
+def test_a_cpu_walks_whole_items_whatever_they_are() -> None:
+    for rows in (one_of_many(), np.full(9, 40)):
+        for task in (ITEMS, ONCE):
+            assert chosen(rows, 8, task, "cpu") == ev.ThreadMapped()
+
+
+# ---- the statistics ------------------------------------------------------------------------------
+def test_work_is_the_number_of_tiles_and_atoms() -> None:
+    st = work_of_items(batch([2, 0, 3, 1], 2))
+    assert (st.tiles, st.atoms, st.greatest, st.empty) == (4, 18, 9, 0.25)
+    assert work_of_items(batch([], 2)).greatest == 0
+
+
+@pytest.mark.parametrize("name", batches())
+def test_the_kernel_measures_what_numpy_measures(name: str) -> None:
+    """The kernel that `auto` runs on a GPU runs here on the CPU."""
+    B = ev.batch(batches()[name])
+    if B.num_items:
+        assert measured(ItemWork(B), "cpu") == sums(ItemWork(B))
+
+
+@ev.layout
+class Pairs:
+    """A layout of a user, whose items are two rows each."""
+
+    offsets: ev.Array
+
+    @property
+    def num_tiles(self):
+        return len(self.offsets) - 1
+
+    @property
+    def num_atoms(self):
+        return self.offsets[self.num_tiles]
+
+    @property
+    def num_items(self):
+        return self.num_tiles // 2
+
+    def begin(self, tile):
+        return self.offsets[tile]
+
+    def end(self, tile):
+        return self.offsets[tile + 1]
+
+    def item_begin(self, item):
+        return 2 * item
+
+    def item_end(self, item):
+        return 2 * item + 2
+
+
+def test_items_of_a_layout_of_ones_own_are_measured_on_a_gpu_alone() -> None:
+    own = Pairs(np.array([0, 3, 3, 9, 10]))
+    assert sums(ItemWork(own)) is None
+    assert consider(own, "cuda", ITEMS).why == "items of 2.0 tiles of 2.5 atoms, in the mean"
+    assert measured(ItemWork(own), "cpu")[:3] == (5.0**2 + 9.0**2, 9, 0)
+
+
+def test_items_of_one_pattern_are_equal() -> None:
+    B = ev.batch(batches()["of all sizes"][0], np.ones((5, batches()["of all sizes"][0].nnz)))
+    st = work_of_items(B)
+    assert st.spread == 0 and st.greatest == (B.num_tiles + B.num_atoms) // 5
+    assert measured(ItemWork(B), "cpu") == sums(ItemWork(B))
+
+
+def test_statistics_are_measured_once_for_each_batch() -> None:
+    B = batch([3] * 9, 3)
+    assert choose(B, "cuda", ITEMS) == choose(B, "cuda", ITEMS)
+    assert work_of_items(B) is (first := work_of_items(B))
+    forget([B])
+    assert work_of_items(B) is not first
+
+
+@pytest.mark.simt
+def test_a_plan_takes_what_was_chosen_and_is_right() -> None:
+    rows = [3] * 300 + [300] + [0, 1] * 5
+    rng = np.random.default_rng(2)
+    B = batch(rows, 5)
+    B = B.with_values(rng.integers(-3, 4, B.num_atoms).astype(np.float32))
+    x, wanted, got = np.ones(B.num_columns), np.empty(B.num_tiles), np.empty(B.num_tiles)
+    plan = products.on("simt").plan(B, x, got)
+    assert plan.schedule == BY_WORK
+    plan(B, x, got)
+    products.on("python")(B, x, wanted)
+    np.testing.assert_array_equal(got, wanted)
