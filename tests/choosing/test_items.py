@@ -15,7 +15,7 @@ from evenly.choosing.task import Task
 from evenly.layouts import Batch
 from evenly.layouts.positions import ItemWork
 from evenly.runtime.lengths import measured
-from tests.items import batches
+from tests.items import KERNELS, arguments, batches
 from tests.test_items_by_size import products
 
 ITEMS = Task(items=True)
@@ -55,12 +55,12 @@ def pareto() -> np.ndarray[Any, Any]:
 def test_equal_items_get_owners_of_one_size() -> None:
     assert alike(992, 16) == ev.Nested(ev.BlockMapped(512), ev.GroupMapped(2))
     assert alike(1000, 20) == ev.Nested(ev.BlockMapped(512), ev.GroupMapped(4))
-    assert alike(1024, 5) == ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=1))
+    assert alike(1024, 5) == ev.Nested(ev.BlockMapped(256), ev.ThreadMapped())
     assert alike(30, 500) == ev.Nested(ev.BlockMapped(256), ev.GroupMapped(32))
 
 
 def test_tiny_items_have_lanes_for_up_to_eight_of_their_tiles() -> None:
-    alone = ev.ThreadMapped(items=1)
+    alone = ev.ThreadMapped()
     assert alike(3, 3) == alike(5, 3) == ev.Nested(ev.GroupMapped(4), alone)
     assert alike(16, 4) == ev.Nested(ev.GroupMapped(8), alone)
     assert alike(40, 8) == ev.Nested(ev.GroupMapped(16), ev.GroupMapped(2))
@@ -72,6 +72,35 @@ def test_nearly_equal_items_are_as_equal_ones() -> None:
     rows = np.random.default_rng(0).integers(700, 1001, 1000)
     assert chosen(rows, 16) == alike(850, 16)
     assert chosen([*[5] * 1000, *[40] * 10], 3) == alike(5, 3)  # 8 times as much, on 4 threads
+
+
+def uneven(longest: int) -> Batch:
+    """Items of 200 rows of 4 nonzeros, and one of `longest`."""
+    lengths = np.full(201, 4)
+    lengths[77] = longest
+    offsets = np.concatenate([[0], np.cumsum(np.tile(lengths, 100))]).astype(np.int32)
+    starts = np.arange(101, dtype=np.int32) * 201
+    indices, values = np.zeros(offsets[-1], np.int32), np.zeros(offsets[-1], np.float32)
+    return Batch(offsets, indices, values, int(starts[-1]), starts, starts)
+
+
+def test_threads_share_the_atoms_of_items_with_a_long_tile() -> None:
+    splits = Task(items=True, splits=True)
+    choice = consider(uneven(200), "cuda", splits)
+    assert choice.schedule == ev.Nested(ev.BlockMapped(128), ev.NonzeroSplit(128, 8))
+    assert choice.why.endswith("; the longest tile has 200: threads share atoms")
+    whole = ev.Nested(ev.BlockMapped(64), ev.ThreadMapped())
+    assert consider(uneven(200), "cuda", ITEMS).schedule == whole  # the kernel needs whole tiles
+    assert consider(uneven(40), "cuda", splits).schedule == whole
+
+
+def test_kernels_that_cannot_split_tiles_say_so() -> None:
+    B, x = uneven(200), np.zeros(20_100, np.float32)
+    chosen = products.plan(B, x, x.copy(), target="simt").schedule
+    assert chosen == ev.Nested(ev.BlockMapped(128), ev.NonzeroSplit(128, 8))
+    kernel = next(k for k in KERNELS if k.name == "running")
+    given = arguments(kernel, B)
+    assert kernel.plan(B, *given.values(), target="simt").schedule.inner.owns_tiles
 
 
 @pytest.mark.parametrize("rows", [one_of_many(), pareto()], ids=["one of many", "pareto"])

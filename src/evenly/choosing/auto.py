@@ -59,7 +59,7 @@ def _prescribed(
     """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
-        return for_items(layout, task.kept) if gpu else ON_CPU
+        return for_items(layout, task) if gpu else ON_CPU
     if not gpu or task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

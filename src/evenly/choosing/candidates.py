@@ -9,7 +9,7 @@ from evenly import schedules as s
 from evenly import targets
 from evenly.errors import InputError
 from evenly.language.ir import Program
-from evenly.schedules.nested import misfit
+from evenly.schedules.nested import levels, misfit
 
 # The parameters to try on a GPU, in addition to each schedule's defaults.
 GRID: tuple[s.Schedule, ...] = (
@@ -50,7 +50,8 @@ GRID: tuple[s.Schedule, ...] = (
 # The same for kernels with loops over items, which only these can run.
 ITEMS: tuple[s.Schedule, ...] = (
     *(s.Nested(s.BlockMapped(n), s.GroupMapped(m)) for n in (64, 256) for m in (2, 4, 8, 32)),
-    *(s.Nested(s.BlockMapped(n), s.ThreadMapped(items=1)) for n in (64, 256)),
+    *(s.Nested(s.BlockMapped(n), s.ThreadMapped(items=items)) for n, items in ((64, 1), (256, 5))),
+    s.Nested(s.BlockMapped(128), s.NonzeroSplit(128, 8)),
     *(s.Nested(s.GroupMapped(n), s.ThreadMapped(items=1)) for n in (8, 32)),
     *(s.Nested(s.WarpMapped(), s.GroupMapped(m)) for m in (2, 4, 8)),
 )
@@ -70,9 +71,11 @@ def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
 def can_run(schedule: s.Schedule, program: Program) -> bool:
     """Whether a program runs under a schedule: some need one that owns whole tiles, or hands out items."""
     from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
+    from evenly.language.item_cutting import can_split
 
     whole = schedule.owns_tiles or needs_whole_tiles(program) is None
-    return whole and misfit(schedule, program) is None
+    inside = levels(schedule)[1].owns_tiles or can_split(program)
+    return whole and inside and misfit(schedule, program) is None
 
 
 def several(given: Any) -> list[s.Schedule]:

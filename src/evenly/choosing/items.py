@@ -9,13 +9,14 @@ from evenly import schedules as s
 from evenly.gpus.gpu import WARP
 from evenly.gpus.numbers import numbers
 
-from .statistics import Statistics, work_of_items
+from .statistics import Statistics, statistics, work_of_items
+from .task import Task
 
 ON_CPU = s.ThreadMapped(), "a worker of a CPU walks whole items"
 
 
-def for_items(layout: Any, kept: bool) -> tuple[s.Schedule, str]:
-    """Return the schedule for the items of a layout on a GPU, and why. kept: whether it is for a plan."""
+def for_items(layout: Any, task: Task) -> tuple[s.Schedule, str]:
+    """Return the schedule for the items of a layout on a GPU, and why."""
     held = numbers()["items"]
     tiles, atoms, items = (int(n) for n in (layout.max_tiles, layout.max_atoms, layout.num_items))
     size, length = tiles / max(items, 1), atoms / max(tiles, 1)
@@ -24,9 +25,12 @@ def for_items(layout: Any, kept: bool) -> tuple[s.Schedule, str]:
     st = work_of_items(layout)
     small = st.mean < held["warp"]
     if _alike(st, held) or (small and st.greatest <= held["steps"] * threads):
+        longest = statistics(layout).greatest if task.splits and threads > WARP else 0
+        if longest / lanes > held["uneven"] * atoms / items / threads:
+            return _shared(held), f"{why}; the longest tile has {longest:,}: threads share atoms"
         return _equal(threads, lanes, held), why
     why += f"; they differ (spread {st.spread:.2f}), and the largest has {st.greatest:,} tiles and atoms"
-    if small and kept:
+    if small and task.kept:
         return s.Nested(s.Lrb(held["block"], warp=held["warp"]), s.per_item()), why
     why += "; one call does not pay for sorting them" if small else "; most fill a block"
     return s.Nested(s.BlockMapped(held["block"]), s.per_item()), why
@@ -46,6 +50,11 @@ def _alike(st: Statistics, held: dict[str, Any]) -> bool:
     """Whether the owner of a mean item is right for all of them."""
     regular = float(numbers()["regular_spread"])
     return st.spread <= regular and st.greatest <= float(held["largest"]) * st.mean
+
+
+def _shared(held: dict[str, Any]) -> s.Schedule:
+    block, loads = held["split"]
+    return s.Nested(s.BlockMapped(block), s.NonzeroSplit(block, loads))
 
 
 def _equal(threads: int, lanes: int, held: dict[str, Any]) -> s.Schedule:

@@ -31,7 +31,7 @@ class Task:
     accumulators. width: bytes of the largest value in them. streams: whether the kernel reads atoms in the order of
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
     structure. runs: whether adjacent atoms read adjacent memory. scans: whether
-    the kernel scans over atoms. items: whether it has a loop over items.
+    the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do.
     """
 
@@ -43,6 +43,7 @@ class Task:
     runs: bool = True
     scans: bool = False
     items: bool = False
+    splits: bool = False
     emits: ir.Path = ()
 
     @property
@@ -70,6 +71,7 @@ def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
 def task_of(program: ir.Program, kept: bool = True) -> Task:
     """Return the task of running a program."""
     from evenly.language.cutting import needs_whole_tiles  # late, so that `import evenly` is quick
+    from evenly.language.item_cutting import can_split
 
     loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
     passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
@@ -85,7 +87,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     loop = loop_of(program)
     emits = () if loop is None else loop.path
     value_bytes = max(widths, default=0)
-    return Task(whole, value_bytes, width, streams, kept, runs, scans, items, emits)
+    splits = items and can_split(program)
+    return Task(whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits)
 
 
 def _numbers(pass_: ir.Pass) -> list[Scalar]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from . import ir, walk
 from .cutting import cut
-from .diagnostics import Location, refuse
+from .diagnostics import LanguageError, Location, refuse
 from .phases import Owned, Split
 from .scans import has_scans
 
@@ -40,6 +40,15 @@ def check_split(program: ir.Program) -> None:
             for s in walk.statements(loop.body):
                 if isinstance(s, ir.Pass) and s.of is not None and walks_atoms(s):
                     cut_tiles(s, loop.path)
+
+
+def can_split(program: ir.Program) -> bool:
+    """Whether an inner schedule that splits tiles can run the loops over items."""
+    try:
+        check_split(program)
+    except LanguageError:
+        return False
+    return True
 
 
 def cut_tiles(tiles: ir.Pass, path: ir.Path) -> tuple[Part, ...]:

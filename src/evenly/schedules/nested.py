@@ -107,9 +107,7 @@ def check_loops(schedule: Schedule, program: ir.Program) -> None:
     if error is not None:
         raise error
     if isinstance(schedule, Nested) and not schedule.inner.owns_tiles:
-        from evenly.language.item_cutting import (
-            check_split,
-        )  # late, so that `import evenly` is quick
+        from evenly.language.item_cutting import check_split  # late: `import evenly` is quick
 
         check_split(program)
 
