@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from evenly.choosing.statistics import work_of_items
 from tests.items import KERNELS, SCHEDULES, arguments, batches, runs
 from tests.test_items_by_size import one_of_many, products
 
@@ -46,3 +47,16 @@ def test_one_item_of_100_000_nonzeros(outer: Any, inner: Any) -> None:
         plan(*given)
         np.testing.assert_array_equal(y.get(), ev.spmv(B, x))
     plan.check()
+
+
+def test_auto_measures_items_where_they_are() -> None:
+    cupy = pytest.importorskip("cupy")
+    B = one_of_many()
+    there = B.to("cuda")
+    assert work_of_items(there) == work_of_items(B)
+    x = np.arange(B.num_columns) % 7.0
+    y = cupy.full(int(B.num_tiles), -7.0)
+    plan = products.plan(there, cupy.asarray(x), y)
+    assert plan.schedule == ev.Nested(ev.Lrb(512, warp=4096), ev.per_item())
+    plan(there, cupy.asarray(x), y)
+    np.testing.assert_array_equal(y.get(), ev.spmv(B, x))
