@@ -229,3 +229,11 @@ def test_a_plan_takes_what_was_chosen_and_is_right() -> None:
     plan(B, x, got)
     products.on("python")(B, x, wanted)
     np.testing.assert_array_equal(got, wanted)
+
+
+def test_rows_of_a_batch_have_no_runs() -> None:
+    """Columns of items are near: side by side, lanes gather from the same lines."""
+    rows = batch(np.full(400, 1000), 16)
+    as_csr = ev.csr((rows.values, rows.indices, rows.offsets), shape=rows.shape, check=False)
+    assert consider(as_csr, "cuda").schedule.run > 1
+    assert consider(rows, "cuda").schedule == ev.GroupMapped(4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenly import schedules as s
@@ -12,6 +12,7 @@ from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
+from evenly.layouts.items import Items
 from evenly.layouts.moving import an_array, device_of
 
 from .items import ON_CPU, for_items
@@ -94,6 +95,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """Choose the candidate with the least predicted time (choosing/model.py)."""
+    if isinstance(layout, Items):  # columns are near: side by side, lanes gather from the same lines
+        task = replace(task, runs=False)
     held = numbers_for(layout)
     times = predicted(st, held, task)
     if isinstance(layout, BY_COLUMNS):
