@@ -250,6 +250,27 @@ def in_scratch(B, x, y, met):
 
 
 @ev.kernel
+def lengths(B, x, y, longest, total):
+    """Rows of an item mark the same places of a scratch array, and have effects before and after those of their atoms."""
+    for item in B.items():
+        h = ev.scratch(200, np.int8)
+        n = ev.scratch(1, np.int64)
+        for row in B.tiles(item):
+            y[row] = 2.0 * x[row]
+            ev.atomic_add(n, 0, 1)
+            begin = B.begin(row)
+            for k in B.atoms(row):
+                h[k - begin] = 1
+                ev.atomic_add(n, 0, 1)
+            ev.atomic_add(n, 0, 2)
+        most = 0
+        for i in range(len(h)):
+            most += h[i]
+        longest[item] = most
+        total[item] = n[0]
+
+
+@ev.kernel
 def largest(B, x, where, what):
     for item in B.items():
         at = ev.argmax((x[row] for row in B.tiles(item)), default=-1)
@@ -331,6 +352,12 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
             "y": blank(rows),
             "met": np.full((items, 3), -7, np.int64),
         },
+        "lengths": lambda: {
+            "x": vector(),
+            "y": blank(rows),
+            "longest": blank(items, np.int64),
+            "total": blank(items, np.int64),
+        },
         "running": lambda: {
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
@@ -348,6 +375,7 @@ KERNELS = (
     running,
     by_column,
     in_scratch,
+    lengths,
     largest,
     capped,
     doubled,

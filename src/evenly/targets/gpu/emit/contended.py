@@ -16,29 +16,31 @@ def contended(phase: Phase) -> frozenset[ir.Path]:
     """
     body = _body(phase)
     found = {s.array.path for s in walk.statements(body) if isinstance(s, ir.Atomic)}
-    found |= {s.array.path for s, p in _stores(body, None) if _meets(s, p, phase)}
+    found |= {s.array.path for s, around in _stores(body, ()) if _meets(s, around, phase)}
     return frozenset(found)
 
 
-def _stores(block: ir.Block, p: ir.Pass | None) -> Iterator[tuple[ir.Store, ir.Pass | None]]:
-    """Yield the stores of a block, each with the innermost pass that it is in."""
+def _stores(
+    block: ir.Block, around: tuple[ir.Pass, ...]
+) -> Iterator[tuple[ir.Store, tuple[ir.Pass, ...]]]:
+    """Yield the stores of a block, each with the passes that it is in, from the outermost on."""
     for s in block:
         if isinstance(s, ir.Store):
-            yield s, p
+            yield s, around
         for inner in walk.blocks(s):
-            yield from _stores(inner, s if isinstance(s, ir.Pass) else p)
+            yield from _stores(inner, (*around, s) if isinstance(s, ir.Pass) else around)
 
 
-def _meets(s: ir.Store, p: ir.Pass | None, phase: Phase) -> bool:
+def _meets(s: ir.Store, around: tuple[ir.Pass, ...], phase: Phase) -> bool:
     """Whether another store may have the same element."""
     if _placed(s):
         return False
-    if p is not None and not _apart(s, p):
+    if around and not _apart(s, around):
         return True
     of_items = (
         isinstance(phase, Owned) and phase.layout.items
     )  # no tile or atom belongs to two items
-    return _constant(s, phase) and not (of_items and p is not None)
+    return _constant(s, phase) and not (of_items and around)
 
 
 def rereads(phase: Phase) -> bool:
@@ -77,11 +79,16 @@ def _own(s: ir.Store, atom: ir.Var) -> bool:
     return any(i is atom or (isinstance(i, ir.Cast) and i.operand is atom) for i in s.indices)
 
 
-def _apart(s: ir.Store, p: ir.Pass) -> bool:
-    """Whether no two atoms store to the same element: an index is the atom, or in a scratch array near it."""
+def _apart(s: ir.Store, around: tuple[ir.Pass, ...]) -> bool:
+    """Whether no two atoms store to the same element: an index is the atom, or in a scratch array near it.
+
+    around: the passes around the store. The distance from the atom must be the same in all of the outermost one: if the
+    tiles of an item count their atoms from 0, they meet.
+    """
+    p = around[-1]
     if _own(s, p.atom) or not s.array.own:
         return _own(s, p.atom)
-    changing = walk.variables_set((p,))
+    changing = walk.variables_set(around[:1])
     assigned = [x for x in walk.statements(p.body) if isinstance(x, ir.Assign)]
     meaning = {x.var: x.value for x in assigned if sum(y.var is x.var for y in assigned) == 1}
     return any(_moved(i, p.atom, meaning, changing) for i in s.indices)
@@ -94,6 +101,8 @@ def _moved(
     match e:
         case ir.Var():
             return e is atom or (e in meaning and _moved(meaning[e], atom, meaning, changing))
+        case ir.Cast(type=kind) if kind.dtype.itemsize < 4:
+            return False  # it may wrap around
         case ir.Cast(operand=inner) | ir.Within(index=inner):
             return _moved(inner, atom, meaning, changing)
         case ir.Binary(op="+" | "-", left=left, right=right):

@@ -119,7 +119,8 @@ class TilesOfItem:
             if i:
                 outer.line("team.sync();")  # a part may read what the one before it stores
             if isinstance(part.phase, Owned):
-                self._walk(replace(s, body=part.phase.body), of, item, ThreadMapped())
+                with outer.compound(""):  # which names its processors itself
+                    self._walk(replace(s, body=part.phase.body), of, item, ThreadMapped())
             else:
                 split(part.phase, part.given)
 
