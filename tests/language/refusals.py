@@ -700,6 +700,7 @@ SCRATCH = [
     R("tile", _scratch("h[A.column(k)] = 1\nx[k] = «h[0]»"), "h is stored in this loop over atoms and read at another place: atoms are independent, and have no order", "read it in a second loop over atoms"),
     R("top", "for item in T.items():\n    for i in T.tiles(item):\n        h = «ev.scratch(n, np.int32)»", "ev.scratch in a loop over an item's tiles", "make it in the loop over items; a tile uses its part of it: h[tile - B.item_begin(item)]"),
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    h[i] = «h[i + 1]»", "h is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
+    R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    at = i - 1\n    v = «h[at]»\n    at = at + 1\n    h[at] = v", "h is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    «h[0] = x[i]»", "every tile stores into the same element of h: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over tiles"),
     R("item", "h = ev.scratch(3, np.float64)\nfor i in T.tiles(item):\n    «h[z[i]] += 1.0»", "an update of h[...] in a loop over tiles: two tiles may meet in one element", "ev.atomic_add(h, index, value)"),
     R("tile", _scratch("g = «ev.scratch(n, np.int32)»"), "ev.scratch in a loop over atoms", "a scratch array belongs to a tile: make it before the loop"),
@@ -718,6 +719,7 @@ RACES = [
     R("tile", "«y[0] += x[row]»", "every tile stores into the same element of y: the last one to write would win", "accumulate into a variable and store it after the loop, or use an atomic"),
     R("atoms", "for j in range(2):\n    «m[row, j] += A.value(k)»", "every atom stores into the same element of m: the last one to write would win, and they have no order", "accumulate into a variable and store it after the loop over atoms"),
     R("tile", "y[row] = sum(«y[A.column(k)]» for k in A.atoms(row))", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
+    R("tile", "at = row + 0\nv = «y[at]»\nat = at + 1\ny[at] = v", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
 TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *SCRATCH, *BATCHES, *RACES]

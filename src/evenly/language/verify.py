@@ -99,15 +99,20 @@ def _independent(body: ir.Block, what: str, own: bool) -> None:
     Of a scratch array, only an index that is written as where it is stored is the same place.
     """
     meaning = {} if own else _definitions(body)
-    stored: dict[ir.Array, list[ir.Store]] = {}
-    for s in walk.statements(body):
+    held = list(_held(body, {}))
+    stored: dict[ir.Array, list[tuple[ir.Store, _Held]]] = {}
+    for s, known in held:
         if isinstance(s, ir.Store) and s.array.own == own and not s.array.grows:
-            stored.setdefault(s.array, []).append(s)
-    for e in walk.expressions(body):
+            stored.setdefault(s.array, []).append((s, known))
+    read = [(e, x) for s, x in held for o in walk.operands(s) for e in walk.subexpressions(o)]
+    for e, known in read:
         if (
             isinstance(e, ir.Element)
             and e.array in stored
-            and not any(_same(e.indices, s.indices, meaning) for s in stored[e.array])
+            and not any(
+                _same(e.indices, s.indices, meaning) and not _changed(e.indices, known, then)
+                for s, then in stored[e.array]
+            )
         ):
             refuse(
                 e.at,
@@ -115,6 +120,30 @@ def _independent(body: ir.Block, what: str, own: bool) -> None:
                 f"{what}s are independent, and have no order",
                 f"read it in a second loop over {what}s",
             )
+
+
+# The statement that has given each variable its value, where there is one for certain; else None.
+_Held = dict[ir.Var, ir.Assign | None]
+
+
+def _held(block: ir.Block, known: _Held) -> Iterator[tuple[ir.Stmt, _Held]]:
+    """Yield every statement, with what is known of the variables before it."""
+    for s in block:
+        unknown = dict.fromkeys(walk.variables_set((s,)))
+        if isinstance(s, ir.While | ir.For | ir.Pass):
+            known |= unknown  # an earlier iteration may have set them
+        yield s, dict(known)
+        for inner in walk.blocks(s):
+            yield from _held(inner, dict(known))
+        known |= {s.var: s} if isinstance(s, ir.Assign) else unknown
+
+
+def _changed(indices: tuple[ir.Expr, ...], known: _Held, then: _Held) -> bool:
+    """Whether a variable of the indices has one value at a read, and has certainly been set to another at a store."""
+    return any(
+        known.get(v) is not then.get(v) and known.get(v) is not None and then.get(v) is not None
+        for v in walk.variables(indices)
+    )
 
 
 def _definitions(block: ir.Block) -> dict[ir.Var, ir.Expr]:
