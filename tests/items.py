@@ -250,6 +250,20 @@ def in_scratch(B, x, y, met):
 
 
 @ev.kernel
+def weighed(B, x, y):
+    """Local arrays of rows, whose atoms read one of their item."""
+    for item in B.items():
+        w = ev.local(3, np.float64)
+        w[0] = item % 4
+        w[2] = 2.0
+        for row in B.tiles(item):
+            h = ev.local(2, np.float64)
+            for k in B.atoms(row):
+                h[B.column(k) % 2] += w[0] + w[B.column(k) % 3] * B.value(k)
+            y[row] = h[0] - h[1] + w[2] * x[row]
+
+
+@ev.kernel
 def lengths(B, x, y, longest, total):
     """Rows of an item mark the same places of a scratch array, and have effects before and after those of their atoms."""
     for item in B.items():
@@ -362,6 +376,7 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
         },
+        "weighed": lambda: {"x": vector(), "y": blank(rows)},
         "doubled": lambda: {"x": vector(), "y": blank(rows)},
         "named": lambda: {"size": blank(items, np.int64)},
     }[kernel.name]()
@@ -375,6 +390,7 @@ KERNELS = (
     running,
     by_column,
     in_scratch,
+    weighed,
     lengths,
     largest,
     capped,

@@ -18,7 +18,10 @@ MOST_SPREAD = 64  # bytes of a local array
 
 
 def spread(program: ir.Program) -> ir.Program:
-    """Return the program without local arrays. Raises LanguageError for one that is too large."""
+    """Return the program without local arrays of its own. Raises LanguageError for one that is too large.
+
+    The tiles of an item may read local arrays of the item, which stay arrays.
+    """
     made = [s for step in program.pieces for s in walk.statements(step.body) if _makes(s)]
     if not made:
         return program
@@ -29,7 +32,8 @@ def spread(program: ir.Program) -> ir.Program:
         namer.used |= {
             v.name for v in walk.variables_set(step.body) | walk.variables_read(step.body)
         }
-    spreader = _Spreader(namer)
+    own = {v for step in program.pieces for v in walk.variables_set(step.body) if v.length}
+    spreader = _Spreader(namer, own)
     steps = walk.map_steps(program.steps, lambda block: tuple(spreader.block(block)))
     return replace(program, steps=steps)
 
@@ -52,6 +56,7 @@ def _check_size(s: ir.Stmt) -> None:
 @dataclass
 class _Spreader:
     namer: Namer
+    own: set[ir.Var]
     items: dict[ir.Var, tuple[ir.Var, ...]] = field(default_factory=dict)
     parts: dict[int, tuple[ir.Accumulator, ...]] = field(default_factory=dict)  # by id()
 
@@ -101,7 +106,7 @@ class _Spreader:
 
     def chosen(self, e: ir.Expr) -> ir.Expr | None:
         """Return a read of an element as a choice among the variables."""
-        if not isinstance(e, ir.Item):
+        if not isinstance(e, ir.Item) or e.array not in self.own:
             return None
         *others, result = self.elements(e.array)
         if isinstance(e.index, ir.Const):
