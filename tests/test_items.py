@@ -324,6 +324,13 @@ def test_threads_of_an_item_that_tell_each_other_numbers() -> None:
         assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("ask", [ev.verify, lambda schedule, B: schedule.partition(B, 4)])
+def test_nested_schedules_say_nothing_of_tiles_alone(ask: Any) -> None:
+    message = r"schedule: expected one that hands out tiles.*got Nested\(.*try schedule\.outer"
+    with pytest.raises(InputError, match=message):
+        ask(ev.Nested(ev.BlockMapped(64), ev.MergePath()), batch(SIZES))
+
+
 def test_more_shared_memory_than_there_is() -> None:
     with pytest.raises(
         InputError, match=r"Nested\(stage=...\): expected an integer from 0 to 40960, got 65536"

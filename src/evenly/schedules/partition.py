@@ -109,7 +109,17 @@ class Partition:
 
 
 def partition(schedule: Schedule, layout: Any, n: int) -> Partition:
-    """Apply `schedule` to `layout` (in host memory) for `n` processors. Raises InputError for n < 1."""
+    """Apply `schedule` to `layout` (in host memory) for `n` processors.
+
+    Raises InputError for n < 1, and for a schedule of items, which does not say who walks which tiles of a layout.
+    """
+    if not hasattr(schedule, "tiles"):
+        raise InputError(
+            "schedule",
+            expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
+            given=str(schedule),
+            hint="of ev.Nested, try schedule.outer and schedule.inner",
+        )
     if not is_integer(n) or n < 1:
         raise InputError("n", expected="a number of processors, 1 or more", given=repr(n))
     return Partition(schedule, layout, int(n))
