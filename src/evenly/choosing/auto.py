@@ -95,7 +95,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """Choose the candidate with the least predicted time (choosing/model.py)."""
-    if isinstance(layout, Items):  # columns are near: side by side, lanes gather from the same lines
+    if isinstance(layout, Items):
+        # Columns are near: side by side, lanes gather from the same lines.
         task = replace(task, runs=False)
     held = numbers_for(layout)
     times = predicted(st, held, task)
