@@ -307,6 +307,22 @@ def capped(B, y):
 
 
 @ev.kernel
+def handed_over(B, y, u):
+    """Rows store over what other rows read, and over what another loop or the item's own code stored."""
+    for item in B.items():
+        if B.item_begin(item) < B.item_end(item):
+            u[B.item_end(item) - 1] = 7.0
+        s = 0.0
+        for row in B.tiles(item):
+            d = sum(y[B.column(k)] for k in B.atoms(row))
+            u[row] = d
+            s += d
+        for row in B.tiles(item):
+            y[row] = s
+            u[row] = s + 1.0
+
+
+@ev.kernel
 def doubled(B, x, y):
     """One loop over tiles, and no loop over atoms."""
     for item in B.items():
@@ -372,6 +388,7 @@ def arguments(kernel: Any, B: Any, dtype: Any = np.float64) -> dict[str, np.ndar
             "longest": blank(items, np.int64),
             "total": blank(items, np.int64),
         },
+        "handed_over": lambda: {"y": vector(), "u": blank(rows)},
         "running": lambda: {
             "before": blank(int(B.num_atoms)),
             "histogram": np.full((rows, 4), -7, np.int32),
@@ -394,6 +411,7 @@ KERNELS = (
     lengths,
     largest,
     capped,
+    handed_over,
     doubled,
     named,
 )

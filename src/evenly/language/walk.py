@@ -151,6 +151,13 @@ def arrays_written(block: ir.Block) -> set[ir.Array]:
     return {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic | ir.Scratch)}
 
 
+def arrays_touched(block: ir.Block) -> set[ir.Array]:
+    """Return the arrays that a block of code reads or changes."""
+    return arrays_written(block) | {
+        e.array for e in expressions(block) if isinstance(e, ir.Element)
+    }
+
+
 def map_expr(e: ir.Expr, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
     """Rewrite bottom-up; `f` returns None to leave a node unchanged."""
     match e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 
 from evenly.language import ir, walk
@@ -52,6 +53,16 @@ def reread(body: ir.Block) -> set[ir.Array]:
     """Return the arrays that a block of code both changes, by stores or atomics, and reads."""
     touched = {a for a in walk.arrays_written(body) if not a.grows}
     return touched & {e.array for e in walk.expressions(body) if isinstance(e, ir.Element)}
+
+
+def stored_twice(body: ir.Block) -> set[ir.Array]:
+    """Return the arrays that two loops over an item's tiles change, or such a loop and the code around it."""
+    loops = [s for s in walk.statements(body) if isinstance(s, ir.Pass) and s.of is not None]
+    around = walk.rewritten(body, lambda s: () if isinstance(s, ir.Pass) else None)
+    times = Counter(
+        a for block in (around, *(s.body for s in loops)) for a in walk.arrays_written(block)
+    )
+    return {a for a, n in times.items() if n > 1 and not a.grows}
 
 
 def _body(phase: Phase) -> ir.Block:

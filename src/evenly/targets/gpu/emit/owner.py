@@ -19,7 +19,7 @@ from evenly.language.types import POS
 from evenly.targets.printing.statements import Over
 
 from .batches import SideBySide, Strided
-from .contended import reread
+from .contended import reread, stored_twice
 from .expressions import Text, ctype
 from .parameters import pointer
 from .running import walk_together
@@ -93,7 +93,12 @@ class Owner(Writer):
         # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
         local = any(v.length for v in walk.variables_set(body)) or bool(scratch_in(body))
         # Members that read what their leader stores must synchronize before and after the store.
+        # So must those whose loops over an item's tiles, or whose leader, store into one array: another may have the
+        # element in each.
+        nested = any(isinstance(s, ir.Pass) and s.of is not None for s in walk.statements(body))
         self.shared = reread(body) if passes and size > 1 else set()
+        if nested and size > 1:
+            self.shared |= stored_twice(body)
         if size > 1:
             self.shared |= {s.array for s in scratch_in(body)}
         # Then all of them need the result on which it depends whether there is a store.
@@ -101,7 +106,6 @@ class Owner(Writer):
         # All groups of a warp can walk their tiles together if no group skips or repeats a pass. Groups without a tile
         # compute on another group's tile, so they must not read what that group stores.
         # Members that scan wait for each other after every `size` atoms of their own tile.
-        nested = any(isinstance(s, ir.Pass) and s.of is not None for s in walk.statements(body))
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         asks = not self.one_pass and any(map(_asks, body))
         alone = self.shared or local or stages or nested or has_scans(body) or asks
@@ -218,8 +222,16 @@ class Owner(Writer):
         stores = bool(self.shared) and any(
             isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
         )
-        if stores or not (s.accumulators or self.one_pass):
+        if stores or self._leaves(s) or not (s.accumulators or self.one_pass):
             self.line("team.sync();")
+
+    def _leaves(self, s: ir.Pass) -> bool:
+        """Whether a warp walks an item's tiles and touches what others may store next. Shuffles order nothing."""
+        return (
+            s.of is not None
+            and self.size <= WARP
+            and bool(self.shared & walk.arrays_touched(s.body))
+        )
 
     def walk_atoms(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms."""
