@@ -23,6 +23,14 @@ def columns(A, X, Y):
             Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
 
 
+@ev.kernel
+def numbered(A, rows, atoms):
+    for row in A.tiles():
+        rows[row] = 1
+        for k in A.atoms(row):
+            atoms[k] = 1
+
+
 def given():
     A = sp.random_array((5, 4), density=0.5, format="csr", dtype=np.float32, rng=0)
     return A, np.ones(4, np.float32), np.zeros(5, np.float32)
@@ -175,6 +183,38 @@ def test_a_bare_matrix_of_another_format_needs_its_constructor(format, hint) -> 
     np.testing.assert_allclose(y, A @ x, rtol=1e-6)
     np.testing.assert_allclose(ev.spmv(other, x), A @ x, rtol=1e-6)
     assert str(ev.explain(other))
+
+
+def waiting(G):
+    F = ev.frontier(G)
+    F.push(5)
+    return F
+
+
+@pytest.mark.parametrize(
+    ("make", "rows", "atoms"),
+    [
+        (lambda G: ev.subset(G, np.int32([5, 1])), "A.base.num_tiles", "A.base.num_atoms"),
+        (waiting, "A.base.num_tiles", "A.base.num_atoms"),
+        (lambda G: ev.sell(G, slice_height=4, sigma=8), "A.num_rows", "A.num_slots"),
+        (
+            lambda G: ev.subset(ev.sell(G, slice_height=4, sigma=8), np.int32([5, 1])),
+            "A.base.num_rows",
+            "A.base.num_slots",
+        ),
+    ],
+    ids=["subset", "frontier", "sorted rows", "subset of sorted rows"],
+)
+def test_arrays_that_ids_index_are_as_long_as_the_ids_ask(make, rows, atoms) -> None:
+    """Ids that are not positions have bounds, too: of sorted SELL, the last slots lie beyond num_atoms."""
+    G = ev.csr(sp.csr_array(np.ones((6, 2))))
+    r, a = np.zeros(6), np.zeros(16 if "slots" in atoms else 12)
+    for bad, bound, least in (((r[:5].copy(), a), rows, 6), ((r, a[:-1].copy()), atoms, len(a))):
+        with pytest.raises(ev.InputError) as caught:
+            numbered(make(G), *bad)
+        assert f"at least {least} elements" in str(caught.value) and bound in str(caught.value)
+    numbered(make(G), r, a)
+    assert r[5] == 1 and a.sum() == 2 * r.sum()
 
 
 class DataFrame:

@@ -48,7 +48,9 @@ Accessors (kernels call these): any other public method,
 
   `id_bounds = {"column": "num_columns"}` (class attribute): results of the accessor
   are below that attribute. Before a launch, arrays that kernels index with it are
-  checked to be long enough.
+  checked to be long enough. So are those that they index with the ids of tiles and
+  atoms; a layout with a `tile_id` or an `atom_id` names the bounds of these here, too,
+  or the field of the layout whose ids they are.
 
 Methods for kernels consist of one `return expression`, or of simple statements (if,
 while, for over range; no recursion). Expressions are `self.<field>[...]`,

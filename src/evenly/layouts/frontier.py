@@ -55,6 +55,7 @@ class Frontier(Searched):
 
     delegate = "base"
     valid_of = "base"
+    id_bounds = {"tile_id": "base", "atom_id": "base"}
     growing = Growing(
         swap="_swap",
         length="_waiting",

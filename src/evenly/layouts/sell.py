@@ -140,6 +140,8 @@ class SortedSell(Sell):
 
     rows: Array[Index]  # (num_rows,), a permutation
 
+    id_bounds = {"column": "num_columns", "tile_id": "num_rows", "atom_id": "num_slots"}
+
     def tile_id(self, tile):
         return self.rows[tile]
 

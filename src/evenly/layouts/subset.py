@@ -32,6 +32,7 @@ class Subset(Searched):
 
     delegate = "base"
     valid_of = "base"
+    id_bounds = {"tile_id": "base", "atom_id": "base"}
 
     @property
     def num_tiles(self):

@@ -71,6 +71,8 @@ class Uniform(LayoutInstance):
 class UniformOfIds(Uniform):
     """A :class:`Uniform` of a base whose atom ids are not its positions."""
 
+    id_bounds = {"atom_id": "base"}
+
     def atom_id(self, tile, position):
         return self.base.atom_id(self.base.tile_of(position), position)
 

@@ -329,14 +329,28 @@ def code(cx: Context, layout: LayoutValue, name: str, takes_tile: bool) -> ir.In
 
 def tile_id(cx: Context, layout: LayoutValue, tile: ir.Var) -> Value:
     if has_default(layout, "tile_id"):
-        return cx.below(tile, layout, "num_items" if items.are_items(layout) else "max_tiles")
-    return _held(cx, "tile", _own(cx, layout, "tile_id", (tile,)))
+        return _bounded(cx, tile, layout, "tile_id")
+    own = _held(cx, "tile", _own(cx, layout, "tile_id", (tile,)))
+    return _bounded(cx, own, layout, "tile_id")
 
 
 def atom_id(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> Value:
     if has_default(layout, "atom_id"):
-        return cx.below(atom, layout, "max_atoms")
-    return _held(cx, "atom", _own(cx, layout, "atom_id", (tile, atom)))
+        return _bounded(cx, atom, layout, "atom_id")
+    own = _held(cx, "atom", _own(cx, layout, "atom_id", (tile, atom)))
+    return _bounded(cx, own, layout, "atom_id")
+
+
+def _bounded(cx: Context, given: Value, layout: LayoutValue, name: str) -> Value:
+    """Note below which number the ids of a layout's tiles or atoms stay, if the layout says so."""
+    if has_default(layout, name):
+        tiles = "num_items" if items.are_items(layout) else "max_tiles"
+        return cx.below(given, layout, tiles if name == "tile_id" else "max_atoms")
+    bound = getattr(layout.cls, "id_bounds", {}).get(name)
+    base = layout.fields.get(bound)
+    if isinstance(base, LayoutValue):
+        return _bounded(cx, given, base, name)
+    return given if bound is None else cx.below(given, layout, bound)
 
 
 def valid(cx: Context, layout: LayoutValue, tile: Value, atom: ir.Var) -> ir.Expr | None:
