@@ -105,6 +105,8 @@ class Refusal:
 
 REALS = "it takes real numbers: z.real, z.imag or abs(z)"
 NOT = "is not part of the kernel language"
+RUNNING = "one operation only, and no other use in the loop; a running sum is ev.scan(v), a count ev.rank(condition)"
+FUNCTION = "define it beside the kernel: @ev.func, def larger(a, b): return max(a, b)"
 ONE = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
 INDEX = "index one element: x[i]"
 UNSIGNED = "write np.uint64(x) for unsigned 64 bits"
@@ -143,7 +145,7 @@ SYNTAX = [
     R("tile", "assert n > 2, «f'{n}'»", "the message of an assertion that is not a literal string", "print the numbers before it: print(x[row])"),
     R("tile", "«assert sum(A.value(k) for k in A.atoms(row)) > 0»", "a reduction over atoms in an assertion", "assign it to a variable first"),
     R("tile", "assert «ev.atomic_add(y, 0, 1.0)» > 0", "an atomic in an assertion", "use it in a statement of the kernel itself"),
-    R("tile", "q = 0.0\nfor k in A.atoms(row):\n    q += 1.0\n    assert «q» > 0", "q is read in the loop over atoms that accumulates it", "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"),
+    R("tile", "q = 0.0\nfor k in A.atoms(row):\n    q += 1.0\n    assert «q» > 0", "q is read in the loop over atoms that accumulates it", RUNNING),
     R("tile", "«print(sum(A.value(k) for k in A.atoms(row)))»", "a reduction over atoms in a print", "assign it to a variable first"),
     R("tile", "print('x', «x»)", "the whole array x where a number is needed", INDEX),
     R("tile", "print(n, sep=«', '»)", "print takes no argument sep here", "texts and numbers, one line a call"),
@@ -435,7 +437,7 @@ LAYOUTS = [
 
 LOOPS_ = [
     R("tile", "for r in «A.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
-    R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "test the condition in the loop, for each tile; a while at the top level may stand around loops"),
     R("top", "for i in range(3):\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
     R("top", "while n > 2:\n    if n > 5:\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
     R("top", "while n > 2:\n    for i in range(3):\n        for row in «A.tiles()»:\n            pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
@@ -449,7 +451,7 @@ LOOPS_ = [
     R("top", "for «p, q» in A.tiles():\n    pass", "a number (int) cannot be unpacked here"),
     R("tile", "for i in «x»:\n    pass", "a loop over the array x", LOOPS),
     R("tile", "for i in «(1, 2)»:\n    pass", "a loop over a tuple of 2", LOOPS),
-    R("tile", "for i in «enumerate(x)»:\n    pass", f"enumerate {NOT}", "loop over the indices: for i in range(len(x)), and read x[i]"),
+    R("tile", "for i in «enumerate(x)»:\n    pass", f"enumerate {NOT}", "loop over the indices: for i in range(len(x)), and read x[i]; an atom's place in its tile is ev.rank(True)"),
     R("tile", "for i in «zip(x, y)»:\n    pass", f"zip {NOT}", "loop over the indices: for i in range(len(x)), and read x[i] and y[i]"),
     R("tile", "for i in «range(1.5)»:\n    pass", "range of a float", "it takes integers"),
     R("tile", "for i in «range()»:\n    pass", "range() takes 1 to 3 arguments, got 0"),
@@ -499,7 +501,7 @@ REDUCTIONS = [
     R("tile", "q = sum(1 for k in A.atoms(row) if «x»)", "the whole array x where a number is needed", INDEX),
     R("tile", "q = sum(v for «k, v» in A.atoms(row))", "a number (int) cannot be unpacked here"),
     R("tile", "q = «ev.argmax((x[i] for i in range(3)), default=-1)»", "ev.argmax over a range", "it gives an atom: use it over A.atoms(tile)"),
-    R("tile", "q = ev.reduce(«plain», (x[k] for k in A.atoms(row)), 0.0)", "the combining function must be an @ev.func"),
+    R("tile", "q = ev.reduce(«plain», (x[k] for k in A.atoms(row)), 0.0)", "the combining function must be an @ev.func", FUNCTION),
     R("tile", "q = «ev.reduce(both, (x[k] for k in A.atoms(row)))»", "ev.reduce takes a function, a generator and a start", "ev.reduce(f, (... for k in A.atoms(tile)), start)"),
     R("tile", "q = «ev.reduce(pair, (x[k] for k in A.atoms(row)), 0.0)»", "the combining function gives 2 values, its start has 1"),
     R("tile", "q = ev.reduce(both, («(x[k], 1)» for k in A.atoms(row)), 0.0)", "2 values an atom, but the start has 1"),
@@ -513,13 +515,13 @@ def _accumulate(body: str, start: str = "0.0") -> str:
 
 SECOND = "scan it in a second loop over atoms"
 SCANS = [
-    R("tile", "q = «ev.scan(x[row])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
-    R("tile", "q = «ev.rank(x[row] > 0)»", "ev.rank outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.rank(...), with the tile of the loop over A.tiles()"),
-    R("top", "q = «ev.scan(x[0])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
-    R("tile", "for k in A.atoms(z[row]):\n    x[k] = «ev.scan(A.value(k))»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles()"),
+    R("tile", "q = «ev.scan(x[row])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles(); ev.prefix_sum sums up whole arrays"),
+    R("tile", "q = «ev.rank(x[row] > 0)»", "ev.rank outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.rank(...), with the tile of the loop over A.tiles(); ev.prefix_sum sums up whole arrays"),
+    R("top", "q = «ev.scan(x[0])»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles(); ev.prefix_sum sums up whole arrays"),
+    R("tile", "for k in A.atoms(z[row]):\n    x[k] = «ev.scan(A.value(k))»", "ev.scan outside a loop over a tile's own atoms", "for k in A.atoms(tile): ... ev.scan(...), with the tile of the loop over A.tiles(); ev.prefix_sum sums up whole arrays"),
     R("atoms", "if A.value(k) > 0:\n    x[k] = «ev.scan(A.value(k))»", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
     R("atoms", "x[k] = «ev.scan(A.value(k))» if A.value(k) > 0 else 0.0", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
-    R("atoms", "q = A.value(k) > 0 and «ev.rank(A.value(k) > 1)» > 2", "ev.rank under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
+    R("atoms", "q = A.value(k) > 0 and «ev.rank(A.value(k) > 1)» > 2", "ev.rank under a condition: every atom takes part", "before the if, write at = ev.rank(keep)"),
     R("tile", "q = sum(«ev.scan(A.value(k))» for k in A.atoms(row) if A.value(k) > 0)", "ev.scan under a condition: every atom takes part", "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)"),
     R("atoms", "for i in range(3):\n    x[k] = «ev.scan(A.value(k))»", "ev.scan in a loop inside the loop over atoms: each atom takes part once", "compute the atom's value in the loop, and scan it after it"),
     R("tile", "q = any(«ev.scan(A.value(k))» > 2 for k in A.atoms(row))", "ev.scan in any, which need not look at every atom", "use it in a statement of the loop over atoms itself"),
@@ -531,7 +533,7 @@ SCANS = [
     R("atoms", "x[k] = ev.scan(A.value(k), reverse=«True»)", "ev.scan takes no argument reverse", "it takes value, f, start and exclusive"),
     R("atoms", "x[k] = ev.scan(A.value(k), value=«2.0»)", "ev.scan got value twice"),
     R("atoms", "x[k] = ev.scan(A.value(k), exclusive=«n»)", "exclusive= is True or False, known when the kernel is compiled"),
-    R("atoms", "x[k] = ev.scan(A.value(k), «plain», 0.0)", "the combining function of ev.scan must be an @ev.func"),
+    R("atoms", "x[k] = ev.scan(A.value(k), «plain», 0.0)", "the combining function of ev.scan must be an @ev.func", FUNCTION),
     R("atoms", "x[k] = «ev.scan(A.value(k), both)»", "ev.scan with a function needs start=", "it is the identity of the function: a number or a tuple of numbers"),
     R("atoms", "x[k] = ev.scan(A.value(k), both, «s»)", "the start of ev.scan must be known when the kernel is compiled", "it is the identity of the function: a number or a tuple of numbers"),
     R("atoms", "x[k] = «ev.scan((A.value(k), 1), both, 0.0)»", "ev.scan of a tuple of 2 whose start is a number (float)"),
@@ -544,6 +546,7 @@ BATCHES = [
     R("top", "for item in «A.items()»:\n    pass", "the items of A: Csr has none", "ev.batch([...]) makes a layout of several matrices; one of yours has num_items, item_begin, item_end"),
     R("top", "for item in «T.items(2)»:\n    pass", "items() takes no argument, got 1"),
     R("tile", "for item in «T.items()»:\n    pass", "a loop over items that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("item", "for i in «T.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "the tiles of the loop's item are T.tiles(item)"),
     R("tile", "for i in «T.tiles(row)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
     R("item", "for i in «T.tiles(item + 1)»:\n    pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
     R("item", "for i in T.tiles(item):\n    for j in «T.tiles(item)»:\n        pass", "T.tiles of something that is not the item of the loop", OF_ITEM),
@@ -568,14 +571,14 @@ ASSIGNED = "acc is assigned in the loop over atoms: the last one to write would 
 ACCUMULATION = [
     R("tile", _accumulate("acc = max(acc, «cs[0]»)"), "max of a complex64", REALS),
     R("tile", "acc = 1j\nfor k in A.atoms(row):\n    «acc» = min(acc, 1.0)", "min of a complex", REALS),
-    R("tile", _accumulate("acc += A.value(k)\nx[k] = «acc»"), READ, ONE),
-    R("tile", _accumulate("if «acc» > 0:\n    acc += 1.0"), READ, ONE),
-    R("tile", _accumulate("acc += «acc»"), READ, ONE),
-    R("tile", _accumulate("acc = 1.0 - «acc»"), READ, ONE),
-    R("tile", _accumulate("acc = «acc» + 1 if A.value(k) > 0 else acc"), READ, ONE),
-    R("tile", _accumulate("«acc» /= 2.0"), READ, ONE),
-    R("tile", _accumulate("«acc» //= 2"), READ, ONE),
-    R("tile", _accumulate("«acc» **= 2.0"), READ, ONE),
+    R("tile", _accumulate("acc += A.value(k)\nx[k] = «acc»"), READ, RUNNING),
+    R("tile", _accumulate("if «acc» > 0:\n    acc += 1.0"), READ, RUNNING),
+    R("tile", _accumulate("acc += «acc»"), READ, RUNNING),
+    R("tile", _accumulate("acc = 1.0 - «acc»"), READ, RUNNING),
+    R("tile", _accumulate("acc = «acc» + 1 if A.value(k) > 0 else acc"), READ, RUNNING),
+    R("tile", _accumulate("«acc» /= 2.0"), READ, RUNNING),
+    R("tile", _accumulate("«acc» //= 2"), READ, RUNNING),
+    R("tile", _accumulate("«acc» **= 2.0"), READ, RUNNING),
     R("tile", _accumulate("«acc» = A.value(k)"), ASSIGNED, ONE),
     R("tile", _accumulate("«acc», other = 1.0, 2.0"), ASSIGNED, ONE),
     R("tile", _accumulate("for «acc» in range(3):\n    pass"), ASSIGNED, ONE),

@@ -21,6 +21,7 @@ from .values import Forbidden, describe
 
 UPDATES: dict[str, ir.Reduction] = {"+": "sum", "-": "sum", "*": "product", "&": "&", "|": "|", "^": "^"}  # fmt: skip
 HINT = "one operation only: +=, *=, min, max, and, or; and no other use of it in the loop"
+RUNNING = "one operation only, and no other use in the loop; a running sum is ev.scan(v), a count ev.rank(condition)"
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,19 @@ def misuse(name: str, body: tuple[s.Stmt, ...], at: Location, where: str) -> NoR
     if not _only_accumulates(name, body, operations):
         read = _first_read(name, body)
         if read is not None:
-            refuse(read.at, f"{name} is read in the loop {where} that accumulates it", HINT)
+            refuse(read.at, *_read(name, where))
         refuse(
             at,
             f"{name} is assigned in the loop {where}: the last one to write would win, and they have no order",
             HINT,
         )
     refuse(at, f"{name} is accumulated by {' and '.join(sorted(operations))}", HINT)
+
+
+def _read(name: str, where: str) -> tuple[str, str]:
+    """Return the message and the hint for a name that is read while its loop accumulates into it."""
+    message = f"{name} is read in the loop {where} that accumulates it"
+    return message, RUNNING if where == "over atoms" else HINT
 
 
 def _first_read(name: str, body: tuple[s.Stmt, ...]) -> s.Expr | None:
@@ -232,9 +239,7 @@ def accumulate_loop(
             t = types[name]
             fields, start = (cx.variable(name, t),), (combine.identity(op, t),)
             acc = ir.Accumulator(op, fields, start, at=cx.at)
-            states[name] = Accumulating(
-                f"{name} is read in the loop {where} that accumulates it", HINT, op, acc, [t], grid
-            )
+            states[name] = Accumulating(*_read(name, where), op, acc, [t], grid)
             cx.env[name] = states[name]
             results.append((name, first[name], acc))
         lower_env = dict(cx.env)

@@ -249,7 +249,7 @@ def _reduce(cx: Context, node: s.Call) -> Value:
         )
     callee = expressions.value(cx, arguments[0])
     if not (isinstance(callee, Static) and isinstance(callee.object, Func)):
-        refuse(arguments[0].at, "the combining function must be an @ev.func")
+        refuse(arguments[0].at, "the combining function must be an @ev.func", hints.FUNCTION)
     start = leaves(expressions.value(cx, arguments[2]))
     if not start or not all(isinstance(x, ir.Const) for x in start):
         refuse(

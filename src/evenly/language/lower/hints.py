@@ -20,9 +20,12 @@ _OUTSIDE = "do it outside, and pass what comes of it as an argument"
 _ELEMENTS = "sum(x[i] for i in range(len(x))), or sum(... for k in A.atoms(tile))"
 _ARRAYS = "make it outside the kernel, and pass it as an argument"
 
+FUNCTION = "define it beside the kernel: @ev.func, def larger(a, b): return max(a, b)"
+
 _BUILTINS = {
     "print": "it stands alone on a line: print(x[row])",
-    "enumerate": "loop over the indices: for i in range(len(x)), and read x[i]",
+    "enumerate": "loop over the indices: for i in range(len(x)), and read x[i]; "
+    "an atom's place in its tile is ev.rank(True)",
     "zip": "loop over the indices: for i in range(len(x)), and read x[i] and y[i]",
     "map": _REDUCED, "filter": _REDUCED,
     "sorted": "atoms have no order: min, max, ev.argmin and ev.argmax find the ends; sort outside the kernel",

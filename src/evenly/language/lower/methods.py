@@ -347,7 +347,7 @@ def _bounded(cx: Context, given: Value, layout: LayoutValue, name: str) -> Value
         tiles = "num_items" if items.are_items(layout) else "max_tiles"
         return cx.below(given, layout, tiles if name == "tile_id" else "max_atoms")
     bound = getattr(layout.cls, "id_bounds", {}).get(name)
-    base = layout.fields.get(bound)
+    base = None if bound is None else layout.fields.get(bound)
     if isinstance(base, LayoutValue):
         return _bounded(cx, given, base, name)
     return given if bound is None else cx.below(given, layout, bound)

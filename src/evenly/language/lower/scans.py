@@ -7,12 +7,15 @@ from .. import syntax as s
 from ..diagnostics import Location, refuse
 from ..func import Func
 from ..types import POS, WEAK_INT, promote
-from . import expressions, functions, reductions
+from . import expressions, functions, hints, reductions
 from .arithmetic import cast, constant
 from .context import Context, leaves, rebuild
 from .values import Static, Value, describe
 
-_OUTSIDE = "for k in A.atoms(tile): ... ev.{name}(...), with the tile of the loop over A.tiles()"
+_OUTSIDE = (
+    "for k in A.atoms(tile): ... ev.{name}(...), with the tile of the loop over A.tiles(); "
+    "ev.prefix_sum sums up whole arrays"
+)
 
 
 def scan(cx: Context, node: s.Call) -> Value:
@@ -50,7 +53,9 @@ def _check_place(cx: Context, name: str, at: Location) -> None:
         refuse(
             at,
             f"{call} under a condition: every atom takes part",
-            "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)",
+            "before the if, write at = ev.rank(keep)"
+            if name == "rank"
+            else "scan a conditional value, as in ev.scan(v if keep else 0.0), or ev.rank(keep)",
         )
 
 
@@ -109,7 +114,7 @@ def _of_function(
 ) -> Value:
     callee = expressions.value(cx, function)
     if not (isinstance(callee, Static) and isinstance(callee.object, Func)):
-        refuse(function.at, "the combining function of ev.scan must be an @ev.func")
+        refuse(function.at, "the combining function of ev.scan must be an @ev.func", hints.FUNCTION)
     if start is None:
         refuse(
             node.at,

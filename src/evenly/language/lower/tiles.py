@@ -27,6 +27,15 @@ def layout_code(cx: Context, layout: LayoutValue) -> ir.LayoutCode:
     )
 
 
+def _elsewhere(cx: Context, layout: LayoutValue) -> str:
+    """Say what to write in the place of a loop that is not at the top level."""
+    if cx.tiles is not None and items.tiles_of(cx.tiles.layout) is layout:
+        return f"the tiles of the loop's item are {layout.name}.tiles(item)"
+    if cx.tiles is None and cx.loop is None:
+        return "test the condition in the loop, for each tile; a while at the top level may stand around loops"
+    return "one loop over tiles after the other; a while at the top level may stand around them"
+
+
 def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
     """Lower `for tile in L.tiles():` at the top level of a kernel."""
     assert over.layout is not None
@@ -35,7 +44,7 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
         refuse(
             node.iterable.at,
             f"a loop over {items.word(over.layout)} that is not at the top level of the kernel",
-            "one loop over tiles after the other; a while at the top level may stand around them",
+            _elsewhere(cx, over.layout),
         )
     layout: LayoutValue = over.layout
     body = s.without_continue(node.body)
