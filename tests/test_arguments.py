@@ -67,6 +67,14 @@ BAD = {
         lambda A, x, y: (A, [1.0] * 4, y),
         r"x: expected an array, .* got list; hint: make an array of it with numpy.asarray",
     ),
+    "types": (
+        lambda A, x, y: (A, x, (np.int32, np.float32)),
+        r"y: expected an array, .* got tuple; hint: a kernel that emits takes types for y: kernel.collect\(...\)",
+    ),
+    "matrices": (
+        lambda A, x, y: ([A, A], x, y),
+        r"A: expected an array, .* got list; hint: ev.batch\(A\) makes one layout of many matrices",
+    ),
     "text": (
         lambda A, x, y: (A, "x", y),
         r"x: expected an array, a layout, a sparse matrix or a number, got str",

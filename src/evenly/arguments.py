@@ -54,7 +54,20 @@ def accept(value: Any, name: str, anew: bool = False) -> Any:
         return value
     if isinstance(value, np.generic | numbers.Complex):
         return value
-    raise not_an_array(value, name, "an array, a layout, a sparse matrix or a number")
+    expected = "an array, a layout, a sparse matrix or a number"
+    if hint := _hint_for_many(value, name):
+        raise InputError(name, expected=expected, given=type(value).__name__, hint=hint)
+    raise not_an_array(value, name, expected)
+
+
+def _hint_for_many(value: Any, name: str) -> str:
+    """Return a hint for types, and for a list of types or matrices; "" for anything else."""
+    first = value[0] if isinstance(value, list | tuple) and value else value
+    if isinstance(first, type | np.dtype):
+        return f"a kernel that emits takes types for {name}: kernel.collect(...)"
+    if is_layout(first) or sparse.is_sparse(first):
+        return f"ev.batch({name}) makes one layout of many matrices"
+    return ""
 
 
 # For each format of sparse matrices: the layout of the same format, and what its tiles are.

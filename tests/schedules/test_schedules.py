@@ -749,3 +749,14 @@ def test_options_are_refused_where_a_target_has_none(target: str) -> None:
         ev.InputError, match=f"expected no options for target '{target}', got seed=1"
     ):
         ev.verify(ev.ThreadMapped(), ev.ragged(np.array([0, 2])), target, seed=1)
+
+
+@pytest.mark.parametrize("look", [ev.verify, lambda s, A: s.partition(A, 2)])
+def test_a_schedule_of_schedules_is_looked_at_level_by_level(look) -> None:
+    B = ev.batch([matrices()["power law"]])
+    with pytest.raises(ev.InputError) as caught:
+        look(ev.Nested(ev.BlockMapped(64)), B)
+    assert "schedule: expected one that hands out tiles" in str(caught.value)
+    assert "its outer and its inner schedule" in str(caught.value)
+    for schedule in (ev.BlockMapped(64), ev.ThreadMapped()):
+        look(schedule, B)
