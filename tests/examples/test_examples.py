@@ -30,6 +30,9 @@ COMPUTATIONS = (
     "sssp",
     "bellman_ford",
     "bfs",
+    "radix_partition",
+    "two_hops",
+    "top_k",
 )
 PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
