@@ -80,6 +80,28 @@ def test_reads_out_of_bounds(schedule: Any, workers: int) -> None:
     assert "# gather" in line_of(text)
 
 
+@ev.kernel
+def ahead(A, y):
+    for row in A.tiles():
+        y[row] = sum(A.value(k + 9) for k in A.atoms(row))  # ahead
+
+
+@ev.kernel
+def astray(F, y):
+    F.push(9)  # astray
+    for u in F.tiles():
+        y[u] = 1.0
+
+
+def test_what_evenly_reads_is_where_the_kernel_asks_for_it() -> None:
+    """Not in a file of evenly's layouts."""
+    A = ev.csr((np.ones(5), np.zeros(5, np.int32), OFFSETS), shape=(3, 1))
+    for kernel, layout in ((ahead, A), (astray, ev.frontier(A))):
+        with pytest.raises(InputError) as caught:
+            kernel.on("cpu", debug=True)(layout, np.zeros(3))
+        assert f"# {kernel.name}" in line_of(str(caught.value))
+
+
 def test_atomics_below_zero() -> None:
     A = csr_of(OFFSETS, columns=4)
     A.indices[:] = [1, 2, 3, 3, 0]

@@ -103,7 +103,7 @@ class Writer(Statements[Text]):
         return f"check_that({self.text.expr(s.condition)}, {number}, record)"
 
     def statement(self, s: ir.Stmt) -> None:
-        self.at = s.at or self.at
+        self.at = self.text.at = s.at or self.at
         super().statement(s)
 
     def loop(self, s: ir.For) -> None:

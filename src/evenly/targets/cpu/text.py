@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from evenly.language import ir
@@ -15,6 +16,8 @@ from evenly.targets.printing.names import Names, joined
 
 from .helpers import called
 from .slots import Slots
+
+PACKAGE = str(Path(__file__).parents[2])
 
 STACK = "stack"  # the function that makes a local array
 
@@ -90,6 +93,7 @@ class Text(Expressions):
     checks: list[Check] | None = None
     answers: Callable[[ir.Processor], str] | None = None
     peers: Callable[[ir.Peer], str] | None = None
+    at: Location | None = None  # the statement that is being printed
     unpacked: dict[str, str] = field(default_factory=dict)  # name -> how it is read from the slots
     names: Names = field(default_factory=Names)
 
@@ -142,8 +146,13 @@ class Text(Expressions):
         return self.peers(e), ATOM
 
     def check(self, kind: CheckKind, name: str, at: Location | None) -> int:
-        """Add a check, and return its number, counted from 1."""
+        """Add a check, and return its number, counted from 1.
+
+        Its place is that of the expression. If that is in a method of evenly's own layouts, it is the statement's.
+        """
         assert self.checks is not None
+        if at is not None and at.file.startswith(PACKAGE):
+            at = self.at or at
         self.checks.append(Check(kind, name, at))
         return len(self.checks)
 
