@@ -87,13 +87,14 @@ def test_simt(kernel: Any, schedule: str) -> None:
 
 @pytest.mark.parametrize("target", ["python", "cpu", "simt"])
 def test_no_items(target: str) -> None:
-    whole = np.full(2, -7.0)
     nothing = np.zeros(0)
     kernel = next(k for k in KERNELS if k.name == "counts")
-    kernel[SCHEDULES["a block an item"]].on(target)(
-        batch("no items"), nothing, nothing, *[np.zeros(0, np.int64)] * 2, whole
-    )
-    np.testing.assert_array_equal(whole, [0, 0])
+    for schedule in (SCHEDULES["a block an item"], "auto"):
+        whole = np.full(2, -7.0)
+        kernel[schedule].on(target)(
+            batch("no items"), nothing, nothing, *[np.zeros(0, np.int64)] * 2, whole
+        )
+        np.testing.assert_array_equal(whole, [0, 0])
 
 
 def test_nvrtc_compiles() -> None:

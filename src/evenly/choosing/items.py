@@ -26,7 +26,7 @@ def for_items(layout: Any, task: Task) -> tuple[s.Schedule, str]:
     small = st.mean < held["warp"]
     if _alike(st, held) or (small and st.greatest <= held["steps"] * threads):
         longest = statistics(layout).greatest if task.splits and threads > WARP else 0
-        if longest / lanes > held["uneven"] * atoms / items / threads:
+        if longest / lanes > held["uneven"] * atoms / max(items, 1) / threads:
             return _shared(held), f"{why}; the longest tile has {longest:,}: threads share atoms"
         return _equal(threads, lanes, held), why
     why += f"; they differ (spread {st.spread:.2f}), and the largest has {st.greatest:,} tiles and atoms"
