@@ -757,6 +757,6 @@ def test_a_schedule_of_schedules_is_looked_at_level_by_level(look) -> None:
     with pytest.raises(ev.InputError) as caught:
         look(ev.Nested(ev.BlockMapped(64)), B)
     assert "schedule: expected one that hands out tiles" in str(caught.value)
-    assert "its outer and its inner schedule" in str(caught.value)
+    assert "try schedule.outer and schedule.inner" in str(caught.value)
     for schedule in (ev.BlockMapped(64), ev.ThreadMapped()):
         look(schedule, B)
