@@ -50,7 +50,6 @@ class Statements(Generic[T]):
         # Whether contributions to accumulators come from atoms in ascending order.
         self.ascends = False
         self.each: Callable[[Over], None] | None = None  # what stands in the place of a yield
-        self.held_blocks: list[ir.Block] = []  # so that no id() of a statement is ever reused
 
     # ---- lines -----------------------------------------------------------------------------
     def line(self, text: str) -> None:
@@ -138,7 +137,6 @@ class Statements(Generic[T]):
     def generate(self, block: ir.Block, each: Callable[[Over], None]) -> None:
         """Write the code of a generator method of a schedule. each: writes what stands in the place of its yield."""
         outer, self.each = self.each, each
-        self.held_blocks.append(block)
         self.block(block)
         self.each = outer
 

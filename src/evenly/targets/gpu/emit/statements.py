@@ -28,7 +28,8 @@ class Writer(Statements[Text]):
         super().__init__(text)
         self.at = at
         self.declared: set[ir.Var] = set(text.names)
-        self.places: dict[int, list[ir.Var]] = {}
+        self.places: dict[int, list[ir.Var]] = {}  # by the id of a statement
+        self.held_blocks: list[ir.Block] = []  # all that were written, so that no id is ever reused
         self.after: tuple[ir.Var, ...] = ()
         self.teams: dict[int, str] = {}  # how a schedule's code names its group of a size
         self.exchanges = 0
@@ -72,6 +73,7 @@ class Writer(Statements[Text]):
 
         Those are initialized where they are declared, since they may be assigned only under a condition.
         """
+        self.held_blocks.append(block)
         self.after = after
         self.places |= declarations(block, self.declared, after)
         self.inner(block)
