@@ -106,7 +106,8 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     alike = not reference and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     items = layout.item_statistics if isinstance(layout, Items) else None
-    over = consider(layout, target, Task(items=True)) if has_items(type(layout)) else None
+    product = Task(items=True, splits=True)  # what the choice is shown for: an SpMV
+    over = consider(layout, target, product) if has_items(type(layout)) else None
     return Explanation(repr(layout), target, choice, once, alike, measured, items, over)
 
 

@@ -141,6 +141,10 @@ def test_explain_says_what_loops_over_items_get() -> None:
     assert "  for loops over items: Nested(outer=GroupMapped(size=16, block=256," in report
     assert f"inner={inner}, stage=8192)\n    because items of 40.0 tiles of 8.0 atoms" in report
     assert "for loops over items" not in str(ev.explain(ev.ragged(np.arange(4))))
+    assert (
+        "because items of 201.0 tiles of 5.0 atoms, in the mean; the longest tile has 200"
+        in str(ev.explain(uneven(200), target="cuda"))
+    )
 
 
 def test_a_cpu_walks_whole_items_whatever_they_are() -> None:
