@@ -10,11 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from evenly import targets
-from evenly.cli.failures import RIGHT, WRONG, check_range
+from evenly.cli.failures import RIGHT, WRONG, check_range, check_timed
 from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.timing import host_clock, medians
-from evenly.errors import unknown
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import csr
 from evenly.schedules import TABLE as SCHEDULES
@@ -40,8 +39,7 @@ class Line:
 
 def run(target: str, scale: int, repeat: int) -> int:
     """Run the demo, print the table, and return the exit status. Raises InputError for an unknown target."""
-    if target not in (known := ["auto", *targets.timed()]):
-        raise unknown("--target", target, known)
+    check_timed(target)
     check_range("--scale", scale, 4, 24)
     check_range("--repeat", repeat, 1)
     busy = busy_machine()

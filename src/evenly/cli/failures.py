@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from evenly.errors import EvenlyError, InputError, InternalError, one_line
+from evenly import targets
+from evenly.errors import EvenlyError, InputError, InternalError, one_line, unknown
 from evenly.targets.simt.report import SimtError
 
 # Typer's message for an option that is not an integer. It is replaced by one in our own style.
@@ -18,6 +19,12 @@ def check_range(option: str, given: int, least: int, most: int | None = None) ->
     if given < least or (most is not None and given > most):
         upto = "or more" if most is None else f"to {most}"
         raise InputError(option, expected=f"{least} {upto}", given=str(given))
+
+
+def check_timed(target: str) -> None:
+    """Raise InputError unless a target is "auto", or one whose times mean something."""
+    if target not in (known := ["auto", *targets.timed()]):
+        raise unknown("--target", target, known)
 
 
 def said(error: Exception) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from evenly import targets
 from evenly.bench.record import Recorder
 from evenly.cli.bench_run import PLACES
-from evenly.cli.failures import RIGHT, WRONG
+from evenly.cli.failures import RIGHT, WRONG, check_timed
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
 from evenly.reproduce import curves, find, tables
@@ -33,8 +33,7 @@ def run(options: Options) -> int:
     """Run an experiment and return the exit status. Raises InputError for bad input."""
     experiment = find(options.name)
     chosen = figures(experiment, options.figures)
-    if options.target not in ("auto", *targets.timed()):
-        raise unknown("--target", options.target, ["auto", *targets.timed()])
+    check_timed(options.target)
     out = None if options.out is None else folder(options.out)
     there = targets.working(options.target).place
     busy = busy_machine()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from evenly import targets
-from evenly.cli.failures import RIGHT, check_range
+from evenly.cli.failures import RIGHT, check_range, check_timed
 from evenly.cli.problem import Problem
 from evenly.cli.progress import Progress
 from evenly.cli.spmv import Options, build, check, read
-from evenly.errors import printable, unknown
+from evenly.errors import printable
 from evenly.schedules import by_name
 
 
@@ -26,8 +26,7 @@ def run(
     locality: see `Plan.tune`.
     """
     check(options)
-    if options.target not in (known := ["auto", *targets.timed()]):
-        raise unknown("--target", options.target, known)
+    check_timed(options.target)
     for name in schedules:
         by_name(name)
     if seconds is not None:

@@ -34,17 +34,11 @@ class Items(Defaults):
         return self.base.item_end(tile)
 
 
-class WorkOfItems(Defaults):
+class WorkOfItems(Items):
     """The items of `base` as a layout whose atoms are units of work: an item has one for each of its tiles and atoms.
 
     So an item without atoms is empty only if it has no tiles either, and then its owner walks nothing.
     """
-
-    base: Any
-
-    @property
-    def num_tiles(self) -> Any:
-        return self.base.num_items
 
     @property
     def num_atoms(self) -> Any:

@@ -196,6 +196,8 @@ def teams_of(schedule: Any) -> tuple[tuple[int, int], ...]:
     return ((0, 1), *((1 << atoms.bit_length() - 1, threads) for atoms, threads in sizes))
 
 
+# What is expected where a schedule of items is given.
+OF_TILES = "one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()"
 MOST_GATHERED = 24 * 1024  # bytes of a block's shared memory; the rest is left to the kernel
 
 

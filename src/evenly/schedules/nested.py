@@ -13,7 +13,7 @@ from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language import ir, walk
 
-from .contract import Schedule, Sizes, check_count, teams_of
+from .contract import OF_TILES, Schedule, Sizes, check_count, teams_of
 from .group_mapped import groups_in_block
 from .per_item import PerItem
 from .thread_mapped import ThreadMapped
@@ -127,7 +127,7 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
         if walks and not loop.layout.items and (nested or isinstance(schedule, PerItem)):
             return InputError(
                 "schedule",
-                expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
+                expected=OF_TILES,
                 given=str(schedule),
                 hint=f"{program.name} has a loop over tiles; those over items, for item in B.items(), have Nested",
             )

@@ -14,7 +14,7 @@ from evenly.errors import InputError
 from evenly.language.exchange import Setups
 from evenly.language.names import processor
 
-from .contract import Schedule, is_integer
+from .contract import OF_TILES, Schedule, is_integer
 
 Walked = range | tuple[int, ...]
 
@@ -116,7 +116,7 @@ def partition(schedule: Schedule, layout: Any, n: int) -> Partition:
     if not hasattr(schedule, "tiles"):
         raise InputError(
             "schedule",
-            expected="one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath()",
+            expected=OF_TILES,
             given=str(schedule),
             hint="of ev.Nested, try schedule.outer and schedule.inner",
         )

@@ -29,6 +29,7 @@ class Engine:
     owners: a schedule may name this engine if its `owner` is one of these.
     parameters: the parameters that such a schedule must have.
     runs_methods: whether the engine runs the schedule's own `setup`, `tiles` and `atoms`.
+    rule: for engines whose blocks take equal shares, how the work is cut: a struct in device/rules.cuh.
     on_cpu: how target `cpu` divides the work: as the schedule's methods say ("methods"), tiles and atoms evenly
       ("merge"), or atoms evenly ("nonzero").
     """
@@ -36,6 +37,7 @@ class Engine:
     owners: ClassVar[tuple[str, ...]] = ("thread", "group")
     parameters: ClassVar[tuple[str, ...]] = ()
     runs_methods: ClassVar[bool] = False
+    rule: ClassVar[str] = ""
     on_cpu: ClassVar[Division] = "merge"
 
     def emit(self, unit: Unit, phase: Any, name: str) -> PhaseCode:

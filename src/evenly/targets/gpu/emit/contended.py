@@ -38,9 +38,8 @@ def _meets(s: ir.Store, around: tuple[ir.Pass, ...], phase: Phase) -> bool:
         return False
     if around and not _apart(s, around):
         return True
-    of_items = (
-        isinstance(phase, Owned) and phase.layout.items
-    )  # no tile or atom belongs to two items
+    # No tile or atom belongs to two items.
+    of_items = isinstance(phase, Owned) and phase.layout.items
     return _constant(s, phase) and not (of_items and around)
 
 

@@ -68,8 +68,8 @@ class SplitTiles:
     def _called(self, item: str, sched: str) -> str:
         """Return the call of the engine, whose result are the totals of the tiles that a thread has left."""
         if self.code is None:
-            rule = getattr(self.engine, "rule", "")
-            return f"ev::split_item<{self.block}, {self.inner.items}, ev::{rule}>({item})"
+            kind = f"{self.block}, {self.inner.items}, ev::{self.engine.rule}"
+            return f"ev::split_item<{kind}>({item})"
         yields = "false" if self.code.tiles.results else "true"
         return f"ev::share_item<{self.block}, {yields}>({item}, {sched})"
 

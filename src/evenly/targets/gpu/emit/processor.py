@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from evenly.language import ir, walk
+from evenly.language import ir
 from evenly.language.schedule_code import ScheduleCode
 
 from .expressions import processor_name
 from .statements import Writer
+
+# What is asked of a group that is `team`, of a block.
+OF_BLOCK = {
+    "group_index": "team.local()",
+    "group_count": "team.per_block",
+    "group_rank": "team.rank()",
+}
 
 
 def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) -> None:
@@ -28,15 +35,8 @@ def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) 
         writer.line(f"const pos thread_count = (pos)ev::block_count() * {block};")
     for name, e in names.items():
         if e.what.startswith("group"):
-            what = e.what.removeprefix("group_")
-            plain = {
-                "index": f"thread_index / {e.size}",
-                "count": f"thread_count / {e.size}",
-                "rank": f"thread_index % {e.size}",
-            }
-            writer.line(
-                f"const pos {name} = {plain[what] if e in others else f'(pos)team.{what}()'};"
-            )
+            own = f"(pos)team.{e.what.removeprefix('group_')}()"
+            writer.line(f"const pos {name} = {_by_number(e) if e in others else own};")
 
 
 def define_in_item(
@@ -54,26 +54,24 @@ def define_in_item(
     for e in asked(code):
         if e.what.startswith("group"):
             whole = e.size == size and size > 1 and owner == block
-            writer.line(f"const pos {processor_name(e)} = {_of_group(e, whole)};")
+            writer.line(
+                f"const pos {processor_name(e)} = {OF_BLOCK[e.what] if whole else _by_number(e)};"
+            )
 
 
-def _of_group(e: ir.Processor, whole: bool) -> str:
-    """Return what is asked of a group within an item's owner. whole: it is `team`, and the owner is the whole block."""
-    what = e.what.removeprefix("group_")
-    if whole:
-        return {"index": "team.local()", "count": "team.per_block", "rank": "team.rank()"}[what]
+def _by_number(e: ir.Processor) -> str:
+    """Return what is asked of a group, from the numbers of its threads."""
     return {
-        "index": f"thread_index / {e.size}",
-        "count": f"thread_count / {e.size}",
-        "rank": f"thread_index % {e.size}",
-    }[what]
+        "group_index": f"thread_index / {e.size}",
+        "group_count": f"thread_count / {e.size}",
+        "group_rank": f"thread_index % {e.size}",
+    }[e.what]
 
 
 def asked(code: ScheduleCode) -> list[ir.Processor]:
     """Return what the schedule asks of its processor, by name."""
-    parts = ir.Inline((), code.setup, ()), code.tiles, code.atoms
-    found = {e for part in parts for e in walk.inline_expressions(part)}
-    return sorted((e for e in found if isinstance(e, ir.Processor)), key=processor_name)
+    found = {e for e in code.expressions() if isinstance(e, ir.Processor)}
+    return sorted(found, key=processor_name)
 
 
 def name_teams(writer: Writer, code: ScheduleCode, size: int, block: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +21,9 @@ SHUFFLED = (1, 2, 4, 8)
 
 
 class BlockEngine(SplitEngine):
-    """An engine whose blocks take equal shares. rule: how the work is cut, a struct in device/rules.cuh."""
+    """An engine whose blocks take equal shares, as `rule` says."""
 
     parameters = ("block", "items")
-    rule: ClassVar[str]
 
     def meets(self, phase: Split) -> bool:
         # The last of the blocks that share a tile leaves it. That is wrong for totals of the grid, which depend on
