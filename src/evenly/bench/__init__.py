@@ -6,7 +6,7 @@ validation   SciPy's result in float64, and the bound of the rounding error of a
 contender    one way to multiply, ready to run
 ours         `auto`, and every schedule with a grid of parameters
 peers        other libraries, one class each; cusparse: the C interface of cuSPARSE
-hardwired    SpMV written by hand in CUDA C++ (hardwired.cu), to measure what the abstraction costs
+hardwired    SpMV written by hand in CUDA C++ (hardwired.cu, hardwired_merge.cu), to measure what the abstraction costs
 loops        a loop of a library's calls, one for each item of a batch
 batched_atomics  two kernels for batches, by hand and with float atomics
 gpu, cpu     a place to run: memory, clocks, rates
