@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evenly.interop.transfer import to_numpy
-from evenly.timing.rounds import Clock, Sample, measure
+from evenly.timing.rounds import FEWEST, ROUNDS, Clock, Sample, measure
 
 from . import ours
 from .case import Case, case_of
@@ -19,6 +19,8 @@ from .record import Row, size_of
 
 class Comparison:
     """A comparison at one place (with its measured rates), in one dtype."""
+
+    rounds, fewest = ROUNDS, FEWEST
 
     def __init__(self, place: Bench, dtype: str, rates: Rates) -> None:
         self.place, self.dtype, self.rates = place, dtype, rates
@@ -47,13 +49,19 @@ class Comparison:
             if isinstance(found, Contender):
                 try:
                     wrong[found.name] = reference.errors(self.result(live, found))
-                    clocks[found.name] = self.place.clock_of(found)
+                    clocks[found.name] = self.clock(found)
                     taking[found.name] = found
                     continue
                 except Exception as error:  # a library may refuse a matrix only when it is called
                     found = LeftOut(found.name, f"{type(error).__name__}: {error}")
             left.append(found)
-        samples = measure(clocks, lambda turn: self.place.rewrite(live, turn), deadline)
+        samples = measure(
+            clocks,
+            lambda turn: self.place.rewrite(live, turn),
+            deadline,
+            self.fewest,
+            rounds=self.rounds,
+        )
         rows = [
             self.row(case, taking[name], cache, sample, least, wrong[name])
             for (name, cache), sample in samples.items()
@@ -64,6 +72,9 @@ class Comparison:
         place = self.place
         yield from ours.contenders(live.A, live.x, live.y, place.target, place.clock)
         yield from place.peers(live)
+
+    def clock(self, found: Contender) -> Clock:
+        return self.place.clock_of(found)
 
     def result(self, live: Live, found: Contender) -> Any:
         """Compute y for the last set, in CPU memory. The contender was made while the arrays held another set."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -17,15 +17,22 @@ from .contender import AUTO, CALL, ONE_CALL, OURS, Contender, LeftOut, prepared
 
 def contenders(A: Any, x: Any, y: Any, target: str, clock: str) -> Iterator[Contender | LeftOut]:
     """Yield all of evenly's contenders, on the arrays of a place."""
+    yield prepared("auto", partial(by_rule, A, x, y, target, clock))
+    yield from under(candidates(target), A, x, y, target, clock)
+    yield Contender("ev.spmv", ONE_CALL, CALL, partial(spmv, A, x, y))
+
+
+def under(
+    schedules: Iterable[Any], A: Any, x: Any, y: Any, target: str, clock: str
+) -> Iterator[Contender | LeftOut]:
+    """Yield a contender for each schedule, with its name."""
 
     def by_name(schedule: Any) -> Contender:
         plan = spmv_rows[schedule].on(target).plan(A, x, y)
         return Contender(str(schedule), OURS, clock, often(plan, A, x, y, clock), str(schedule))
 
-    yield prepared("auto", partial(by_rule, A, x, y, target, clock))
-    for schedule in candidates(target):
+    for schedule in schedules:
         yield prepared(str(schedule), partial(by_name, schedule))
-    yield Contender("ev.spmv", ONE_CALL, CALL, partial(spmv, A, x, y))
 
 
 def by_rule(A: Any, x: Any, y: Any, target: str, clock: str) -> Contender:
