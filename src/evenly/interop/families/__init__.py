@@ -9,7 +9,7 @@ member     one matrix
 chosen     which ones a seed draws
 """
 
-from .chosen import COLUMNS, LARGEST, LENGTHS, families
+from .chosen import COLUMNS, LARGEST, LENGTHS, MOST, families
 from .member import Member
 
-__all__ = ["COLUMNS", "LARGEST", "LENGTHS", "Member", "families"]
+__all__ = ["COLUMNS", "LARGEST", "LENGTHS", "MOST", "Member", "families"]

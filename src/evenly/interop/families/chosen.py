@@ -12,6 +12,7 @@ from .member import Columns, Lengths, Member, one_block
 from .shapes import Size
 
 LARGEST = 60_000_000  # nonzeros, if nothing else is asked for
+MOST = 1_000_000_000  # that may be asked for: offsets are int32, and some matrices have half as many more
 SMALL, SMALLEST, SMALL_SHARE = 100_000, 1_000, 0.12
 FEWEST_ROWS, MOST_ROWS, MOST_COLUMNS = 64, 8_000_000, 16_000_000
 PER_LENGTHS = 5  # of the seven families of columns; two adjacent seeds have all pairs
