@@ -1,4 +1,4 @@
-"""The matrices that are drawn by families, as sources of the benchmark."""
+"""The matrices that are drawn by families, as sources of the benchmark and of fits."""
 
 from __future__ import annotations
 
