@@ -35,6 +35,25 @@ def test_everybody_takes_part(dtype, tmp_path, capsys):
     assert not [row.contender for row in rows if row.wrong]
 
 
+def test_families_are_timed_warm_and_without_kernels_by_hand(tmp_path, capsys):
+    pytest.importorskip("cupy")
+    csv = tmp_path / "run.csv"
+    line = f"bench spmv --families --largest 20000 --target cuda --only one-huge --csv {csv}"
+    assert main(line.split()) == 0, capsys.readouterr()
+    rows = record.read(str(csv))
+    assert {row.cache for row in rows if row.rounds} == {"warm"}
+    assert {row.contender for row in rows if row.rounds} >= PEERS
+    assert {row.family for row in rows if row.rounds} == {
+        "auto",
+        "ours",
+        "one call",
+        "csr",
+        "coo",
+        "library",
+    }
+    assert not [row.contender for row in rows if row.wrong]
+
+
 def test_pytorch_goes_on_where_it_was():
     """If a stream that has ended stayed PyTorch's current one, calls long after a benchmark would fail."""
     torch = pytest.importorskip("torch")

@@ -117,7 +117,7 @@ def test_who_takes_part_on_a_gpu(site):
     case = case_of(Source("m", "file", lambda: uniform(50, 4)), DTYPE)
     live = site.place.load(case)
     sweep.place = Elsewhere()
-    names = [found.name for found in sweep.contenders(live)]
+    names = [found.name for found in sweep.contenders(live, 0.0)]
     hand = [f"hand: {name}" for name in (NAMES[THREAD], str(WarpMapped()), NAMES[MERGE])]
     assert names == ["auto", *map(str, SCHEDULES), *hand, "cuSPARSE CSR ALG1", "cuSPARSE CSR ALG2"]
 

@@ -27,8 +27,12 @@ from .summary import Ratio, Sides, family, geomean, overheads, ratios, rivals
 
 # These colours differ in grey too, and for colour-blind readers (Okabe, Ito 2008).
 MINE, OTHER, LINE, TEXT, FAINT = "#0072b2", "#e69f00", "#b3261e", "#1a1a1a", "#c8c8c8"
-SHAPES = {"synthetic": "^", "file": "o"}
-NAMES = {"synthetic": "generated matrices", "file": "matrices from files"}
+SHAPES = {"synthetic": "^", "family": "v", "file": "o"}
+NAMES = {
+    "synthetic": "generated matrices",
+    "family": "matrices drawn by families",
+    "file": "matrices from files",
+}
 
 
 def require() -> None:

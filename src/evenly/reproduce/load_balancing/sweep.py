@@ -17,10 +17,9 @@ from evenly.bench.peers import library as peer
 from evenly.bench.place import Live
 from evenly.bench.record import Row, size_of
 from evenly.errors import InputError
-from evenly.timing.rounds import Clock
 
 from ..experiment import Site
-from ..measured import FEWEST, QUICK_ROUNDS, ROUNDS, SECONDS, WarmClock
+from ..measured import FEWEST, QUICK_ROUNDS, ROUNDS, SECONDS
 from .rule import GROUP, MERGE, THREAD, choices
 
 DTYPE = "float32"
@@ -47,10 +46,11 @@ class Sweep(Comparison):
     """The paper's contenders at a place, timed with warm caches only."""
 
     def __init__(self, site: Site) -> None:
-        super().__init__(site.place, DTYPE, site.place.rates())
+        super().__init__(site.place, DTYPE, site.place.rates(), brief=True)
         self.rounds, self.fewest = (QUICK_ROUNDS, QUICK_ROUNDS) if site.quick else (ROUNDS, FEWEST)
 
-    def contenders(self, live: Live) -> Iterator[Contender | LeftOut]:
+    def contenders(self, live: Live, end: float) -> Iterator[Contender | LeftOut]:
+        """Yield all of them, whatever time it takes."""
         place = self.place
         given = live.A, live.x, live.y, place.target, place.clock
         yield prepared("auto", partial(ours.by_rule, *given))
@@ -60,9 +60,6 @@ class Sweep(Comparison):
             yield from cusparse_peers(live, (CSR,))
         else:
             yield peer(SciPy, live)
-
-    def clock(self, found: Contender) -> Clock:
-        return WarmClock(super().clock(found))
 
     def refused(self, source: Source, why: str) -> Row:
         """Return the row of a matrix that cannot be multiplied."""
