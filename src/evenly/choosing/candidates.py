@@ -11,6 +11,8 @@ from evenly.errors import InputError
 from evenly.language.ir import Program
 from evenly.schedules.nested import levels, misfit
 
+from .statistics import Statistics
+
 # The parameters to try on a GPU, in addition to each schedule's defaults.
 GRID: tuple[s.Schedule, ...] = (
     s.ThreadMapped(128),
@@ -56,6 +58,13 @@ ITEMS: tuple[s.Schedule, ...] = (
     *(s.Nested(s.WarpMapped(), s.GroupMapped(m)) for m in (2, 4, 8)),
 )
 
+BY_LANES = (
+    "owned",
+    "flatten",
+    "dynamic",
+)  # engines of schedules that give a tile a fixed number of lanes
+MOST_WALKED = 3000
+
 
 def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
     """Return every schedule to try, once each. GRID is for GPUs only: a CPU has no blocks.
@@ -66,6 +75,18 @@ def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
         return (s.ThreadMapped(), *(ITEMS if targets.find(target).gpu else ()))
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
+
+
+def promising(schedule: s.Schedule, st: Statistics) -> bool:
+    """Whether a schedule may be among the fastest on a GPU, for tiles with these statistics.
+
+    Schedules whose groups of lanes own tiles are not if a lane has to walk MOST_WALKED atoms of one, or if the lanes
+    are far too few or too many for tiles of the mean length. They would take most of the time of a measurement.
+    """
+    if schedule.engine not in BY_LANES:
+        return True
+    lanes: int = getattr(schedule, "size", 1)
+    return st.greatest < MOST_WALKED * lanes and st.mean / 40 <= lanes <= 8 * max(st.mean, 4)
 
 
 def can_run(schedule: s.Schedule, program: Program) -> bool:

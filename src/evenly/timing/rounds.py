@@ -57,6 +57,7 @@ def measure(
     fewest: int = FEWEST,
     slow: float = SLOW,
     rounds: int = ROUNDS,
+    flushed: bool = True,
 ) -> dict[tuple[str, str], Sample]:
     """Measure all clocks in up to `rounds` rounds. Returns samples by (name, "warm" or "flushed").
 
@@ -65,6 +66,7 @@ def measure(
     rewrite: gives the live arrays other contents; called with the round before every timed run.
     deadline: of time.monotonic(). After it, no round begins once there are `fewest`.
     slow: a contender that takes more than so many times the fastest gets `fewest` rounds only.
+    flushed: whether launches whose data are not in the L2 cache are timed, too.
     """
     names = list(clocks)
     seen: dict[tuple[str, str], list[float]] = {}
@@ -75,7 +77,8 @@ def measure(
             break
         first = turn % len(names)
         for name in [*names[first:], *names[:first]]:
-            for cache, clock in ((WARM, clocks[name].warm), (FLUSHED, clocks[name].flushed)):
+            both = (WARM, clocks[name].warm), (FLUSHED, clocks[name].flushed)
+            for cache, clock in both if flushed else both[:1]:
                 rewrite(turn)
                 took = clock()
                 if took is not None:
