@@ -12,9 +12,8 @@ from . import kinds
 from .draws import below, gap, gaps, hashed
 from .lengths import PER_KEY
 
-PER_ROW = np.uint64(
-    20
-)  # bits of a position for the atoms of a row; those of longer rows share with the next rows
+# Bits of a position that count the atoms of a row. Longer rows have some positions in common with the rows after them.
+PER_ROW = np.uint64(20)
 
 
 @njit(nogil=True)
