@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import pytest
@@ -106,6 +107,17 @@ def test_marks_are_of_the_same_parts(tmp_path: Any) -> None:
     values = [mark.value(run) for mark in marks.MARKS[kind]]
     assert values == pytest.approx([36 ** (1 / 4), 2.0, 4.5**0.5, 0.5, 0.8 ** (1 / 4), 0.8])
     assert math.isnan(marks.MARKS[kind][3].value({}))
+
+
+def test_a_reduced_run_says_the_same(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    slower = row("pareto/near", "MergePath(2)", "ours", 9.0, **FAMILIES, nnz=200_000)
+    full, out = str(tmp_path / "full.csv"), str(tmp_path / "out.csv")
+    Recorder(full, FamilyRow).add([*ROWS, slower])
+    monkeypatch.setattr(sys, "argv", ["reduce_results.py", full, out])
+    assert script("reduce_results").main() == 0
+    kept = record.read(out)
+    assert len(kept) == len(ROWS)
+    assert list(by_family.lines(kept)) == list(by_family.lines(record.read(full)))
 
 
 def test_without_kernels_of_others() -> None:

@@ -82,13 +82,11 @@ def drawn(seed: int, lengths: str, columns: str, nnz: float, rng: np.random.Gene
     count = round(shape.mean * (rows - len(shape.long)) + shape.longest * len(shape.long))
     about = f"{shape.about}; {places.about}"
     if len(blocks.keys) > 1:
-        about = (
-            f"{len(blocks.keys)} blocks, {len(np.unique(blocks.keys))} of them different; {about}"
-        )
+        different = len(np.unique(blocks.keys))
+        about = f"{len(blocks.keys)} blocks, {different} of them different; {about}"
     word, name = int(rng.integers(2**62)), f"{seed}/{lengths}/{columns}"
-    return Member(
-        name, lengths, columns, rows, cols, count, word, about, shape, places, blocks
-    )  # fmt: skip
+    sizes = rows, cols, count
+    return Member(name, lengths, columns, *sizes, word, about, shape, places, blocks)
 
 
 def size_of(nnz: float, low: float, high: float, rng: np.random.Generator) -> Size:

@@ -9,12 +9,11 @@ import numpy as np
 from numba import njit
 
 from . import kinds
-from .draws import below, hashed, unit
+from .draws import below, gap, gaps, hashed
 from .lengths import PER_KEY
 
-PER_ROW = np.uint64(
-    20
-)  # bits of a position for the atoms of a row; those of longer rows share with the next rows
+# Bits of a position that count the atoms of a row. Longer rows have some positions in common with the rows after them.
+PER_ROW = np.uint64(20)
 
 
 @njit(nogil=True)
@@ -31,13 +30,23 @@ def around(center: int, width: int, columns: int) -> int:
 
 
 @njit(nogil=True)
+def apart(column: int, least: int, most: int) -> int:
+    """Return the column, moved to what columns before and after it leave: least .. most."""
+    return min(max(column, least), most)
+
+
+@njit(nogil=True)
 def scatter(out: Any, center: int, columns: int, window: int, seed: Any, at: Any) -> None:
-    """Scatter the row over a window: one column in each of as many equal parts as there are atoms."""
+    """Scatter the row over a window."""
     length = len(out)
     width = min(max(window, 2 * length), columns)
     start = around(center, width, columns)
+    least, end, reached = start, start + width - length, 0.0
+    each = width / gaps(length, seed, at)
     for k in range(length):
-        out[k] = start + cell(k, length, width, hashed(seed, at + np.uint64(k)))
+        reached += gap(hashed(seed, at + np.uint64(k)))
+        out[k] = apart(start + int(reached * each), least, end + k)
+        least = out[k] + 1
 
 
 @njit(nogil=True)
@@ -83,16 +92,16 @@ def shared(
 
 @njit(nogil=True)
 def power_law(out: Any, columns: int, quarters: int, seed: Any, at: Any) -> None:
-    """Take columns n u**(quarters / 4) of u spread over 0 .. 1: the first ones are in almost every row."""
+    """Take columns n u**(quarters / 4) of uniform u: the first ones are in most long rows."""
     length = len(out)
-    least = 0
+    least, reached = 0, 0.0
+    each = 1 / gaps(length, seed, at)
     for k in range(length):
-        u = (k + unit(hashed(seed, at + np.uint64(k)))) / length
-        root, power = math.sqrt(math.sqrt(u)), 1.0
+        reached += gap(hashed(seed, at + np.uint64(k)))
+        root, power = math.sqrt(math.sqrt(reached * each)), 1.0
         for _ in range(quarters):
             power *= root
-        column = int(columns * power)
-        out[k] = min(max(column, least), columns - (length - k))
+        out[k] = apart(int(columns * power), least, columns - (length - k))
         least = out[k] + 1
 
 

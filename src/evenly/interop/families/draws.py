@@ -16,6 +16,7 @@ from numba import njit
 ODD = np.uint64(0x9E3779B97F4A7C15)
 FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 BITS = 2.0**-53
+BIAS, STEP = 1023.0, 2.0**-52  # of the exponent and of the mantissa in the bits of float64
 LN2 = 0.6931471805599453
 ROOT = 0.7071067811865476  # of 1/2
 
@@ -41,6 +42,26 @@ def unit(word: Word) -> float:
 def below(word: Word, bound: int) -> Any:
     """Return the random bits as an integer of 0 .. bound - 1, where bound is at most 2**31."""
     return np.int64(((word >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@njit(nogil=True)
+def gap(word: Word) -> Any:
+    """Return the random bits as about an exponentially distributed number: a linear interpolation of -log2.
+
+    Such numbers, divided by the sum of n + 1 of them, are the gaps between n sorted uniform ones (Devroye,
+    "Non-Uniform Random Variate Generation" (1986), chapter V.3), so that nothing needs to be sorted.
+    """
+    bits = np.float64(unit(word)).view(np.int64)  # of a number: about its logarithm, as an integer
+    return BIAS - np.float64(bits) * STEP
+
+
+@njit(nogil=True)
+def gaps(count: int, seed: Word, at: Word) -> float:
+    """Return the sum of the gaps at the positions at .. at + count."""
+    total = 0.0
+    for k in range(count + 1):
+        total += gap(hashed(seed, at + np.uint64(k)))
+    return total
 
 
 @njit(nogil=True)

@@ -13,12 +13,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 LINE = 32  # float32 in the 128 bytes of a line
-CLOSE = (
-    "near",
-    "bands",
-    "blocks",
-    "repeated",
-)  # whose neighbouring atoms gather from the same lines
+# Families of columns whose neighbouring atoms gather from the same lines.
+CLOSE = ("near", "bands", "blocks", "repeated")
 
 
 @dataclass(frozen=True, slots=True)
