@@ -95,6 +95,31 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """Choose the candidate with the least predicted time (choosing/model.py)."""
+    times, far = _times(st, task, layout)
+    chosen, *others = times
+    like = "a kernel without gathers" if task.streams else "an SpMV"
+    shape = f"{_shape(st)} in columns far apart" if far else _shape(st)
+    why = f"{shape}: {times[chosen]:.1f} us predicted for {like}, the least"
+    rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
+    if task.whole_tiles:
+        rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
+    return Choice(chosen, why, st, tuple(rejected))
+
+
+def promising(
+    layout: LayoutInstance | None, target: str, task: Task = SPMV
+) -> tuple[s.Schedule, ...]:
+    """Return the choice of `auto`, then the others that it weighs, by their predicted times."""
+    chosen = choose(layout, target, task)
+    if layout is None or not targets.find(target).gpu or _prescribed(layout, target, task):
+        return (chosen,)
+    return tuple(_times(statistics(layout), task, layout)[0])
+
+
+def _times(
+    st: Statistics, task: Task, layout: LayoutInstance | None
+) -> tuple[dict[s.Schedule, float], bool]:
+    """Predict the microseconds of each candidate, the least first. Also return whether columns are far apart."""
     if isinstance(layout, Items):
         # Columns are near: side by side, lanes gather from the same lines.
         task = replace(task, runs=False)
@@ -105,15 +130,8 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     far = layout is not None and may_be_bound_by_gathers(st, held, task) and _far(layout)
     if far:
         times = bound_by_gathers(st, held, times)
-    times = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
-    chosen, *others = sorted(times, key=lambda schedule: times[schedule])
-    like = "a kernel without gathers" if task.streams else "an SpMV"
-    shape = f"{_shape(st)} in columns far apart" if far else _shape(st)
-    why = f"{shape}: {times[chosen]:.1f} us predicted for {like}, the least"
-    rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
-    if task.whole_tiles:
-        rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
-    return Choice(chosen, why, st, tuple(rejected))
+    fitting = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
+    return dict(sorted(fitting.items(), key=lambda item: item[1])), far
 
 
 def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:

@@ -62,6 +62,7 @@ class CpuTarget(Target):
     clock = "a call"
     copies = CpuCopies
     seconds = 5.0
+    net_seconds = 0.5
 
     def require(self) -> None:
         if importlib.util.find_spec("numba") is None:
