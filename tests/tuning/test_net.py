@@ -248,6 +248,17 @@ def test_every_candidate_is_ranked_and_the_choice_of_auto_first(name, task, targ
     assert {divided_on_cpu(schedule) for schedule in candidates(target)} == different
 
 
+def test_what_a_cpu_does_not_tell_apart_is_the_same_code() -> None:
+    _, A, x, y = arguments()
+    made = {}
+    for schedule in candidates("cpu"):
+        executable = spmv.plan(A, x, y, schedule=schedule)._executable
+        code = executable.source, [function.rule for function in executable.functions]
+        made.setdefault(divided_on_cpu(schedule), []).append(code)
+    assert all(code == codes[0] for codes in made.values() for code in codes)
+    assert len({str(codes[0]) for codes in made.values()}) == len(made) == 4
+
+
 def test_each_kind_is_among_the_first() -> None:
     """A prediction may be wrong about a whole kind."""
     for name in names():

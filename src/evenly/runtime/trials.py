@@ -12,6 +12,7 @@ from evenly.schedules import Schedule
 from evenly.tuning.tune import Subject
 
 from .bound import Bound
+from .entries import outside_captures
 from .plan import Compiled, Plan
 
 
@@ -32,12 +33,16 @@ def subject(bound: Bound, schedule: Schedule, binding: Binding, called: bool = F
 
     bound: the kernel, its target and its options. called: for plain calls, which keep nothing of a structure.
 
-    Raises InputError for arguments that do not fit the kernel.
+    Raises InputError for arguments that do not fit the kernel, and while the caller's stream is captured.
     """
     kernel, target, specs = bound.kernel, bound.target, binding.specs()
     program = kernel.program(specs)
     written = frozenset(a.path for a in written_arrays(program) if not a.own)
     kernel.check(binding, program.requirements, written, target)
+    if binding.place == "cuda":
+        array = binding.value(next(path for _, path in binding.array_paths))
+        hint = "measure before: a first call, or a plan, remembers the schedule"
+        outside_captures(array, "schedules are measured", hint)
 
     def trial(schedule: Schedule, arguments: Iterable[Any]) -> Plan:
         made = Trial(kernel, schedule, target, options=bound.options)
