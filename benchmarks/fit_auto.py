@@ -47,14 +47,15 @@ def measured(path: str, streams: bool) -> Times:
     found: Times = defaultdict(dict)
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
-            if streams != (row["kernel"] == "spmv"):
+            ours = not row["schedule"].startswith("cuSPARSE")
+            if ours and streams != (row["kernel"] == "spmv"):
                 kernel = row["kernel"] if streams else row["dtype"]
                 found[row["matrix"], kernel][row["schedule"]] = float(row["us"])
     return found
 
 
 def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
-    return {name: statistics(ev.csr(make())) for name, make in matrices(folder) if name in names}
+    return {m.name: statistics(ev.csr(m.make())) for m in matrices(folder) if m.name in names}
 
 
 class Model:

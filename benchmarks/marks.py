@@ -4,6 +4,11 @@
     evenly bench spmv FOLDER --csv float64.csv --dtype float64
     python benchmarks/marks.py float32.csv float64.csv
 
+A run over families, in either type, is held to marks of its own:
+
+    evenly bench spmv --families --seed 1 --csv families.csv
+    python benchmarks/marks.py families.csv
+
 The exit status is 1 where a mark is missed. What can be held without a GPU, tests hold: registers and spills
 (tests/targets/cuda/test_compile.py), sectors and wavefronts (tests/targets/simt/test_counters_against_ncu.py).
 """
@@ -33,18 +38,30 @@ def geomean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
+def worst(values: Iterable[float]) -> float:
+    return min(values, default=math.nan)
+
+
 def us(row: dict[str, str]) -> float:
     return float(row["us"])
 
 
-def faster(run: Run, others: str, chosen: Callable[[dict[str, str]], bool]) -> float:
-    """How many times as fast `auto` is as the best of the others, over the matrices that are chosen."""
+def faster(
+    run: Run,
+    others: str,
+    chosen: Callable[[dict[str, str]], bool],
+    over_all: Callable[[Iterable[float]], float] = geomean,
+) -> float:
+    """How many times as fast `auto` is as the best of the others, over the matrices that are chosen.
+
+    over_all: the mean of all matrices, or the worst.
+    """
     found = []
     for rows in run.values():
         times = [us(row) for name, row in rows.items() if others in name]
         if times and chosen(rows["auto"]):
             found.append(min(times) / us(rows["auto"]))
-    return geomean(found)
+    return over_all(found)
 
 
 def generated(row: dict[str, str]) -> bool:
@@ -59,11 +76,28 @@ def large(row: dict[str, str]) -> bool:
     return file(row) and int(row["nnz"]) > 100_000
 
 
-def of_oracle(run: Run) -> float:
+def of_oracle(run: Run, over_all: Callable[[Iterable[float]], float] = geomean) -> float:
     ours = (
         ([us(r) for r in rows.values() if r["family"] == "ours"], rows) for rows in run.values()
     )
-    return geomean(min(times) / us(rows["auto"]) for times, rows in ours if times)
+    return over_all(min(times) / us(rows["auto"]) for times, rows in ours if times)
+
+
+def over(chosen: Callable[[dict[str, str]], bool]) -> Callable[[dict[str, str]], bool]:
+    """Those of the chosen rows whose matrices have more than 100 k nonzeros."""
+    return lambda row: int(row["nnz"]) > 100_000 and chosen(row)
+
+
+def every(row: dict[str, str]) -> bool:
+    return True
+
+
+def streams(row: dict[str, str]) -> bool:
+    return row["stream"] == "1"
+
+
+def gathers(row: dict[str, str]) -> bool:
+    return row["stream"] == "0"
 
 
 def by_hand(
@@ -103,30 +137,38 @@ MARKS = {
         Mark("best of CSR and COO, files", lambda run: faster(run, "cuSPARSE", file), least=1.7),
         Mark("the oracle", of_oracle, least=0.96),
     ),
+    "families": (
+        Mark("best of CSR and COO", lambda run: faster(run, "cuSPARSE", every), least=1.35),
+        Mark("the same, streams over 100 k", lambda run: faster(run, "cuSPARSE", over(streams)), least=1.05),
+        Mark("the same, others over 100 k", lambda run: faster(run, "cuSPARSE", over(gathers)), least=1.25),
+        Mark("the same, the least over 100 k", lambda run: faster(run, "cuSPARSE", over(every), worst), least=0.95),
+        Mark("the oracle", of_oracle, least=0.96),
+        Mark("the oracle, at worst", lambda run: of_oracle(run, worst), least=0.85),
+    ),
 }  # fmt: skip
 
 
 def read(path: str) -> tuple[str, Run]:
-    """The type of the values, and the rows of kernels, warm."""
+    """Which marks the run is held to, and the rows of kernels, warm."""
     run: Run = {}
-    dtype = ""
+    marks = ""
     with open(path, newline="") as rows:
         for row in csv.DictReader(rows):
             if row["clock"] == "kernels" and row["cache"] == "warm" and row["us"]:
                 run.setdefault(row["matrix"], {})[row["contender"]] = row
-                dtype = row["dtype"]
-    return dtype, run
+                marks = "families" if "lengths" in row else row["dtype"]
+    return marks, run
 
 
 def main() -> int:
     missed = 0
     for path in sys.argv[1:]:
-        dtype, run = read(path)
-        for mark in MARKS[dtype]:
+        marks, run = read(path)
+        for mark in MARKS[marks]:
             value = mark.value(run)
             holds = mark.least <= value <= mark.most
             asked = f"at least {mark.least:g}" if mark.least else f"at most {mark.most:g}"
-            print(f"{'  ' if holds else '! '}{dtype}  {mark.what:40} {value:6.3f}  {asked}")
+            print(f"{'  ' if holds else '! '}{marks}  {mark.what:40} {value:6.3f}  {asked}")
             missed += not holds
     return 1 if missed else 0
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import evenly as ev
 from evenly.interop.generators import banded, rmat, stencil
+from kernels import row_argmax, weighted
 
 CALLS, ROUNDS = 5, 9
 
@@ -25,20 +26,6 @@ CALLS, ROUNDS = 5, 9
 def spmv(A, x, y):
     for row in A.tiles():
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
-
-
-@ev.kernel
-def row_argmax(A, where):
-    for row in A.tiles():
-        best = ev.argmax((A.value(k) for k in A.atoms(row)), default=-1)
-        where[row] = best
-
-
-@ev.kernel
-def weighted(A, w, y):
-    for row in A.tiles():
-        scale = w[row]
-        y[row] = sum(abs(A.value(k) - scale) for k in A.atoms(row))
 
 
 def graph_of(plan: Any, args: tuple[Any, ...], stream: Any) -> Any:

@@ -1,6 +1,6 @@
 """Reduces a run of the bench to the rows that its summary, its figures and the marks read: about a fourth of them.
 
-    evenly bench spmv FOLDER --csv full.csv
+    evenly bench spmv FOLDER --csv full.csv     # or --families
     python benchmarks/reduce_results.py full.csv benchmarks/results/spmv-h200-float32.csv
 
 `evenly bench replot` and `benchmarks/marks.py` print the same for either file (tests/bench/test_results.py holds that).
@@ -53,7 +53,7 @@ def main() -> int:
         return 2
     full, out = sys.argv[1:]
     rows = reduced(read(full))  # before `out` is replaced, which may be the same file
-    Recorder(out).add(rows)
+    Recorder(out, next(map(type, rows), Row)).add(rows)
     return 0
 
 

@@ -1,52 +1,72 @@
 """What every schedule takes, for the model of costs that `auto` chooses by: the input of fit_auto.py.
 
-    python benchmarks/schedule_times.py FOLDER times.csv [KERNEL ...]
+    python benchmarks/schedule_times.py FOLDER times.csv [--kernels spmv,row_argmax,weighted]
+    python benchmarks/schedule_times.py --families 1,2,3 [--largest NNZ] families.csv
 
-An SpMV in float32 and float64, a row argmax and a sum whose terms depend on their tile (other_kernels.py), on the
-matrices of the folder, those of the bench but the largest, bands of 3 to 100 a row and R-MAT of more sizes, under
-whole tiles with several numbers of items, under shares and under bins. KERNEL: spmv, row_argmax or weighted, where not
-all of them are wanted. Prints what `auto` takes now, and what that loses to the best. All is compiled first, by many
-processes. Needs a GPU and CuPy.
+The first: an SpMV in float32 and float64, a row argmax and a sum whose terms depend on their tile (kernels.py), on
+the matrices of the folder, those of the bench but the largest, bands of 3 to 100 a row and R-MAT of more sizes. The
+second: the SpMVs, on the matrices that these seeds draw by families (evenly.interop.families).
+
+Every schedule that may be the fastest, and cuSPARSE for SpMV, interleaved, all by one clock. A row of the file has the
+matrix, its families, the statistics of its tiles, and the least and the median microseconds of one schedule; `auto`
+is 1 for the one that `auto` takes. Prints what that loses to the best. All is compiled first, by many processes.
+
+--seconds S: about how long to measure; matrices that are left then are left out. --dry: everything but compiling and
+the clock, without a GPU; all times are 1. Needs a GPU and CuPy otherwise.
 """
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import csv
 import itertools
 import math
 import multiprocessing
 import os
-import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
-import cupy as cp
 import numpy as np
 import scipy.sparse
-from fit_matrices import matrices
-from other_kernels import row_argmax, weighted
+from fit_matrices import drawn, matrices
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.arguments import spec_of
-from evenly.bench.matrices import in_type
+from evenly.bench.contender import Contender
+from evenly.bench.gpu import GpuBench, KernelClock
+from evenly.bench.matrices import Source, in_type
+from evenly.bench.peers import cusparse_peers
+from evenly.bench.place import Live
+from evenly.choosing.auto import choose
+from evenly.choosing.candidates import candidates, promising
 from evenly.choosing.model import LANES, groups, most_in_flight, runs
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.gpus.numbers import numbers
+from evenly.interop.families import LARGEST
+from evenly.layouts.equal import equal
 from evenly.targets.cuda.compile import cubin
-from evenly.timing.graphs import GraphClock
+from evenly.timing.rounds import WARM, Clock, measure
+from kernels import row_argmax, weighted
 
-TASKS = [("spmv", "float32"), ("spmv", "float64"), ("row_argmax", "float32")]
-TASKS += [("weighted", "float32")]
+SPMVS = [("spmv", "float32"), ("spmv", "float64")]
+TASKS = [*SPMVS, ("row_argmax", "float32"), ("weighted", "float32")]
 MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
 MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
 OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
 OTHERS = [ev.NonzeroSplit(), most_in_flight(numbers())]
 BINS = [numbers()["bin_sizes"], numbers()["streaming"]["bin_sizes"]]
 OTHERS += [ev.Lrb(*sizes, items=items) for sizes in BINS for items in (1, 4)]
-SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS]))
-ROUNDS, LONGEST = 6, 3000  # atoms of one lane: what takes longer is not tried
+SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS, *candidates("cuda")]))
+ROUNDS = 6
+HEAD = ("matrix", "lengths", "columns", "stream", "rows", "cols", "nnz")
+HEAD += tuple(Statistics.__dataclass_fields__)[2:]
+HEAD += ("kernel", "dtype", "schedule", "us", "median", "auto")
 
 
 def arguments(kernel: str, A: Any, xp: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -59,9 +79,13 @@ def arguments(kernel: str, A: Any, xp: Any) -> tuple[Any, tuple[Any, ...]]:
     return weighted, (A, xp.ones(tiles, dtype), xp.empty(tiles, dtype))
 
 
+# ---- compiling -------------------------------------------------------------------------------------
 def compiled(job: tuple[tuple[str, str], Any]) -> None:
+    """Compile for any rows, and for rows of equal length, whose offsets a plan under `auto` does not read."""
     task, schedule = job
-    compile_ahead(*small(task), schedule)
+    kernel, given = small(task)
+    compile_ahead(kernel, given, schedule)
+    compile_ahead(kernel, (equal(given[0], 1), *given[1:]), schedule)
 
 
 def small(task: tuple[str, str]) -> tuple[Any, tuple[Any, ...]]:
@@ -73,57 +97,146 @@ def small(task: tuple[str, str]) -> tuple[Any, tuple[Any, ...]]:
 def compile_ahead(kernel: Any, given: tuple[Any, ...], schedule: Any) -> None:
     """Into the cache; no process that is forked may have touched the GPU before."""
     specs = tuple(spec_of(value, "") for value in given)
-    executable, _ = kernel.executable(specs, schedule, "cuda", wide=False, debug=False)
-    for code in (k for phase in executable.program.codes for k in phase.all_kernels):
+    made = kernel.compiled(specs, schedule, "cuda", wide=False, debug=False)
+    for code in (k for phase in made.executable.program.codes for k in phase.all_kernels):
         cubin(code.source, code.name, "sm_90")
 
 
+# ---- places ----------------------------------------------------------------------------------------
+Clocks = dict[str, Clock]
+
+
+class Gpu:
+    """Where schedules are timed, by graphs that CuPy captures, as in the bench."""
+
+    def __init__(self) -> None:
+        self.bench = GpuBench()
+        self.active = self.bench.active
+
+    def clocks(self, task: tuple[str, str], matrix: Any, st: Statistics) -> tuple[Clocks, str]:
+        """A clock for each schedule by its name, and the schedule that `auto` takes."""
+        put = self.bench.cupy.asarray
+        offsets, columns, values = map(put, (matrix.indptr, matrix.indices, matrix.data))
+        A = ev.csr((values, columns, offsets), shape=matrix.shape)
+        kernel, given = arguments(task[0], A, self.bench.cupy)
+        auto = kernel.plan(*given)
+        plans = {str(s): kernel[s].plan_as_auto(*given) for s in tried(st)}
+        plans[str(auto.schedule)] = auto
+        found: Clocks = {n: KernelClock(self.bench, partial(p, *given)) for n, p in plans.items()}
+        if task[0] == "spmv":
+            found |= self.cusparse(Live(A, offsets, columns, values, *given[1:], ()))
+        return found, str(auto.schedule)
+
+    def cusparse(self, live: Live) -> Clocks:
+        """A clock for each algorithm of cuSPARSE, preprocessed; none for one that refuses the matrix."""
+        peers = [peer for peer in cusparse_peers(live) if isinstance(peer, Contender)]
+        return {peer.name: self.bench.clock_of(peer) for peer in peers}
+
+
+@dataclass(frozen=True)
+class Still:
+    """A clock that stands still, for a dry run."""
+
+    estimate: float = 1.0
+
+    def warm(self) -> float:
+        return self.estimate
+
+    def flushed(self) -> None:
+        return None
+
+
+class Dry:
+    """The same without a GPU."""
+
+    active = contextlib.nullcontext
+
+    def clocks(self, task: tuple[str, str], matrix: Any, st: Statistics) -> tuple[Clocks, str]:
+        kernel, given = arguments(task[0], ev.csr(matrix), np)
+        specs = tuple(spec_of(value, "") for value in given)
+        auto = str(choose(given[0], "cuda", kernel.task(specs, plans=True)))
+        return {name: Still() for name in [*map(str, tried(st)), auto]}, auto
+
+
 def tried(st: Statistics) -> Iterator[Any]:
-    for schedule in SCHEDULES:
-        lanes = getattr(schedule, "size", 1) if schedule.engine == "owned" else 0
-        near = st.greatest < LONGEST * lanes and st.mean / 40 <= lanes <= 8 * max(st.mean, 4)
-        if not lanes or near:
-            yield schedule
+    return (schedule for schedule in SCHEDULES if promising(schedule, st))
 
 
-def times(kernel: Any, given: tuple[Any, ...], st: Statistics) -> tuple[dict[str, float], str]:
-    """Microseconds by schedule, the least of some rounds, and the schedule that `auto` takes."""
-    auto = kernel.plan(*given)
-    plans = {str(s): kernel[s].plan_as_auto(*given) for s in tried(st)} | {str(auto.schedule): auto}
-    clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
-    least = dict.fromkeys(clocks, math.inf)
-    for _ in range(ROUNDS):
-        for name, clock in clocks.items():
-            least[name] = min(least[name], clock.warm())
-    return least, str(auto.schedule)
+# ---- all of them -----------------------------------------------------------------------------------
+class Times:
+    """Writes the file, and keeps what the choices of `auto` lose."""
+
+    def __init__(self, place: Gpu | Dry, file: Any) -> None:
+        self.place, self.write = place, csv.writer(file).writerow
+        self.write(HEAD)
+        self.lost: dict[tuple[str, str], list[float]] = defaultdict(list)
+
+    def on(self, source: Source, task: tuple[str, str], matrix: Any, end: float) -> None:
+        """Measure one task on a matrix. end: of time.monotonic(), after which there are as few rounds as may be."""
+        st = statistics(ev.csr(matrix))
+        clocks, auto = self.place.clocks(task, matrix, st)
+        samples = measure(clocks, deadline=end, rounds=ROUNDS, flushed=False)
+        families = source.lengths, source.columns, int(source.stream)
+        about = source.name, *families, *matrix.shape, matrix.nnz, *list(asdict(st).values())[2:]
+        least = {name: min(samples[name, WARM].times) for name in clocks}
+        for name, us in least.items():
+            median = samples[name, WARM].median
+            self.write((*about, *task, name, f"{us:.4f}", f"{median:.4f}", int(name == auto)))
+        ours = {name: us for name, us in least.items() if not name.startswith("cuSPARSE")}
+        best = min(ours, key=lambda name: ours[name])
+        self.lost[task].append(least[auto] / least[best])
+        told = f"{auto} {least[auto]:.2f} us, {self.lost[task][-1]:.2f} of {best}"
+        theirs = min((us for name, us in least.items() if name not in ours), default=math.nan)
+        print(f"{source.name:36} {' '.join(task):18} {told}; cuSPARSE {theirs:.2f} us", flush=True)
+
+    def summary(self) -> None:
+        for task, lost in self.lost.items():
+            mean = math.exp(sum(map(math.log, lost)) / len(lost))
+            print(f"{' '.join(task):18} auto over best: {mean:.3f}, worst {max(lost):.2f}")
 
 
-def main(folder: str, out: str, *kernels: str) -> None:
-    tasks = [task for task in TASKS if not kernels or task[0] in kernels]
-    with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
-        pool.map(compiled, list(itertools.product(tasks, SCHEDULES)), chunksize=2)
-    loss = defaultdict(list)
-    with open(out, "w", newline="") as file:
-        write = csv.writer(file).writerow
-        write(("matrix", "rows", "nnz", "kernel", "dtype", "schedule", "us"))
-        for name, make in matrices(folder):
-            matrix = scipy.sparse.csr_array(make())
-            st = statistics(ev.csr(matrix))
-            for task in tasks:
-                A = ev.csr(in_type(matrix, task[1])).to("cuda")
-                found, auto = times(*arguments(task[0], A, cp), st)
-                best = min(found, key=lambda schedule: found[schedule])
-                loss[task].append(found[auto] / found[best])
-                for schedule, us in found.items():
-                    write((name, *matrix.shape[:1], matrix.nnz, *task, schedule, f"{us:.4f}"))
-                told = f"{auto} {found[auto]:.2f} us, {loss[task][-1]:.2f} of {best}"
-                print(f"{name:24} {' '.join(task):18} {told}", flush=True)
-    for task, lost in loss.items():
-        mean = math.exp(sum(map(math.log, lost)) / len(lost))
-        print(f"{' '.join(task):18} auto over best: {mean:.3f}, worst {max(lost):.2f}")
+def run(place: Gpu | Dry, found: list[Source], tasks: Any, out: str, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    with open(out, "w", newline="") as file, place.active():
+        times = Times(place, file)
+        for at, source in enumerate(found):
+            left, now = len(found) - at, time.monotonic()
+            if now > end:
+                print(f"out of time: {left} matrices are left out")
+                break
+            try:
+                matrix = scipy.sparse.csr_array(source.make())
+                for task in tasks:
+                    of_type = in_type(matrix, task[1])
+                    times.on(source, task, of_type, now + (end - now) / left)
+            except Exception as error:  # as no memory; the others are measured
+                print(f"{source.name:36} left out: {type(error).__name__}: {error}", flush=True)
+            file.flush()
+        times.summary()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", nargs="?", help="a folder of matrices")
+    parser.add_argument("out", help="the CSV file")
+    parser.add_argument("--families", metavar="SEEDS", help="as 1,2,3, in place of a folder")
+    parser.add_argument("--largest", type=int, default=LARGEST, metavar="NNZ")
+    parser.add_argument("--kernels", help="with commas; of families: spmv alone")
+    parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--dry", action="store_true", help="without a GPU; all times are 1")
+    given = parser.parse_args()
+    if (given.folder is None) == (given.families is None):
+        parser.error("expected either a folder or --families")
+    seeds = [int(seed) for seed in (given.families or "").split(",") if seed]
+    found = list(drawn(seeds, given.largest) if seeds else matrices(given.folder))
+    usual = "spmv" if seeds else "spmv,row_argmax,weighted"
+    kernels = (given.kernels or usual).split(",")
+    tasks = [task for task in TASKS if task[0] in kernels]
+    if not given.dry:
+        with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
+            pool.map(compiled, list(itertools.product(tasks, SCHEDULES)), chunksize=2)
+    run(Dry() if given.dry else Gpu(), found, tasks, given.out, given.seconds)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main()

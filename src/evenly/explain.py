@@ -18,6 +18,7 @@ from evenly.version import __version__
 
 from .choosing.auto import Choice, consider
 from .choosing.equal import has_equal_tiles
+from .choosing import reuse
 from .choosing.statistics import forget
 from .choosing.task import Task, product_of
 from .tuning import winners
@@ -101,6 +102,7 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
         target = device_of(layout)
     reference = targets.find(target).reference
     forget([layout])
+    reuse.forget(layout)
     choice = consider(layout, target, product_of(layout))
     once = consider(layout, target, product_of(layout, kept=False)).schedule
     alike = not reference and has_equal_tiles(layout)

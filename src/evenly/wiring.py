@@ -19,7 +19,7 @@ TABLE = {
     "evenly.schedules.contract:check_engine": "evenly.targets.gpu.engines:check",
     "evenly.choosing.lengths:measured_on_gpu": "evenly.runtime.lengths:measured",
     "evenly.tuning.locality:ordering": "evenly.runtime.ordering:ordering",
-    "evenly.choosing.scatter:measured_on_gpu": "evenly.runtime.scatter:by_kernel",
+    "evenly.choosing.reuse:measured_on_gpu": "evenly.runtime.reuse:by_kernel",
 }
 
 hooks.connect(TABLE)

@@ -7,7 +7,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from evenly.bench.record import Row, size_of
+from evenly.bench.record import FamilyRow, Row, size_of
 from tests.cli.conftest import evenly  # noqa: F401  (a fixture)
 
 
@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def row(matrix: str, contender: str, family: str, us: float, **others) -> Row:
-    """Make a row of a run on a GPU. others: columns that differ from the defaults."""
+    """Make a row of a run on a GPU, of a FamilyRow if it has families. others: columns that differ from the defaults."""
     nnz = others.pop("nnz", 5000)
     usual = {
         "machine": "a GPU", "versions": "1", "target": "cuda", "dtype": "float32",
@@ -37,4 +37,4 @@ def row(matrix: str, contender: str, family: str, us: float, **others) -> Row:
         "size": size_of(nnz), "contender": contender, "family": family, "clock": "kernels",
         "cache": "warm", "us": us, "us_min": us, "us_max": us * 1.25, "rounds": 10,
     }  # fmt: skip
-    return Row(**(usual | others))
+    return (FamilyRow if "lengths" in others else Row)(**(usual | others))

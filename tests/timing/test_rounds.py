@@ -33,6 +33,13 @@ def test_interleaved_and_rewritten_before_each_run():
     assert found["c", "flushed"].median == 2.0
 
 
+def test_warm_only():
+    seen = []
+    found = measure({"a": Fake("a", 1.0, seen)}, flushed=False)
+    assert "".join(seen) == "a" * ROUNDS
+    assert list(found) == [("a", "warm")]
+
+
 def test_what_is_ten_times_slower_drops_out():
     clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 9.9, []), "slow": Fake("s", 11.0, [])}
     found = measure(clocks, lambda turn: None)

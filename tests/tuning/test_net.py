@@ -10,7 +10,7 @@ import scipy.sparse
 
 import evenly as ev
 from evenly.choosing.auto import choose
-from evenly.choosing.candidates import candidates, divided_on_cpu, kind_of, ranked
+from evenly.choosing.candidates import KINDS, candidates, divided_on_cpu, kind_of, ranked
 from evenly.choosing.task import SPMV, Task
 from evenly.targets import compilations
 from evenly.targets.compilations import NotCompiledError
@@ -262,8 +262,8 @@ def test_what_a_cpu_does_not_tell_apart_is_the_same_code() -> None:
 def test_each_kind_is_among_the_first() -> None:
     """A prediction may be wrong about a whole kind."""
     for name in names():
-        first = ranked(arguments(name)[1], "cuda", SPMV)[:5]
-        assert {kind_of(schedule) for schedule in first} == {"owned", "merge", "nonzero", "bins"}
+        first = ranked(arguments(name)[1], "cuda", SPMV)[:6]
+        assert {kind_of(schedule) for schedule in first} >= set(KINDS)
 
 
 def test_once_all_kinds_are_known_the_leading_one_is_looked_at() -> None:

@@ -24,8 +24,7 @@ class Case:
       that works on a copy of old values fails its check. Results are checked on the last set.
     """
 
-    name: str
-    origin: str
+    source: Source
     matrix: Any
     sets: tuple[tuple[Array, Array], ...]
 
@@ -47,4 +46,4 @@ def case_of(source: Source, dtype: str) -> Case:
     kind = matrix.dtype.type
     first, second = rng.random(matrix.shape[1], kind), rng.random(matrix.shape[1], kind)
     other = rng.random(matrix.nnz, kind)
-    return Case(source.name, source.origin, matrix, ((other, first), (matrix.data.copy(), second)))
+    return Case(source, matrix, ((other, first), (matrix.data.copy(), second)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from typing import Any
 
 from evenly.interop.transfer import to_numpy
-from evenly.timing.rounds import Clock, Sample, measure
+from evenly.timing.rounds import FEWEST, ROUNDS, Clock, Sample, measure
 
 from . import ours
 from .case import Case, case_of
@@ -14,14 +16,19 @@ from .contender import Contender, LeftOut
 from .floors import floor, moved
 from .matrices import Source
 from .place import Bench, Live, Rates
-from .record import Row, size_of
+from .record import FamilyRow, Row, size_of
 
 
 class Comparison:
-    """A comparison at one place (with its measured rates), in one dtype."""
+    """A comparison at one place (with its measured rates), in one dtype.
 
-    def __init__(self, place: Bench, dtype: str, rates: Rates) -> None:
-        self.place, self.dtype, self.rates = place, dtype, rates
+    brief: leaves out a flushed cache, kernels by hand, and schedules that cannot be the fastest on a matrix.
+    """
+
+    rounds, fewest = ROUNDS, FEWEST
+
+    def __init__(self, place: Bench, dtype: str, rates: Rates, brief: bool = False) -> None:
+        self.place, self.dtype, self.rates, self.brief = place, dtype, rates, brief
         self.name, self.versions = place.machine()
 
     def described(self) -> str:
@@ -34,7 +41,12 @@ class Comparison:
         )
 
     def on(self, source: Source, deadline: float | None) -> list[Row]:
-        """Run all contenders on one matrix. Returns a row for each and each state of the cache."""
+        """Run all contenders on one matrix. Returns a row for each and each state of the cache.
+
+        deadline: of time.monotonic(), by which it should be done; half of the time until then may go into preparing.
+        """
+        now = time.monotonic()
+        end = math.inf if deadline is None or not self.brief else (now + deadline) / 2
         case = case_of(source, self.dtype)
         least = floor(case.matrix, self.rates)
         reference = case.reference()
@@ -43,7 +55,7 @@ class Comparison:
         taking: dict[str, Contender] = {}
         wrong: dict[str, int] = {}
         left: list[LeftOut] = []
-        for found in self.contenders(live):
+        for found in self.contenders(live, end):
             if isinstance(found, Contender):
                 try:
                     wrong[found.name] = reference.errors(self.result(live, found))
@@ -53,17 +65,26 @@ class Comparison:
                 except Exception as error:  # a library may refuse a matrix only when it is called
                     found = LeftOut(found.name, f"{type(error).__name__}: {error}")
             left.append(found)
-        samples = measure(clocks, lambda turn: self.place.rewrite(live, turn), deadline)
+        samples = measure(
+            clocks,
+            lambda turn: self.place.rewrite(live, turn),
+            deadline,
+            self.fewest,
+            rounds=self.rounds,
+            flushed=not self.brief,
+        )
         rows = [
             self.row(case, taking[name], cache, sample, least, wrong[name])
             for (name, cache), sample in samples.items()
         ]
         return rows + [self.absent(case, item, least) for item in left]
 
-    def contenders(self, live: Live) -> Iterator[Contender | LeftOut]:
+    def contenders(self, live: Live, end: float) -> Iterator[Contender | LeftOut]:
+        """Yield the other libraries first, since there may be no time for all schedules."""
         place = self.place
-        yield from ours.contenders(live.A, live.x, live.y, place.target, place.clock)
-        yield from place.peers(live)
+        yield from place.peers(live, by_hand=not self.brief)
+        arrays = live.A, live.x, live.y
+        yield from ours.contenders(*arrays, place.target, place.clock, self.brief, end)
 
     def result(self, live: Live, found: Contender) -> Any:
         """Compute y for the last set, in CPU memory. The contender was made while the arrays held another set."""
@@ -75,8 +96,8 @@ class Comparison:
         self, case: Case, who: Contender, cache: str, sample: Sample, least: float, wrong: int
     ) -> Row:
         us = sample.median
-        return Row(
-            **self.about(case),
+        return self.made(
+            case,
             contender=who.name,
             family=who.family,
             detail=who.detail,
@@ -95,19 +116,24 @@ class Comparison:
     def absent(self, case: Case, who: LeftOut, least: float) -> Row:
         """Make the row of a contender that was left out: it has no times, and a note why."""
         note = " ".join(who.why.split())[:200]
-        return Row(**self.about(case), contender=who.name, floor_us=least, note=note)
+        return self.made(case, contender=who.name, floor_us=least, note=note)
 
-    def about(self, case: Case) -> dict[str, Any]:
-        """Return the columns that all rows of a matrix share."""
-        return {
+    def made(self, case: Case, **others: Any) -> Row:
+        """Make a row of a matrix. others: the columns in which its rows differ."""
+        source = case.source
+        columns = {
             "machine": self.name,
             "versions": self.versions,
             "target": self.place.target,
             "dtype": self.dtype,
-            "matrix": case.name,
-            "origin": case.origin,
+            "matrix": source.name,
+            "origin": source.origin,
             "rows": case.matrix.shape[0],
             "cols": case.matrix.shape[1],
             "nnz": case.nnz,
             "size": size_of(case.nnz),
         }
+        if not source.lengths:
+            return Row(**columns, **others)
+        columns |= {"lengths": source.lengths, "columns": source.columns}
+        return FamilyRow(**columns, **others, stream=int(source.stream))

@@ -57,7 +57,7 @@ class CpuBench:
         np.copyto(live.values, values)
         np.copyto(live.x, x)
 
-    def peers(self, live: Live) -> Iterator[Contender | LeftOut]:
+    def peers(self, live: Live, by_hand: bool) -> Iterator[Contender | LeftOut]:
         return cpu_peers(live)
 
     def clock_of(self, contender: Contender) -> CallClock:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .place import Rates
 
 SECTOR = 32  # bytes, the least that a read from L2 moves
@@ -35,23 +33,10 @@ def gathers(matrix: Any) -> int:
     A nonzero shares its sector if the one before it in the row, or the one at the same place in
     the row above, reads the same: they are loaded together.
     """
-    if not matrix.nnz:
-        return 0
-    sectors = matrix.indices // (SECTOR // matrix.data.itemsize)
-    offsets = matrix.indptr
-    lengths = np.diff(offsets)
-    starts = offsets[:-1][lengths > 0]
-    shared = np.empty(len(sectors), bool)
-    np.equal(sectors[1:], sectors[:-1], out=shared[1:])
-    shared[starts] = False
-    # The same place in the row above lies as many nonzeros back as that row is long.
-    above = np.repeat(np.concatenate([lengths[:1], lengths[:-1]]), lengths)
-    place = np.arange(len(sectors), dtype=offsets.dtype) - np.repeat(offsets[:-1], lengths)
-    has = place < above
-    has[: lengths[0]] = False
-    here = np.flatnonzero(has)
-    shared[here] |= sectors[here] == sectors[here - above[here]]
-    return int(len(sectors) - np.count_nonzero(shared))
+    from .sectors import own
+
+    per = SECTOR // matrix.data.itemsize
+    return int(own(matrix.indptr, matrix.indices, per.bit_length() - 1))
 
 
 def floor(matrix: Any, rates: Rates) -> float:

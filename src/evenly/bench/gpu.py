@@ -93,8 +93,8 @@ class GpuBench:
         for array, new in zip((live.values, live.x), live.sets[turn % len(live.sets)], strict=True):
             array.data.copy_from_device_async(new.data, new.nbytes, self.stream)
 
-    def peers(self, live: Live) -> Iterator[Contender | LeftOut]:
-        return chain(gpu_peers(live), hardwired.contenders(live))
+    def peers(self, live: Live, by_hand: bool) -> Iterator[Contender | LeftOut]:
+        return chain(gpu_peers(live), hardwired.contenders(live) if by_hand else ())
 
     # ---- clocks ----------------------------------------------------------------------------------
     def clock_of(self, contender: Contender) -> Clock:

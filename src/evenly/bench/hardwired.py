@@ -1,4 +1,4 @@
-"""The handwritten kernels of hardwired.cu as contenders, each with the parameters of the schedule to compare with."""
+"""The kernels written by hand as contenders: each is a schedule's algorithm with its parameters, for SpMV alone."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from evenly.schedules import MergePath, ThreadMapped, WarpMapped
 from .contender import HAND, KERNELS, Contender, LeftOut, prepared
 from .place import Live
 
-BLOCK, ITEMS = 256, 3  # the same numbers as in the file
+BLOCK, ITEMS, FAN = 256, 3, 128  # the same numbers as in the files
+SHARE = BLOCK * ITEMS
+FILES = "hardwired.cu", "hardwired_merge.cu"
 PREFIX = "hand: "
 C_TYPES = {"float32": "float", "float64": "double"}
 
 
 def source() -> str:
-    """Return the text of hardwired.cu."""
-    return resources.files(__package__).joinpath("hardwired.cu").read_text()
+    """Return the text of the kernels."""
+    return "\n".join(resources.files(__package__).joinpath(file).read_text() for file in FILES)
 
 
 def contenders(live: Live) -> Iterator[Contender | LeftOut]:
@@ -69,25 +71,33 @@ def by_rows(name: str, threads: int, live: Live) -> Callable[[], Any]:
 
 
 def merge_path(live: Live) -> Callable[[], Any]:
-    """Return a function that launches merge-path's two kernels. The partition is computed here, once, as in a plan."""
+    """Return a function that launches merge-path. The partition is computed here, once, as in a plan."""
     import cupy
 
     made = module(live)
-    rows, nonzeros = np.int32(live.A.shape[0]), np.int32(live.values.size)
-    blocks = -(-int(rows + nonzeros) // (BLOCK * ITEMS))
+    rows, nonzeros = live.A.shape[0], live.values.size
+    if rows + nonzeros + SHARE >= 2**31:
+        raise UnavailableError("merge-path by hand", "it counts rows and nonzeros in 32 bits")
+    blocks = -(-(rows + nonzeros) // SHARE)
+    sizes = np.int32(rows), np.int32(nonzeros)
     first_row = cupy.empty(blocks + 1, np.int32)
-    partition = (live.offsets, rows, nonzeros, np.int32(blocks), first_row)
+    partition = (live.offsets, *sizes, np.int32(blocks), first_row)
     made.get_function("merge_partition")((blocks_for(blocks + 1),), (BLOCK,), partition)
-    open_row, head_row = cupy.empty(blocks, np.int32), cupy.empty(blocks, np.int32)
-    open_sum, head_sum = cupy.empty(blocks, live.y.dtype), cupy.empty(blocks, live.y.dtype)
+    met = cupy.zeros(links(blocks, live.y.itemsize), np.uint64)
+    kernel = made.get_function("merge_path")
     matrix = (live.offsets, live.indices, live.values, live.x, live.y)
-    main, finish = made.get_function("merge_path"), made.get_function("merge_finish")
-    carried = (open_row, open_sum, head_row, head_sum)
 
     def launch() -> Any:
-        main((blocks,), (BLOCK,), (*matrix, first_row, rows, nonzeros, *carried))
-        if blocks > 1:
-            finish((blocks_for(blocks),), (BLOCK,), (*carried, live.y, np.int32(blocks)))
+        kernel((blocks,), (BLOCK,), (*matrix, first_row, *sizes, met))
         return live.y
 
     return launch
+
+
+def links(blocks: int, itemsize: int, fan: int = FAN) -> int:
+    """Return how many links the cells have in which so many blocks meet, for sums of `itemsize` bytes."""
+    cells = blocks
+    while blocks > fan:
+        blocks = blocks // fan + 2  # + 2: a row's groups begin where the row does
+        cells += blocks
+    return cells * (1 + 2 * (itemsize // 4))

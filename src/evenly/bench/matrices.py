@@ -32,11 +32,18 @@ SYNTHETIC: dict[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A matrix that can be made. origin: "synthetic" or "file". make: returns its csr_array, of any real dtype."""
+    """A matrix that can be made.
+
+    origin: "synthetic", "file" or "family". make: returns its csr_array, of any real dtype.
+    lengths, columns, stream: of one drawn by families, see evenly.interop.families.Member.
+    """
 
     name: str
     origin: str
     make: Callable[[], Any]
+    lengths: str = ""
+    columns: str = ""
+    stream: bool = False
 
 
 def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:

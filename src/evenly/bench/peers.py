@@ -14,6 +14,8 @@ from .contender import CALL, COO, CSR, KERNELS, LIBRARY, Contender, LeftOut, pre
 from .cusparse import COO_ALGORITHMS, CSR_ALGORITHMS, CuSparse
 from .place import Live
 
+ALGORITHMS = {CSR: CSR_ALGORITHMS, COO: COO_ALGORITHMS}
+
 
 class SciPy:
     """`A @ x` on the CPU, one thread."""
@@ -117,11 +119,12 @@ def gpu_peers(live: Live) -> Iterator[Contender | LeftOut]:
     yield library(PyTorch, live)
 
 
-def cusparse_peers(live: Live) -> Iterator[Contender | LeftOut]:
+def cusparse_peers(
+    live: Live, families: tuple[str, ...] = (CSR, COO)
+) -> Iterator[Contender | LeftOut]:
     """Yield the kernels of cuSPARSE."""
-    families = ((CSR, CSR_ALGORITHMS), (COO, COO_ALGORITHMS))
-    for family, algorithms in families:
-        for algorithm in algorithms:
+    for family in families:
+        for algorithm in ALGORITHMS[family]:
             name = f"cuSPARSE {algorithm}"
             yield prepared(name, partial(_cusparse, name, family, algorithm, live))
 

@@ -64,8 +64,8 @@ class Bench(Protocol):
         """Write the contents of another set into the values and x."""
         ...
 
-    def peers(self, live: Live) -> Iterator[Contender | LeftOut]:
-        """Yield the contenders that are not evenly's: other libraries, and handwritten kernels."""
+    def peers(self, live: Live, by_hand: bool) -> Iterator[Contender | LeftOut]:
+        """Yield the contenders that are not evenly's: other libraries and, if asked for, kernels by hand."""
         ...
 
     def clock_of(self, contender: Contender) -> Clock:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,12 @@ from .summary import Ratio, Sides, family, geomean, overheads, ratios, rivals
 
 # These colours differ in grey too, and for colour-blind readers (Okabe, Ito 2008).
 MINE, OTHER, LINE, TEXT, FAINT = "#0072b2", "#e69f00", "#b3261e", "#1a1a1a", "#c8c8c8"
-SHAPES = {"synthetic": "^", "file": "o"}
-NAMES = {"synthetic": "generated matrices", "file": "matrices from files"}
+SHAPES = {"synthetic": "^", "family": "v", "file": "o"}
+NAMES = {
+    "synthetic": "generated matrices",
+    "family": "matrices drawn by families",
+    "file": "matrices from files",
+}
 
 
 def require() -> None:
@@ -79,10 +83,7 @@ def overhead(rows: list[Row]) -> Any:
         return None
     figure, axes = panels(len(found), 1, 2.1, "time of the generated kernel / by hand")
     for ax, (comparison, points) in zip(axes, found, strict=True):
-        scatter(ax, points)
-        mean = geomean(point.value for point in points)
-        ax.axhline(1, color=TEXT, linewidth=0.8)
-        ax.axhline(mean, color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
+        mean = scatter_and_mean(ax, points)
         reach = max(0.1, *(abs(math.log(point.value)) for point in points)) * 1.1
         ax.set_yscale("log")
         ax.set_ylim(math.exp(-reach), math.exp(reach))
@@ -100,18 +101,24 @@ def landscape(rows: list[Row]) -> Any:
     for row in rows:
         if row.family == OURS and row.contender in defaults:
             by_name[row.contender].append(row)
-    by_name = {name: mine for name, mine in by_name.items() if mine}
-    if not by_name:
-        return None
     others = best_of(rows, rivals(rows))
-    columns = min(2, len(by_name))
-    figure, axes = panels(-(-len(by_name) // columns), columns, 2.1, "microseconds")
-    for ax, (name, mine) in zip(axes, by_name.items(), strict=False):
-        points(ax, others, OTHER, "s", 12, "the fastest of the other libraries")
-        points(ax, mine, MINE, "o", 10, "this schedule")
+    labels = "the fastest of the other libraries", "this schedule"
+    # parameters are the defaults, and too long for a title
+    return times({bare(name): (others, mine) for name, mine in by_name.items() if mine}, labels)
+
+
+def times(found: Mapping[str, tuple[list[Row], list[Row]]], labels: tuple[str, str]) -> Any:
+    """Draw a panel for each title: the times of rows, in front of those of others. None if there are none."""
+    if not found:
+        return None
+    columns = min(2, len(found))
+    figure, axes = panels(-(-len(found) // columns), columns, 2.1, "microseconds")
+    for ax, (name, (others, mine)) in zip(axes, found.items(), strict=False):
+        points(ax, others, OTHER, "s", 12, labels[0])
+        points(ax, mine, MINE, "o", 10, labels[1])
         ax.set_yscale("log")
-        title(ax, bare(name))  # parameters are the defaults, and too long for a title
-    for place, ax in enumerate(axes[len(by_name) :], len(by_name)):
+        title(ax, name)
+    for place, ax in enumerate(axes[len(found) :], len(found)):
         ax.set_visible(False)
         axes[place - columns].tick_params(labelbottom=True)  # no panel below it
     handles, labels = axes[0].get_legend_handles_labels()
@@ -122,20 +129,24 @@ def landscape(rows: list[Row]) -> Any:
 # ---- Figure 4 ----------------------------------------------------------------------------------------
 def speedup(rows: list[Row]) -> Any:
     """Draw the speedup of `auto` over the best of the other libraries. None if no matrix has both."""
-    found = ratios(rows, Sides("", family(AUTO), rivals(rows)))
+    return speedups({"auto": ratios(rows, Sides("", family(AUTO), rivals(rows)))})
+
+
+def speedups(found: Mapping[str, list[Ratio]]) -> Any:
+    """Draw a panel for each name: how many times as fast it is. None if there are no points."""
+    found = {name: points for name, points in found.items() if points}
     if not found:
         return None
-    figure, (ax,) = panels(1, 1, 3.6, "times as fast as the best of the others")
-    scatter(ax, found)
-    mean = geomean(point.value for point in found)
-    ax.axhline(1, color=TEXT, linewidth=0.8)
-    ax.axhline(mean, color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
-    ax.set_yscale("log")
-    plain_ticks(ax)
-    slower = sum(point.value < 1 for point in found)
-    rest = f"slower on {slower} of {len(found)} matrices"
-    title(ax, f"auto: geometric mean {mean:.2f}, {rest}")
-    legend(figure, ax)
+    height = 3.6 if len(found) == 1 else 2.1
+    figure, axes = panels(len(found), 1, height, "times as fast as the best of the others")
+    for ax, (name, points) in zip(axes, found.items(), strict=True):
+        mean = scatter_and_mean(ax, points)
+        ax.set_yscale("log")
+        plain_ticks(ax)
+        slower = sum(point.value < 1 for point in points)
+        rest = f"slower on {slower} of {len(points)} matrices"
+        title(ax, f"{name}: geometric mean {mean:.2f}, {rest}")
+    legend(figure, axes[0])
     return figure
 
 
@@ -208,6 +219,15 @@ def scatter(ax: Any, found: list[Ratio]) -> None:
                 *at, s=18, c=color, marker=shape, edgecolors=TEXT, linewidths=0.3,
                 label=NAMES[origin],
             )  # fmt: skip
+
+
+def scatter_and_mean(ax: Any, found: list[Ratio]) -> float:
+    """Draw ratios, a line at 1 and one at their geometric mean, which is returned."""
+    scatter(ax, found)
+    mean = geomean(ratio.value for ratio in found)
+    ax.axhline(1, color=TEXT, linewidth=0.8)
+    ax.axhline(mean, color=LINE, linewidth=1.2, linestyle=(0, (4, 2)))
+    return mean
 
 
 def legend(figure: Any, ax: Any) -> None:

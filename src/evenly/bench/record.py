@@ -57,7 +57,24 @@ class Row:
         return self.us_max / self.us_min - 1
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
+@dataclass(frozen=True, slots=True)
+class FamilyRow(Row):
+    """The columns of a run over families: a matrix has one of lengths, and one of columns.
+
+    stream: 1 if neighbouring atoms gather from the same lines, by what the families say.
+    """
+
+    lengths: str = ""
+    columns: str = ""
+    stream: int = 0
+
+
+def columns_of(row: Any) -> tuple[str, ...]:
+    """Return the columns of a file: the fields of the dataclass of its rows."""
+    return tuple(field.name for field in fields(row))
+
+
+COLUMNS = columns_of(Row)
 
 
 def size_of(nnz: int) -> str:
@@ -75,7 +92,7 @@ class Recorder:
 
     def __init__(self, path: str, row: Any = Row) -> None:
         self.path = Path(path)
-        self._write("w", [tuple(field.name for field in fields(row))])
+        self._write("w", [columns_of(row)])
 
     def add(self, rows: Iterable[Any]) -> None:
         """Append rows."""
@@ -105,21 +122,24 @@ def read(path: str) -> list[Row]:
         raise InputError(path, expected=expected, given=given) from None
     except (UnicodeDecodeError, csv.Error):
         raise InputError(path, expected=expected, given="a file that is no text") from None
-    if not lines or tuple(lines[0]) != COLUMNS:
+    kind = next((k for k in (Row, FamilyRow) if lines and columns_of(k) == tuple(lines[0])), None)
+    if kind is None:
         given = shown(",".join(lines[0])) if lines else "an empty file"
         hint = f"it begins with {','.join(COLUMNS[:5])},..."
         raise InputError(path, expected=expected, given=given, hint=hint)
-    return [_row(path, number, line) for number, line in enumerate(lines[1:], 2)]
+    return [_row(kind, path, number, line) for number, line in enumerate(lines[1:], 2)]
 
 
-def _row(path: str, number: int, line: list[str]) -> Row:
+def _row(kind: type[Row], path: str, number: int, line: list[str]) -> Row:
     kinds: dict[str, Callable[[str], Any]] = {"int": _count, "float": _number, "str": _printed}
     try:
-        made = [kinds[str(field.type)](text) for field, text in zip(fields(Row), line, strict=True)]
+        made = [
+            kinds[str(field.type)](text) for field, text in zip(fields(kind), line, strict=True)
+        ]
     except ValueError as error:
-        expected = f"{len(COLUMNS)} columns with numbers where they belong"
+        expected = f"{len(fields(kind))} columns with numbers where they belong"
         raise InputError(f"{path}, line {number}", expected=expected, given=str(error)) from None
-    return Row(*made)
+    return kind(*made)
 
 
 def _count(text: str) -> int:

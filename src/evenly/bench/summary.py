@@ -14,7 +14,7 @@ from .record import LARGEST, SIZES, Row
 
 ALL = "all"
 CLASSES = (*(name for _, name in SIZES), LARGEST)
-ORIGINS = ("synthetic", "file")
+ORIGINS = ("synthetic", "family", "file")
 Chooses = Callable[[Row], bool]
 
 
@@ -150,7 +150,11 @@ def slower(found: list[Ratio]) -> Iterator[str]:
         )
 
 
-TITLES = {"synthetic": "Generated matrices", "file": "Matrices from files"}
+TITLES = {
+    "synthetic": "Generated matrices",
+    "family": "Matrices drawn by families",
+    "file": "Matrices from files",
+}
 
 
 def table(found: list[tuple[Sides, list[Ratio]]]) -> Iterator[str]:

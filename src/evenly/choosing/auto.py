@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
@@ -12,12 +12,12 @@ from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop import arrays
 from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
-from evenly.layouts.items import Items
 from evenly.layouts.moving import an_array, device_of
 
+from .cost import Cost
 from .items import ON_CPU, for_items
-from .model import bound_by_gathers, by_columns, may_be_bound_by_gathers, predicted
-from .scatter import scattered
+from .model import Work, predicted
+from .reuse import NOTHING, reuse
 from .statistics import Statistics, statistics
 from .task import BY_COLUMNS, SPMV, Task, fits
 
@@ -95,43 +95,43 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """Choose the candidate with the least predicted time (choosing/model.py)."""
-    times, far = _times(st, task, layout)
-    chosen, *others = times
+    work = work_of(st, task, layout)
+    costs = _costs(work, layout)
+    chosen, *others = costs
     like = "a kernel without gathers" if task.streams else "an SpMV"
-    shape = f"{_shape(st)} in columns far apart" if far else _shape(st)
-    why = f"{shape}: {times[chosen]:.1f} us predicted for {like}, the least"
-    rejected = [(str(other), f"{times[other]:.1f} us predicted") for other in others]
+    columns = "" if task.streams else f", {work.reuse}"
+    least = f"{costs[chosen].total:.1f} us predicted for {like}, the least ({costs[chosen]})"
+    why = f"{_shape(st)}{columns}: {least}"
+    rejected = [
+        (str(other), f"{costs[other].total:.1f} us predicted ({costs[other]})") for other in others
+    ]
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
     return Choice(chosen, why, st, tuple(rejected))
 
 
-def promising(
+def weighed(
     layout: LayoutInstance | None, target: str, task: Task = SPMV
 ) -> tuple[s.Schedule, ...]:
     """Return the choice of `auto`, then the others that it weighs, by their predicted times."""
     chosen = choose(layout, target, task)
     if layout is None or not targets.find(target).gpu or _prescribed(layout, target, task):
         return (chosen,)
-    return tuple(_times(statistics(layout), task, layout)[0])
+    return tuple(_costs(work_of(statistics(layout), task, layout), layout))
 
 
-def _times(
-    st: Statistics, task: Task, layout: LayoutInstance | None
-) -> tuple[dict[s.Schedule, float], bool]:
-    """Predict the microseconds of each candidate, the least first. Also return whether columns are far apart."""
-    if isinstance(layout, Items):
-        # Columns are near: side by side, lanes gather from the same lines.
-        task = replace(task, runs=False)
-    held = numbers_for(layout)
-    times = predicted(st, held, task)
-    if isinstance(layout, BY_COLUMNS):
-        times = by_columns(st, held, times, task)
-    far = layout is not None and may_be_bound_by_gathers(st, held, task) and _far(layout)
-    if far:
-        times = bound_by_gathers(st, held, times)
-    fitting = {schedule: us for schedule, us in times.items() if fits(schedule, task)}
-    return dict(sorted(fitting.items(), key=lambda item: item[1])), far
+def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
+    """Predict the costs of each candidate that can run, the least total first."""
+    found = predicted(work, numbers_for(layout))
+    fitting = {schedule: cost for schedule, cost in found.items() if fits(schedule, work.task)}
+    return dict(sorted(fitting.items(), key=lambda item: item[1].total))
+
+
+def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:
+    """Return what the model looks at. The columns are measured once for each layout."""
+    found = NOTHING if task.streams else reuse(layout, task.width)
+    columns = int(getattr(layout, "num_columns", st.tiles))
+    return Work(st, task, found, columns, isinstance(layout, BY_COLUMNS))
 
 
 def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
@@ -145,10 +145,6 @@ def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
 
     there = arrays.view(an_array(layout), "array").device_id
     return for_memory(gpu_of(there).shared_memory)
-
-
-def _far(layout: LayoutInstance) -> bool:
-    return scattered(layout) > float(numbers()["gathers"]["far"])
 
 
 def _shape(st: Statistics) -> str:

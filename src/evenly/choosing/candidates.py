@@ -13,7 +13,8 @@ from evenly.layouts.contract import LayoutInstance
 from evenly.schedules.nested import levels, misfit
 from evenly.targets.gpu.engines import engine_of
 
-from .auto import promising
+from .auto import weighed
+from .statistics import Statistics, statistics
 from .task import Task
 
 # The parameters to try on a GPU, in addition to each schedule's defaults.
@@ -47,6 +48,10 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(256, 7),
     s.NonzeroSplit(256, 16),
     s.NonzeroSplit(512, 4),
+    s.NonzeroSplit(128, 8, min_blocks=12, run=4),
+    s.NonzeroSplit(128, 16, min_blocks=10, run=4),
+    s.NonzeroSplit(128, 8, run=2),
+    s.NonzeroSplit(128, 16, run=2),
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
     s.Lrb(512, thread=16, group=128),
@@ -61,6 +66,13 @@ ITEMS: tuple[s.Schedule, ...] = (
     *(s.Nested(s.WarpMapped(), s.GroupMapped(m)) for m in (2, 4, 8)),
 )
 
+BY_LANES = (
+    "owned",
+    "flatten",
+    "dynamic",
+)  # engines of schedules that give a tile a fixed number of lanes
+MOST_WALKED = 3000
+
 
 def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
     """Return every schedule to try, once each. GRID is for GPUs only: a CPU has no blocks.
@@ -73,7 +85,7 @@ def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
 
 
-KINDS = ("owned", "merge", "nonzero", "bins")  # engines that are each the fastest for some work
+KINDS = ("owned", "merge", "nonzero", "nonzero, runs", "bins")  # each is the fastest for some work
 
 
 def ranked(layout: LayoutInstance | None, target: str, task: Task) -> tuple[s.Schedule, ...]:
@@ -83,25 +95,41 @@ def ranked(layout: LayoutInstance | None, target: str, task: Task) -> tuple[s.Sc
     order within one. So the most promising of each other kind follow, then what else `auto` weighs, then the rest.
     Of built-in schedules that are the same on a CPU, the first is among them.
     """
-    weighed = promising(layout, target, task)
+    chosen, *others = weighed(layout, target, task)
     rest = candidates(target, task.items)
-    if not targets.find(target).gpu:
+    if targets.find(target).gpu:
+        st = statistics(layout) if layout is not None else None
+        rest = tuple(sorted(rest, key=lambda x: st is not None and not promising(x, st)))
+    else:
         first = {divided_on_cpu(schedule): schedule for schedule in reversed(rest)}
         rest = tuple(schedule for schedule in rest if schedule in first.values())
     usual = [*(x for x in GRID if x in rest), *rest]
-    best = {kind_of(schedule): schedule for schedule in reversed([*weighed, *usual])}
+    best = {kind_of(schedule): schedule for schedule in reversed([chosen, *others, *usual])}
     leaders = [best[kind] for kind in KINDS if kind in best]
-    return tuple(dict.fromkeys([weighed[0], *leaders, *weighed, *rest]))
+    return tuple(dict.fromkeys([chosen, *leaders, *others, *rest]))
 
 
 def kind_of(schedule: s.Schedule) -> str:
-    """Return the kind of a schedule: the engine that runs it."""
-    return str(schedule.engine)
+    """Return the kind of a schedule: its engine, and whether lanes that share atoms take runs of them."""
+    runs = schedule.engine == "nonzero" and getattr(schedule, "run", 1) > 1
+    return f"{schedule.engine}{', runs' * runs}"
 
 
 def divided_on_cpu(schedule: s.Schedule) -> str:
     """Return all that target `cpu` looks at in a built-in schedule. A worker is one lane, and walks in order."""
     return "whole tiles" if schedule.owns_tiles else engine_of(schedule).on_cpu
+
+
+def promising(schedule: s.Schedule, st: Statistics) -> bool:
+    """Whether a schedule may be among the fastest on a GPU, for tiles with these statistics.
+
+    Schedules whose groups of lanes own tiles are not if a lane has to walk MOST_WALKED atoms of one, or if the lanes
+    are far too few or too many for tiles of the mean length. They would take most of the time of a measurement.
+    """
+    if schedule.engine not in BY_LANES:
+        return True
+    lanes: int = getattr(schedule, "size", 1)
+    return st.greatest < MOST_WALKED * lanes and st.mean / 40 <= lanes <= 8 * max(st.mean, 4)
 
 
 def can_run(schedule: s.Schedule, program: Program) -> bool:

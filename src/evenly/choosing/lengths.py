@@ -16,18 +16,21 @@ from evenly.layouts.positions import ItemWork
 from evenly.layouts.ragged import Ragged
 from evenly.layouts.sell import Sell
 
+from .walks import Walks, of_lengths
+
 
 class Sums(NamedTuple):
     """Sums over the numbers of atoms in the tiles.
 
     squares: the sum of their squares. greatest: the largest. empty: how many are 0.
-    moment: the sum of each times the tile's position.
+    moment: the sum of each times the tile's position. walks: a sample of the numbers.
     """
 
     squares: float
     greatest: int
     empty: int
     moment: float
+    walks: Walks
 
 
 def sums(layout: Any) -> Sums | None:
@@ -42,9 +45,8 @@ def sums(layout: Any) -> Sums | None:
         return None
     lengths = found.astype(np.float64)
     moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
-    return Sums(
-        float(lengths @ lengths), int(lengths.max(initial=0)), int((lengths == 0).sum()), moment
-    )
+    greatest, empty = int(lengths.max(initial=0)), int((lengths == 0).sum())
+    return Sums(float(lengths @ lengths), greatest, empty, moment, of_lengths(found))
 
 
 def _lengths(layout: Any) -> Any:
@@ -67,7 +69,7 @@ def _of_items(layout: Any) -> Sums | None:
     if one is None:
         return None
     moment = items * one.moment + rows * len(layout.indices) * (items * (items - 1) / 2)
-    return Sums(items * one.squares, one.greatest, items * one.empty, moment)
+    return Sums(items * one.squares, one.greatest, items * one.empty, moment, one.walks)
 
 
 def has_offsets(layout: Any) -> bool:

@@ -1,243 +1,211 @@
-"""Predict the cost of a schedule on a GPU, in microseconds, from the statistics of the tiles.
+"""Predict what a schedule costs on a GPU, from the statistics of the tiles, the columns and the kernel.
 
-There are four formulas: for groups that own whole tiles (also with runs of adjacent atoms), for tiles and atoms
-divided evenly, and for tiles in bins. Their numbers are in the data file of the architecture. benchmarks/fit_auto.py
-fitted them to measured SpMVs and to measured kernels that gather nothing. They only have to put schedules in the
-right order.
+The hardware limits every schedule alike: bytes from memory, bytes out of L2, lines that L1 looks up. What differs is
+the work of the warps: `groups` own whole tiles, `shares` divide atoms evenly, `bins` sort tiles. The numbers are in the
+data file of the architecture, with their units; benchmarks/fit_auto.py fits them to measured times.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from evenly import schedules as s
 from evenly.gpus.gpu import WARP
 
+from .cost import Cost, cost
+from .reuse import ANYWHERE, SECTOR, Reuse
 from .statistics import Statistics
-from .task import SPMV, Task, fits
+from .task import INDEX, SPMV, Task
+from .walks import Walks, alike
 
-Numbers = Mapping[str, float]
+Numbers = Mapping[str, Any]
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
 ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
+LINE, WIDE = 128, 8  # bytes
+TOO_MANY, TOO_FEW = 8, 40  # lanes for each atom of a mean tile, atoms for each lane: such groups are never quick
 
 
-def predicted(
-    st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV
-) -> dict[s.Schedule, float]:
-    """Predict the microseconds of each candidate that can run the task: an SpMV, or a kernel that streams."""
-    costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
-    regular = bool(st.spread <= numbers["regular_spread"])
-    found = dict(quickest(st, regular, lanes, costs["groups"]) for lanes in LANES)
-    if task.runs and bound_by_bytes(st, numbers):
-        least = (numbers["streaming"] if task.streams else numbers)["run_lanes"]
-        found |= {run: run_time(st, run, costs["runs"]) for run in runs(task.width, least)}
-    if task.kept and not regular:  # only in plans: one-shot calls would sort each time
-        sorts = bins(st, numbers, task)
-        found[sorts] = bins_time(st, sorts, costs["bins"])
-    if not task.whole_tiles:
-        found[split(st, numbers, task)] = split_time(st, costs["split"])
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be done: a kernel of this kind, over tiles like these, with columns like these.
+
+    columns: how many numbers are gathered from. by_columns: whether adjacent tiles lie side by side, slot by slot.
+    """
+
+    st: Statistics
+    task: Task = SPMV
+    reuse: Reuse = ANYWHERE
+    columns: int = 0
+    by_columns: bool = False
+
+    @property
+    def walks(self) -> Walks:
+        return self.st.walks or alike(self.st.mean)
+
+    @property
+    def atom_bytes(self) -> int:
+        return self.task.atom_bytes
+
+    @property
+    def moved(self) -> float:
+        """Bytes that are read and written in order."""
+        return self.st.atoms * self.atom_bytes + self.st.tiles * (INDEX + self.task.width)
+
+    def beside(self, n: Numbers) -> float:
+        """Return the share of gathers that find their 32 bytes neither in use nor in L1 from long before."""
+        vector = max(self.columns * self.task.width, 1)
+        return self.reuse.near * max(0.0, 1 - n["l1"] / vector)
+
+    def limits(self, n: Numbers, lines: float, again: float = 0.0) -> tuple[float, float, float]:
+        """Return the microseconds of memory, of L2 and of L1.
+
+        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
+        """
+        st, task, vector = self.st, self.task, self.columns * self.task.width
+        sectors = SECTOR * self.reuse.near * st.atoms
+        once = n["multiprocessors"] * min(vector, n["l1"])
+        gathered = min(sectors, SECTOR * self.beside(n) * st.atoms + once)
+        size = self.moved + min(vector, sectors)
+        share = min(max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)  # L2 keeps some of what just does not fit
+        cached = self.moved + gathered + st.atoms * again
+        return size * share / n["memory"], cached / n["cache"], st.atoms * lines / n["lines"]
+
+
+def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
+    """Predict the cost of each candidate that can run the task."""
+    n = numbers["rates"] | {"multiprocessors": numbers["multiprocessors"]}
+    found = {g: group_cost(work, g, numbers["groups"], n) for g in groups(work)}
+    if work.task.runs and not work.by_columns:
+        found |= {g: group_cost(work, g, numbers["runs"], n) for g in runs(work)}
+    if not work.task.whole_tiles:
+        found |= {made: share_cost(work, made, row, n) for made, row in rows(numbers, "shares", work)}
+    if work.task.kept:  # one-shot calls would sort the tiles each time
+        found |= {made: bins_cost(work, made, row, n) for made, row in rows(numbers, "bins", work)}
     return found
 
 
-def streaming_costs(numbers: Mapping[str, Any], task: Task) -> dict[str, Numbers]:
-    """Return the numbers for a kernel that streams: larger values cost more.
-
-    heavier: by which factor these numbers grow for each 8 bytes of a value beyond the first.
-    """
-    more = max(0, task.value_bytes - 8) / 8
-    return {
-        table: {
-            name: value * (1 + more * (numbers["heavier"].get(f"{table}_{name}", 1.0) - 1))
-            for name, value in numbers[table].items()
-        }
-        for table in ("groups", "runs", "bins", "split")
-    }
-
-
-def by_columns(
-    st: Statistics, numbers: Mapping[str, Any], times: Mapping[s.Schedule, float], task: Task = SPMV
-) -> dict[s.Schedule, float]:
-    """Return the times over slots that are stored column by column.
-
-    Threads that own a row each read adjacent slots. Those of a group that share a row read slots that are far apart,
-    so no group is a candidate.
-    """
-    costs = streaming_costs(numbers["streaming"], task) if task.streams else numbers
-    regular = bool(st.spread <= numbers["regular_spread"])
-    found = {k: us for k, us in times.items() if not isinstance(k, s.GroupMapped | s.ThreadMapped)}
-    return found | dict([quickest(st, regular, 1, {**costs["groups"], "scatter": 0.0})])
-
-
-def bound_by_bytes(st: Statistics, numbers: Mapping[str, Any]) -> bool:
-    """Whether runs of adjacent atoms may pay: there are many atoms, in tiles of about equal length."""
-    regular = st.spread <= numbers["regular_spread"]
-    return bool(regular and st.atoms >= numbers["bound_by_bytes"])
-
-
-def may_be_bound_by_gathers(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> bool:
-    """Whether it matters how far apart columns are: there are many atoms, in regular tiles that are not short.
-
-    (MergePath divides other tiles in any case. With short tiles, a warp gathers for enough of them at once.)
-    """
-    n = numbers["gathers"]
-    regular = st.spread <= numbers["regular_spread"]
-    splits = not task.streams and not task.whole_tiles and can_be_in_flight(numbers, task)
-    return bool(splits and regular and st.atoms >= n["atoms"] and st.mean >= n["mean"])
-
-
-def bound_by_gathers(
-    st: Statistics, numbers: Mapping[str, Any], times: Mapping[s.Schedule, float]
-) -> dict[s.Schedule, float]:
-    """Return the times if every atom waits for an L2 sector of its own: least for the schedule with most in flight."""
-    n = numbers["gathers"]
-    found = {schedule: max(us, st.atoms * n["atom"]) for schedule, us in times.items()}
-    return found | {most_in_flight(numbers): st.atoms * n["in_flight"]}
-
-
-def most_in_flight(numbers: Mapping[str, Any]) -> s.NonzeroSplit:
-    """Return the schedule that keeps most loads in flight."""
-    return s.NonzeroSplit(*numbers["most_in_flight"][1:])
-
-
-def can_be_in_flight(numbers: Mapping[str, Any], task: Task) -> bool:
-    """Whether values are small enough to keep that many in flight: large ones in shared memory allow fewer blocks."""
-    return bool(task.exchanged <= numbers["most_in_flight"][0])
-
-
-def split(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Schedule:
-    """Choose MergePath, or NonzeroSplit if most tiles are empty, or if few tiles hold most of many atoms."""
-    if st.empty > numbers["mostly_empty"]:
-        return s.NonzeroSplit()
-    if task.streams:
-        return largest_share(st, numbers["streaming"]["shares"], task)
-    few = most_in_few(st, numbers) or long_in_small(st, numbers, task)
-    if few and can_be_in_flight(numbers, task):
-        return most_in_flight(numbers)
-    return largest_share(st, numbers["shares"], task)
-
-
-def most_in_few(st: Statistics, numbers: Mapping[str, Any]) -> bool:
-    """Whether there are many atoms, and few tiles hold most of them. Adjacent threads then gather adjacent entries."""
-    own = st.mean * (1 + st.spread**2)  # the mean, over atoms, of the length of their tile
-    return bool(st.atoms > numbers["many_atoms"] and own > numbers["few_tiles"] * st.atoms)
-
-
-def long_in_small(st: Statistics, numbers: Mapping[str, Any], task: Task) -> bool:
-    """Whether long tiles gather from a vector that is small enough to stay in cache, which needs narrow values.
-
-    The length of the vector is not known here. In most such matrices it has about as many entries as there are tiles.
-    """
-    n = numbers["near"]
-    small = st.tiles <= n["tiles"] and task.width <= n["width"]
-    return bool(small and st.atoms >= n["atoms"] and st.mean >= n["mean"])
-
-
-def largest_share(st: Statistics, shares: Sequence[Sequence[Any]], task: Task) -> s.MergePath:
-    """Return MergePath by the last of the rows for such large values and so many items that fits."""
-    able = [
-        s.MergePath(*share)
-        for largest, least, *share in shares
-        if task.exchanged <= largest and st.tiles + st.atoms >= least
-    ]
-    return next((m for m in reversed(able) if fits(m, task)), able[0])
+def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Numbers]]:
+    """Yield the schedules of a table, each with its numbers."""
+    for row in numbers[table]:
+        made = schedule_of(row["schedule"], tuple(row["with"].items()))
+        if work.task.runs or getattr(made, "run", 1) == 1:
+            yield made, row
 
 
 @functools.cache
-def groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
-    """Return schedules that give a whole tile to so many lanes, for each number of atoms that a lane loads at once."""
+def schedule_of(name: str, parameters: tuple[tuple[str, int], ...]) -> s.Schedule:
+    made: s.Schedule = s.by_name(name, **dict(parameters))
+    return made
+
+
+# ---- groups of lanes that own whole tiles ----------------------------------------------------------
+def lanes_for(work: Work) -> list[int]:
+    """Return the numbers of lanes that may be among the quickest for tiles of this mean length."""
+    if work.by_columns:
+        return [1]
+    mean = work.st.mean
+    able = [n for n in LANES if mean / TOO_FEW <= n <= TOO_MANY * max(mean, 4.0)]
+    return able or [LANES[-1]]
+
+
+def groups(work: Work) -> list[Any]:
+    """Return schedules that give a tile to a thread or group, for numbers of atoms that a lane loads at once."""
+    return [made for lanes in lanes_for(work) for made in _groups(lanes)]
+
+
+@functools.cache
+def _groups(lanes: int) -> tuple[s.ThreadMapped | s.GroupMapped, ...]:
     if lanes == 1:
         return tuple(s.ThreadMapped(128, items=items) for items in ITEMS_ALONE)
     return tuple(s.GroupMapped(lanes, 512 if lanes > 64 else 256, items=items) for items in ITEMS)
 
 
+def runs(work: Work) -> list[s.GroupMapped]:
+    """Return such schedules with runs of adjacent atoms, for groups of up to a warp."""
+    able = [n for n in lanes_for(work) if 2 <= n <= WARP]
+    lengths = [run for run in RUNS if run * work.task.width <= RUN_BYTES]
+    return [_run(lanes, run) for lanes in able for run in lengths]
+
+
 @functools.cache
-def runs(width: int, least: int) -> tuple[s.GroupMapped, ...]:
-    """Return schedules for whole tiles with runs of adjacent atoms, for groups of `least` lanes up to a warp.
+def _run(lanes: int, run: int) -> s.GroupMapped:
+    return s.GroupMapped(lanes, items=run, run=run)
 
-    width: bytes of a value.
+
+def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
+    """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
+
+    own: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and empty tiles save the share
+    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes. far: us a
+    gather out of L2. round: us for each round of the longest tile, and each: for each atom of a lane there.
     """
-    shapes = itertools.product((n for n in LANES if least <= n <= WARP), RUNS)
-    return tuple(
-        s.GroupMapped(lanes, items=run, run=run)
-        for lanes, run in shapes
-        if run * width <= RUN_BYTES
-    )
+    st, width = work.st, work.task.width
+    lanes, items, run = getattr(made, "size", 1), made.items, getattr(made, "run", 1)
+    warps = st.tiles * lanes / WARP
+    walked = warps * work.walks.rounds(lanes, lanes * items) * items
+    starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
+    busy = max(0.0, starts - own["hidden"]) + walked * by_width(own["item"], own["wide"], work.task)
+    busy += st.atoms * work.beside(n) * own["far"]
+    # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line.
+    alone = work.by_columns
+    each = sum(min(1.0, st.mean * size / LINE) for size in (INDEX, width)) / (lanes * run)
+    streamed = work.atom_bytes / LINE
+    apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
+    lines = (streamed if alone else max(streamed, each)) + n["gather"] * min(1.0, apart * run) * bool(work.reuse.apart)
+    parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in (INDEX, width))
+    again = 0.0 if alone else n["again"] * parts * work.beside(n)
+    chain = own["round"] * math.ceil(st.greatest / (lanes * items))
+    chain += own["each"] * math.ceil(st.greatest / lanes)
+    chain += n["meet"] * warps if lanes > WARP else 0.0
+    return cost(work.limits(n, lines, again), busy, own["launch"], chain, n["overlap"])
 
 
-def quickest(st: Statistics, regular: bool, lanes: int, n: Numbers) -> tuple[s.Schedule, float]:
-    """Return the fastest of `groups`, and its time."""
-    times = {
-        schedule: group_time(st, regular, lanes, schedule.items, n) for schedule in groups(lanes)
-    }
-    return min(times.items(), key=lambda item: item[1])
+def by_width(narrow: float, wide: float, task: Task) -> float:
+    """Return a cost for values of this size, from those for 4 and for 8 bytes."""
+    size = max(task.width, task.exchanged)
+    return narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX)
 
 
-def group_time(st: Statistics, regular: bool, lanes: int, items: int, n: Numbers) -> float:
-    """Predict the sum of a launch, the work of all warps, the memory traffic, and the lane with the longest tile.
-
-    n: base: a launch. warp: a warp that starts; `hidden` of this time costs nothing, and empty tiles save the share
-    `empty` of it. byte: a byte that is moved. scatter: how much more that costs if a lane's atoms are not adjacent.
-    idle: how much more if lanes load past the end of tiles of about equal length. round: the next `items` of a lane.
-    step: its next atom. wide: what several warps of a group wait for each other.
-    """
-    greatest, mean = max(st.greatest, math.ceil(st.mean)), max(st.mean, 1.0)
-    at_once = lanes * items
-    warps = st.tiles * lanes / WARP * n["warp"] * (1 - n["empty"] * st.empty)
-    moved = 8 * (st.atoms + st.tiles) * n["byte"]
-    scattered = 1 + n["scatter"] * max(0.0, st.mean / lanes - items)
-    asked = math.ceil(round(mean / at_once, 3)) * at_once if regular else mean
-    idle = 1 + n["idle"] * (asked / mean - 1)
-    alone = n["round"] * math.ceil(greatest / at_once) + n["step"] * math.ceil(greatest / lanes)
-    meets = n["wide"] if lanes > WARP else 0.0
-    return float(
-        n["base"] + max(0.0, warps - n["hidden"]) + moved * scattered * idle + alone + meets
-    )
+# ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
+def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
+    """Predict the cost of shares. own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes. far: as above."""
+    st, run = work.st, getattr(made, "run", 1)
+    busy = st.tiles * own["tile"] + st.atoms * by_width(own["atom"], own["wide"], work.task)
+    busy += st.atoms * work.beside(n) * own["far"]
+    lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
+    launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])
+    return cost(work.limits(n, lines), busy, launch, 0.0, n["overlap"])
 
 
-def run_time(st: Statistics, schedule: s.GroupMapped, n: Numbers) -> float:
-    """Predict the time for tiles of about equal length, if memory traffic limits it.
-
-    n: byte: a byte that is moved. idle: how much more that costs if lanes load past the end of tiles. apart: how much
-    more for each further run of a lane, because the loads of the warp are then in pieces. warp: a warp that starts.
-    again: the further runs of its lanes.
-    """
-    at_once, mean = schedule.size * schedule.run, max(st.mean, 1.0)
-    rounds = math.ceil(round(mean / at_once, 3))
-    warps = st.tiles * schedule.size / WARP * (n["warp"] + n["again"] * (rounds - 1))
-    moved = 8 * (st.atoms + st.tiles) * n["byte"]
-    more = n["idle"] * (rounds * at_once / mean - 1) + n["apart"] * (rounds - 1)
-    return float(warps + moved * (1 + more))
-
-
-def bins(st: Statistics, numbers: Mapping[str, Any], task: Task = SPMV) -> s.Lrb:
-    """Return Lrb. If most tiles are empty, the others are short, and lanes load one atom at a time."""
-    block, lanes, thread, group = numbers["bin_sizes"]
-    if st.empty > numbers["mostly_empty"]:
-        return s.Lrb(block, lanes, thread, group, items=1)
-    if task.streams:
-        block, lanes, thread, group = numbers["streaming"]["bin_sizes"]
-    return s.Lrb(block, lanes, thread, group)
+def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
+    """Predict the cost of bins. own: as for groups and shares. chain: us for each round of a team in the longest tile."""
+    st, lengths = work.st, work.walks.lengths.reshape(-1)
+    team = team_of(lengths, made)
+    walked = np.where(team == 1, np.minimum(made.thread, lengths + 2), lengths)
+    rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items)), 0.0)
+    scale = st.tiles / WARP
+    busy = scale * float((team * (lengths > 0)).mean()) * own["warp"]
+    busy += scale * float((rounds * team).mean()) * made.items * own["item"]
+    busy += st.tiles * own["tile"] + st.atoms * by_width(own["atom"], own["wide"], work.task)
+    busy += st.atoms * work.beside(n) * own["far"]
+    all_lengths = np.append(lengths, st.greatest)
+    longest = float(np.ceil(all_lengths / (team_of(all_lengths, made) * made.items)).max())
+    lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
+    limits = work.limits(n, lines)
+    return cost(limits, busy, own["launch"], own["chain"] * longest, n["overlap"])
 
 
-def bins_time(st: Statistics, schedule: s.Lrb, n: Numbers) -> float:
-    """Predict the time of Lrb.
+def team_of(lengths: Any, made: s.Lrb) -> Any:
+    """Return how many threads of Lrb walk tiles of these lengths."""
+    levels = [lengths < made.thread, lengths < made.group, lengths < made.warp]
+    return np.select(levels, [1, made.lanes, WARP], made.block)
 
-    n: base: a launch, and sorting into bins. tile: a tile; most of them are empty. atom: an atom. step: the next atom
-    of a thread in the longest tile.
-    """
-    teams = ((schedule.thread, 1), (schedule.group, schedule.lanes), (schedule.warp, WARP))
-    team = next((lanes for longer, lanes in teams if st.greatest < longer), schedule.block)
-    alone = n["step"] * st.greatest / team
-    return float(n["base"] + n["tile"] * st.tiles + n["atom"] * st.atoms + alone)
-
-
-def split_time(st: Statistics, n: Numbers) -> float:
-    """Predict the time of a split. n: base: a launch, and joining tiles. item: a tile or an atom."""
-    return float(n["base"] + n["item"] * (st.tiles + st.atoms))

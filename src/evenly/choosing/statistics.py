@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from evenly.layouts.contract import LayoutInstance, is_layout
 from evenly.layouts.positions import ItemWork
 
 from .lengths import sums
+from .walks import Walks
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Statistics:
     """Counts, and for the atoms of a tile: mean, greatest, standard deviation, and the share of empty tiles.
 
     moment: the sum of each length times the tile's position. It changes if the same lengths come in another order.
+    walks: a sample of the lengths.
     """
 
     tiles: int
@@ -31,6 +33,7 @@ class Statistics:
     deviation: float
     empty: float
     moment: float = 0.0
+    walks: Walks | None = field(default=None, compare=False, repr=False)
 
     @property
     def spread(self) -> float:
@@ -81,4 +84,5 @@ def _measure(layout: LayoutInstance) -> Statistics:
         return Statistics(tiles, atoms, mean, 0, 0.0, 0.0)
     deviation = math.sqrt(max(0.0, found.squares / tiles - mean * mean))
     empty = found.empty / tiles
-    return Statistics(tiles, atoms, mean, found.greatest, deviation, empty, found.moment)
+    rest = found.moment, found.walks
+    return Statistics(tiles, atoms, mean, found.greatest, deviation, empty, *rest)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from evenly.language import ir, walk
-from evenly.language.accesses import gathers, only_accumulates, reads_contiguously
+from evenly.language.accesses import (
+    contiguous_reads,
+    gathers,
+    only_accumulates,
+    reads_contiguously,
+)
 from evenly.language.emits import loop_of
 from evenly.language.scans import has_scans
 from evenly.language.slicing import written_arrays
@@ -28,7 +34,7 @@ class Task:
     """The properties of a kernel that is to be run.
 
     whole_tiles: whether the kernel needs schedules that own whole tiles. value_bytes: the most bytes of a tile's
-    accumulators. width: bytes of the largest value in them. streams: whether the kernel reads atoms in the order of
+    accumulators. width: bytes of the largest value in them. atom_bytes: bytes that each atom reads in order. streams: whether the kernel reads atoms in the order of
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
     structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
@@ -45,6 +51,7 @@ class Task:
     items: bool = False
     splits: bool = False
     emits: ir.Path = ()
+    atom_bytes: int = 8
 
     @property
     def exchanged(self) -> int:
@@ -55,6 +62,7 @@ class Task:
         return self.width if self.value_bytes <= 8 else self.value_bytes
 
 
+INDEX = 4  # bytes of the ids that most layouts hold
 SPMV = Task()
 # Their atoms are not the positions of their values, or not all have one, or columns take more than one read.
 FILLED = (Bcsr, Dia, Padded, NarrowBatch, PatternBatch)
@@ -65,7 +73,8 @@ SHARED = 47 * 1024  # the most bytes that the values of a block may take of its 
 def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
     """Return the task of an SpMV of this layout and a vector of its type."""
     width = max([4, *(t.itemsize for t in value_types(layout))])
-    return Task(width=width, kept=kept, runs=not isinstance(layout, FILLED))
+    runs = not isinstance(layout, FILLED)
+    return Task(width=width, kept=kept, runs=runs, atom_bytes=INDEX + width)
 
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:
@@ -88,7 +97,14 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     emits = () if loop is None else loop.path
     value_bytes = max(widths, default=0)
     splits = items and can_split(program)
-    return Task(whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits)
+    in_order = (sum(_sizes(contiguous_reads(p, written))) for p in passes)
+    atom_bytes = max(in_order, default=0) or INDEX + width
+    about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
+    return Task(*about)
+
+
+def _sizes(elements: Iterable[ir.Element]) -> Iterator[int]:
+    return (INDEX if e.type is POS else e.type.dtype.itemsize for e in elements)
 
 
 def _numbers(pass_: ir.Pass) -> list[Scalar]:

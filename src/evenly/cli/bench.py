@@ -26,6 +26,8 @@ SPMV = (
     "Runs are interleaved; values and vectors are rewritten between them; every result is checked "
     "against SciPy's in float64. On a GPU: cuSPARSE, CuPy, PyTorch and kernels by hand; kernels are "
     "timed in replayed graphs, with a warm and with a flushed L2 cache. On a CPU: SciPy and MKL.\n\n"
+    "With --families: 60 random matrices instead, of families of row lengths and of columns. Caches are warm, and "
+    "there are no kernels by hand, and on a GPU no schedules that cannot be the fastest.\n\n"
     "Example: evenly bench spmv matrices --csv times.csv --plots figures --seconds 600"
 )
 
@@ -48,7 +50,10 @@ def spmv(
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this matrix; may be given several times."),
+        typer.Option(
+            metavar="NAME",
+            help="Only this matrix, or the matrices of this family; may be given several times.",
+        ),
     ] = None,
     seconds: Annotated[
         int | None,
@@ -57,10 +62,26 @@ def spmv(
     target: Annotated[
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",
+    families: Annotated[
+        bool, typer.Option("--families", metavar="", help="Draw matrices by families.")
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(metavar="N", show_default="0", help="Which matrices --families draws."),
+    ] = None,
+    largest: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NNZ",
+            show_default="60,000,000",
+            help="About the most nonzeros that --families draws.",
+        ),
+    ] = None,
 ) -> int:
     from evenly.cli.bench_run import Options, run
 
-    return run(Options(folder, dtype, csv, plots, tuple(only or ()), seconds, target))
+    options = (folder, dtype, csv, plots, tuple(only or ()), seconds, target)
+    return run(Options(*options, families, seed, largest))
 
 
 @bench.command()

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from evenly import targets
-from evenly.bench import plots, record, summary
+from evenly.bench import by_family, plots, record, summary
 from evenly.bench.comparison import Comparison
 from evenly.bench.contender import AUTO
 from evenly.bench.cpu import CpuBench
+from evenly.bench.families import of_families
 from evenly.bench.gpu import GpuBench
-from evenly.bench.matrices import sources
+from evenly.bench.matrices import Source, sources
 from evenly.bench.place import Bench
-from evenly.bench.record import Recorder, Row
+from evenly.bench.record import FamilyRow, Recorder, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
+from evenly.interop.families import LARGEST, MOST
 from evenly.timing.busy import busy_machine
 
 DTYPES = ("float32", "float64")
@@ -35,21 +38,25 @@ class Options:
     only: tuple[str, ...] = ()
     seconds: int | None = None
     target: str = "auto"
+    families: bool = False
+    seed: int | None = None
+    largest: int | None = None
 
 
 def run(options: Options) -> int:
     """Compare the contenders, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
-    chosen = sources(options.folder, options.only)
+    chosen = chosen_sources(options)
     there = targets.working(options.target).place
     place: Bench = PLACES[there]()
-    recorder = Recorder(options.csv) if options.csv is not None else None
+    kind = FamilyRow if options.families else Row
+    recorder = Recorder(options.csv, kind) if options.csv is not None else None
     busy = busy_machine()
     rows: list[Row] = []
     refused: list[InputError] = []
     told: set[tuple[str, str]] = set()
     with Progress("measuring the machine") as progress, place.active():
-        comparison = Comparison(place, options.dtype, place.rates())
+        comparison = Comparison(place, options.dtype, place.rates(), brief=options.families)
         print(comparison.described(), flush=True)
         if busy and there == "cpu":
             print(busy)
@@ -98,6 +105,23 @@ def check(options: Options) -> None:
         check_folder("--plots", options.plots)
 
 
+def chosen_sources(options: Options) -> list[Source]:
+    """Return the matrices to measure. Raises InputError for options that do not fit together, or out of range."""
+    if not options.families:
+        for option, number in (("--seed", options.seed), ("--largest", options.largest)):
+            if number is not None:
+                raise InputError(option, expected="--families beside it", given=str(number))
+        return sources(options.folder, options.only)
+    if options.folder is not None:
+        given = printable(options.folder)
+        raise InputError("FOLDER", expected="none beside --families", given=given)
+    seed = 0 if options.seed is None else options.seed
+    largest = LARGEST if options.largest is None else options.largest
+    check_range("--seed", seed, 0, 2**32 - 1)
+    check_range("--largest", largest, 1000, MOST)
+    return of_families(seed, largest, options.only)
+
+
 def check_folder(option: str, folder: str) -> None:
     """Raise an error before anything is measured if figures cannot be drawn, or not into this folder."""
     plots.require()
@@ -114,7 +138,7 @@ def deadline(end: float | None, left: int) -> float | None:
 
 def finish(rows: list[Row], folder: str | None) -> None:
     """Print the summary, and draw the figures if there is a folder for them."""
-    for text in summary.lines(rows):
+    for text in chain(summary.lines(rows), by_family.lines(rows)):
         print(text)
     if folder is not None:
         print()

@@ -8,9 +8,9 @@ import typer
 
 REPRODUCE = (
     "Run the experiments of a paper, and print what it published beside what is measured here.\n\n"
-    "NAME: flexible-batched (Anzt et al., ScalA 2017, Figures 3 to 7). It runs on a GPU, or on a CPU with smaller "
-    "sizes; a full run takes a few minutes.\n\n"
-    "Example: evenly reproduce flexible-batched --matrices folder --out results"
+    "NAME: flexible-batched (Anzt et al., ScalA 2017, Figures 3 to 7) or load-balancing (Osama et al., PPoPP 2023, "
+    "Table 1, Figures 2 to 4). They run on a GPU, or on a CPU with smaller sizes; a full run takes a few minutes.\n\n"
+    "Example: evenly reproduce load-balancing --matrices folder --out results"
 )
 
 
@@ -20,12 +20,16 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="FOLDER",
-            help="The paper's matrices, as Matrix Market files or .npz. Stand-ins take the places of those it lacks.",
+            help="A folder of Matrix Market files or .npz. flexible-batched takes the paper's matrices from it, and "
+            "stand-ins for the others; load-balancing takes all.",
         ),
     ] = None,
     figure: Annotated[
         list[int] | None,
-        typer.Option(metavar="N", help="Only this figure; may be given several times."),
+        typer.Option(
+            metavar="N",
+            help="Only this figure (load-balancing: 1 is Table 1); may be given several times.",
+        ),
     ] = None,
     out: Annotated[
         str | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from evenly import targets
 from evenly.bench.record import Recorder
@@ -13,7 +14,7 @@ from evenly.cli.failures import RIGHT, WRONG, check_timed
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
 from evenly.reproduce import curves, find, tables
-from evenly.reproduce.experiment import Experiment, Figure, Row, Site
+from evenly.reproduce.experiment import Experiment, Figure, Site
 from evenly.timing.busy import busy_machine
 
 
@@ -37,7 +38,7 @@ def run(options: Options) -> int:
     out = None if options.out is None else folder(options.out)
     there = targets.working(options.target).place
     busy = busy_machine()
-    found: dict[Figure, list[Row]] = {}
+    found: dict[Figure, list[Any]] = {}
     with Progress("reading the matrices") as progress:
         place = PLACES[there]()
         site = Site(place, options.matrices, options.quick, progress.say)
@@ -74,9 +75,9 @@ def header(name: str, experiment: Experiment, site: Site) -> list[str]:
     return [f"{name}: {experiment.paper}", f"{machine}; {versions}", *experiment.remarks(site)]
 
 
-def measured(site: Site, figure: Figure, out: Path | None) -> list[Row]:
+def measured(site: Site, figure: Figure, out: Path | None) -> list[Any]:
     """Measure one figure. Its rows are written as they come."""
-    recorder = None if out is None else Recorder(str(csv_of(figure, out)), Row)
+    recorder = None if out is None else Recorder(str(csv_of(figure, out)), figure.row)
     rows = []
     for some in figure.measure(site):
         rows += some
@@ -85,7 +86,7 @@ def measured(site: Site, figure: Figure, out: Path | None) -> list[Row]:
     return rows
 
 
-def written(experiment: Experiment, found: dict[Figure, list[Row]], out: Path) -> None:
+def written(experiment: Experiment, found: dict[Figure, list[Any]], out: Path) -> None:
     """Draw the figures, and say which files there are."""
     print()
     drawn = curves.save(experiment, found, out)
@@ -96,7 +97,7 @@ def written(experiment: Experiment, found: dict[Figure, list[Row]], out: Path) -
 
 
 def csv_of(figure: Figure, out: Path) -> Path:
-    return out / f"figure-{figure.number}.csv"
+    return out / f"{figure.file}.csv"
 
 
 def folder(given: str) -> Path:

@@ -32,5 +32,5 @@ def for_memory(nbytes: int) -> dict[str, Any]:
     held = numbers()
     if nbytes == held["shared_memory"]:
         return held
-    by_driver = [row for row in held["shares"] if row[-1] < 0]
+    by_driver = [row for row in held["shares"] if row["with"].get("carveout", -1) < 0]
     return held | {"shares": by_driver}

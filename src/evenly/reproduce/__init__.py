@@ -14,6 +14,7 @@ from .experiment import Experiment
 
 TABLE = {
     "flexible-batched": "evenly.reproduce.flexible_batched",
+    "load-balancing": "evenly.reproduce.load_balancing",
 }
 
 

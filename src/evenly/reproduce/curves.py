@@ -20,18 +20,21 @@ COLORS = (
 SHAPES = "os^vD*PXoDph"
 
 
-def save(experiment: Experiment, found: dict[Figure, list[Row]], folder: Path) -> list[Path]:
+def save(experiment: Experiment, found: dict[Figure, list[Any]], folder: Path) -> list[Path]:
     """Draw the figures that were measured, and return the files' paths: none without Matplotlib."""
     return plots.write(drawn(experiment, found), folder) if available() else []
 
 
-def drawn(experiment: Experiment, found: dict[Figure, list[Row]]) -> Iterator[tuple[str, Any]]:
+def drawn(experiment: Experiment, found: dict[Figure, list[Any]]) -> Iterator[tuple[str, Any]]:
     """Yield (name, matplotlib Figure)."""
     for figure, rows in found.items():
-        timed = [row for row in rows if row.rounds and not row.wrong]
-        for value in figure.values if timed else ():
+        if figure.draw is not None:
+            yield from figure.draw(rows)
+        for value in figure.values:
+            timed = [row for row in rows if row.rounds and not row.wrong]
             which = f"-{value.partition('_')[0]}" if len(figure.values) > 1 else ""
-            yield f"figure-{figure.number}{which}", draw(experiment, figure, value, timed)
+            if timed:
+                yield f"{figure.file}{which}", draw(experiment, figure, value, timed)
 
 
 def draw(experiment: Experiment, figure: Figure, value: str, rows: list[Row]) -> Any:

@@ -83,10 +83,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of the paper.
+    """A figure of the paper, or a table.
 
     axis: what `x` is. values: the columns of Row to print, each in a table of its own, and to draw. published: what the
-    paper's figure shows. measure: yields its rows, some at a time. apart: a panel for each case.
+    paper's figure shows. measure: yields its rows, some at a time. apart: a panel for each case. kind: "Figure" or
+    "Table".
+
+    A figure that is not values over `x` has rows of another dataclass (`row`; it has `wrong`), and says how they are
+    printed (`lines`) and drawn: `draw` yields (name, matplotlib Figure). None: it is not drawn.
     """
 
     number: int
@@ -94,8 +98,21 @@ class Figure:
     axis: str
     values: tuple[str, ...]
     published: str
-    measure: Callable[[Site], Iterator[list[Row]]]
+    measure: Callable[[Site], Iterator[list[Any]]]
     apart: bool = False
+    kind: str = "Figure"
+    row: type = Row
+    lines: Callable[[list[Any]], Iterator[str]] | None = None
+    draw: Callable[[list[Any]], Iterator[tuple[str, Any]]] | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind} {self.number}"
+
+    @property
+    def file(self) -> str:
+        """The name of its files, without an ending."""
+        return f"{self.kind.lower()}-{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,4 +132,4 @@ class Experiment:
     curves: tuple[str, ...]
     figures: tuple[Figure, ...]
     remarks: Callable[[Site], list[str]]
-    conclusions: Callable[[Site, list[Row]], list[Conclusion]]
+    conclusions: Callable[[Site, list[Any]], list[Conclusion]]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from .experiment import Conclusion, Experiment, Figure, Row
 
@@ -11,11 +12,16 @@ NONE = "-"
 HOLDS = {True: "holds", False: "does not hold", None: "cannot tell"}
 
 
-def table(experiment: Experiment, figure: Figure, rows: list[Row]) -> Iterator[str]:
-    """Yield the lines of a figure: a table for each of its values, then what was left out."""
+def table(experiment: Experiment, figure: Figure, rows: list[Any]) -> Iterator[str]:
+    """Yield the lines of a figure: its own, or a table for each of its values, then what was left out."""
+    if figure.lines is not None:
+        yield ""
+        yield f"{figure.name}: {figure.title}"
+        yield from figure.lines(rows)
+        return
     for value in figure.values:
         yield ""
-        yield f"Figure {figure.number}, {UNITS[value]}: {figure.title}"
+        yield f"{figure.name}, {UNITS[value]}: {figure.title}"
         yield from _cells(experiment, value, figure, rows)
     if figure.published:
         yield f"  published: {figure.published}"
@@ -39,6 +45,15 @@ def _cells(experiment: Experiment, value: str, figure: Figure, rows: list[Row]) 
 
 def _cell(value: float | None) -> str:
     return f"{NONE if value is None else f'{value:,.{2 if value < 10 else 1}f}':>13}"
+
+
+def aligned(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table: its first column to the left, the others to the right."""
+    every = [heads, *lines]
+    wide = [max(map(len, column)) for column in zip(*every, strict=True)]
+    for first, *others in every:
+        cells = "".join(f"  {cell:>{n}}" for cell, n in zip(others, wide[1:], strict=True))
+        yield f"  {first:{wide[0]}}{cells}".rstrip()
 
 
 def notes(rows: list[Row]) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from evenly.choosing.lengths import Sums
+from evenly.choosing.walks import RUNS, Sampled, Walks
+from evenly.gpus.gpu import WARP
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import LayoutInstance
@@ -14,9 +16,11 @@ from evenly.schedules import ThreadMapped
 
 from .kernel import kernel
 
+SUMS = 4  # numbers in front of the lengths
+
 
 @kernel
-def measure(L, found):
+def measure(L, every, found):
     squares = 0.0
     greatest = 0
     empty = 0
@@ -27,6 +31,9 @@ def measure(L, found):
         moment += float(length) * float(tile)
         greatest = max(greatest, length)
         empty += 1 if length == 0 else 0
+        run = tile // WARP
+        if run % every == 0 and run // every < RUNS:
+            found[SUMS + run // every * WARP + tile % WARP] = length
     found[0] = squares
     found[1] = greatest
     found[2] = empty
@@ -34,8 +41,13 @@ def measure(L, found):
 
 
 def measured(layout: LayoutInstance, target: str = "") -> Sums:
-    """Run one small kernel, and read 32 bytes back."""
-    found = arrays.empty(an_array(layout), (4,), np.float64)
-    measure[ThreadMapped()].on(target or device_of(layout)).once(Positions(layout), found)
-    squares, greatest, empty, moment = map(float, to_numpy(found))
-    return Sums(squares, int(greatest), int(empty), moment)
+    """Run one small kernel, and read up to 16 KiB back."""
+    sample = Sampled(int(layout.max_tiles))
+    found = arrays.empty(an_array(layout), (SUMS + sample.runs * WARP,), np.float64)
+    place = target or device_of(layout)
+    measure[ThreadMapped()].on(place).once(Positions(layout), sample.every, found)
+    held = to_numpy(found)
+    squares, greatest, empty, moment = map(float, held[:SUMS])
+    lengths = held[SUMS:].copy()
+    lengths[sample.positions().reshape(-1) >= int(layout.max_tiles)] = 0  # of no tile
+    return Sums(squares, int(greatest), int(empty), moment, Walks(lengths.reshape(-1, WARP)))

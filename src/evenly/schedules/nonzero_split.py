@@ -8,7 +8,15 @@ from __future__ import annotations
 from evenly.language.func import func
 from evenly.language.names import thread_count, thread_index
 
-from .contract import Schedule, ceil_div, check_block, check_count, check_min_blocks, schedule
+from .contract import (
+    Schedule,
+    ceil_div,
+    check_block,
+    check_count,
+    check_min_blocks,
+    check_run,
+    schedule,
+)
 
 
 @func
@@ -31,11 +39,16 @@ class NonzeroSplit(Schedule):
 
     min_blocks: how many blocks a multiprocessor must hold, the second of CUDA's launch bounds. 0: the compiler
     decides.
+    run: 1, 2, 4 or 8, a divisor of `items`: how many of a thread's atoms are adjacent. With more than 1, one
+    instruction loads 16 bytes of each array that the atom indexes, and values change hands through shared memory. It
+    suits many atoms in tiles of any length, where neighbouring atoms gather from nearby. A pass that reads nothing at
+    its atoms, needs its tile, has effects or scans, is run as with 1.
     """
 
     block: int = 256
     items: int = 4
     min_blocks: int = 0
+    run: int = 1
 
     owner = "share"
     engine = "nonzero"
@@ -44,6 +57,7 @@ class NonzeroSplit(Schedule):
         check_block("NonzeroSplit", self.block)
         check_count("NonzeroSplit", "items", self.items, 1, 64)
         check_min_blocks("NonzeroSplit", self.min_blocks, self.block)
+        check_run("NonzeroSplit", self.run, self.items)
 
     def launch(self, layout):
         share = self.block * self.items

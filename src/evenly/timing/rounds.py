@@ -58,6 +58,7 @@ def measure(
     deadline: float | None = None,
     fewest: int = FEWEST,
     rounds: int = ROUNDS,
+    flushed: bool = True,
 ) -> dict[tuple[str, str], Sample]:
     """Measure all clocks in up to `rounds` rounds. Returns samples by (name, "warm" or "flushed").
 
@@ -65,6 +66,8 @@ def measure(
 
     rewrite: gives the live arrays other contents; called with the round before every timed run.
     deadline: of time.monotonic(). After it, no round begins once there are `fewest`.
+    flushed: whether launches whose data are not in the L2 cache are timed, too.
+
     A contender that takes more than SLOW times as long as the fastest gets `fewest` rounds only.
     """
     names = list(clocks)
@@ -76,7 +79,8 @@ def measure(
             break
         first = turn % len(names)
         for name in [*names[first:], *names[:first]]:
-            for cache, clock in ((WARM, clocks[name].warm), (FLUSHED, clocks[name].flushed)):
+            both = (WARM, clocks[name].warm), (FLUSHED, clocks[name].flushed)
+            for cache, clock in both if flushed else both[:1]:
                 rewrite(turn)
                 took = clock()
                 if took is not None:

@@ -251,10 +251,14 @@ template <class pos> EV_DEVICE pos position(long long i) {
 }
 
 // ---- runs of contiguous elements (load_run) -------------------------------------------------------------------------
-// The number of elements in whole runs, of `extent` elements from `p` on: at most `most`, and 0 if `p` is not aligned.
-template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
+// aligned_runs: whether runs from `p` on are. whole_runs: the number of elements in whole runs, of `extent` elements from
+// `p` on: at most `most`, and 0 if `p` is not aligned.
+template <int N, class T> EV_DEVICE bool aligned_runs(const T* p) {
   constexpr int size = N * (int)sizeof(T);
-  if ((unsigned long long)p % (size < 16 ? size : 16) != 0) return 0;
+  return (unsigned long long)p % (size < 16 ? size : 16) == 0;
+}
+template <int N, class T, class pos> EV_DEVICE pos whole_runs(const T* p, long long extent, pos most) {
+  if (!aligned_runs<N>(p)) return 0;
   return extent < (long long)most ? (pos)extent / N * N : most;
 }
 

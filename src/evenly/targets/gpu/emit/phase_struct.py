@@ -17,6 +17,7 @@ from .expressions import Text, ctype
 from .layout_struct import position_function
 from .lines import Line, indented
 from .running import variables
+from .runs import Runs, functions_of
 from .statements import Writer, combine_body, fields_of, given_loop, identity, members, value_struct
 from .totals import Totals
 
@@ -25,7 +26,7 @@ class PhaseStruct:
     """Emits a split phase as the struct that the engines take (device/split.cuh).
 
     loads: the elements that blocks load early, in functions of their own (early_loads.py). If there are none, `step`
-    loads everything.
+    loads everything. runs: the elements that they load in runs, if the engine does so.
     held: the names of variables that the struct has as members.
     """
 
@@ -36,9 +37,10 @@ class PhaseStruct:
         totals: Totals,
         loads: Loads,
         held: Mapping[ir.Var, str] = MappingProxyType({}),
+        runs: Runs | None = None,
     ) -> None:
         self.text, self.phase, self.totals, self.loads = text, phase, totals, loads
-        self.held = held
+        self.held, self.runs = held, runs
         self.accumulators = phase.pass_.accumulators
         self.fields = members(fields_of(self.accumulators))
         self.state = members(phase.state)
@@ -129,6 +131,9 @@ class PhaseStruct:
     def steps(self) -> list[str]:
         if self.phase.scans:
             return self.scan()
+        if self.runs is not None:
+            body = self.phase.pass_.body
+            return [*self.step(), *functions_of(self.runs, self.text, self.stepping, body, self.atom)]
         return self.loads_and_step() if self.loads else self.step()
 
     def scan(self) -> list[str]:

@@ -32,22 +32,28 @@ class BlockEngine(SplitEngine):
 
     def parameters_of(self, made: SplitKernels) -> list[Parameter]:
         first = Parameter("buffer", "const pos* __restrict__", name="first_tile")
-        return [] if made.persistent else [first]
+        return [first] if self.partitions(made) else []
+
+    def partitions(self, made: SplitKernels) -> bool:
+        """Whether blocks read where they begin, if a plan has stored that."""
+        return not made.persistent
 
     def partition(self, made: SplitKernels) -> PartitionCode | None:
-        if made.persistent:
+        if not self.partitions(made):
             return None
-        share = made.schedule.block * made.schedule.items
         # All lanes share one partition, so `phase` may have any lane.
         values = made.values(lane="0")
-        body = [
-            f"  const Phase phase{{{values}}};",
-            f"  ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);",
-        ]
+        body = [f"  const Phase phase{{{values}}};", f"  {self.cuts(made)}"]
         first = Parameter("buffer", "pos*", name="first_tile")
         count = Parameter("blocks", "int", name="main")
         kernel = made.following("partition", body, [first, count], always=True)
-        return PartitionCode((kernel,), first.name, kept=not device_counts(made.phase.layout))
+        kept, needed = not device_counts(made.phase.layout), made.runs is not None
+        return PartitionCode((kernel,), first.name, kept, needed)
+
+    def cuts(self, made: SplitKernels) -> str:
+        """Return the call that makes a partition."""
+        share = made.schedule.block * made.schedule.items
+        return f"ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);"
 
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
         schedule = made.schedule
@@ -55,7 +61,8 @@ class BlockEngine(SplitEngine):
         kind = f"Phase, {schedule.block}, {schedule.items}, ev::{self.rule}{early}"
         if made.persistent:
             return [f"ev::split_persistent<{kind}>(phase, {join}, {totals});"]
-        return [f"ev::split_block<{kind}>(phase, {join}, {totals}, first_tile);"]
+        first = ", first_tile" if self.partitions(made) else ""
+        return [f"ev::split_block<{kind}>(phase, {join}, {totals}{first});"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
         """Shared memory holds an id for each atom, and its value if lanes exchange values there."""

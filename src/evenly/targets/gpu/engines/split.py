@@ -18,6 +18,7 @@ from ..emit.code import KernelCode, PartitionCode, PhaseCode
 from ..emit.early_loads import Loads
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
+from ..emit.runs import Runs
 from ..emit.statements import fields_of
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
@@ -66,6 +67,10 @@ class SplitEngine(Engine):
         """Return the phase, and the elements that blocks load while they mark tiles (emit/early_loads.py)."""
         return phase, {}
 
+    def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
+        """Return the phase, and what blocks load in runs (device/stream.cuh). None: they load atoms one by one."""
+        return phase, None
+
     def structs(self, made: SplitKernels) -> list[str]:
         """Return the lines of the structs that the kernels need besides `Phase`."""
         return []
@@ -97,6 +102,9 @@ class SplitKernels:
         self.loads: Loads = {}
         if self.meets and self.value_words == 1:  # the values of tiles take few registers
             phase, self.loads = engine.early_loads(phase, unit)
+        self.runs: Runs | None = None
+        if self.folds and not self.persistent:
+            phase, self.runs = engine.runs(phase, unit)
         self.phase, self.lane = phase, phase.lane is not None
         self.text = unit.text(phase, engine.streams and not phase.scans)  # scans read atoms twice
         self.totals = Totals(self.text, phase.grid)
@@ -122,7 +130,7 @@ class SplitKernels:
 
     def structs(self) -> list[str]:
         """Return the lines of all structs that the kernels use."""
-        body = PhaseStruct(self.text, self.phase, self.totals, self.loads).lines()
+        body = PhaseStruct(self.text, self.phase, self.totals, self.loads, runs=self.runs).lines()
         more = self.engine.structs(self)
         return [*self.totals.structs, "struct Phase {", *self.members(), *body, "};", *more]
 

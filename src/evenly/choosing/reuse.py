@@ -1,0 +1,129 @@
+"""Measure how far apart neighbouring atoms gather, from a sample of them: lengths do not show it."""
+
+from __future__ import annotations
+
+import weakref
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evenly.hooks import hook
+from evenly.layouts.contract import Layout, LayoutInstance, accessors, layout
+from evenly.layouts.moving import device_of
+
+from .lengths import has_offsets
+
+SECTOR = 32  # bytes: what a GPU reads from L2 at least
+PROBES, FEW = 512, 32  # atoms that are looked at: at most, and where there are few
+BEFORE = 1024  # atoms before each of them: about what a block has under way
+TOGETHER = 32  # of these, the ones that a warp gathers by the same instruction
+
+
+class Reuse(NamedTuple):
+    """What share of the gathers find that no earlier one needed the same 32 bytes.
+
+    apart: among the TOGETHER atoms of an instruction. near: among the last BEFORE atoms. Both are about 1 for random
+    columns, and 0 if nothing is gathered.
+    """
+
+    apart: float
+    near: float
+
+    def __str__(self) -> str:
+        return f"{self.near:.0%} of the gathers far from earlier ones"
+
+
+NOTHING = Reuse(0.0, 0.0)
+ANYWHERE = Reuse(1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which atoms are looked at: `probes` of them, `step` apart, and up to `before` that precede each."""
+
+    atoms: int
+
+    @property
+    def probes(self) -> int:
+        # They read a fiftieth of all columns at most, or those of a few.
+        return min(PROBES, max(self.atoms // (50 * BEFORE), FEW), self.atoms)
+
+    @property
+    def step(self) -> int:
+        return self.atoms // max(self.probes, 1)
+
+    @property
+    def before(self) -> int:
+        return min(BEFORE, self.step)
+
+
+@layout
+class Probes(LayoutInstance):
+    """Tiles of the atoms that precede one that is looked at, which is the end of the tile."""
+
+    base: Layout
+    probes: int
+    step: int
+    before: int
+
+    @property
+    def num_tiles(self):
+        return self.probes
+
+    @property
+    def num_atoms(self):
+        return self.base.num_atoms
+
+    def begin(self, tile):
+        return self.end(tile) - self.before
+
+    def end(self, tile):
+        return (tile + 1) * self.step - 1
+
+
+_known: weakref.WeakKeyDictionary[Any, dict[int, Reuse]] = weakref.WeakKeyDictionary()
+
+
+def reuse(layout: LayoutInstance | None, width: int) -> Reuse:
+    """Return the reuse of numbers of `width` bytes that are gathered at a layout's columns.
+
+    For a layout whose columns are unknown it is ANYWHERE. The result is remembered as long as the layout lives.
+    """
+    if layout is None:
+        return ANYWHERE
+    known = _known.setdefault(layout, {})
+    if width not in known:
+        known[width] = _measured(layout, max(1, SECTOR // width))
+    return known[width]
+
+
+def forget(layout: Any) -> None:
+    """Forget the reuse of a layout: its columns may have been changed in place."""
+    _known.pop(layout, None)
+
+
+def _measured(layout: LayoutInstance, together: int) -> Reuse:
+    cls: Any = type(layout)
+    sample = Sample(int(layout.max_atoms))
+    if accessors(cls).get("column") != (False, True) or not sample.probes:
+        return ANYWHERE
+    if device_of(layout) == "cuda":
+        return measured_on_gpu(layout, sample, together)
+    return by_numpy(layout, sample, together) if has_offsets(layout) else ANYWHERE
+
+
+@hook
+def measured_on_gpu(layout: LayoutInstance, sample: Sample, together: int) -> Reuse:
+    """Return the same for a layout on a GPU, by one small kernel."""
+    raise NotImplementedError
+
+
+def by_numpy(layout: Any, sample: Sample, together: int) -> Reuse:
+    """together: how many numbers lie in 32 bytes."""
+    at = (np.arange(sample.probes) + 1) * sample.step - 1
+    back = np.arange(sample.before - 1, -1, -1) + 1
+    earlier = layout.column(at[:, None] - back) // together
+    same = earlier == (layout.column(at) // together)[:, None]
+    apart = 1 - same[:, back < TOGETHER].any(axis=1).mean()
+    return Reuse(float(apart), float(1 - same.any(axis=1).mean()))

@@ -1,0 +1,71 @@
+"""The lengths of a sample of tiles, in runs of neighbours: how long warps walk that share them out among their lanes."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evenly.gpus.gpu import WARP
+
+RUNS = 64  # of as many adjacent tiles as a warp has lanes
+
+Lengths = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Which tiles are in a sample: those of every `every`-th run, `runs` in all. The last run may have fewer."""
+
+    tiles: int
+
+    @property
+    def every(self) -> int:
+        return max(1, -(-self.tiles // WARP) // RUNS)
+
+    @property
+    def runs(self) -> int:
+        return min(RUNS, -(-self.tiles // WARP))
+
+    def positions(self) -> npt.NDArray[np.int64]:
+        """Return the tiles, (runs, 32); those beyond the last one are numbers of no tile."""
+        first = np.arange(self.runs) * (self.every * WARP)
+        found: npt.NDArray[np.int64] = first[:, None] + np.arange(WARP)
+        return found
+
+
+class Walks:
+    """A sample of the lengths of tiles, (runs, 32)."""
+
+    def __init__(self, lengths: Lengths) -> None:
+        self.lengths = lengths
+
+    @functools.cached_property
+    def longest(self) -> dict[int, Lengths]:
+        """The longest of so many adjacent tiles, for 1, 2, 4, ... 32 of them."""
+        found = {1: self.lengths.reshape(-1)}
+        for count in (2, 4, 8, 16, 32):
+            pairs = found[count // 2].reshape(-1, 2)
+            found[count] = np.maximum(pairs[:, 0], pairs[:, 1])
+        return found
+
+    def rounds(self, lanes: int, atoms: int) -> float:
+        """Return how many rounds a warp walks, on average, if each tile has `lanes` lanes that take `atoms` at once.
+
+        A warp of several tiles walks until the longest of them ends.
+        """
+        return float(np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms)).mean())
+
+
+def alike(mean: float) -> Walks:
+    """Return what stands for a sample if only the mean length is known."""
+    return Walks(np.full((1, WARP), mean))
+
+
+def of_lengths(lengths: npt.NDArray[np.int64]) -> Walks:
+    """Take the sample from the lengths of all tiles."""
+    at = Sampled(len(lengths)).positions()
+    padded = np.append(lengths, 0)  # for places beyond the last tile
+    return Walks(padded[np.minimum(at, len(lengths))].astype(np.float64))

@@ -1,0 +1,318 @@
+// Atoms divided evenly among blocks, where they lie in runs and memory is the bound:
+//
+//     stream_block<Phase, T, I>(phase, join, grid_partials, first_tile)
+//         Each block takes S = T * I atoms, as split_block does under nonzero_rule. `join` and the number of blocks are
+//         those of split_block. Phase has, beside `step`, what emit/runs.py emits. I is a multiple of its `run`.
+//     stream_partition<Phase, T, I>(phase, first_tile, blocks)
+//         Makes the partition, blocks + 1 entries, which stream_block needs. Each thread computes one entry.
+//
+// split_block takes some 60 instructions for an atom of each lane, which is more than memory asks for. Here one
+// instruction loads 16 bytes. Values change hands through shared memory, 16 bytes at a time. A thread that leaves a
+// tile fetches its value from where it ends, so that neighbouring threads leave neighbouring tiles, and none searches.
+// Shared memory that values take is lost to L1: what gathers from a vector that L1 would hold may be slower.
+#pragma once
+#include "gpu.cuh"
+#include "grid.cuh"
+#include "links.cuh"
+#include "rules.cuh"
+
+namespace ev {
+
+// Which tiles the blocks leave. A block leaves the tiles that end in its share of atoms, empty ones too: those with ends
+// in (z0, z1], and block 0 also those that end at 0. But millions of empty tiles may end in one share. Such a share is
+// `wide`: its block leaves only tiles that have atoms, and all blocks divide all tiles by number and look for empty
+// ones that end in wide shares. They rarely find any, so the partition says which blocks have to look.
+template <class Phase, int T, int I> struct stream_shares {
+  using pos = typename Phase::pos;
+  using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
+  static constexpr int S = T * I;
+  static constexpr int wide = 8 * S;  // launches have no more than 8 * S tiles for each block
+
+  const Phase& phase;
+  const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
+
+  EV_DEVICE stream_shares(const Phase& phase) : phase(phase) {}
+  EV_DEVICE pos cut(pos share) const { return share * (number)S < (number)atoms ? share * S : atoms; }
+  // The first tile of a share.
+  EV_DEVICE pos first(pos share) const {
+    const pos atom = cut(share);
+    pos low = 0, high = share == 0 ? 0 : tiles;
+    while (low < high) {
+      const pos middle = low + (high - low) / 2;
+      if (phase.end(middle) <= atom) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  EV_DEVICE pos share_of(pos tile) const {
+    const pos end = phase.end(tile);
+    return end > 0 ? (end - 1) / S : 0;
+  }
+
+  struct Numbers { number from, to; };
+  EV_DEVICE Numbers by_number(int block, int blocks) const {
+    const number each = ((number)tiles + blocks - 1) / (unsigned)blocks, from = block * each, to = from + each;
+    return {from, to < (number)tiles ? to : (number)tiles};
+  }
+  // Whether the tile is in a wide share. A wide share holds more tiles than any block has by number, so if one of these
+  // is in it, the first or the last is.
+  EV_DEVICE bool in_wide(pos tile) const {
+    const pos share = share_of(tile);
+    return first(share + 1) - first(share) > wide;
+  }
+  EV_DEVICE bool looks(int block, int blocks) const {
+    const Numbers own = by_number(block, blocks);
+    return own.from < own.to && (in_wide((pos)own.from) || in_wide((pos)own.to - 1));
+  }
+  // An entry of the partition: a block's first tile, and whether it looks for empty tiles of wide shares.
+  static EV_DEVICE pos entry(pos tile, bool looks) { return looks ? ~tile : tile; }
+  static EV_DEVICE bool looks(pos entry) { return entry < 0; }
+  static EV_DEVICE pos tile(pos entry) { return entry < 0 ? ~entry : entry; }
+};
+
+template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, T, I> {
+  using shares = stream_shares<Phase, T, I>;
+  using typename shares::pos;
+  using Value = typename Phase::Value;
+  using Grid = typename Phase::Grid;
+  using Run = typename Phase::Run;
+  using shares::phase, shares::S;
+  static constexpr int R = Phase::run;
+  static_assert(I % R == 0, "whole runs");
+
+  // Values lie in shared memory in chunks of up to 16 bytes. The lanes of a warp write chunks that are adjacent, and read
+  // chunks that are I values apart. A chunk is left out after every eight, or they would meet in the same banks.
+  static constexpr int fit = (int)sizeof(Value) <= 8 && 16 % sizeof(Value) == 0 ? 16 / (int)sizeof(Value) : 1;
+  static constexpr int per = fit < R ? fit : R;
+  static constexpr int places = S + S / 8;
+  struct alignas(per == 1 ? alignof(Value) : per * sizeof(Value)) Chunk { Value each[per]; };
+  static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / (8 * per) * per); }
+
+  struct Bounds { pos t0, z0, t1, z1; };
+  struct Extent { pos begin, end; };
+  using Mark = unsigned char;
+  using Ends = typename choose<(I <= 32), unsigned, unsigned long long>::type;
+  static_assert(I <= 64, "a bit each");
+
+  Mark* ends;     // of each slot: 1 if a tile ends there
+  Value* values;  // of each slot, at place(slot): what its atom contributes, then its tile's part since the thread began
+  Value* opens;   // of each thread: the part of the tile that was open before its slots
+
+  EV_DEVICE block_stream(const Phase& phase, Mark* ends, Value* values, Value* opens)
+      : shares(phase), ends(ends), values(values), opens(opens) {}
+
+  // The first of the I consecutive slots that the thread folds, and that of run number j of those that it loads.
+  static EV_DEVICE int own_slot() { return thread_rank() * I; }
+  static EV_DEVICE int run_slot(int j) { return warp_rank() * 32 * I + (j * 32 + lane_rank()) * R; }
+  // The places of slot own_slot() + k, and of item k of that run: at a constant distance from the first, if that can be.
+  static EV_DEVICE int own_place(int k) {
+    return 8 * per % I == 0 ? place(own_slot()) + k : place(own_slot() + k);
+  }
+  static EV_DEVICE int run_place(int j, int k) { return place(run_slot(0)) + j * 36 * R + k; }
+  static_assert(8 * per % R == 0, "a run is not interrupted");
+  EV_DEVICE Chunk& chunk_at(int place) const { return *reinterpret_cast<Chunk*>(values + place); }
+  EV_DEVICE void write(int place, const Value* v) const {
+    Chunk chunk;
+    #pragma unroll
+    for (int i = 0; i < per; ++i) chunk.each[i] = v[i];
+    chunk_at(place) = chunk;
+  }
+  EV_DEVICE void read(int place, Value* v) const {
+    const Chunk chunk = chunk_at(place);
+    #pragma unroll
+    for (int i = 0; i < per; ++i) v[i] = chunk.each[i];
+  }
+
+  // ---- the tiles that end here ----
+  EV_DEVICE void clear_ends() const {
+    using word = long long;
+    constexpr int words = S / (int)sizeof(word);
+    #pragma unroll
+    for (int i = 0; i < words; i += T)
+      if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ends)[i + thread_rank()] = 0;
+  }
+  // Bit k: a tile ends in slot own_slot() + k. The product moves the lowest bits of four bytes side by side.
+  EV_DEVICE Ends own_ends() const {
+    const Mark* first = ends + own_slot();
+    Ends own = 0;
+    #pragma unroll
+    for (int k = 0; k < I; k += 4) {
+      if constexpr (I % 4 == 0) own |= (Ends)(*reinterpret_cast<const unsigned*>(first + k) * 0x01020408u >> 24) << k;
+      else for (int i = k; i < k + 4 && i < I; ++i) own |= (Ends)first[i] << i;
+    }
+    return own;
+  }
+  EV_DEVICE Extent extent(pos tile) const { return {phase.begin(tile), phase.end(tile)}; }
+  static EV_DEVICE bool is_wide(const Bounds& b) { return b.t1 - b.t0 > shares::wide; }
+  // Applies f to the tiles that the block leaves. of_first: the extent of the thread's first one, if they are not many.
+  template <class F> EV_DEVICE void each_tile(const Bounds& b, const Extent& of_first, F f) const {
+    if (is_wide(b)) return each_by_atom(b, f);
+    pos tile = b.t0 + thread_rank();
+    if (tile < b.t1) f(tile, of_first);
+    #pragma unroll 1
+    for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));
+  }
+  template <class F> EV_DEVICE void each_by_atom(const Bounds& b, F f) const {
+    #pragma unroll 1
+    for (pos atom = b.z0 + thread_rank(); atom < b.z1; atom += T) {
+      const pos tile = thread_tile_of(phase, atom, b.t0, b.t1);
+      if (tile < b.t1 && phase.end(tile) == atom + 1) f(tile, extent(tile));
+    }
+  }
+
+  // ---- what atoms contribute ----
+  // The thread's atoms, loaded as early as possible, if all of the block's runs are whole.
+  struct Loaded {
+    bool whole;
+    Run runs[I / R];
+  };
+  EV_DEVICE Loaded load(pos z0, pos z1) const {
+    Loaded loaded;
+    loaded.whole = z1 - z0 == S && phase.runs_are_aligned();
+    if (loaded.whole) {
+      load_arrays(z0, loaded);
+      #pragma unroll
+      for (int j = 0; j < I / R; ++j) loaded.runs[j].pin();  // or each would be asked for where it is used
+    }
+    return loaded;
+  }
+  // One array after the other, those first that others wait for.
+  template <int array = 0> EV_DEVICE void load_arrays(pos z0, Loaded& loaded) const {
+    #pragma unroll
+    for (int j = 0; j < I / R; ++j) phase.template load_run<array>(loaded.runs[j], z0 + run_slot(j));
+    if constexpr (array + 1 < Phase::run_arrays) load_arrays<array + 1>(z0, loaded);
+  }
+  EV_DEVICE void gather(pos z0, Loaded& loaded) const {
+    if (!loaded.whole) return;
+    #pragma unroll
+    for (int k = 0; k < I; ++k) phase.gather(loaded.runs[k / R], z0 + run_slot(k / R) + k % R, k % R);
+    #pragma unroll
+    for (int j = 0; j < I / R; ++j) loaded.runs[j].pin_gathered();
+  }
+  // Writes what the atoms contribute to the values of their slots.
+  EV_DEVICE void contribute(const Bounds& b, const Loaded& loaded) const {
+    if (!loaded.whole) return contribute_each(b.z0, (int)(b.z1 - b.z0));
+    Value v[I];
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      v[k] = Phase::identity();
+      phase.step_run(v[k], b.z0 + run_slot(k / R) + k % R, loaded.runs[k / R], k % R);
+    }
+    #pragma unroll
+    for (int k = 0; k < I; k += per) write(run_place(k / R, k % R), v + k);
+  }
+  // The same where runs are not whole: at the last atoms, and for arrays that are not aligned.
+  EV_DEVICE void contribute_each(pos z0, int count) const {
+    #pragma unroll 1
+    for (int slot = thread_rank(); slot < S; slot += T) {
+      Value part = Phase::identity();
+      if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);
+      values[place(slot)] = part;
+    }
+  }
+
+  // Folds the thread's slots. Returns the part of the tile that it leaves open.
+  EV_DEVICE Value fold(const Ends own) const {
+    Value v[I], open = Phase::identity();
+    #pragma unroll
+    for (int k = 0; k < I; k += per) read(own_place(k), v + k);
+    #pragma unroll
+    for (int k = 0; k < I; ++k) {
+      v[k] = open = Phase::then(open, v[k]);
+      if (own >> k & 1) open = Phase::identity();
+    }
+    if (any(full_warp, own != 0)) {  // nobody fetches a value of a warp in which no tile ends
+      #pragma unroll
+      for (int k = 0; k < I; k += per) write(own_place(k), v + k);
+    }
+    return open;
+  }
+
+  // The block's part of a tile that ends in it.
+  EV_DEVICE Value part(const Bounds& b, const Extent& of) const {
+    const unsigned slot = (unsigned)(of.end - 1 - b.z0), thread = slot / I;
+    const Value value = values[place(slot)];
+    return of.begin < b.z0 + (pos)(thread * I) ? Phase::then(opens[thread], value) : value;
+  }
+  // Leaves the tiles, but for the first one if it began before the block, which thread 0 hands to the link.
+  template <class Link> EV_DEVICE void leave(const Bounds& b, const Extent& of_first, Link& link, Grid& grid) const {
+    if (thread_rank() == 0 && b.t0 < b.t1 && of_first.begin < b.z0) link.found_head(b.t0, part(b, of_first));
+    each_tile(b, of_first, [&](pos tile, const Extent& of) {
+      if (of.begin == of.end) phase.leave(tile, Phase::identity(), grid);
+      else if (of.begin >= b.z0) phase.leave(tile, part(b, of), grid);
+    });
+  }
+  EV_DEVICE void leave_of_wide(const pos* first_tile, Grid& grid) const {
+    const auto own = this->by_number(block_rank(), block_count());
+    #pragma unroll 1
+    for (auto i = own.from + thread_rank(); i < own.to; i += T) {
+      const pos tile = (pos)i, share = this->share_of(tile);
+      const bool in_wide = shares::tile(first_tile[share + 1]) - shares::tile(first_tile[share]) > shares::wide;
+      if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);
+    }
+  }
+
+  template <class Link> EV_DEVICE void share(const pos* first_tile, Link& link, Grid& grid) const {
+    const pos z0 = this->cut(block_rank()), z1 = this->cut(block_rank() + 1);
+    clear_ends();
+    Loaded loaded = load(z0, z1);
+    // Two lanes load the entries. If all loaded both, ptxas would wait for each, to hold it once for the whole warp.
+    const pos entry = load_cached(first_tile + block_rank() + (lane_rank() & 1));
+    gather(z0, loaded);
+    const pos here = shuffle_from(full_warp, entry, 0), next = shuffle_from(full_warp, entry, 1);
+    const Bounds b{shares::tile(here), z0, shares::tile(next), z1};
+    contribute(b, loaded);
+    const pos mine = b.t0 + thread_rank();
+    const Extent of_first = mine < b.t1 ? extent(mine) : Extent{0, 0};
+    link.located(phase, b.t0, b.t1, false);
+    barrier();  // the ends are clear
+    each_tile(b, of_first, [&](pos, const Extent& of) {
+      if (of.begin < of.end) ends[of.end - 1 - z0] = 1;
+    });
+    barrier();
+    const Ends own = own_ends();
+    const Value tail = fold(own);
+    const Open<Phase> before = block_scan<Phase, T>(own != 0, tail, Phase::identity());
+    opens[thread_rank()] = before.value;
+    link.found_open(phase, b.t1, z1, own != 0 ? tail : Phase::combine(before.value, tail));
+    barrier();
+    leave(b, of_first, link, grid);
+    if (shares::looks(here)) leave_of_wide(first_tile, grid);
+    link.join(phase, grid);
+  }
+};
+
+template <class Phase, int T, int I, class Join>
+EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase::Grid* grid_partials,
+                            const typename Phase::pos* first_tile) {
+  using engine = block_stream<Phase, T, I>;
+  static_assert(T % 32 == 0, "whole warps");
+  EV_SHARED(typename engine::Mark, ends, engine::S);
+  EV_SHARED(typename engine::Value, values, engine::places);
+  EV_SHARED(typename engine::Value, opens, T);
+  const engine stream(phase, ends, values, opens);
+  auto grid = grid_start<Phase>();
+  constexpr int links_at_once = 2;  // the atoms take most registers
+  decltype(link_for<Phase, T, engine::S, nonzero_rule, links_at_once>(join)) link(join);
+  if (stream.atoms > 0) {
+    stream.share(first_tile, link, grid);
+  } else {
+    link.without_atoms();
+    #pragma unroll 1
+    for (long long i = (long long)block_rank() * T + thread_rank(); i < stream.tiles; i += (long long)block_count() * T)
+      phase.leave((typename engine::pos)i, Phase::identity(), grid);
+  }
+  block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+template <class Phase, int T, int I>
+EV_DEVICE void stream_partition(const Phase& phase, typename Phase::pos* first_tile, int blocks) {
+  using pos = typename Phase::pos;
+  const stream_shares<Phase, T, I> shares(phase);
+  const long long block = (long long)block_rank() * block_threads() + thread_rank();
+  if (block > blocks) return;
+  const bool looks = block < blocks && shares.atoms > 0 && shares.looks((int)block, blocks);
+  first_tile[block] = shares.entry(shares.first((pos)block), looks);
+}
+
+}  // namespace ev
