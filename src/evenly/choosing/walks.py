@@ -42,6 +42,11 @@ class Walks:
     def __init__(self, lengths: Lengths) -> None:
         self.lengths = lengths
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Walks) and np.array_equal(self.lengths, other.lengths)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @functools.cached_property
     def longest(self) -> dict[int, Lengths]:
         """The longest of so many adjacent tiles, for 1, 2, 4, ... 32 of them."""
