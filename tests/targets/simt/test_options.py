@@ -12,7 +12,7 @@ from tests.kernels import spmv
 import evenly as ev
 from evenly.targets.simt.options import Options, options_of
 
-NAMES = "expected one of order, races, resident, seed, seeds"
+NAMES = "expected one of order, races, resident, seed, seeds, steps"
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "misspelled": ({"sed": 3}, f"option of target 'simt': {NAMES}, got 'sed'; hint: did you mean 'seed'?"),
     "negative": ({"seed": -1}, "seed: expected an integer, 0 or more, got -1"),
@@ -24,6 +24,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "letters": ({"seeds": "ab"}, "seeds: expected an integer, 0 or more, got 'a'"),
     "order": ({"order": "robin"}, "order: expected one of random, round_robin, got 'robin'; hint: did you mean 'round_robin'?"),
     "resident": ({"resident": -4}, "resident: expected an integer, 0 or more, got -4"),
+    "steps": ({"steps": 0.5}, "steps: expected an integer, 0 or more, got 0.5"),
     "resident beyond": ({"resident": 2**31}, f"resident: expected an integer below {2**31}, got {2**31}"),
 }  # fmt: skip
 

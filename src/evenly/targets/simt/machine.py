@@ -47,6 +47,7 @@ class _Options(ctypes.Structure):
         ("races", ctypes.c_int32),
         ("resident", ctypes.c_int32),
         ("record", ctypes.c_int32),
+        ("steps", ctypes.c_uint64),
     )
 
 
@@ -192,8 +193,9 @@ class Machine:
                 for m in memory
             )
         )
+        order = ORDERS.index(options.order)
         given = _Options(
-            options.seed, ORDERS.index(options.order), options.races, options.resident, record
+            options.seed, order, options.races, options.resident, record, options.steps
         )
         self._library.ev_sim_start(arrays, ctypes.c_int64(len(memory)), ctypes.byref(given))
 

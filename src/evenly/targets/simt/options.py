@@ -11,6 +11,7 @@ import numpy as np
 from evenly.errors import InputError, unknown
 
 ORDERS = ("random", "round_robin")
+STEPS = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Options:
       run far ahead, and odd seeds switch all the time.
     races: whether to look for data races.
     resident: how many blocks are in flight at once. 0: from 4 to 16, depending on their size.
+    steps: a run ends if no thread leaves the kernel or meets others at a barrier in this many turns. 0: never.
     """
 
     seed: int = 0
@@ -29,6 +31,7 @@ class Options:
     order: str = "random"
     races: bool = True
     resident: int = 0
+    steps: int = STEPS
 
     @property
     def how(self) -> str:
@@ -52,6 +55,7 @@ def options_of(given: dict[str, Any]) -> Options:
         order,
         _flag("races", given.get("races", True)),
         count("resident", given.get("resident", 0), 2**31),
+        count("steps", given.get("steps", STEPS)),
     )
 
 

@@ -32,6 +32,8 @@ HINTS = {
     "may have left",
     "deadlock": "something that a thread waits for is never done: a signal that came before the "
     "wait, or by a thread that waits itself",
+    "progress": "loops that change memory while they wait, or threads that always come first; "
+    "steps= allows more turns",
     "uninitialised": "write it first, and let a barrier stand in between if another thread does",
     "seed": "something depends on who comes first: an order of atomics, or a thread that reads "
     "what another has yet to write",
@@ -41,8 +43,9 @@ HINTS = {
 class SimtError(EvenlyError):
     """A mistake that target `simt` found in a kernel. On a GPU it might go unnoticed.
 
-    kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined", "assertion" or "seed"
-    (the result depends on the seed). kernel: the emitted kernel. seed: the seed of the run, which repeats it.
+    kind: "race", "barrier", "mask", "deadlock", "progress" (threads run and none gets on), "uninitialised", "bounds",
+    "undefined", "assertion" or "seed" (the result depends on the seed).
+    kernel: the emitted kernel. seed: the seed of the run, which repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """
 

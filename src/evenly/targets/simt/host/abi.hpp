@@ -68,6 +68,7 @@ struct ev_options {
   int32_t races;      // 0: no race detection
   int32_t resident;   // blocks in flight; 0: depends on their size
   int32_t record;     // 1: record for the counters, and check nothing
+  uint64_t steps;     // turns in which no thread leaves or meets others, after which a run ends; 0: any number
 };
 
 struct ev_launch {

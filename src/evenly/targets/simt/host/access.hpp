@@ -17,8 +17,8 @@ inline const char* verb_before(Access kind) {
   return verbs[static_cast<int>(kind)];
 }
 
-// Names an element, as "shared array open[1]", with the bytes if only a part of the element is meant.
-inline std::string element(const char* kind, const Region& r, std::uintptr_t a, std::size_t size) {
+// Names an element, as "shared array open[1]", with the byte if it is not the first.
+inline std::string element(const char* kind, const Region& r, std::uintptr_t a) {
   const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(a - r.base);
   const std::ptrdiff_t item = r.item;
   const std::ptrdiff_t index = offset >= 0 ? offset / item : (offset - item + 1) / item;
@@ -43,7 +43,7 @@ struct Look {
     m.fail(what, text + format("\n  %s %s it {pc:%x}", m.name(me).c_str(), verb(kind), pc));
   }
   [[noreturn]] void outside(const char* space, const Region& r) const {
-    fail("bounds", element(space, r, address, size) + format(" is out of bounds: it has %zu elements", r.bytes / r.item));
+    fail("bounds", element(space, r, address) + format(" is out of bounds: it has %zu elements", r.bytes / r.item));
   }
   [[noreturn]] void raced(const std::string& what, const Conflict& c) const {
     const bool block = c.before.block == me.block->linear;
@@ -63,7 +63,7 @@ struct Look {
   void aligned(const Region& r, const char* space) const {
     // A piece of a struct is as aligned as the struct: 16 bytes of one of 24 begin at any multiple of 8.
     const std::size_t unit = r.item > size ? std::gcd(r.item, size) : size;
-    if (!whole && address % unit != 0) fail("undefined", element(space, r, address, size) + format(" is not aligned to the %zu bytes of the access", size));
+    if (!whole && address % unit != 0) fail("undefined", element(space, r, address) + format(" is not aligned to the %zu bytes of the access", size));
   }
   void in(Region& r, Shadow& shadow, std::size_t offset, std::uint32_t stamp, const char* space) const {
     if (address + size > r.base + r.bytes) outside(space, r);
@@ -71,7 +71,7 @@ struct Look {
     const std::size_t at = address - r.base;
     // Structs are copied in pieces of 4 to 16 bytes, with the gaps between their members, which are never written.
     const bool gaps = whole || size > 4 || (size == 4 && r.item > 4);
-    if (reads && !(gaps ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address, size) + " has not been written by anyone");
+    if (reads && !(gaps ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address) + " has not been written by anyone");
     if (writes) r.fill(at, size);
     if (kind == Access::write) ++m.changes;
     if (!m.options.races) return;
@@ -81,7 +81,7 @@ struct Look {
     auto look = [&](Cell& cell) {
       return touch(cell, kind, touched, ordered, found) || (stored && differs(cell, *stored, touched, ordered, found));
     };
-    if (shadow.each(offset, size, stamp, look)) raced(element(space, r, address, size), found);
+    if (shadow.each(offset, size, stamp, look)) raced(element(space, r, address), found);
   }
 
   void shared() const {
@@ -95,7 +95,7 @@ struct Look {
       if (address + size > a.base + a.bytes) outside("array", a);
       return aligned(a, "array");  // it is never written, so there is no race
     }
-    if (!a.writable) fail("bounds", element("array", a, address, size) + " may not be written: kernels of this run take it as read-only");
+    if (!a.writable) fail("bounds", element("array", a, address) + " may not be written: kernels of this run take it as read-only");
     in(a, a.shadow, address - a.base, stamp, "array");
   }
 

@@ -76,6 +76,7 @@ inline void try_barrier(Thread& t) {
   for (auto& o : b.threads) if (o.wait == ev_barrier && o.barrier_id == id) members.push_back(&o);
   order_members(members);
   for (Thread* o : members) machine().wake(*o);
+  machine().advanced();
 }
 
 // ---- warps ----------------------------------------------------------------------------------------------------------

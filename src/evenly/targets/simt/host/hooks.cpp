@@ -67,6 +67,7 @@ extern "C" void __tsan_func_exit() {}
 // Other threads run first. Then the access is checked, before memory is read or written.
 static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc, const Stored* stored = nullptr) {
   if (!machine().current) return;
+  machine().current->polled = at(p);
   machine().give_way(pc);
   access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, stored);
 }

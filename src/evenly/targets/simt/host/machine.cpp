@@ -1,5 +1,6 @@
 // Launches, schedules threads, and reports deadlocks.
 #include "machine.hpp"
+#include "access.hpp"
 #include "collectives.hpp"
 #include "order.hpp"
 
@@ -20,7 +21,8 @@ void Machine::begin(const ev_launch& given, Order& by) {
   counters.clear();
   blocks.clear();
   naps.clear();
-  turns = rounds_in_vain = 0;
+  turns = rounds_in_vain = turns_in_vain = 0;
+  changes_at_wake = changes - 1;
   stamp_of_launch = ++stamps;
   int resident = options.resident > 0 ? options.resident : std::clamp(8192 / launch.threads, 4, 16);
   const std::uint64_t all = static_cast<std::uint64_t>(launch.blocks_x) * launch.blocks_y;
@@ -70,6 +72,9 @@ bool Machine::proceed(std::uint64_t steps) {
     if (!naps.empty() && turns % nap == 0) wake_nappers();
     if (steps-- == 0 || std::exchange(breathing, false)) return false;
     ++turns;
+    if (++turns_in_vain > options.steps && options.steps > 0)
+      throw Failure{"progress", format("no progress: livelock or starvation: in %llu turns no thread has left, and none has met others\n",
+                                       static_cast<unsigned long long>(options.steps)) + who_waits()};
     current = order->next(ready, current);
     switch_to(scheduler, current->context);
     if (!failure.kind.empty()) throw failure;
@@ -82,15 +87,20 @@ bool Machine::proceed(std::uint64_t steps) {
 void Machine::wake_nappers() {
   if (naps.empty()) return;
   rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
-  changes_at_wake = changes;
-  if (ready.size() == 0 && rounds_in_vain > vain_rounds && rounds_in_vain * naps.size() > vain_polls)
+  if (changes == changes_at_wake && ready.size() == 0 && !news)
     throw Failure{"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()};
+  changes_at_wake = changes;
+  if (ready.size() == 0) news = false;
   for (Thread* t : naps) wake(*t);
   naps.clear();
 }
 
 void Machine::returned(Thread& t) {
-  if (t.state == State::exited) left(t);
+  if (t.state == State::exited) {
+    news = true;
+    advanced();
+    left(t);
+  }
   else if (t.state == State::waiting) t.wait == ev_barrier ? try_barrier(t) : try_warp(t);
 }
 
@@ -123,10 +133,35 @@ void Machine::count(const Block& b) {
   }
 }
 
+static std::string waits(const Thread& t, bool many) {
+  const char* verb = many ? "wait" : "waits";
+  if (t.wait == ev_barrier) return format("%s at barrier %d of %d {pc:%x}\n", verb, t.barrier_id, t.barrier_count, t.pc);
+  return format("%s at %s of mask %08x {pc:%x}\n", verb, name_of(t.wait), t.mask, t.pc);
+}
+
+// A thread that could go on: it polls in vain, or is about to use the address of its latest atomic.
+std::string Machine::runs(const Thread& t, bool many) {
+  if (t.pc == 0) return many ? "have not begun\n" : "has not begun\n";
+  const std::string what = t.polled ? place(t, t.polled) : "";
+  const std::string verb = t.state == State::napping ? many ? "poll" : "polls" : many ? "are at" : "is at";
+  return verb + (what.empty() ? "" : " " + what) + format(" {pc:%x}\n", t.pc);
+}
+
 // Puts neighbouring threads that wait for the same event on one line.
-std::string Machine::who_waits() const {
+std::string Machine::place(const Thread& t, std::uintptr_t a) {
+  SharedMemory& shared = t.block->slot.shared;
+  if (shared.holds(a)) {
+    const Region* r = shared.find(a);
+    return r ? element("shared array", *r, a) : "";
+  }
+  const GlobalArray* r = global.find(a);
+  return r ? element("array", *r, a) : "";
+}
+
+std::string Machine::who_waits() {
   auto alike = [](const Thread& a, const Thread& b) {
-    return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask)));
+    return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask))) &&
+           (a.state != State::napping || a.polled == b.polled);
   };
   std::string all;
   int lines = 0, unsaid = 0;
@@ -141,10 +176,8 @@ std::string Machine::who_waits() const {
       all += to - from > 1 ? format("  threads %d to %d of block %u ", from, to - 1, b->linear) : format("  thread %d of block %u ", from, b->linear);
       const bool many = to - from > 1;
       if (t.state == State::exited) all += many ? "have left\n" : "has left\n";
-      else if (t.state == State::ready) all += "can go on\n";
-      else if (t.state == State::napping) all += format("%s {pc:%x}\n", many ? "poll" : "polls", t.pc);
-      else if (t.wait == ev_barrier) all += format("%s at barrier %d of %d {pc:%x}\n", many ? "wait" : "waits", t.barrier_id, t.barrier_count, t.pc);
-      else all += format("%s at %s of mask %08x {pc:%x}\n", many ? "wait" : "waits", name_of(t.wait), t.mask, t.pc);
+      else if (t.state == State::waiting) all += waits(t, many);
+      else all += runs(t, many);
     }
   }
   if (unsaid > 0) all += format("  ... and %d threads more\n", unsaid);

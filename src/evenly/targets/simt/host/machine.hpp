@@ -20,6 +20,7 @@
 #include "fiber.hpp"
 #include "lockstep.hpp"
 #include "memory.hpp"
+#include "polling.hpp"
 
 namespace ev::sim {
 
@@ -53,6 +54,9 @@ struct Thread {
   // whether it polls in vain
   std::uint64_t seen_changes = 0;
   int idle = 0;
+  std::uintptr_t polled = 0;       // the address of its latest atomic
+  Cycle cycle;                     // of the states in which it gave way or waited since `cycle_changes`
+  std::uint64_t cycle_changes = 0;
   std::uint32_t accesses = 0;      // since it last gave way
   Clock clock;
   std::vector<Event> events;       // its trace, if it is recorded
@@ -167,12 +171,14 @@ public:
     current->pc = offset(pc);
     if (kind != ev_barrier) ++current->block->gathered[current->warp()];
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
+    look_for_cycle();
     switch_to(current->context, scheduler);
   }
   // Lets other threads run first. A thread that polls in vain is put aside for a while, or until no other can run.
   void give_way(const void* pc) {
     current->pc = offset(pc);
     current->accesses = 0;
+    look_for_cycle();
     if (current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
     else ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
@@ -196,7 +202,10 @@ public:
     if (launch.blocks_y > 1) return format("thread %u of block (%u, %u)", rank, block % launch.blocks_x, block / launch.blocks_x);
     return format("thread %u of block %u", rank, block);
   }
-  std::string who_waits() const;
+  std::string place(const Thread& t, std::uintptr_t address);  // "array flags[0]"; empty if it is in none
+  std::string who_waits();
+  void advanced() { turns_in_vain = 0; }  // a thread has left, or threads have met
+  bool stalled() const { return turns_in_vain > long_time; }
 
   void record(EventKind kind, std::uint32_t pc, std::uint8_t space = global_space, std::size_t size = 0, std::uint64_t address = 0) {
     current->events.push_back({pc, kind, space, static_cast<std::uint8_t>(size), 0, address});
@@ -210,17 +219,18 @@ public:
 private:
   static constexpr std::uint32_t full_mask = 0xffffffffu;
   static constexpr int patience = 4;        // atomics in vain before a thread is put aside
-  // If all threads poll in vain for this many rounds and polls, it is a deadlock. A few threads that try for long and
-  // then give up stay below. With many threads, fewer rounds suffice.
-  static constexpr std::uint64_t vain_rounds = 2000, vain_polls = 1u << 20;
+  static constexpr int suspicion = 2;       // rounds of polling in vain after which states are compared (polling.hpp)
   static constexpr int nap = 256;           // turns of others after which all may run again
+  // Turns in which no thread leaves or meets others, before orders become fair.
+  static constexpr std::uint64_t long_time = 1u << 20;
 
   std::vector<std::unique_ptr<Slot>> slots;
   int slot_threads = 0;
   std::uint64_t next_block = 0, all_blocks = 0;  // blocks start in the order of their index, as on every GPU
   std::vector<Thread*> naps;
   std::uint64_t turns = 0, changes_at_wake = 0;
-  std::uint64_t rounds_in_vain = 0;
+  std::uint64_t rounds_in_vain = 0, turns_in_vain = 0;
+  bool news = false;  // whether a thread has come to a new state since nappers were woken
   bool breathing = false;
   bool vacant = false;  // whether a slot may have no block
   std::uint32_t stamps = 0, stamp_of_launch = 0;
@@ -229,8 +239,17 @@ private:
   Failure failure;
 
   static void entry();
+  // Under suspicion, compares the state of the current thread with its earlier ones.
+  void look_for_cycle() {
+    if (rounds_in_vain < suspicion) { news = true; return; }
+    Thread& t = *current;
+    if (t.cycle_changes != changes) t.cycle.restart();
+    t.cycle_changes = changes;
+    if (!t.cycle.meets(state_below(t.block->slot.stacks.data() + (t.rank + 1) * stack_bytes))) news = true;
+  }
   void admit();
   void wake_nappers();
+  std::string runs(const Thread& t, bool many);
   void returned(Thread& t);
   void left(Thread& t);
   void count(const Block& b);

@@ -27,9 +27,13 @@ private:
 // ahead as far as it can, to find mistakes that only show when threads are far apart. Odd seeds switch all the time.
 class SeededOrder : public Order {
 public:
-  explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
+  explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0), until(turns()) {}
 
   Thread* next(Ready& ready, Thread*) override {
+    if (machine().stalled()) {  // fair: each warp and each lane has the same chance
+      favoured = any(ready);
+      return ready.take(favoured, random.below(ready.lanes(favoured)));
+    }
     if (in_order) {
       // The first warp is still the first, unless another has arrived.
       if (seen != ready.arrivals() || ready.lanes(favoured) == 0) favoured = first(ready);
@@ -42,7 +46,7 @@ public:
   }
 
 private:
-  static constexpr int most_turns = 4096;
+  static constexpr int usual_turns = 4096;
 
   // The block that started first. A block that takes the slot of another does not become earlier by that.
   static int first(const Ready& ready) {
@@ -51,15 +55,19 @@ private:
   }
   int any(const Ready& ready) { return ready.warps()[random.below(ready.warps().size())]; }
   // If one warp is always ready, sometimes takes another: that warp may be waiting for the others in a loop that counts.
+  // The number of turns varies, so that no loop keeps step with it.
   int fair(const Ready& ready, int warp) {
-    turns = warp == last ? turns + 1 : 0;
+    if (warp != last) until = turns();
     last = warp;
-    return turns > 0 && turns % most_turns == 0 ? any(ready) : warp;
+    if (--until > 0) return warp;
+    until = turns();
+    return any(ready);
   }
+  int turns() { return 1 + static_cast<int>(random.below(2 * usual_turns)); }
 
   Random random;
   bool in_order, runs_ahead;
-  int favoured = -1, last = -1, turns = 0;
+  int favoured = -1, last = -1, until;
   std::uint64_t seen = 0;  // the arrivals when the first was searched for
 };
 
