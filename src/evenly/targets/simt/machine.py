@@ -19,6 +19,7 @@ from .counters import DTYPE, Counters
 from .options import ORDERS, Options
 from .printing import lines
 
+MOST_TURNS = 10_000  # of an interleaving that is explored, without progress
 STEPS = 200_000  # switches of threads between two checks of Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
 # A process has one run at a time. Programs with the same text share a library, and all watchdogs share a signal.
@@ -101,6 +102,15 @@ class Launch:
     arguments: Sequence[Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What was explored: how many runs, why these are not all (empty if they are), each outcome with its trace."""
+
+    runs: int
+    cut: str
+    outcomes: list[tuple[bytes, str]]
+
+
 class Broken(Exception):
     """Raised for a failure that the runtime reports. text: the message, with code addresses in it ({pc:1a2b})."""
 
@@ -138,6 +148,7 @@ class Machine:
             ("ev_sim_failure_kind", ctypes.c_char_p),
             ("ev_sim_printed", ctypes.c_void_p),
             ("ev_sim_explored", ctypes.c_uint64),
+            ("ev_sim_explore_cut", ctypes.c_char_p),
             ("ev_sim_outcomes", ctypes.c_uint64),
             ("ev_sim_outcome_bytes", ctypes.c_uint64),
             ("ev_sim_outcome", ctypes.c_void_p),
@@ -232,14 +243,19 @@ class Machine:
         return Broken(kind.decode(), text.decode(errors="replace"), kernel)
 
     def explore(
-        self, launch: Launch, memory: Sequence[Memory], preemptions: int, limit: int
-    ) -> tuple[int, bool, list[tuple[bytes, str]]]:
-        """Run every interleaving. Return how many were run, whether these were all, and each outcome with its trace."""
+        self,
+        launch: Launch,
+        memory: Sequence[Memory],
+        preemptions: int,
+        sequential: bool,
+        limit: int,
+    ) -> Explored:
+        """Run every execution graph, or every interleaving with few preemptions if that number is not negative."""
         with LOCK:
-            self._start(memory, Options(), record=False)
+            self._start(memory, Options(steps=MOST_TURNS), record=False)
             try:
                 given, _held = self._launch(launch)
-                self._library.ev_sim_explore(ctypes.byref(given), preemptions)
+                self._library.ev_sim_explore(ctypes.byref(given), preemptions, sequential)
                 most = ctypes.c_uint64(limit)
                 while (status := self._library.ev_sim_explore_on(most)) == MORE:
                     if self._library.ev_sim_explored() == limit:
@@ -254,6 +270,9 @@ class Machine:
                     )
                     for i in range(self._library.ev_sim_outcomes())
                 ]
-                return self._library.ev_sim_explored(), status == DONE, outcomes
+                cut = self._library.ev_sim_explore_cut().decode(errors="replace")
+                if status == MORE:
+                    cut = f"limit={limit} was reached"
+                return Explored(self._library.ev_sim_explored(), cut, outcomes)
             finally:
                 self._library.ev_sim_stop()

@@ -19,6 +19,7 @@ from .machine import Broken, Launch, Machine, Memory
 from .options import Options, count, options_of
 
 KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*(?:,[^)]*)?\)\s+(\w+)\s*\(([^)]*)\)")
+MEMORY = ("relaxed", "sequential")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -36,11 +37,16 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The different outcomes of the interleavings that were run. complete: whether all interleavings were run."""
+    """The different outcomes of a kernel.
+
+    interleavings: how many were run; no two of them do the same. complete: whether every other one does the same as one
+    of them. reason: if not, why.
+    """
 
     interleavings: int
     complete: bool
     outcomes: tuple[Outcome, ...]
+    reason: str = ""
 
 
 class SimtProgram:
@@ -100,6 +106,7 @@ class SimtProgram:
         block: int,
         *arguments: Any,
         preemptions: int | None = None,
+        memory: str = "relaxed",
         limit: int = 1_000_000,
     ) -> Exploration:
         """Run a kernel in every interleaving of its atomics, fences and collectives, and collect the outcomes.
@@ -112,20 +119,24 @@ class SimtProgram:
         (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
         Raises SimtError for the first interleaving that shows a mistake, and InputError for a wrong argument.
         """
-        launch, memory = self._prepared(kernel, grid, block, arguments)
-        written = _written(arguments, memory)
+        if memory not in MEMORY:
+            raise unknown("memory", memory, list(MEMORY))
+        launch, arrays = self._prepared(kernel, grid, block, arguments)
+        written = _written(arguments, arrays)
+        sequential = memory == "sequential"
         before = [a.copy() for a in written]
         bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
         most = count("limit", limit)
         try:
-            number, complete, found = self._machine().explore(launch, memory, bound, most)
+            found = self._machine().explore(launch, arrays, bound, sequential, most)
         except Broken as broken:
             raise self._error(broken, None) from None
         finally:
             for array, held in zip(written, before, strict=True):
                 array[...] = held
-        outcomes = tuple(Outcome(_arrays(content, written), trace) for content, trace in found)
-        return Exploration(number, complete, outcomes)
+        outcomes = tuple(Outcome(_arrays(c, written), trace) for c, trace in found.outcomes)
+        reason = report.placed(found.cut, self._machine().content)
+        return Exploration(found.runs, not reason, outcomes, reason)
 
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
         """Run a kernel while recording, and return what a GPU profiler would count."""

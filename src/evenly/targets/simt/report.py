@@ -115,6 +115,12 @@ def error(
     )
 
 
+def placed(text: str, library: Callable[[], bytes]) -> str:
+    """Return the first line of a text from the runtime, with places of the source for code addresses."""
+    first = text.partition("\n")[0]
+    return _placed(first, resolve(library, tuple(ADDRESS.findall(first))))
+
+
 def _placed(line: str, frames: Mapping[str, tuple[Frame, ...]]) -> str:
     """Return a line with its addresses replaced by file:line."""
 

@@ -33,11 +33,11 @@ int64_t ev_sim_extent(const void* p, size_t size);
 void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) __attribute__((noreturn));
 void ev_sim_outside_local(int64_t index, int64_t count, const char* kind) __attribute__((noreturn));  // of a local or scratch array
 
-// An atomic operation comes between the two calls. `begin` lets other threads run first.
+// An atomic operation is two calls. `begin` lets other threads run first, and returns what is there; `end` writes.
 enum ev_atomic { ev_atomic_load, ev_atomic_store, ev_atomic_update };
-void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind);
-void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_contended
-void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after);
+uint64_t ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind);
+uint64_t ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_contended
+void ev_sim_atomic_end(void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after);
 
 // ---- what kernels say -----------------------------------------------------------------------------------------------
 void ev_sim_print(char kind, const void* p, size_t size);  // a part of a line; kind 0 ends it
@@ -93,12 +93,14 @@ EV_API const char* ev_sim_failure();
 // Returns records of what kernels have printed since the last call (see printing.py).
 EV_API const char* ev_sim_printed(uint64_t* bytes);
 
-// Runs every interleaving of the launch with at most `preemptions` switches away from a thread that could go on (-1:
-// any number). Returns ev_more after each but the last one, after `limit` of them, and sometimes within a long one. The
-// arrays are reset between interleavings.
-EV_API void ev_sim_explore(const ev_launch* launch, int preemptions);
+// Runs the launch once for each of its execution graphs, or, if `preemptions` is not negative, in every interleaving with
+// at most so many switches away from a thread that could go on. `sequential`: graphs of sequential consistency only.
+// Returns ev_more after each run but the last one, after `limit` of them, and sometimes within a long one. The arrays are
+// reset between runs.
+EV_API void ev_sim_explore(const ev_launch* launch, int preemptions, int sequential);
 EV_API int ev_sim_explore_on(uint64_t limit);
-EV_API uint64_t ev_sim_explored();   // interleavings
+EV_API uint64_t ev_sim_explored();   // runs that count
+EV_API const char* ev_sim_explore_cut();  // why it is not complete; empty if nothing was left out
 EV_API uint64_t ev_sim_outcomes();   // different final contents of the writable arrays
 EV_API uint64_t ev_sim_outcome_bytes();
 EV_API const uint8_t* ev_sim_outcome(uint64_t which);  // the writable arrays, in sequence

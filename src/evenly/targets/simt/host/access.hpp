@@ -2,7 +2,7 @@
 #pragma once
 #include <dlfcn.h>
 #include <numeric>
-#include "machine.hpp"
+#include "graphs.hpp"
 
 namespace ev::sim {
 
@@ -73,13 +73,17 @@ struct Look {
     const bool gaps = whole || size > 4 || (size == 4 && r.item > 4);
     if (reads && !(gaps ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address) + " has not been written by anyone");
     if (writes) r.fill(at, size);
-    if (kind == Access::write) ++m.changes;
+    if (kind == Access::write) {
+      ++m.changes;
+      me.wrote = true;
+      if (m.graphs) m.graphs->written_plainly(address, size);
+    }
     if (!m.options.races) return;
     const Touch touched{me.block->linear, static_cast<std::uint32_t>(me.rank), me.clock.now, pc};
     auto ordered = [&](const Touch& t) { return t.by(touched) || me.clock.known->covers(t.block, t.rank, t.clock); };
     Conflict found;
     auto look = [&](Cell& cell) {
-      return touch(cell, kind, touched, ordered, found) || (stored && differs(cell, *stored, touched, ordered, found));
+      return touch(cell, kind, reads, touched, ordered, found) || (stored && differs(cell, *stored, touched, ordered, found));
     };
     if (shadow.each(offset, size, stamp, look)) raced(element(space, r, address), found);
   }
@@ -134,6 +138,7 @@ inline void access(std::uintptr_t address, std::size_t size, Access kind, const 
   Machine& m = machine();
   Thread* me = m.current;
   if (!me || me->block->on_stack(*me, address)) return;
+  m.settle();
   if (++me->accesses == breath) m.breathe(pc);
   if (m.options.record) return record(m, *me, address, size, kind, m.offset(pc), reads, writes, whole);
   const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole, stored};

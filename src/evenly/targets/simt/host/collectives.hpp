@@ -1,6 +1,6 @@
 // Barriers, shuffles and votes: which threads have to take part, and the results.
 #pragma once
-#include "machine.hpp"
+#include "graphs.hpp"
 
 namespace ev::sim {
 
@@ -75,6 +75,7 @@ inline void try_barrier(Thread& t) {
   members.clear();
   for (auto& o : b.threads) if (o.wait == ev_barrier && o.barrier_id == id) members.push_back(&o);
   order_members(members);
+  if (machine().graphs) machine().graphs->met(members);
   for (Thread* o : members) machine().wake(*o);
   machine().advanced();
 }
@@ -116,6 +117,7 @@ inline void try_warp(Thread& t) {
     const int base = o->warp() * 32;
     o->result = t.wait == ev_vote ? votes : o->mask >> o->source & 1 ? o->block->threads[base + o->source].offered : poison;
   }
+  if (machine().graphs) machine().graphs->met(members);
   if (t.wait == ev_sync_warp) order_members(members);  // shuffles and votes order nothing (CUDA C++ Programming Guide, 10.22)
   for (Thread* o : members) machine().wake(*o);
 }

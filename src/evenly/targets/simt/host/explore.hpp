@@ -1,4 +1,4 @@
-// Runs every interleaving of a small launch, or every one with few preemptions (Musuvathi, Qadeer, "Iterative Context
+// Runs every interleaving of a small launch with few preemptions (Musuvathi, Qadeer, "Iterative Context
 // Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007).
 //
 // Threads switch only where they wait or give way. No mistake is missed by that: if a program's result depends on a
@@ -87,6 +87,7 @@ public:
 
 struct Explored {
   std::uint64_t interleavings = 0;
+  std::string cut;  // why some runs are left out; empty if none is
   std::map<std::vector<std::uint8_t>, std::string> outcomes;  // contents, and the first trace that led there
 };
 

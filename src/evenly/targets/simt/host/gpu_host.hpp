@@ -166,27 +166,25 @@ template <class T> struct out {
 
 // ---- atomics: a fiber may switch before one, never within one -------------------------------------------------------
 namespace sim {
-template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kind, F next) {
-  T old = *p, made = next(old);
-  if (kind != ev_atomic_load) *p = made;
-  ev_sim_atomic_end(p, sizeof(T), kind, to_bits(old), to_bits(made));
+template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kind, uint64_t bits, F next) {
+  const T old = from_bits<T>(bits);
+  ev_sim_atomic_end(p, sizeof(T), kind, bits, to_bits<T>(next(old)));
   return old;
 }
 template <class T, class F> EV_DEVICE T update(T* p, ev_atomic kind, F next) {
-  ev_sim_atomic_begin(p, sizeof(T), kind);  // called from the kernel's code, so that the return address tells the place
-  return update_quietly(p, kind, next);
+  // Called from the kernel's code, so that the return address tells the place.
+  const uint64_t bits = ev_sim_atomic_begin(p, sizeof(T), kind);
+  return update_quietly(p, kind, bits, next);
 }
 template <class T, class F> EV_DEVICE T update(T* p, F next) { return update(p, ev_atomic_update, next); }
-template <class T> EV_QUIET inline T exchange_quietly(T* p, T expected, T v) {
-  const T old = *p;
-  const bool taken = to_bits(old) == to_bits(expected);
-  if (taken) *p = v;
-  ev_sim_atomic_end(p, sizeof(T), taken ? ev_atomic_update : ev_atomic_load, to_bits(old), to_bits(taken ? v : old));
-  return old;
+template <class T> EV_QUIET inline T exchange_quietly(T* p, uint64_t bits, T expected, T v) {
+  const bool taken = bits == to_bits(expected);
+  ev_sim_atomic_end(p, sizeof(T), taken ? ev_atomic_update : ev_atomic_load, bits, taken ? to_bits(v) : bits);
+  return from_bits<T>(bits);
 }
 template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // if it fails, it writes and publishes nothing
-  ev_sim_atomic_begin(p, sizeof(T), ev_atomic_update);
-  return exchange_quietly(p, expected, v);
+  const uint64_t bits = ev_sim_atomic_begin(p, sizeof(T), ev_atomic_update);
+  return exchange_quietly(p, bits, expected, v);
 }
 }  // namespace sim
 // ---- printing -------------------------------------------------------------------------------------------------------
@@ -222,8 +220,8 @@ EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text
 template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
 template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
 template <class T> EV_DEVICE void store_contended(T* p, T v, long long who) {
-  ev_sim_store_begin(p, sizeof(T), sim::to_bits(v), who);
-  sim::update_quietly(p, ev_atomic_store, [=](T) { return v; });
+  const uint64_t bits = ev_sim_store_begin(p, sizeof(T), sim::to_bits(v), who);
+  sim::update_quietly(p, ev_atomic_store, bits, [=](T) { return v; });
 }
 EV_DEVICE int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
 EV_DEVICE long long atomic_add(long long* p, long long v) {

@@ -64,39 +64,55 @@ extern "C" void __tsan_func_entry(void*) {}
 extern "C" void __tsan_func_exit() {}
 
 // ---- atomics --------------------------------------------------------------------------------------------------------
-// Other threads run first. Then the access is checked, before memory is read or written.
-static void atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc, const Stored* stored = nullptr) {
-  if (!machine().current) return;
-  machine().current->polled = at(p);
-  machine().give_way(pc);
-  access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, stored);
+// Other threads run first. Then the access is checked, before memory is read or written. Returns what is read.
+static std::uint64_t atomic_begin(const void* p, std::size_t size, ev_atomic kind, const void* pc, const Stored* stored = nullptr) {
+  Machine& m = machine();
+  std::uint64_t value = 0;
+  if (m.current) {
+    m.current->polled = at(p);
+    m.give_way(pc);
+    access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, stored);
+    if (m.graphs) return kind == ev_atomic_store ? 0 : m.graphs->read(*m.current, at(p), size);
+  }
+  std::memcpy(&value, p, std::min(size, sizeof value));
+  return value;
 }
 
-static void atomic_end(const void* p, ev_atomic kind, bool changed) {
+static void atomic_end(void* p, std::size_t size, ev_atomic kind, std::uint64_t before, std::uint64_t after) {
   Machine& m = machine();
-  if (!m.current) return;
+  if (!m.current) return static_cast<void>(std::memcpy(p, &after, size));
   Thread& t = *m.current;
+  const bool changed = kind != ev_atomic_load && before != after;
   t.idle = changed || m.changes != t.seen_changes ? 0 : t.idle + 1;
   if (changed) ++m.changes;
   t.seen_changes = m.changes;
   Slot& slot = t.block->slot;
-  Published& published = (slot.shared.holds(at(p)) ? slot.published : m.published)[p];
+  Published& published = m.graphs ? m.graphs->published() : (slot.shared.holds(at(p)) ? slot.published : m.published)[p];
   if (kind != ev_atomic_store) atomic_reads(t.clock, t.block->linear, published);
   if (kind != ev_atomic_load) atomic_writes(t.clock, t.block->linear, published, kind == ev_atomic_update);
+  if (kind == ev_atomic_load) return;
+  if (m.graphs) m.graphs->write(t, at(p), size, after, kind == ev_atomic_update);
+  else std::memcpy(p, &after, size);
 }
 
-static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc) {
-  atomic_begin(p, size, kind, pc);
-  atomic_end(p, kind, kind != ev_atomic_load);
-}
-
-extern "C" void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind) { atomic_begin(p, size, kind, PC); }
-extern "C" void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who) {
+extern "C" uint64_t ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind) { return atomic_begin(p, size, kind, PC); }
+extern "C" uint64_t ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who) {
   const Stored stored{bits, who};
-  atomic_begin(p, size, ev_atomic_store, PC, &stored);
+  return atomic_begin(p, size, ev_atomic_store, PC, &stored);
 }
-extern "C" void ev_sim_atomic_end(const void* p, size_t, ev_atomic kind, uint64_t before, uint64_t after) {
-  atomic_end(p, kind, kind != ev_atomic_load && before != after);
+extern "C" void ev_sim_atomic_end(void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after) { atomic_end(p, size, kind, before, after); }
+
+// A volatile access is made by the kernel itself, after the hook. So what a read is to see is put into memory until the
+// thread comes back to the runtime, and what a write has written is taken from there then.
+static void poll(void* p, std::size_t size, ev_atomic kind, const void* pc) {
+  const std::uint64_t value = atomic_begin(p, size, kind, pc);
+  Machine& m = machine();
+  if (!m.current) return;
+  if (m.graphs) {
+    if (kind == ev_atomic_load) atomic_reads(m.current->clock, m.current->block->linear, m.graphs->published());
+    return m.graphs->borrow(*m.current, at(p), size, value, kind == ev_atomic_store);
+  }
+  atomic_end(p, 0, kind, 0, kind == ev_atomic_store);
 }
 
 // ---- undefined behaviour --------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 #include "machine.hpp"
 #include "access.hpp"
 #include "collectives.hpp"
-#include "order.hpp"
+#include "graphs.hpp"
 
 namespace ev::sim {
 
@@ -24,7 +24,7 @@ void Machine::begin(const ev_launch& given, Order& by) {
   turns = rounds_in_vain = turns_in_vain = 0;
   changes_at_wake = changes - 1;
   stamp_of_launch = ++stamps;
-  int resident = options.resident > 0 ? options.resident : std::clamp(8192 / launch.threads, 4, 16);
+  int resident = options.resident > 0 ? options.resident : exploring ? 64 : std::clamp(8192 / launch.threads, 4, 16);
   const std::uint64_t all = static_cast<std::uint64_t>(launch.blocks_x) * launch.blocks_y;
   resident = static_cast<int>(std::min<std::uint64_t>(resident, all));
   if (slot_threads < launch.threads) { slots.clear(); slot_threads = launch.threads; }
@@ -56,6 +56,7 @@ void Machine::admit() {
 void Machine::entry() {
   Machine& m = machine();
   m.launch.entry->call(m.launch.entry->kernel, m.launch.arguments);
+  m.settle();
   m.current->state = State::exited;
   switch_to(m.current->context, m.scheduler);
   std::abort();
@@ -66,29 +67,39 @@ bool Machine::proceed(std::uint64_t steps) {
     if (vacant) admit();
     if (ready.size() == 0) wake_nappers();
     if (ready.size() == 0) {
-      if (next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
+      if (finished()) return true;
       throw Failure{"deadlock", "every thread waits\n" + who_waits()};
     }
-    if (!naps.empty() && turns % nap == 0) wake_nappers();
+    if (!naps.empty() && (exploring ? changes != changes_at_wake : turns % nap == 0)) wake_nappers();
     if (steps-- == 0 || std::exchange(breathing, false)) return false;
     ++turns;
     if (++turns_in_vain > options.steps && options.steps > 0)
       throw Failure{"progress", format("no progress: livelock or starvation: in %llu turns no thread has left, and none has met others\n",
                                        static_cast<unsigned long long>(options.steps)) + who_waits()};
     current = order->next(ready, current);
+    if (!current) return true;
     switch_to(scheduler, current->context);
     if (!failure.kind.empty()) throw failure;
+    if (graphs && graphs->was_dropped()) return true;
     const bool gone = current->state == State::exited;
     returned(*current);
     if (gone) current = nullptr;
   }
 }
 
+void Machine::settle_now() { graphs->settle(*current); }
+
+bool Machine::finished() const {
+  return next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; });
+}
+
+void Machine::stand_before_operation() { graphs->stands_before_operation(*current, state_of(*current)); }
+
 void Machine::wake_nappers() {
   if (naps.empty()) return;
   rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
   if (changes == changes_at_wake && ready.size() == 0 && !news)
-    throw Failure{"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()};
+    throw deadlock();
   changes_at_wake = changes;
   if (ready.size() == 0) news = false;
   for (Thread* t : naps) wake(*t);

@@ -54,6 +54,7 @@ struct Thread {
   // whether it polls in vain
   std::uint64_t seen_changes = 0;
   int idle = 0;
+  bool wrote = false;              // by a plain access, since it last stood before an operation
   std::uintptr_t polled = 0;       // the address of its latest atomic
   Cycle cycle;                     // of the states in which it gave way or waited since `cycle_changes`
   std::uint64_t cycle_changes = 0;
@@ -139,6 +140,7 @@ private:
 };
 
 class Order;
+class Graphs;
 
 class Machine {
 public:
@@ -150,15 +152,24 @@ public:
   std::uint64_t changes = 0;  // the number of changes of memory
   std::string printed;        // since Python last read it
   std::uintptr_t library = 0;  // where it is loaded
+  Graphs* graphs = nullptr;   // that are explored
+  bool exploring = false;     // every interleaving, or every graph
 
   void start(const ev_array* arrays, std::int64_t count, const ev_options& given);
   void begin(const ev_launch& given, Order& order);
   bool proceed(std::uint64_t steps);  // whether it is done; throws Failure
+  Failure deadlock() { return {"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()}; }
+  bool finished() const;      // whether all threads have left
   void forget() { slots.clear(); slot_threads = 0; }
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // invalidates the shadow cells of earlier launches
-  void breathe(const void* pc) { breathing = true; give_way(pc); }  // returns to the host, then goes on
+  void breathe(const void* pc) {  // returns to the host, then goes on
+    breathing = true;
+    if (!graphs) return give_way(pc);
+    ready.push(warp_of(*current), current);
+    switch_to(current->context, scheduler);
+  }
   std::uint64_t progress() const { return turns << 21 | (current ? current->accesses : 0); }  // different whenever something has moved
   int warps_a_block() const { return (launch.threads + 31) / 32; }
   int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
@@ -171,6 +182,7 @@ public:
     current->pc = offset(pc);
     if (kind != ev_barrier) ++current->block->gathered[current->warp()];
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
+    settle();
     look_for_cycle();
     switch_to(current->context, scheduler);
   }
@@ -178,11 +190,15 @@ public:
   void give_way(const void* pc) {
     current->pc = offset(pc);
     current->accesses = 0;
-    look_for_cycle();
-    if (current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
+    settle();
+    if (graphs) stand_before_operation();
+    else look_for_cycle();
+    if (exploring ? current->cycle.is_closed() : current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
     else ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
   }
+  void settle() { if (graphs) settle_now(); }  // a volatile access, before anything else
+  void abandon() { switch_to(current->context, scheduler); }  // the run
   [[noreturn]] void fail(const char* kind, std::string text) {
     failure = {kind, std::move(text)};
     switch_to(current->context, scheduler);
@@ -241,12 +257,15 @@ private:
   static void entry();
   // Under suspicion, compares the state of the current thread with its earlier ones.
   void look_for_cycle() {
-    if (rounds_in_vain < suspicion) { news = true; return; }
+    if (rounds_in_vain < suspicion && !exploring) { news = true; return; }
     Thread& t = *current;
     if (t.cycle_changes != changes) t.cycle.restart();
     t.cycle_changes = changes;
-    if (!t.cycle.meets(state_below(t.block->slot.stacks.data() + (t.rank + 1) * stack_bytes))) news = true;
+    if (!t.cycle.meets(state_of(t))) news = true;
   }
+  std::uint64_t state_of(const Thread& t) const { return state_below(t.block->slot.stacks.data() + (t.rank + 1) * stack_bytes); }
+  void stand_before_operation();
+  void settle_now();
   void admit();
   void wake_nappers();
   std::string runs(const Thread& t, bool many);

@@ -34,6 +34,7 @@ __attribute__((noinline)) inline std::uint64_t state_below(const char* top) {
 class Cycle {
 public:
   void restart() { length = 0; closed = false; }
+  bool is_closed() const { return closed; }
   // Whether a state has come back since the last restart, up to this one.
   bool meets(std::uint64_t state) {
     if (closed) return true;

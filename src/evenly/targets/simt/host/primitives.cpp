@@ -40,9 +40,13 @@ uint64_t ev_sim_warp(ev_collective kind, unsigned mask, uint64_t offered, int so
 }
 
 void ev_sim_fence(int device) {
-  machine().give_way(PC);
+  Machine& m = machine();
+  m.settle();
+  if (!m.exploring) m.give_way(PC);  // it is no choice: what it orders is found by happens-before
   Thread& t = here();
+  const std::uint32_t clock = t.clock.now;
   fence(t.clock, static_cast<std::uint32_t>(t.rank), device ? device_scope : block_scope);
+  if (m.graphs) m.graphs->fenced(t, clock, device != 0);
 }
 
 void* ev_sim_shared(const void* key, size_t bytes, size_t item, const char* name) {
