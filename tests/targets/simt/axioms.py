@@ -39,7 +39,9 @@ Outcome = tuple[tuple[int, ...], ...]  # what each thread has read, and what is 
 class Relation:
     """A relation of n events, as a bit mask of successors each."""
 
-    def __init__(self, n: int, pairs: Iterator[tuple[int, int]] | list[tuple[int, int]] = ()) -> None:  # type: ignore[assignment]
+    def __init__(
+        self, n: int, pairs: Iterator[tuple[int, int]] | list[tuple[int, int]] = ()
+    ) -> None:  # type: ignore[assignment]
         self.to = [0] * n
         for a, b in pairs:
             self.to[a] |= 1 << b
@@ -103,8 +105,7 @@ class Model:
             for p in range(self.places)
         ]
         orders = [
-            [(first, *rest) for rest in itertools.permutations(others)]
-            for first, *others in writes
+            [(first, *rest) for rest in itertools.permutations(others)] for first, *others in writes
         ]
         sources = [[w for w in writes[self.events[r].place] if w != r] for r in self.reads]
         found = set()
@@ -126,7 +127,9 @@ class Model:
                 row = order[self.events[r].place]
                 if row.index(r) != row.index(w) + 1:
                     return False
-        fr = Relation(self.n, [(r, b) for r, w in rf.items() for a, b in co_pairs if a == w and b != r])
+        fr = Relation(
+            self.n, [(r, b) for r, w in rf.items() for a, b in co_pairs if a == w and b != r]
+        )
         eco = (sees | co | fr).closed()
         if self.sequential:
             return (self.po | eco).acyclic()

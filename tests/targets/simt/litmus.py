@@ -9,10 +9,11 @@ from tests.targets.simt.axioms import Outcome, Program
 
 import evenly as ev
 
-KINDS = ("none", "load", "store", "add", "exchange", "fence", "fence_block", "volatile_load", "volatile_store", "plain_load", "plain_store")  # fmt: skip
+KINDS = ("none", "load", "store", "add", "exchange", "fence", "fence_block", "volatile_load", "volatile_store", "plain_load", "plain_store", "swap", "skip_if_zero")  # fmt: skip
 SOURCE = """
 EV_KERNEL(32) run(const int* code, int length, int* memory, int* seen) {
   const int t = ev::block_rank() * ev::block_threads() + ev::thread_rank();
+  int last = 0;
   for (int i = 0; i < length; ++i) {
     const int* at = code + 3 * (t * length + i);
     const int kind = at[0], value = at[2];
@@ -28,7 +29,9 @@ EV_KERNEL(32) run(const int* code, int length, int* memory, int* seen) {
     else if (kind == 8) *(volatile int*)p = value;
     else if (kind == 9) old = *p;
     else if (kind == 10) *p = value;
-    if (old != -1) seen[t * length + i] = old;
+    else if (kind == 11) old = ev::atomic_compare_exchange(p, value - 1, value);
+    else if (kind == 12) i += last == 0;
+    if (old != -1) last = seen[t * length + i] = old;
   }
 }
 """

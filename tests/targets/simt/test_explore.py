@@ -210,6 +210,24 @@ def test_a_value_that_goes_through_a_shuffle() -> None:
     assert outcomes(explored) == {(5, 6, 0), (5, 6, 6)}
 
 
+@pytest.mark.parametrize(
+    ("kernel", "blocks", "arguments"),
+    [
+        ("wait_for_two", 3, lambda: (zeros(2), zeros(1))),
+        ("give_up", 2, lambda: (zeros(1), zeros(1), zeros(1), 3)),
+        ("pop_pop_push", 3, lambda: (ints(0), ints(1, -1, -2), ints(-9, -9))),
+        ("volatile_flag", 2, lambda: (zeros(1), zeros(1), zeros(1))),
+    ],
+)
+def test_graphs_give_what_interleavings_give(kernel: str, blocks: int, arguments: Any) -> None:
+    graphs = program().explore(kernel, blocks, 1, *arguments(), memory="sequential")
+    every = program().explore(kernel, blocks, 1, *arguments(), preemptions=4)
+    assert graphs.complete
+    assert every.complete
+    assert outcomes(graphs) == outcomes(every)
+    assert graphs.interleavings <= every.interleavings
+
+
 # ---- how much ------------------------------------------------------------------------------------
 def test_independent_operations_are_run_in_one_order() -> None:
     assert program().explore("atomics", 3, 1, zeros(12), 4).interleavings == 1

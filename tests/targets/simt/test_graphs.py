@@ -30,6 +30,28 @@ def test_the_outcomes_are_those_of_the_axioms(seeds: range) -> None:
         assert explored(program) == wanted, (seed, program)
 
 
+def branching_program(seed: int) -> Program:
+    chance = random.Random(seed)
+    lengths = chance.choice([(3, 3), (4, 3), (2, 2, 2), (4, 4)])
+    kinds = ["load", "store", "add", "swap", "swap", "skip_if_zero", "fence"]
+    return [
+        [
+            Instruction(chance.choice(kinds), chance.randrange(2), chance.randint(1, 2))
+            for _ in range(n)
+        ]
+        for n in lengths
+    ]
+
+
+@pytest.mark.parametrize("seeds", [range(i, i + 25) for i in range(0, 100, 25)], ids=str)
+def test_branches_and_exchanges_that_fail(seeds: range) -> None:
+    for seed in seeds:
+        program = branching_program(seed)
+        found = explored(program, memory="sequential")
+        assert found == explored(program, preemptions=99), (seed, program)
+        assert found <= explored(program), (seed, program)
+
+
 @pytest.mark.parametrize("seeds", [range(i, i + 20) for i in range(0, 60, 20)], ids=str)
 def test_sequential_outcomes_are_those_of_all_interleavings(seeds: range) -> None:
     for seed in seeds:

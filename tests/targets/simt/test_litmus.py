@@ -96,7 +96,9 @@ def test_litmus(name: str) -> None:
     assert any(fits(o, test.seen) for o in found) == test.allowed, found
 
 
-@pytest.mark.parametrize("name", [n for n in TESTS if "fences of blocks" in n or "fence of a block" in n])
+@pytest.mark.parametrize(
+    "name", [n for n in TESTS if "fences of blocks" in n or "fence of a block" in n]
+)
 def test_fences_of_the_block_are_enough_within_it(name: str) -> None:
     test = TESTS[name]
     found = explored(program(test.threads), blocks=False)
@@ -110,8 +112,9 @@ def test_sequentially_consistent_memory_forbids_all_of_them(name: str) -> None:
     assert not any(fits(o, test.seen) for o in found), found
 
 
-@pytest.mark.parametrize("name", ["px = 1; y = 1 | y; px", "px = 1; F; y = 1 | y; px", "px = 1 | px", "px = 1 | x"])
+@pytest.mark.parametrize(
+    "name", ["px = 1; y = 1 | y; px", "px = 1; F; y = 1 | y; px", "px = 1 | px", "px = 1 | x"]
+)
 def test_plain_accesses_that_race_are_reported(name: str) -> None:
     with pytest.raises(ev.SimtError, match="data race on array memory"):
         explored(program(name))
-

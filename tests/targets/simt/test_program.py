@@ -199,7 +199,7 @@ def test_launches_that_are_refused(name: str) -> None:
 
 
 SOURCES = {
-    "int a;": "source: expected a kernel, EV_KERNEL(threads) name(...) { ... }, got none",
+    "int a;": "source: expected a kernel, EV_KERNEL(threads) name(...) { ... } or __global__ void name(...), got none",
     "EV_KERNEL(64) x(int* a) { b; }": "source: expected C++ that the compiler takes, got source.cu:1:27: error: ",
 }
 
@@ -271,7 +271,10 @@ def test_outcomes_have_shapes_and_a_trace() -> None:
     traces = {int(o.arrays[0][0, 0]): o.trace for o in explored.outcomes}
     assert traces == {2: "0.0 1.0", 1: "0.0 1.0~"}
     explored = program().explore("lost_update", 2, 1, ints(0), preemptions=1)
-    assert {int(o.arrays[0][0]): o.trace for o in explored.outcomes} == {2: "0.0 1.0", 1: "0.0 1.0 0.0"}
+    assert {int(o.arrays[0][0]): o.trace for o in explored.outcomes} == {
+        2: "0.0 1.0",
+        1: "0.0 1.0 0.0",
+    }
 
 
 def test_a_mutex() -> None:

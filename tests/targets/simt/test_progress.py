@@ -41,6 +41,10 @@ EV_KERNEL(32) give_up_together(int* n, int* rounds, int most) {  // lane 0 count
     if (ev::lane_rank() == 0) rounds[0] = i;
   }
 }
+EV_KERNEL(32) wait_for_the_one_before(int* done) {
+  if (ev::block_rank() > 0) while (ev::atomic_load(done + ev::block_rank() - 1) == 0) {}
+  ev::atomic_store(done + ev::block_rank(), 1);
+}
 EV_KERNEL(64) wait_for_ever(int* n) {
   if (ev::thread_rank() == 0) {
     while (ev::atomic_load(n + ev::block_rank()) == 0)
@@ -105,3 +109,14 @@ def test_a_deadlock_is_seen_at_once_and_says_what_is_awaited(options: dict[str, 
     assert re.search(r"thread 0 of block 1 polls array n\[[13]\] at source.cu", message)
     assert "thread 32 of block 1 polls array n[2] at source.cu" in message
     assert "threads 33 to 63 of block 1 wait at a shuffle" in message
+
+
+def test_blocks_may_start_in_any_order() -> None:
+    """Waiting for the block before is right where blocks start by index, and hangs where too many start that wait."""
+    done = zeros(40)
+    for seed in range(5):
+        program().launch("wait_for_the_one_before", 40, 1, done * 0, resident=2, seed=seed)
+    with pytest.raises(ev.SimtError, match="blocks have not started: 2 are resident"):
+        program().launch("wait_for_the_one_before", 40, 1, done * 0, resident=2, starts="any")
+    program().launch("wait_for_the_one_before", 40, 1, done, resident=40, starts="any")
+    assert done.tolist() == [1] * 40

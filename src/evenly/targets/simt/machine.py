@@ -19,6 +19,7 @@ from .counters import DTYPE, Counters
 from .options import ORDERS, Options
 from .printing import lines
 
+TRIES = 100  # how many runs are made for one that counts, at most, when exploring
 MOST_TURNS = 10_000  # of an interleaving that is explored, without progress
 STEPS = 200_000  # switches of threads between two checks of Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
@@ -45,9 +46,12 @@ class _Options(ctypes.Structure):
     _fields_ = (
         ("seed", ctypes.c_uint64),
         ("order", ctypes.c_int32),
+        ("depth", ctypes.c_int32),
         ("races", ctypes.c_int32),
         ("resident", ctypes.c_int32),
         ("record", ctypes.c_int32),
+        ("any_start", ctypes.c_int32),
+        ("strict", ctypes.c_int32),
         ("steps", ctypes.c_uint64),
     )
 
@@ -59,6 +63,7 @@ class _Launch(ctypes.Structure):
         ("blocks_x", ctypes.c_int32),
         ("blocks_y", ctypes.c_int32),
         ("threads", ctypes.c_int32),
+        ("shared", ctypes.c_uint32),
     )
 
 
@@ -100,15 +105,18 @@ class Launch:
     grid: tuple[int, int]
     block: int
     arguments: Sequence[Any]
+    shared: int = 0  # bytes of dynamic shared memory
 
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What was explored: how many runs, why these are not all (empty if they are), each outcome with its trace."""
+    """What was explored: how many runs, why these are not all (empty if they are).
+
+    outcomes: the content of the arrays, the trace, the history."""
 
     runs: int
     cut: str
-    outcomes: list[tuple[bytes, str]]
+    outcomes: list[tuple[bytes, str, str]]
 
 
 class Broken(Exception):
@@ -148,11 +156,14 @@ class Machine:
             ("ev_sim_failure_kind", ctypes.c_char_p),
             ("ev_sim_printed", ctypes.c_void_p),
             ("ev_sim_explored", ctypes.c_uint64),
+            ("ev_sim_explore_tries", ctypes.c_uint64),
             ("ev_sim_explore_cut", ctypes.c_char_p),
             ("ev_sim_outcomes", ctypes.c_uint64),
             ("ev_sim_outcome_bytes", ctypes.c_uint64),
             ("ev_sim_outcome", ctypes.c_void_p),
             ("ev_sim_outcome_trace", ctypes.c_char_p),
+            ("ev_sim_outcome_history", ctypes.c_char_p),
+            ("ev_sim_history", ctypes.c_char_p),
             ("ev_sim_warps", ctypes.c_uint64),
             ("ev_sim_warp_records", ctypes.c_void_p),
         ):
@@ -206,7 +217,15 @@ class Machine:
         )
         order = ORDERS.index(options.order)
         given = _Options(
-            options.seed, order, options.races, options.resident, record, options.steps
+            options.seed,
+            order,
+            options.depth,
+            options.races,
+            options.resident,
+            record,
+            options.starts == "any",
+            options.strict,
+            options.steps,
         )
         self._library.ev_sim_start(arrays, ctypes.c_int64(len(memory)), ctypes.byref(given))
 
@@ -219,7 +238,8 @@ class Machine:
         ]
         pointers = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
         x, y = launch.grid
-        made = _Launch(ctypes.addressof(entry), ctypes.addressof(pointers), x, y, launch.block)
+        at = ctypes.addressof(entry), ctypes.addressof(pointers)
+        made = _Launch(*at, x, y, launch.block, launch.shared)
         return made, (held, pointers, entry)
 
     def _one(self, launch: Launch) -> None:
@@ -230,6 +250,15 @@ class Machine:
         self._print()
         if status == FAILED:
             raise self._failure(launch.kernel)
+
+    def history(self) -> str:
+        """Return the history of the latest launch (host/history.hpp)."""
+        return bytes(self._library.ev_sim_history()).decode()
+
+    def _outcome(self, number: ctypes.c_uint64, size: int) -> tuple[bytes, str, str]:
+        content = ctypes.string_at(self._library.ev_sim_outcome(number), size)
+        trace = self._library.ev_sim_outcome_trace(number)
+        return content, trace.decode(), self._library.ev_sim_outcome_history(number).decode()
 
     def _print(self) -> None:
         """Print the lines that the kernel has printed."""
@@ -258,18 +287,14 @@ class Machine:
                 self._library.ev_sim_explore(ctypes.byref(given), preemptions, sequential)
                 most = ctypes.c_uint64(limit)
                 while (status := self._library.ev_sim_explore_on(most)) == MORE:
-                    if self._library.ev_sim_explored() == limit:
+                    tries = self._library.ev_sim_explore_tries()
+                    if self._library.ev_sim_explored() == limit or tries > TRIES * (limit + 1000):
                         break
                 if status == FAILED:
                     raise self._failure(launch.kernel)
                 size = self._library.ev_sim_outcome_bytes()
-                outcomes = [
-                    (
-                        ctypes.string_at(self._library.ev_sim_outcome(ctypes.c_uint64(i)), size),
-                        self._library.ev_sim_outcome_trace(ctypes.c_uint64(i)).decode(),
-                    )
-                    for i in range(self._library.ev_sim_outcomes())
-                ]
+                numbers = map(ctypes.c_uint64, range(self._library.ev_sim_outcomes()))
+                outcomes = [self._outcome(i, size) for i in numbers]
                 cut = self._library.ev_sim_explore_cut().decode(errors="replace")
                 if status == MORE:
                     cut = f"limit={limit} was reached"

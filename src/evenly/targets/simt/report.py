@@ -18,7 +18,13 @@ from evenly.language.diagnostics import Location
 from .compiler import KIND
 
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
-OURS = ("gpu_host.hpp", "hooks.cpp")  # files of primitives, which are left out of reports
+OURS = (
+    "gpu_host.hpp",
+    "atomics.hpp",
+    "cuda_names.hpp",
+    "cuda_atomic.hpp",
+    "hooks.cpp",
+)  # files of primitives, which are left out of reports
 BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
 UNEQUAL = "store different values into one place"
 HINTS = {
@@ -28,8 +34,8 @@ HINTS = {
     "race of values": "let all store the same constant, or decide: ev.atomic_min or ev.atomic_max",
     "barrier": "every thread of the block must reach the same barrier: no return, break or "
     "condition on the thread around it",
-    "mask": "every lane that the mask names must make the call, from the same place, and none "
-    "may have left",
+    "mask": "every lane that the mask names must make the call, and a lane that is read from must be "
+    "one of them",
     "deadlock": "something that a thread waits for is never done: a signal that came before the "
     "wait, or by a thread that waits itself",
     "progress": "loops that change memory while they wait, or threads that always come first; "
@@ -44,7 +50,7 @@ class SimtError(EvenlyError):
     """A mistake that target `simt` found in a kernel. On a GPU it might go unnoticed.
 
     kind: "race", "barrier", "mask", "deadlock", "progress" (threads run and none gets on), "uninitialised", "bounds",
-    "undefined", "assertion" or "seed" (the result depends on the seed).
+    "undefined", "assertion", "linearisability" or "seed" (the result depends on the seed).
     kernel: the emitted kernel. seed: the seed of the run, which repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """

@@ -27,6 +27,12 @@ inline std::string element(const char* kind, const Region& r, std::uintptr_t a) 
   return text;
 }
 
+// What is special about an atomic: a store that other threads may make, too (or null), and the scope of the block.
+struct Special {
+  const Stored* stored;
+  bool narrow;
+};
+
 // One access, while it is checked.
 struct Look {
   Machine& m;
@@ -37,7 +43,7 @@ struct Look {
   std::uint32_t pc;
   bool reads, writes;
   bool whole;  // a copy of a whole struct, including the gaps between its members
-  const Stored* stored;  // for a store that other threads may make, too
+  const Special* special;
 
   [[noreturn]] void fail(const char* what, const std::string& text) const {
     m.fail(what, text + format("\n  %s %s it {pc:%x}", m.name(me).c_str(), verb(kind), pc));
@@ -57,7 +63,7 @@ struct Look {
                               m.name(c.before.block, c.before.rank).c_str(), verb_before(c.kind), c.before.pc) +
                        (block ? "no barrier, and no fences around an atomic, stand between the two"
                               : "no fences around an atomic stand between the two, and blocks have no barrier in common") +
-                       (is_atomic(c.kind) || is_atomic(kind) ? "; an atomic orders nothing but itself" : ""));
+                       (is_atomic(c.kind) && is_atomic(kind) ? "; one of them has the scope of its block only" : is_atomic(c.kind) || is_atomic(kind) ? "; an atomic orders nothing but itself" : ""));
   }
 
   void aligned(const Region& r, const char* space) const {
@@ -70,20 +76,20 @@ struct Look {
     aligned(r, space);
     const std::size_t at = address - r.base;
     // Structs are copied in pieces of 4 to 16 bytes, with the gaps between their members, which are never written.
-    const bool gaps = whole || size > 4 || (size == 4 && r.item > 4);
+    const bool gaps = r.gaps && (whole || size > 4 || (size == 4 && r.item > 4));
     if (reads && !(gaps ? r.begun(at, size) : r.ready(at, size))) fail("uninitialised", element(space, r, address) + " has not been written by anyone");
     if (writes) r.fill(at, size);
     if (kind == Access::write) {
       ++m.changes;
-      me.wrote = true;
-      if (m.graphs) m.graphs->written_plainly(address, size);
+      if (me.watched && m.graphs) m.graphs->written_plainly(me, address, size);
     }
     if (!m.options.races) return;
     const Touch touched{me.block->linear, static_cast<std::uint32_t>(me.rank), me.clock.now, pc};
     auto ordered = [&](const Touch& t) { return t.by(touched) || me.clock.known->covers(t.block, t.rank, t.clock); };
     Conflict found;
     auto look = [&](Cell& cell) {
-      return touch(cell, kind, reads, touched, ordered, found) || (stored && differs(cell, *stored, touched, ordered, found));
+      if (touch(cell, kind, {reads, special && special->narrow}, touched, ordered, found)) return true;
+      return special && special->stored && differs(cell, *special->stored, touched, ordered, found);
     };
     if (shadow.each(offset, size, stamp, look)) raced(element(space, r, address), found);
   }
@@ -134,18 +140,25 @@ inline void record(Machine& m, const Thread& me, std::uintptr_t a, std::size_t s
 }
 
 inline void access(std::uintptr_t address, std::size_t size, Access kind, const void* pc, bool reads, bool writes, bool whole = false,
-                   const Stored* stored = nullptr) {
+                   const Special* special = nullptr) {
   Machine& m = machine();
   Thread* me = m.current;
   if (!me || me->block->on_stack(*me, address)) return;
-  m.settle();
+  if (me->watched) m.look_before(kind == Access::write, address, size, pc);
   if (++me->accesses == breath) m.breathe(pc);
   if (m.options.record) return record(m, *me, address, size, kind, m.offset(pc), reads, writes, whole);
-  const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole, stored};
+  const Look look{m, *me, address, size, kind, m.offset(pc), reads, writes, whole, special};
   if (me->block->slot.shared.holds(address)) return look.shared();
   if (!m.global.checked) return;
   if (GlobalArray* a = m.global.find(address)) return look.global(*a, m.launch_stamp());
   look.nowhere();
+}
+inline void fence_of(Machine& m, int how) {
+  Thread& t = *m.current;
+  const std::uint32_t clock = t.clock.now;
+  const bool device = (how & ev_of_block) == 0;
+  fence(t.clock, static_cast<std::uint32_t>(t.rank), device ? device_scope : block_scope);
+  if (m.graphs && (how & ev_orders) == ev_seq_cst) m.graphs->fenced(t, clock, device);
 }
 inline void reads(std::uintptr_t a, std::size_t size, const void* pc) { access(a, size, Access::read, pc, true, false); }
 inline void writes(std::uintptr_t a, std::size_t size, const void* pc) { access(a, size, Access::write, pc, false, true); }

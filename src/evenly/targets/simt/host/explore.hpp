@@ -86,9 +86,10 @@ public:
 };
 
 struct Explored {
-  std::uint64_t interleavings = 0;
+  std::uint64_t interleavings = 0, tries = 0;  // tries: also runs that turned out to be none
   std::string cut;  // why some runs are left out; empty if none is
-  std::map<std::vector<std::uint8_t>, std::string> outcomes;  // contents, and the first trace that led there
+  // Contents and the history, with the first trace that led there.
+  std::map<std::pair<std::vector<std::uint8_t>, std::string>, std::string> outcomes;
 };
 
 }  // namespace ev::sim

@@ -111,7 +111,8 @@ int Graphs::place_of(std::uintptr_t address, std::size_t size) {
 }
 
 // A plain write is ordered with all atomics on its place, or races with them: from then on it is another place.
-void Graphs::written_plainly(std::uintptr_t address, std::size_t size) {
+void Graphs::written_plainly(Thread& t, std::uintptr_t address, std::size_t size) {
+  t.wrote = true;
   for (auto& p : places)
     if (p.used && address < p.address + p.size && p.address < address + size) {
       p.used = false;

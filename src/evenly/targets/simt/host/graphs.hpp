@@ -35,10 +35,14 @@ public:
   void stands_before_operation(Thread& t, std::uint64_t state);
   std::uint64_t read(Thread& t, std::uintptr_t address, std::size_t size);
   void write(Thread& t, std::uintptr_t address, std::size_t size, std::uint64_t value, bool exclusive);
+  const Causes& causes(const Thread& t) const { return threads[number(t)].causes; }
+  bool polls(const Thread& t) const { return threads[number(t)].polls; }
+  std::uint64_t operations(const Thread& t) const { return threads[number(t)].at; }
+  static int number(const Thread& t) { return static_cast<int>(t.block->linear) * t.block->size() + t.rank; }
   void borrow(const Thread& t, std::uintptr_t address, std::size_t size, std::uint64_t value, bool writes);
   void settle(Thread& t) { if (borrowed.size > 0) give_back(t); }
   Published& published() { return latest; }  // by the write that the latest read sees, or by the latest write
-  void written_plainly(std::uintptr_t address, std::size_t size);
+  void written_plainly(Thread& t, std::uintptr_t address, std::size_t size);
   void fenced(const Thread& t, std::uint32_t clock, bool device);
   void met(const std::vector<Thread*>& members);
 
@@ -78,7 +82,6 @@ private:
   Published latest;
   struct { std::uintptr_t address; std::size_t size; std::uint64_t held; bool writes; } borrowed{};
 
-  static int number(const Thread& t) { return static_cast<int>(t.block->linear) * t.block->size() + t.rank; }
   Consistency rules() const { return {graph, done, fences}; }
   bool may_go_on(const Thread& t) const;
   int place_of(std::uintptr_t address, std::size_t size);

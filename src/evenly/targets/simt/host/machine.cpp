@@ -18,6 +18,7 @@ void Machine::begin(const ev_launch& given, Order& by) {
   current = nullptr;
   failure = {};
   published.clear();
+  history.clear();
   counters.clear();
   blocks.clear();
   naps.clear();
@@ -33,6 +34,11 @@ void Machine::begin(const ev_launch& given, Order& by) {
   blocks.resize(resident);
   next_block = 0;
   all_blocks = all;
+  stride = 1;
+  if (options.any_start) {
+    stride = Random(options.seed + 1).below(all);
+    while (std::gcd(stride, all) != 1) ++stride;
+  }
   breathing = false;
   vacant = true;
 }
@@ -41,12 +47,13 @@ void Machine::admit() {
   vacant = false;
   for (std::size_t i = 0; i < blocks.size() && next_block < all_blocks; ++i) {
     if (blocks[i]) continue;
-    const auto linear = static_cast<std::uint32_t>(next_block++);
+    const auto linear = static_cast<std::uint32_t>(static_cast<unsigned __int128>(next_block++) * stride % all_blocks);
     Slot& slot = *slots[i];
     slot.shared.clear();
     slot.published.clear();
     blocks[i] = std::make_unique<Block>(slot, linear % launch.blocks_x, linear / launch.blocks_x, linear, ++stamps, launch.threads);
     for (auto& t : blocks[i]->threads) {
+      t.watched = graphs != nullptr;
       prepare(t.context, slot.stacks.data() + t.rank * stack_bytes, stack_bytes, &Machine::entry);
       ready.push(warp_of(t), &t);
     }
@@ -56,7 +63,7 @@ void Machine::admit() {
 void Machine::entry() {
   Machine& m = machine();
   m.launch.entry->call(m.launch.entry->kernel, m.launch.arguments);
-  m.settle();
+  if (m.current->watched) m.look_before();
   m.current->state = State::exited;
   switch_to(m.current->context, m.scheduler);
   std::abort();
@@ -87,6 +94,17 @@ bool Machine::proceed(std::uint64_t steps) {
   }
 }
 
+void Machine::look_before(bool writes, std::uintptr_t address, std::size_t size, const void* pc) {
+  Thread& t = *current;
+  settle();
+  if (!t.poisoned) return;
+  const std::size_t bytes = std::exchange(t.stored_bytes, 0);
+  if (bytes >= 4 && std::memcmp(reinterpret_cast<void*>(t.stored), &poison, std::min(bytes, sizeof poison)) == 0)
+    fail("mask", format("%s stores what a shuffle has read from a lane that takes no part in it\n  it stores {pc:%x}", name(t).c_str(), t.stored_at));
+  if (address != 0 && !writes) t.poisoned = false, t.watched = graphs != nullptr;  // it goes on with other values
+  if (writes) t.stored = address, t.stored_bytes = size, t.stored_at = offset(pc);
+}
+
 void Machine::settle_now() { graphs->settle(*current); }
 
 bool Machine::finished() const {
@@ -115,14 +133,20 @@ void Machine::returned(Thread& t) {
   else if (t.state == State::waiting) t.wait == ev_barrier ? try_barrier(t) : try_warp(t);
 }
 
-// Handles a thread that has exited. Fails if another still waits for it, since that one's mask is then wrong.
+// Handles a thread that has exited. Fails if another waits for it at a barrier.
 void Machine::left(Thread& gone) {
   Block& b = *gone.block;
+  ++b.exited;
   for (auto& t : b.threads) {
     if (t.state != State::waiting) continue;
-    if (t.wait == ev_barrier ? t.barrier_count == b.size() : t.warp() == gone.warp() && (t.mask >> gone.lane() & 1)) broken(t, gone);
+    if (t.wait == ev_barrier) {
+      if (t.barrier_count == b.size()) broken(t, gone);
+    } else if (t.warp() == gone.warp() && (t.mask >> gone.lane() & 1)) {
+      if (options.strict) broken(t, gone);
+      try_warp(t);  // it may have waited for this one
+    }
   }
-  if (++b.exited < b.size()) return;
+  if (b.exited < b.size()) return;
   if (options.record) count(b);
   blocks[b.slot.number].reset();
   vacant = true;
@@ -154,7 +178,8 @@ static std::string waits(const Thread& t, bool many) {
 std::string Machine::runs(const Thread& t, bool many) {
   if (t.pc == 0) return many ? "have not begun\n" : "has not begun\n";
   const std::string what = t.polled ? place(t, t.polled) : "";
-  const std::string verb = t.state == State::napping ? many ? "poll" : "polls" : many ? "are at" : "is at";
+  const bool polls = t.state == State::napping || (graphs && graphs->polls(t));
+  const std::string verb = polls ? many ? "poll" : "polls" : many ? "are at" : "is at";
   return verb + (what.empty() ? "" : " " + what) + format(" {pc:%x}\n", t.pc);
 }
 

@@ -18,6 +18,7 @@
 #include "abi.hpp"
 #include "clocks.hpp"
 #include "fiber.hpp"
+#include "history.hpp"
 #include "lockstep.hpp"
 #include "memory.hpp"
 #include "polling.hpp"
@@ -51,6 +52,12 @@ struct Thread {
   std::uint64_t offered = 0;       // the bits that it provides
   int source = 0;                  // the lane from which it reads (shuffle)
   std::uint64_t result = 0;
+  // what a shuffle has read from a lane that does not take part, or that holds such a value
+  bool poisoned = false;
+  bool watched = false;            // it is poisoned, or graphs are explored
+  std::uintptr_t stored = 0;       // where it wrote something since then
+  std::size_t stored_bytes = 0;
+  std::uint32_t stored_at = 0;
   // whether it polls in vain
   std::uint64_t seen_changes = 0;
   int idle = 0;
@@ -152,6 +159,7 @@ public:
   std::uint64_t changes = 0;  // the number of changes of memory
   std::string printed;        // since Python last read it
   std::uintptr_t library = 0;  // where it is loaded
+  History history;            // of the latest run
   Graphs* graphs = nullptr;   // that are explored
   bool exploring = false;     // every interleaving, or every graph
 
@@ -166,6 +174,7 @@ public:
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // invalidates the shadow cells of earlier launches
   void breathe(const void* pc) {  // returns to the host, then goes on
     breathing = true;
+    turns_in_vain += current->accesses / 32;  // they take as long as so many turns
     if (!graphs) return give_way(pc);
     ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
@@ -182,7 +191,7 @@ public:
     current->pc = offset(pc);
     if (kind != ev_barrier) ++current->block->gathered[current->warp()];
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
-    settle();
+    if (current->watched) look_before();
     look_for_cycle();
     switch_to(current->context, scheduler);
   }
@@ -198,6 +207,9 @@ public:
     switch_to(current->context, scheduler);
   }
   void settle() { if (graphs) settle_now(); }  // a volatile access, before anything else
+  // Of a thread that is watched, before it does something else. Fails if it has stored an undefined value, and notes what
+  // it is about to write.
+  void look_before(bool writes = false, std::uintptr_t address = 0, std::size_t size = 0, const void* pc = nullptr);
   void abandon() { switch_to(current->context, scheduler); }  // the run
   [[noreturn]] void fail(const char* kind, std::string text) {
     failure = {kind, std::move(text)};
@@ -221,6 +233,7 @@ public:
   std::string place(const Thread& t, std::uintptr_t address);  // "array flags[0]"; empty if it is in none
   std::string who_waits();
   void advanced() { turns_in_vain = 0; }  // a thread has left, or threads have met
+  bool compares_states() const { return exploring || rounds_in_vain >= suspicion; }
   bool stalled() const { return turns_in_vain > long_time; }
 
   void record(EventKind kind, std::uint32_t pc, std::uint8_t space = global_space, std::size_t size = 0, std::uint64_t address = 0) {
@@ -242,7 +255,8 @@ private:
 
   std::vector<std::unique_ptr<Slot>> slots;
   int slot_threads = 0;
-  std::uint64_t next_block = 0, all_blocks = 0;  // blocks start in the order of their index, as on every GPU
+  std::uint64_t next_block = 0, all_blocks = 0;
+  std::uint64_t stride = 1;  // from the index of a block to that of the next one to start, modulo all_blocks
   std::vector<Thread*> naps;
   std::uint64_t turns = 0, changes_at_wake = 0;
   std::uint64_t rounds_in_vain = 0, turns_in_vain = 0;
@@ -257,7 +271,7 @@ private:
   static void entry();
   // Under suspicion, compares the state of the current thread with its earlier ones.
   void look_for_cycle() {
-    if (rounds_in_vain < suspicion && !exploring) { news = true; return; }
+    if (!compares_states()) { news = true; return; }
     Thread& t = *current;
     if (t.cycle_changes != changes) t.cycle.restart();
     t.cycle_changes = changes;

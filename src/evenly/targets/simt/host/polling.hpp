@@ -29,6 +29,13 @@ __attribute__((noinline)) inline std::uint64_t state_below(const char* top) {
   return hash;
 }
 
+// Clears the stack below the caller, so that what earlier calls have left there is no part of a state.
+__attribute__((noinline)) inline void scrub() {
+  char area[3072];
+  std::memset(area, 0, sizeof area);
+  asm volatile("" : : "r"(area) : "memory");
+}
+
 // Finds a repetition in a sequence of states without storing it (Brent, "An improved Monte Carlo factorization
 // algorithm", BIT 1980).
 class Cycle {

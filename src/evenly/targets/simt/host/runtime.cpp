@@ -21,6 +21,7 @@ struct {
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
   if (o.order == ev_round_robin) return std::make_unique<RoundRobin>();
+  if (o.order == ev_pct) return std::make_unique<Priorities>(o.seed, o.depth);
   return std::make_unique<SeededOrder>(o.seed);
 }
 
@@ -37,7 +38,7 @@ int failed_in(const std::string& trace) {
 
 void add_outcome(const std::string& trace) {
   ++explored.interleavings;
-  explored.outcomes.try_emplace(Contents::of(machine().global), trace);
+  explored.outcomes.try_emplace({Contents::of(machine().global), machine().history.text()}, trace);
 }
 
 int after_interleaving(int status) {
@@ -63,7 +64,7 @@ int after_graph(int status) {
   return graphs.finished() ? ev_done : ev_more;
 }
 
-std::map<std::vector<std::uint8_t>, std::string>::const_iterator outcome(std::uint64_t which) {
+decltype(explored.outcomes)::const_iterator outcome(std::uint64_t which) {
   auto it = explored.outcomes.begin();
   std::advance(it, which);
   return it;
@@ -139,14 +140,22 @@ int ev_sim_explore_on(uint64_t limit) {
   const int status = ev_sim_continue(1u << 20);
   if (status == ev_more) return status;
   exploring.underway = false;
+  ++explored.tries;
   return m.graphs ? after_graph(status) : after_interleaving(status);
 }
 
 const char* ev_sim_explore_cut() { return explored.cut.c_str(); }
+uint64_t ev_sim_explore_tries() { return explored.tries; }
 uint64_t ev_sim_explored() { return explored.interleavings; }
 uint64_t ev_sim_outcomes() { return explored.outcomes.size(); }
-uint64_t ev_sim_outcome_bytes() { return explored.outcomes.empty() ? 0 : explored.outcomes.begin()->first.size(); }
-const uint8_t* ev_sim_outcome(uint64_t which) { return outcome(which)->first.data(); }
+uint64_t ev_sim_outcome_bytes() { return explored.outcomes.empty() ? 0 : explored.outcomes.begin()->first.first.size(); }
+const uint8_t* ev_sim_outcome(uint64_t which) { return outcome(which)->first.first.data(); }
+const char* ev_sim_outcome_history(uint64_t which) { return outcome(which)->first.second.c_str(); }
+const char* ev_sim_history() {
+  static std::string text;
+  text = machine().history.text();
+  return text.c_str();
+}
 const char* ev_sim_outcome_trace(uint64_t which) { return outcome(which)->second.c_str(); }
 
 uint64_t ev_sim_warps() { return machine().counters.size(); }

@@ -69,6 +69,7 @@ using Touches = TouchesOf<Touch>;
 // An atomic write, or what an atomic read has observed. A store begins a chain, and each update goes on with it.
 struct Observed : Touch {
   std::uint32_t chain = 0, version = 0;
+  bool narrow = false;  // of the block's scope
 };
 
 // Stores to an element to which other threads may store the same value (store_contended in gpu.cuh), by value.
@@ -86,8 +87,9 @@ struct Cell {
     Touches reads;
     TouchesOf<Observed> atomics, atomic_reads;
     std::uint32_t chain = 0, version = 0;  // of the latest atomic write
+    bool narrow = false;                   // whether an atomic had the block's scope
     std::vector<Stores> stores;
-    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); }
+    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); narrow = false; }
   };
   Touch write, read;            // one read is here; more of them, and atomics, are in `more`
   std::uint32_t stamp = 0;      // if it is that of another launch or block, the cell is empty
@@ -120,17 +122,21 @@ template <class Ordered> const Touch* unobserved(const Cell::More& more, Ordered
   return more.atomics.unordered([&](const Observed& o) { return ordered(o) || (o.chain == more.chain && o.version <= seen); });
 }
 
-inline Observed observed(const Touch& me, const Cell::More& more) {
+// How an atomic is made: whether it sees what it replaces, and whether its scope is the block's.
+struct How { bool reads = true, narrow = false; };
+
+inline Observed observed(const Touch& me, const Cell::More& more, How how) {
   Observed o;
   static_cast<Touch&>(o) = me;
   o.chain = more.chain;
   o.version = more.version;
+  o.narrow = how.narrow;
   return o;
 }
 
 // Records an access. If it races, returns true and the other access. `ordered` tells whether a touch comes before this
-// one. `reads`: whether an atomic sees what it replaces.
-template <class Ordered> bool touch(Cell& cell, Access kind, bool reads, const Touch& me, Ordered ordered, Conflict& found) {
+// one.
+template <class Ordered> bool touch(Cell& cell, Access kind, How how, const Touch& me, Ordered ordered, Conflict& found) {
   auto free = [&](const Touch& t) { return t.clock == 0 || ordered(t); };
   if (!free(cell.write)) { found = {cell.write, Access::write}; return true; }
   if (!is_atomic(kind) && cell.more)
@@ -139,6 +145,14 @@ template <class Ordered> bool touch(Cell& cell, Access kind, bool reads, const T
     if (!free(cell.read)) { found = {cell.read, Access::read}; return true; }
     if (cell.more)
       if (auto* t = cell.more->reads.unordered(ordered)) { found = {*t, Access::read}; return true; }
+  }
+  if (is_atomic(kind) && (how.narrow || (cell.more && cell.more->narrow))) {
+    if (!cell.more) cell.more.reset(new Cell::More);
+    cell.more->narrow |= how.narrow;
+    auto fits = [&](const Observed& o) { return o.block == me.block || !(o.narrow || how.narrow) || ordered(o); };
+    if (auto* t = cell.more->atomics.unordered(fits)) { found = {*t, Access::atomic}; return true; }
+    if (kind == Access::atomic)
+      if (auto* t = cell.more->atomic_reads.unordered(fits)) { found = {*t, Access::atomic_read}; return true; }
   }
   if (kind == Access::write && cell.more)
     if (auto* t = cell.more->atomic_reads.unordered(ordered)) { found = {*t, Access::atomic_read}; return true; }
@@ -158,12 +172,12 @@ template <class Ordered> bool touch(Cell& cell, Access kind, bool reads, const T
     case Access::atomic:
       if (!cell.more) cell.more.reset(new Cell::More);
       ++cell.more->version;
-      if (!reads) cell.more->chain = cell.more->version;
-      cell.more->atomics.add(observed(me, *cell.more), ordered);
+      if (!how.reads) cell.more->chain = cell.more->version;
+      cell.more->atomics.add(observed(me, *cell.more, how), ordered);
       break;
     case Access::atomic_read:
       if (!cell.more) cell.more.reset(new Cell::More);
-      cell.more->atomic_reads.add(observed(me, *cell.more), ordered);
+      cell.more->atomic_reads.add(observed(me, *cell.more, how), ordered);
       break;
     case Access::store:
       break;  // an atomic one: see `differs`
