@@ -76,6 +76,17 @@ __global__ void of_system(int* d, int* f, int* o) { message<cuda::thread_scope_s
 __global__ void not_acquired(int* d, int* f, int* o) { message<cuda::thread_scope_device>(d, f, o, cuda::memory_order_release, cuda::memory_order_relaxed); }
 __global__ void not_released(int* d, int* f, int* o) { message<cuda::thread_scope_device>(d, f, o, cuda::memory_order_relaxed, cuda::memory_order_acquire); }
 __global__ void of_block(int* d, int* f, int* o) { message<cuda::thread_scope_block>(d, f, o, cuda::memory_order_release, cuda::memory_order_acquire); }
+__global__ void released_then_stored(int* data, int* flag, int* out) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> f(*flag);
+  if (blockIdx.x == 0) {
+    data[0] = 42;
+    f.store(1, cuda::memory_order_release);
+    f.store(2, cuda::memory_order_relaxed);
+  } else {
+    while (f.load(cuda::memory_order_acquire) != 2) {}
+    out[0] = data[0];
+  }
+}
 __global__ void store_buffer(int* x, int* y, int* out, int how) {
   cuda::atomic_ref<int> mine(blockIdx.x ? *x : *y), other(blockIdx.x ? *y : *x);
   const auto store = how == 2 ? cuda::memory_order_seq_cst : cuda::memory_order_release, load = how == 2 ? cuda::memory_order_seq_cst : cuda::memory_order_acquire;
@@ -156,7 +167,7 @@ def test_an_atomic_in_shared_memory() -> None:
     assert out.tolist() == [64, 64]
 
 
-@pytest.mark.parametrize("kernel", ["acquired", "of_system"])
+@pytest.mark.parametrize("kernel", ["acquired", "of_system", "released_then_stored"])
 def test_a_message(kernel: str) -> None:
     explored = program().explore(kernel, 2, 1, ints(0), ints(0), ints(0))
     assert explored.complete

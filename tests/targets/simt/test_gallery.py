@@ -56,6 +56,8 @@ CASES: dict[str, Case] = {
     "ring": Case("ring", 2, lambda: (ints(0), ints(0), ints(0, 1), zeros(2), 2, 2), histories.queue(capacity=2, may_fail=True)),
     "ring_goes_round": Case("ring", 2, lambda: (ints(0), ints(0), ints(0, 1), zeros(2), 2, 4), histories.queue(capacity=2, may_fail=True)),
     "deque": Case("chase_lev", 2, lambda: (ints(0), ints(0), zeros(8), 2), DEQUE),
+    "links": Case("links", 2, lambda: (zeros(1), zeros(1), np.full(3, -1, np.int32), zeros(3)), histories.queue()),
+    "tasks": Case("tasks", 2, lambda: (zeros(1), ints(1), ints(3, 0, 0, 0), ints(1), ints(1, 0, 0, 0), zeros(1))),
     "sleeper": Case("sleep_and_wake", 2, lambda: (zeros(1), zeros(1))),
 }  # fmt: skip
 KINDS = {
@@ -67,6 +69,9 @@ KINDS = {
     "deque_take_unfenced": "linearisability",
     "deque_steal_unfenced": "linearisability",
     "deque_last_one_taken": "linearisability",
+    "links_taken_twice": "linearisability",
+    "tasks_closed_early": "assertion",
+    "tasks_never_closed": "deadlock",
     "sleeper_unfenced": "deadlock",
     "waker_unfenced": "deadlock",
 }

@@ -135,6 +135,14 @@ inline void fence(Clock& c, std::uint32_t rank, Scope scope) {
   for (int s = 0; s <= scope; ++s) c.released[s] = here;
 }
 
+inline void add(Published& to, const Published& from) {
+  to.of_device = join(to.of_device, from.of_device);
+  for (auto& [block, known] : from.of_block) {
+    Known& held = to.of_block[block];
+    held = join(held, known);
+  }
+}
+
 // What an atomic with an order of its own acquires at once, and releases. Both are of one scope.
 inline void acquire(Clock& c, std::uint32_t block, const Published& at, Scope scope) {
   c.known = join(c.known, at.of_device && scope == device_scope ? at.of_device : nullptr);

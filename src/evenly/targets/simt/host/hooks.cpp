@@ -107,7 +107,16 @@ static void atomic_end(void* p, std::size_t size, ev_atomic kind, int how, std::
   if (kind == ev_atomic_load) return;
   atomic_writes(t.clock, t.block->linear, published, kind == ev_atomic_update);
   const int order = how & ev_orders;
-  if (order == ev_release || order >= ev_acq_rel) release(t.clock, t.block->linear, static_cast<std::uint32_t>(t.rank), published, scope_of(how));
+  if (order == ev_release || order >= ev_acq_rel) {
+    Published mine;
+    release(t.clock, t.block->linear, static_cast<std::uint32_t>(t.rank), mine, scope_of(how));
+    add(t.releases[p], mine);
+  }
+  // "A release operation on M, followed by a strong write on M in program order" (PTX ISA, "Release and Acquire Patterns")
+  if (!t.releases.empty()) {
+    auto found = t.releases.find(p);
+    if (found != t.releases.end()) add(published, found->second);
+  }
   if (m.graphs) m.graphs->write(t, at(p), size, after, kind == ev_atomic_update);
   else std::memcpy(p, &after, size);
 }

@@ -67,6 +67,7 @@ struct Thread {
   std::uint64_t cycle_changes = 0;
   std::uint32_t accesses = 0;      // since it last gave way
   Clock clock;
+  std::unordered_map<const void*, Published> releases;  // by its atomics with an order of their own, by address
   std::vector<Event> events;       // its trace, if it is recorded
   Context context;
 
