@@ -281,7 +281,7 @@ class Machine:
     ) -> Explored:
         """Run every execution graph, or every interleaving with few preemptions if that number is not negative."""
         with LOCK:
-            self._start(memory, Options(steps=MOST_TURNS), record=False)
+            self._start(memory, Options(steps=MOST_TURNS, strict=False), record=False)
             try:
                 given, _held = self._launch(launch)
                 self._library.ev_sim_explore(ctypes.byref(given), preemptions, sequential)

@@ -29,7 +29,8 @@ class Options:
     races: whether to look for data races.
     resident: how many blocks are in flight at once. 0: from 4 to 16, depending on their size.
     strict: whether legal habits that often hide mistakes are reported, too: a mask that names lanes that have left, and
-      shuffles, votes or sync_warp with one mask from two places in the code.
+      shuffles, votes or sync_warp with one mask from two places in the code. For an ev.SimtProgram, it is False unless
+      given: its author may know better.
     steps: a run ends if no thread leaves the kernel or meets others at a barrier in this many turns. 0: never.
     """
 
@@ -38,7 +39,7 @@ class Options:
     order: str = "random"
     races: bool = True
     resident: int = 0
-    strict: bool = False
+    strict: bool = True
     steps: int = STEPS
     depth: int = 3
     starts: str = "index"
@@ -70,7 +71,7 @@ def options_of(given: dict[str, Any]) -> Options:
         order,
         _flag("races", given.get("races", True)),
         count("resident", given.get("resident", 0), 2**31),
-        _flag("strict", given.get("strict", False)),
+        _flag("strict", given.get("strict", True)),
         count("steps", given.get("steps", STEPS)),
         count("depth", given.get("depth", 3), 100),
         starts,
