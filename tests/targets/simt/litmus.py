@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 from tests.targets.simt.axioms import Outcome, Program
@@ -43,21 +44,36 @@ def program() -> ev.SimtProgram:
 
 
 def explored(
-    threads: Program, places: int = 2, blocks: bool = True, **options: object
+    threads: Program, places: int = 2, blocks: bool = True, **options: Any
 ) -> set[Outcome]:
     """Return the outcomes: what each thread has read, in order, and what is in memory in the end."""
+    grid, arguments = _arguments(threads, places, blocks)
+    found = program().explore("run", *grid, *arguments, **options)
+    assert found.complete, found.reason
+    return {_outcome(*outcome.arrays) for outcome in found.outcomes}
+
+
+def drawn(threads: Program, seeds: range, places: int = 2) -> set[Outcome]:
+    """Return the outcomes of runs in relaxed memory."""
+    made = set()
+    for seed in seeds:
+        grid, arguments = _arguments(threads, places, True)
+        program().launch("run", *grid, *arguments, memory="relaxed", seed=seed)
+        made.add(_outcome(*arguments[2:]))
+    return made
+
+
+def _arguments(threads: Program, places: int, blocks: bool) -> tuple[tuple[int, int], list[Any]]:
     length = max(map(len, threads))
     code = np.zeros((len(threads), length, 3), np.int32)
     for t, instructions in enumerate(threads):
         for i, one in enumerate(instructions):
             code[t, i] = KINDS.index(one.kind), one.place, one.value
     grid = (len(threads), 1) if blocks else (1, len(threads))
-    memory, seen = np.zeros(places, np.int32), np.full(code.shape[:2], -1, np.int32)
-    found = program().explore("run", *grid, code, length, memory, seen, **options)
-    assert found.complete, found.reason
-    made = set()
-    for outcome in found.outcomes:
-        after, reads = outcome.arrays
-        rows = [tuple(int(v) for v in row if v != -1) for row in reads]
-        made.add((*rows, tuple(after.tolist())))
-    return made
+    seen = np.full(code.shape[:2], -1, np.int32)
+    return grid, [code, length, np.zeros(places, np.int32), seen]
+
+
+def _outcome(memory: np.ndarray, seen: np.ndarray) -> Outcome:
+    rows = [tuple(int(v) for v in row if v != -1) for row in seen]
+    return (*rows, tuple(memory.tolist()))

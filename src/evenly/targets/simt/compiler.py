@@ -23,7 +23,7 @@ from evenly.errors import InternalError, UnavailableError
 from evenly.targets.gpu import headers
 
 HOST = Path(__file__).parent / "host"
-RUNTIME = ("machine.cpp", "graphs.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
+RUNTIME = ("machine.cpp", "graphs.cpp", "choices.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
 CANDIDATES = ("g++", "clang++", "c++")
 LIBRARIES = ("-ldl", "-lrt")
 # DWARF 4, since addr2line sometimes confuses file names in version 5; of variables, reports need nothing (-g1).

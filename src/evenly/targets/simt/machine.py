@@ -51,6 +51,7 @@ class _Options(ctypes.Structure):
         ("resident", ctypes.c_int32),
         ("record", ctypes.c_int32),
         ("any_start", ctypes.c_int32),
+        ("relaxed", ctypes.c_int32),
         ("strict", ctypes.c_int32),
         ("steps", ctypes.c_uint64),
     )
@@ -224,6 +225,7 @@ class Machine:
             options.resident,
             record,
             options.starts == "any",
+            options.memory == "relaxed",
             options.strict,
             options.steps,
         )

@@ -12,6 +12,7 @@ from evenly.errors import InputError, unknown
 
 ORDERS = ("random", "round_robin", "pct")
 STARTS = ("index", "any")
+MEMORY = ("sequential", "relaxed")
 STEPS = 2**25
 
 
@@ -23,6 +24,7 @@ class Options:
     order: "random", "round_robin" or "pct". In "random" order, seed 0 takes threads in order, other even seeds let a
       warp run far ahead, and odd seeds switch all the time. "pct" runs the thread with the highest of random
       priorities, and changes some of them (host/order.hpp).
+    memory: "sequential", or "relaxed": loads may see older values, as the memory model of PTX allows. For few threads.
     starts: "index" or "any": whether blocks start by their index, as GPUs do, or in an order that the seed chooses,
       since CUDA promises none.
     depth: of "pct": how many events have to come in one order for the mistake to show.
@@ -43,6 +45,7 @@ class Options:
     steps: int = STEPS
     depth: int = 3
     starts: str = "index"
+    memory: str = "sequential"
 
     @property
     def how(self) -> str:
@@ -65,6 +68,9 @@ def options_of(given: dict[str, Any]) -> Options:
     starts = given.get("starts", "index")
     if starts not in STARTS:
         raise unknown("starts", starts, list(STARTS))
+    memory = given.get("memory", "sequential")
+    if memory not in MEMORY:
+        raise unknown("memory", memory, list(MEMORY))
     return Options(
         count("seed", given.get("seed", 0)),
         seeds,
@@ -75,6 +81,7 @@ def options_of(given: dict[str, Any]) -> Options:
         count("steps", given.get("steps", STEPS)),
         count("depth", given.get("depth", 3), 100),
         starts,
+        memory,
     )
 
 

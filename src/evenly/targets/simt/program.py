@@ -17,9 +17,7 @@ from .arguments import apart, array_of, block_of, grid_of, number_of
 from .counters import Counters
 from .cuda_source import kernels
 from .machine import Broken, Launch, Machine, Memory
-from .options import Options, count, options_of
-
-MEMORY = ("relaxed", "sequential")
+from .options import MEMORY, Options, count, options_of
 
 
 @dataclass(frozen=True, slots=True)

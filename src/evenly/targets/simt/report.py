@@ -50,7 +50,8 @@ class SimtError(EvenlyError):
     """A mistake that target `simt` found in a kernel. On a GPU it might go unnoticed.
 
     kind: "race", "barrier", "mask", "deadlock", "progress" (threads run and none gets on), "uninitialised", "bounds",
-    "undefined", "assertion", "linearisability" or "seed" (the result depends on the seed).
+    "undefined", "assertion", "linearisability", "memory" (what memory="relaxed" cannot run) or "seed" (the
+    result depends on the seed).
     kernel: the emitted kernel. seed: the seed of the run, which repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """

@@ -75,6 +75,7 @@ struct ev_options {
   int32_t resident;   // blocks in flight; 0: depends on their size
   int32_t record;     // 1: record for the counters, and check nothing
   int32_t any_start;  // 1: blocks start in an order that the seed chooses; 0: by index
+  int32_t relaxed;    // 1: loads may see older values, as the memory model allows; the order of threads is drawn
   int32_t strict;     // 1: lanes that have left, and one mask at two places in the code, are mistakes
   uint64_t steps;     // turns in which no thread leaves or meets others, after which a run ends; 0: any number
 };

@@ -22,13 +22,13 @@ bool Graphs::prepare(const ev_launch& launch) {
 }
 
 bool Graphs::polls_in_vain() const {
-  for (const Progress& p : threads) {
-    if (p.held) return false;
-    if (!p.polls) continue;
-    for (std::size_t i = p.round; i < p.at; ++i) {
-      const Operation& o = graph.all[p.own[i]];
-      if (!o.write && done[p.own[i]].value != value_of(o.place, graph.write_at(o.place, static_cast<int>(graph.order[o.place].size())))) return false;
-    }
+  return std::all_of(threads.begin(), threads.end(), [&](const Progress& p) { return !p.held && (!p.polls || in_vain(p)); });
+}
+
+bool Graphs::in_vain(const Progress& p) const {
+  for (std::size_t i = p.round; i < p.at; ++i) {
+    const Operation& o = graph.all[p.own[i]];
+    if (!o.write && done[p.own[i]].value != value_of(o.place, graph.write_at(o.place, static_cast<int>(graph.order[o.place].size())))) return false;
   }
   return true;
 }
@@ -37,7 +37,7 @@ bool Graphs::polls_in_vain() const {
 bool Graphs::may_go_on(const Thread& t) const {
   const Progress& p = threads[number(t)];
   if (p.local) return true;
-  if (p.at == p.own.size()) return left == 0 && !p.polls && !p.held;
+  if (p.at == p.own.size()) return left == 0 && !p.held && (!p.polls || (chance && !in_vain(p)));
   const Operation& o = graph.all[p.own[p.at]];
   return o.write || o.from == initial || done[o.from].done;
 }
@@ -46,13 +46,21 @@ Thread* Graphs::next(Ready& ready, Thread* last) {
   int warp = -1;
   std::size_t lane = 0;
   Thread* best = nullptr;
+  int found = 0;
   for (int w : ready.warps())
     for (std::size_t i = 0; i < ready.lanes(w); ++i) {
       Thread* t = ready.peek(w, i);
-      if ((!best || number(*t) < number(*best)) && may_go_on(*t)) best = t, warp = w, lane = i;
+      const bool first = !best || number(*t) < number(*best);
+      if ((!chance && !first) || !may_go_on(*t)) continue;
+      if (!chance || chance->below(++found) == 0) best = t, warp = w, lane = i;
     }
   if (!best) return nullptr;
-  threads[number(*best)].local = true;
+  Progress& p = threads[number(*best)];
+  p.local = true;
+  if (std::exchange(p.polls, false)) {  // of a drawn graph
+    p.states.clear();
+    p.wants_newest = true;
+  }
   if (best != last) trace += format("%s%u.%d", trace.empty() ? "" : " ", best->block->linear, best->rank);
   return ready.take(warp, lane);
 }
@@ -67,6 +75,7 @@ void Graphs::stands_before_operation(Thread& t, std::uint64_t state) {
       return;
     }
   p.states.emplace_back(state, p.at);
+  if (chance) return;
   if (++p.visits[t.pc] <= most_visits || p.at < p.own.size()) return;
   p.held = true;  // the others go on, since what they write may end the loop
   left_out(machine().name(t) + format(" came by {pc:%x} more than %d times", t.pc, most_visits));
@@ -180,11 +189,11 @@ void Graphs::end(int which) {
   }
 }
 
-std::uint64_t Graphs::read(Thread& t, std::uintptr_t address, std::size_t size) {
+std::uint64_t Graphs::read(Thread& t, std::uintptr_t address, std::size_t size, bool updates) {
   const int thread = number(t), index = static_cast<int>(threads[thread].at), place = place_of(address, size);
   const bool is_new = threads[thread].at == threads[thread].own.size();
   const int which = begin(t, {thread, index, place, false, false, initial});
-  if (is_new) choose_write(which);
+  if (is_new) chance ? draw_write(which, updates) : choose_write(which);
   const Operation o = graph.all[which];
   if (!is_new && graph.position(place, o.from) < rules().least(place, thread, index, t.clock.known)) drop();
   latest = {};
@@ -201,16 +210,6 @@ std::uint64_t Graphs::read(Thread& t, std::uintptr_t address, std::size_t size) 
   return done[which].value;
 }
 
-void Graphs::choose_write(int which) {
-  const Operation o = graph.all[which];
-  const int newest = static_cast<int>(graph.order[o.place].size());
-  for (int i = rules().least(o.place, o.thread, o.index, done[which].known); i < newest; ++i) {
-    graph.all[which].from = graph.write_at(o.place, i);
-    if (consistent()) todo.push_back(graph);
-  }
-  graph.all[which].from = graph.write_at(o.place, newest);
-}
-
 // `published` holds what the read of an update has seen; the caller adds what the thread publishes.
 void Graphs::write(Thread& t, std::uintptr_t address, std::size_t size, std::uint64_t value, bool exclusive) {
   const int thread = number(t), index = static_cast<int>(threads[thread].at), place = place_of(address, size);
@@ -221,7 +220,7 @@ void Graphs::write(Thread& t, std::uintptr_t address, std::size_t size, std::uin
   done[which].value = value;
   done[which].published = latest;
   if (is_new) {
-    revisit(which);
+    if (!chance) revisit(which);
     choose_position(which);
   } else {
     const int at = graph.position(place, which);
@@ -230,72 +229,6 @@ void Graphs::write(Thread& t, std::uintptr_t address, std::size_t size, std::uin
   const std::uint64_t now = value_of(place, newest_done(place));
   std::memcpy(reinterpret_cast<void*>(address), &now, size);
   end(which);
-}
-
-void Graphs::choose_position(int which) {
-  const Operation o = graph.all[which];
-  auto& writes = graph.writes(o.place);
-  if (o.exclusive) {
-    const int seen = graph.position(o.place, graph.all[threads[o.thread].own[o.index - 1]].from);
-    if (graph.taken(o.place, seen) != initial) return drop();  // two updates cannot see the same write
-    writes.insert(writes.begin() + seen, which);
-    return;
-  }
-  for (int i = rules().least(o.place, o.thread, o.index, done[which].known); i < static_cast<int>(writes.size()); ++i) {
-    if (graph.taken(o.place, i) != initial) continue;
-    writes.insert(writes.begin() + i, which);
-    if (consistent()) todo.push_back(graph);
-    writes.erase(writes.begin() + i);
-  }
-  writes.push_back(which);
-}
-
-// Keeps a graph for each read that may see the new write instead, without what was added after that read and does not
-// cause the write.
-void Graphs::revisit(int write) {
-  const Operation a = graph.all[write];
-  const Causes causes = done[write].causes;
-  for (int r = 0; r < write; ++r) {
-    const Operation& o = graph.all[r];
-    if (o.write || o.place != a.place || has(causes, o)) continue;
-    std::vector<bool> kept(graph.size());
-    bool all_newest = graph.newest(r, causes);
-    for (int i = 0; i < write && all_newest; ++i) {
-      kept[i] = i <= r || has(causes, graph.all[i]);
-      if (!kept[i]) all_newest = graph.newest(i, causes);
-    }
-    if (!all_newest) continue;
-    kept[write] = true;
-    int least = 0;
-    std::vector<int> now;
-    Graph g = graph.with(kept, now);
-    g.all[now[r]].from = now[write];
-    for (int i = 0; i < write; ++i) {  // what the write's thread must have seen
-      const Operation& p = graph.all[i];
-      if (i == r || !kept[i] || p.place != a.place) continue;
-      if (p.thread == a.thread || done[write].known->covers(done[i].block, done[i].rank, done[i].clock))
-        least = std::max(least, g.position(a.place, p.write ? now[i] : p.from == initial ? initial : now[p.from]));
-    }
-    insert(g, now[write], least);
-  }
-}
-
-// Keeps the graph with the write in each position that it may have.
-void Graphs::insert(Graph& g, int write, int least) {
-  const Operation& a = g.all[write];
-  auto& writes = g.writes(a.place);
-  int last = static_cast<int>(writes.size());
-  if (a.exclusive) {
-    int seen = write;
-    while (g.all[seen].thread != a.thread || g.all[seen].index != a.index - 1) --seen;
-    least = last = g.position(a.place, g.all[seen].from);
-  }
-  for (int i = least; i <= last; ++i) {
-    if (g.taken(a.place, i) != initial) continue;
-    writes.insert(writes.begin() + i, write);
-    todo.push_back(g);
-    writes.erase(writes.begin() + i);
-  }
 }
 
 }  // namespace ev::sim

@@ -14,6 +14,12 @@ namespace ev::sim {
 class Graphs : public Order {
 public:
   explicit Graphs(bool sequential) : sequential(sequential) { todo.emplace_back(); }
+  // One run with a graph that is drawn as it goes on.
+  static std::unique_ptr<Graphs> drawn(std::uint64_t seed) {
+    auto made = std::make_unique<Graphs>(false);
+    made->chance = std::make_unique<Random>(seed);
+    return made;
+  }
 
   // ---- between runs -------------------------------------------------------------------------------------------------
   bool prepare(const ev_launch& launch);  // for the next graph; false if there is none
@@ -33,7 +39,7 @@ public:
   // ---- during a run -------------------------------------------------------------------------------------------------
   Thread* next(Ready& ready, Thread* last) override;
   void stands_before_operation(Thread& t, std::uint64_t state);
-  std::uint64_t read(Thread& t, std::uintptr_t address, std::size_t size);
+  std::uint64_t read(Thread& t, std::uintptr_t address, std::size_t size, bool updates);
   void write(Thread& t, std::uintptr_t address, std::size_t size, std::uint64_t value, bool exclusive);
   const Causes& causes(const Thread& t) const { return threads[number(t)].causes; }
   bool polls(const Thread& t) const { return threads[number(t)].polls; }
@@ -47,7 +53,8 @@ public:
   void met(const std::vector<Thread*>& members);
 
 private:
-  static constexpr int most_visits = 64;  // of a thread at one place in the code
+  static constexpr int most_visits = 64;     // of a thread at one place in the code
+  static constexpr int most_drawn = 20'000;  // operations of a graph that is drawn
 
   struct Place {
     std::uintptr_t address = 0;
@@ -61,6 +68,7 @@ private:
     Causes causes;
     bool local = true;     // whether it stands elsewhere than before an operation
     bool held = false;     // whether it came by one place too often, and is left out
+    bool wants_newest = false;  // it has polled in vain
     bool polls = false;    // whether it goes round in a loop until it sees another value
     std::size_t round = 0;  // the operation with which the round began
     std::vector<std::pair<std::uint64_t, std::size_t>> states;  // since it last changed memory, each with `at`
@@ -68,6 +76,7 @@ private:
   };
 
   bool sequential;
+  std::unique_ptr<Random> chance;
   std::vector<Graph> todo;
   std::map<std::pair<std::uintptr_t, int>, int> names;  // of places: an address, and how many plain writes it has had
   // of the run
@@ -92,7 +101,10 @@ private:
   void cut_off(std::string why);
   void left_out(std::string why) { if (cut.empty()) cut = std::move(why); }
   void choose_write(int which);
+  void draw_write(int which, bool updates);
   void choose_position(int which);
+  int drawn_position(int which, int least);
+  bool in_vain(const Progress& p) const;
   void revisit(int write);
   void insert(Graph& g, int write, int least);
   std::uint64_t value_of(int place, int write) const { return write == initial ? places[place].before : done[write].value; }

@@ -74,7 +74,7 @@ __attribute__((noinline)) static std::uint64_t operation_begins(const void* p, s
     if ((how & ev_orders) == ev_seq_cst) fence_of(m, how);  // as PTX has it: a fence, then an acquire or release
     const Special special{stored, (how & ev_of_block) != 0};
     access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, &special);
-    if (m.graphs) return kind == ev_atomic_store ? 0 : m.graphs->read(*m.current, at(p), size);
+    if (m.graphs) return kind == ev_atomic_store ? 0 : m.graphs->read(*m.current, at(p), size, kind == ev_atomic_update);
   }
   std::memcpy(&value, p, std::min(size, sizeof value));
   return value;

@@ -8,6 +8,7 @@ using namespace ev::sim;
 
 namespace {
 std::unique_ptr<Order> order;
+std::unique_ptr<Graphs> drawn;  // of the launch, in relaxed memory
 Failure failed;
 Watchdog watchdog;
 Explored explored;
@@ -82,12 +83,22 @@ void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options* optio
   watchdog.start();
 }
 
-void ev_sim_launch(const ev_launch* launch) { machine().begin(*launch, *order); }
+void ev_sim_launch(const ev_launch* launch) {
+  Machine& m = machine();
+  if (m.options.relaxed) {
+    drawn = Graphs::drawn(m.options.seed);
+    drawn->prepare(*launch);
+    m.graphs = drawn.get();
+    m.exploring = true;
+  }
+  m.begin(*launch, m.options.relaxed ? *drawn : *order);
+}
 
 int ev_sim_continue(uint64_t steps) {
   try {
     if (!machine().proceed(steps)) return ev_more;  // the order remembers whose turn it was
     machine().current = nullptr;
+    if (drawn && !machine().finished()) throw drawn->was_dropped() ? Failure{"memory", drawn->cut} : machine().deadlock();
     return ev_done;
   } catch (const Failure& f) {
     machine().current = nullptr;
@@ -102,6 +113,7 @@ void ev_sim_stop() {
   m.current = nullptr;
   m.blocks.clear();
   m.graphs = nullptr;
+  drawn.reset();
   m.exploring = false;
 }
 
