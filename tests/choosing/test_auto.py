@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from evenly.choosing.scatter import by_numpy, scattered
+from evenly.runtime.scatter import by_kernel
 
 import evenly as ev
 from evenly.arguments import spec_of
@@ -14,7 +16,6 @@ from evenly.choosing import auto
 from evenly.choosing.auto import consider
 from evenly.choosing.candidates import candidates
 from evenly.choosing.model import bins, predicted, split
-from evenly.choosing.scatter import by_numpy, scattered
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.task import Task, product_of, task_of
 from evenly.gpus.gpu import Gpu
@@ -22,7 +23,6 @@ from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr, convert
 from evenly.layouts.emitted import filling
-from evenly.runtime.scatter import by_kernel
 from evenly.targets.cuda import place
 from tests.batteries import layout_batteries
 from tests.interop import fakes
