@@ -63,7 +63,7 @@ class Work:
     def beside(self, n: Numbers) -> float:
         """Return the share of gathers that find their 32 bytes neither in use nor in L1 from long before."""
         vector = max(self.columns * self.task.width, 1)
-        return self.reuse.near * max(0.0, 1 - n["l1"] / vector)
+        return self.reuse.near * max(0.0, 1 - float(n["l1"]) / vector)
 
     def limits(self, n: Numbers, lines: float, again: float = 0.0) -> tuple[float, float, float]:
         """Return the microseconds of memory, of L2 and of L1.
@@ -102,7 +102,7 @@ def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Number
 
 
 @functools.cache
-def schedule_of(name: str, parameters: tuple[tuple[str, int], ...]) -> s.Schedule:
+def schedule_of(name: str, parameters: tuple[tuple[str, Any], ...]) -> s.Schedule:
     made: s.Schedule = s.by_name(name, **dict(parameters))
     return made
 
@@ -170,9 +170,10 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
 
 
 def by_width(narrow: float, wide: float, task: Task) -> float:
-    """Return a cost for values of this size, from those for 4 and for 8 bytes."""
-    size = max(task.width, task.exchanged)
-    return narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX)
+    """Return a cost for values of this size, from those for 4 and for 8 bytes. Larger ones cost no less than 8 bytes."""
+    size = (max(task.width, task.exchanged) - INDEX) / (WIDE - INDEX)
+    more = wide - narrow
+    return narrow + more * min(size, 1.0) + max(0.0, more) * max(0.0, size - 1)
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
