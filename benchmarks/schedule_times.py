@@ -54,7 +54,7 @@ from kernels import row_argmax, weighted
 
 SPMVS = [("spmv", "float32"), ("spmv", "float64")]
 TASKS = [*SPMVS, ("row_argmax", "float32"), ("weighted", "float32")]
-SCHEDULES = candidates("cuda")  # with all that `auto` may take
+SCHEDULES = list(candidates("cuda"))
 ROUNDS = 6
 LENGTHS = ("mean", "greatest", "deviation", "empty", "moment")  # of Statistics
 HEAD = ("matrix", "lengths", "columns", "stream", "rows", "cols", "nnz")

@@ -31,6 +31,7 @@ ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
 ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
+LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
 TOO_MANY, TOO_FEW = 8, 40  # lanes for each atom of a mean tile, atoms for each lane: such groups are never quick
 
 
@@ -102,8 +103,8 @@ def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Number
 
 
 @functools.cache
-def schedule_of(name: str, parameters: tuple[tuple[str, Any], ...]) -> s.Schedule:
-    made: s.Schedule = s.by_name(name, **dict(parameters))
+def schedule_of(name: str, parameters: tuple[tuple[str, int], ...]) -> s.Schedule:
+    made: s.Schedule = s.TABLE[name].make(**dict(parameters))
     return made
 
 
@@ -170,10 +171,9 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
 
 
 def by_width(narrow: float, wide: float, task: Task) -> float:
-    """Return a cost for values of this size, from those for 4 and for 8 bytes. Larger ones cost no less than 8 bytes."""
-    size = (max(task.width, task.exchanged) - INDEX) / (WIDE - INDEX)
-    more = wide - narrow
-    return narrow + more * min(size, 1.0) + max(0.0, more) * max(0.0, size - 1)
+    """Return a cost for values of this size, from those for 4 and for 8 bytes."""
+    size = max(task.width, task.exchanged)
+    return max(narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX), LEAST * narrow)
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
