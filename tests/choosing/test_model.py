@@ -92,6 +92,15 @@ def test_there_are_runs_only_of_what_lies_side_by_side() -> None:
         assert any(getattr(schedule, "run", 1) > 1 for schedule in found) == task.runs
 
 
+def test_threads_that_share_tiles_take_no_runs_of_atoms_that_depend_on_them() -> None:
+    free, bound = (costs(equal_tiles(1000, 64), Task(by_tile=by)) for by in (False, True))
+    left_out = free.keys() - bound.keys()
+    assert left_out == {x for x in free if x.owner == "share" and getattr(x, "run", 1) > 1}
+    assert left_out
+    for schedule, cost in bound.items():
+        assert cost.work >= free[schedule].work
+
+
 def test_slots_by_columns_are_walked_by_a_thread_a_row() -> None:
     found = costs(equal_tiles(1000, 64), by_columns=True)
     assert {type(made) for made in found if made.engine == "owned"} == {ev.ThreadMapped}
@@ -151,9 +160,8 @@ def test_values_of_any_size_cost_something() -> None:
 def test_gathers_from_all_over_cost_more_than_near_ones_and_these_more_than_none() -> None:
     for tiles in (1_000, 1_000_000):
         A = equal_tiles(tiles, 10)
-        far, near, none = (
-            costs(A, columns=tiles, reuse=r) for r in (ANYWHERE, Reuse(0.2, 0.1), NOTHING)
-        )
+        far, near = (costs(A, columns=tiles, reuse=r) for r in (ANYWHERE, Reuse(0.2, 0.1)))
+        none = costs(A, STREAMS, columns=tiles, reuse=NOTHING)
         for schedule in far:
             assert far[schedule].total > near[schedule].total > none[schedule].total
 

@@ -91,6 +91,16 @@ def test_who_gathers_does_not_stream() -> None:
     assert task(deviations, A, x, y).streams
 
 
+def test_some_atoms_contribute_what_depends_on_their_tile() -> None:
+    """What a tile adds at its end, or where it stores, is no matter of its atoms."""
+    A, x = ev.csr(rmat(4)), np.ones(16)
+    assert task(deviations, A, x, x).by_tile
+    assert task(positive, A, x).by_tile
+    assert not task(spmv, A, x, x).by_tile
+    assert not task(row_argmax, A, np.ones(16, np.int32)).by_tile
+    assert not task(many_sums, A, x.astype(np.complex128)).by_tile
+
+
 def test_the_width_of_numbers_is_that_of_what_is_summed() -> None:
     A = ev.csr(rmat(4))
     for dtype, width in ((np.float16, 4), (np.float32, 4), (np.float64, 8), (np.complex128, 16)):
