@@ -138,6 +138,14 @@ def test_a_reduction(seed: int) -> None:
         program().launch("reduce", 4, 257, ints(1), 1, out)
 
 
+def test_counters() -> None:
+    counted = program().counters("ballots", 2, 32, np.zeros(32, np.uint32))
+    assert (counted.totals["global_store_requests"], counted.totals["global_store_sectors"]) == (
+        2,
+        8,
+    )
+
+
 def test_votes_and_bits() -> None:
     out = np.zeros(32, np.uint32)
     program().launch("ballots", 1, 32, out)

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include "cuda_atomic.hpp"
 
+#ifdef EV_TRACE  // the counters need every place in the code to be in the kernel
+#define __global__ __attribute__((flatten))
+#else
 #define __global__
+#endif
 #define __device__
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))

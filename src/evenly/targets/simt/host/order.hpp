@@ -57,6 +57,7 @@ private:
   // If one warp is always ready, sometimes takes another: that warp may be waiting for the others in a loop that counts.
   // The number of turns varies, so that no loop keeps step with it.
   int fair(const Ready& ready, int warp) {
+    if (!in_order && !runs_ahead) return warp;  // each is taken at random, anyway
     if (warp != last) until = turns();
     last = warp;
     if (--until > 0) return warp;
