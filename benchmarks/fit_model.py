@@ -1,0 +1,191 @@
+"""Fit the numbers of the model of costs to measured times.
+
+What counts is what a choice loses, which jumps where the chosen schedule changes. So the choice is made soft: each
+candidate is taken with a probability that falls with its predicted time, and the loss is the expected one. Predictions
+for the best schedules have to be right, too, which also gives a direction where no choice is close.
+
+A prediction costs far more than the loss. So a step predicts once, with all derivatives, minimises the loss of the
+logarithms of predictions as if they were linear, in a small box, and shrinks the box where that was not true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import fit_cases
+import numpy as np
+from fit_cases import Case
+from fit_numbers import (
+    HARDWARE,
+    HIGHEST,
+    LOWEST,
+    RATES,
+    Logs,
+    Numbers,
+    logs,
+    owner,
+    owners,
+    places,
+    with_logs,
+)
+from scipy.optimize import minimize
+
+from evenly.choosing.model import predicted
+
+SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
+ERRORS = 0.6  # weight of the squared errors of predictions beside what choices lose
+NEAR = 2.5  # how fast that weight falls with the logarithm of the time beside the best
+WORST = 0.5  # weight of the square of a loss: one large loss is worse than many small ones
+FILES = 2.0  # weight of a matrix that was not drawn by families
+PULL = 1e-4  # towards the start
+HELD, FREE = 0.15, 1.5  # how far the logarithms of the hardware's numbers, and of others, may move
+BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
+STEP = 1e-3  # of a logarithm, for derivatives
+
+
+# ---- predictions -----------------------------------------------------------------------------------
+def predictions(case: Case, numbers: Numbers) -> dict[str, float]:
+    """Return the predicted microseconds of the candidates that were measured."""
+    found = predicted(case.work, numbers)
+    return {str(s): cost.total for s, cost in found.items() if str(s) in case.us}
+
+
+@dataclass
+class Near:
+    """The logarithms of one case's predictions, near some numbers.
+
+    at: (candidates,). slopes: (candidates, colours), each by the number `index` of the vector; an index that is the
+    vector's length stands for none. us: what was measured, as logarithms beside the best.
+    """
+
+    at: Logs
+    slopes: Logs
+    index: np.ndarray
+    lost: Logs
+    right: Logs
+
+
+def near(case: Case, numbers: Numbers) -> Near:
+    vector, where = logs(numbers), places(numbers)
+    candidates = [s for s in predicted(case.work, numbers) if str(s) in case.us]
+    at = _logs(case, numbers)
+    colours = list(dict.fromkeys(place.colour for place in where))
+    slopes = np.empty((len(at), len(colours)))
+    for column, colour in enumerate(colours):
+        moved = vector + STEP * np.array([place.colour == colour for place in where])
+        slopes[:, column] = (_logs(case, with_logs(numbers, moved)) - at) / STEP
+    own, numbered = owners(numbers), {place: n for n, place in enumerate(where)}
+    of_rates = {place.colour: n for place, n in numbered.items() if place.row == RATES}
+    of_rows = {(place.row, place.colour): n for place, n in numbered.items()}
+    index = [
+        [of_rates.get(c, of_rows.get((owner(s, own), c), len(where))) for c in colours]
+        for s in candidates
+    ]
+    us = np.log([case.us[str(s)] for s in candidates])
+    return Near(at, slopes, np.array(index), us - np.log(case.best), us)
+
+
+def _logs(case: Case, numbers: Numbers) -> Logs:
+    return np.log(list(predictions(case, numbers).values()))
+
+
+def _near(job: tuple[int, Numbers]) -> Near:
+    return near(fit_cases.held[job[0]], job[1])
+
+
+# ---- the loss --------------------------------------------------------------------------------------
+class Linear:
+    """The loss of many cases, with linear predictions. All have as many columns; what a case lacks has no weight."""
+
+    def __init__(self, found: list[Near], weights: Logs, size: int) -> None:
+        most = max(len(one.at) for one in found)
+
+        def padded(arrays: Iterable[Any], fill: float) -> np.ndarray:
+            rest = [(a, [(0, most - len(a))] + [(0, 0)] * (a.ndim - 1)) for a in arrays]
+            return np.stack([np.pad(a, pad, constant_values=fill) for a, pad in rest])
+
+        self.there = padded((np.ones(len(one.at), bool) for one in found), False)
+        self.at = padded((one.at for one in found), 0.0)
+        self.slopes = padded((one.slopes for one in found), 0.0)
+        self.index = padded((one.index for one in found), size)
+        self.lost = padded((one.lost for one in found), 0.0)
+        self.right = padded((one.right for one in found), 0.0)
+        self.weights, self.size = weights / len(found), size
+        counts = self.there * np.exp(-NEAR * self.lost)
+        self.counts = ERRORS * counts / counts.sum()
+
+    def loss(self, moved: Logs, soft: float) -> tuple[float, Logs]:
+        """Return the loss and its gradient, if the vector moves by this."""
+        logs = self.at + (self.slopes * np.append(moved, 0.0)[self.index]).sum(-1)
+        scores = np.where(self.there, -logs / soft, -np.inf)
+        chances = np.exp(scores - scores.max(1, keepdims=True))
+        chances /= chances.sum(1, keepdims=True)
+        mean = (chances * self.lost).sum(1)
+        errors = logs - self.right
+        value = self.weights @ (mean + WORST * mean**2) + (self.counts * errors**2).sum()
+        by_mean = self.weights * (1 + 2 * WORST * mean)
+        by_log = -by_mean[:, None] * chances * (self.lost - mean[:, None]) / soft
+        by_log += 2 * self.counts * errors
+        terms = (by_log[..., None] * self.slopes).ravel()
+        return float(value), np.bincount(self.index.ravel(), terms, self.size + 1)[:-1]
+
+
+# ---- the fit ---------------------------------------------------------------------------------------
+class Fit:
+    """Fits numbers to cases. processes: a pool that holds the cases (fit_cases.pool)."""
+
+    def __init__(self, cases: list[Case], processes: Any, told: Callable[[str], None]) -> None:
+        self.cases, self.processes, self.told = cases, processes, told
+
+    def linear(self, numbers: Numbers, chosen: list[int]) -> Linear:
+        found = self.processes.map(_near, [(at, numbers) for at in chosen], chunksize=4)
+        weights = np.array([1.0 if self.cases[at].lengths else FILES for at in chosen])
+        return Linear(found, weights, len(places(numbers)))
+
+    def fitted(self, start: Numbers, chosen: list[int], steps: int) -> Numbers:
+        """Return the numbers after so many steps in all."""
+        numbers = start
+        for at, soft in enumerate(SOFT):
+            share = steps * (at + 1) // len(SOFT) - steps * at // len(SOFT)
+            numbers = self._softly(start, numbers, chosen, soft, share)
+        return numbers
+
+    def _softly(
+        self, start: Numbers, numbers: Numbers, chosen: list[int], soft: float, steps: int
+    ) -> Numbers:
+        first, lower, upper = logs(start), *limits(start)
+        here, box, model = logs(numbers), BOX, self.linear(numbers, chosen)
+        for step in range(steps):
+
+            def loss(x: Logs, here: Logs = here, model: Linear = model) -> tuple[float, Logs]:
+                value, gradient = model.loss(x - here, soft)
+                pull = PULL / len(x) * (x - first)
+                return value + float(pull @ (x - first)), gradient + 2 * pull
+
+            bounds = np.maximum(lower, here - box), np.minimum(upper, here + box)
+            found = minimize(loss, here, jac=True, method="L-BFGS-B", bounds=np.stack(bounds, 1))
+            before = loss(here)[0]
+            ahead = self.linear(with_logs(start, found.x), chosen)
+            after = loss(found.x, found.x, ahead)[0]
+            self.told(
+                f"step {step + 1}, soft {soft}: {before:.5f} -> {after:.5f} in a box of {box:.2f}"
+            )
+            if after < before:
+                here, model = found.x, ahead
+            else:
+                box /= 2
+            if box < SMALLEST:
+                break
+        return with_logs(start, here)
+
+
+def limits(start: Numbers) -> tuple[Logs, Logs]:
+    """Return the least and the greatest logarithms that a fit from there may find."""
+    where, first = places(start), logs(start)
+    far = np.array([HELD if p.key in HARDWARE and p.row == RATES else FREE for p in where])
+    lowest = np.array([LOWEST.get(p.key, 0.0) for p in where])
+    highest = np.array([HIGHEST.get(p.key, np.inf) for p in where])
+    with np.errstate(divide="ignore"):
+        return np.maximum(first - far, np.log(lowest)), np.minimum(first + far, np.log(highest))
