@@ -45,9 +45,7 @@ from evenly.bench.peers import cusparse_peers
 from evenly.bench.place import Live
 from evenly.choosing.auto import choose
 from evenly.choosing.candidates import candidates, promising
-from evenly.choosing.model import LANES, groups, most_in_flight, runs
 from evenly.choosing.statistics import Statistics, statistics
-from evenly.gpus.numbers import numbers
 from evenly.interop.families import LARGEST
 from evenly.layouts.equal import equal
 from evenly.targets.cuda.compile import cubin
@@ -56,13 +54,7 @@ from kernels import row_argmax, weighted
 
 SPMVS = [("spmv", "float32"), ("spmv", "float64")]
 TASKS = [*SPMVS, ("row_argmax", "float32"), ("weighted", "float32")]
-MERGED = [ev.MergePath(*row[2:]) for row in numbers()["shares"]]
-MERGED += [ev.MergePath(*row[2:]) for row in numbers()["streaming"]["shares"]]
-OWNED = [schedule for lanes in LANES for schedule in groups(lanes)] + [*runs(4, 2)]
-OTHERS = [ev.NonzeroSplit(), most_in_flight(numbers())]
-BINS = [numbers()["bin_sizes"], numbers()["streaming"]["bin_sizes"]]
-OTHERS += [ev.Lrb(*sizes, items=items) for sizes in BINS for items in (1, 4)]
-SCHEDULES = list(dict.fromkeys([*OWNED, *MERGED, *OTHERS, *candidates("cuda")]))
+SCHEDULES = list(candidates("cuda"))
 ROUNDS = 6
 HEAD = ("matrix", "lengths", "columns", "stream", "rows", "cols", "nnz")
 HEAD += tuple(Statistics.__dataclass_fields__)[2:]

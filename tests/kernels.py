@@ -369,6 +369,7 @@ SCHEDULES = {
     "merge": ev.MergePath(block=128, items=4),
     "merge 7": ev.MergePath(block=256, items=7),
     "nonzero": ev.NonzeroSplit(block=64, items=5),
+    "nonzero runs": ev.NonzeroSplit(block=64, items=4, run=4),
 }
 SCHEDULES |= others(SCHEDULES.values())
 

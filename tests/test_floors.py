@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
-    ("arguments", "targets.workspace"),
+    ("arguments", "targets.compilations", "targets.workspace"),
     ("targets.contract", "targets.printing"),
     ("targets.gpu",),  # what targets share that run CUDA C++
     ("targets.cpu", "targets.cuda", "targets.python", "targets.simt"),  # no target knows another
@@ -49,6 +49,7 @@ EXCEPTIONS: dict[tuple[str, str], str] = {}
 TYPES_ALONE: frozenset[tuple[str, str]] = frozenset(
     {
         ("evenly/tuning/locality.py", "evenly.runtime.plan"),
+        ("evenly/tuning/measuring.py", "evenly.runtime.plan"),
         ("evenly/tuning/tune.py", "evenly.runtime.plan"),
     }
 )

@@ -40,6 +40,9 @@ def collect(
 
     See `Kernel.collect`.
     """
+    if bound.schedule == "tuned":
+        expected = "'auto' or a schedule, since outputs of unknown size cannot be copied to measure"
+        raise InputError("schedule", expected=expected, given="'tuned'")
     given = bound.kernel.named(bound.kernel.arranged(args, named))
     out, types = _output(bound.kernel.name, given)
     most = None if max_workspace is None else kit.count_of(max_workspace, "max_workspace")

@@ -94,7 +94,7 @@ def test_a_file_that_may_not_be_read(evenly, small, tmp_path):
 
 
 OPTIONS = {
-    "--schedule merge": f"--schedule: expected one of {', '.join(sorted(['all', 'auto', *SCHEDULES]))}, got 'merge'; hint: did you mean 'merge_path'?",
+    "--schedule merge": f"--schedule: expected one of {', '.join(sorted(['all', 'auto', 'tuned', *SCHEDULES]))}, got 'merge'; hint: did you mean 'merge_path'?",
     "--layout crs": f"--layout: expected one of {', '.join(sorted(MATRIX_LAYOUTS))}, got 'crs'; hint: did you mean 'csr'?",
     "--layout ragged": f"--layout: expected one of {', '.join(sorted(MATRIX_LAYOUTS))}, got 'ragged'",
     "--target cdua": f"--target: expected one of {', '.join(sorted(['auto', *targets.TABLE]))}, got 'cdua'; hint: did you mean 'cuda'?",

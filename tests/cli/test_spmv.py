@@ -55,6 +55,27 @@ def test_targets_and_types(evenly, small, layout, target, dtype):
     assert (ran.status, ran.lines[-1]) == (0, "Errors: 0")
 
 
+def test_tuned_measures_and_says_what_it_found(evenly, small, winners_file, sure):
+    options = "--schedule", "tuned", "--target", "cpu", "--validate", "--repeat", 1
+    ran = evenly("spmv", small, *options)
+    assert (ran.status, ran.lines[-1]) == (0, "Errors: 0")
+    found = re.fullmatch(
+        r"evenly: tuned chose (\w+) on cpu: the fastest of (\d+) measured, as .+\n", ran.err
+    )
+    assert found[1] in SCHEDULES
+    assert 0 < int(found[2]) <= len(SCHEDULES)
+    assert evenly("spmv", small, *options).err == ran.err  # by now it is remembered
+
+
+def test_tuned_needs_times_that_mean_something(evenly, small):
+    ran = evenly("spmv", small, "--schedule", "tuned", "--target", "python")
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err == (
+        "evenly: schedule: expected target 'cuda' or 'cpu', whose times mean something, got 'tuned' for "
+        "target 'python'; hint: schedule=\"auto\" chooses without measuring\n"
+    )
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "complex64", "complex128"])
 @pytest.mark.parametrize("layout", ["csr", "coo", "dia"])
 def test_more_types(evenly, small, layout, dtype):

@@ -112,6 +112,48 @@ def test_nasty_matrices(name: str) -> None:
     np.testing.assert_array_equal(y.to_numpy(), matrix @ x.to_numpy())
 
 
+def test_tuned_holds_its_bounds() -> None:
+    """50 ms where the kernels are compiled; the rest is for other tests on the GPU."""
+    first, second = (rmat(scale, dtype=np.float32) for scale in (17, 16))
+    spmv.plan(*arguments(first)).tune(seconds=0.05, compilations=6)
+    A, x, y = arguments(second)
+    start = time.monotonic()
+    plan = spmv.plan(A, x, y, schedule="tuned")
+    assert time.monotonic() - start < 0.5
+    assert len(plan.tuning.times) > 3
+    plan(A, x, y)
+    np.testing.assert_allclose(y.to_numpy(), second @ x.to_numpy(), rtol=1e-3)
+    again = spmv.plan(*arguments(second), schedule="tuned")
+    assert again.schedule == plan.schedule
+
+
+def test_tuned_calls() -> None:
+    matrix = matrices()["power law"]
+    A, x, y = arguments(matrix)
+    for _ in range(3):
+        y.fill_zero()
+        ev.spmv(A, x, y, schedule="tuned")
+        np.testing.assert_array_equal(y.to_numpy(), matrix @ x.to_numpy())
+
+
+def test_nothing_is_measured_in_a_capture() -> None:
+    cupy = pytest.importorskip("cupy")
+    matrix = matrices()["tall"]
+    A, x = ev.csr(matrix).to("cuda"), cupy.asarray(vector(matrix.shape[1]))
+    y, other = cupy.zeros(matrix.shape[0], np.float32), cupy.zeros(matrix.shape[0], np.float64)
+    ev.spmv(A, x, y, schedule="tuned")
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        stream.begin_capture()
+        ev.spmv(A, x, y, schedule="tuned")  # remembered
+        with pytest.raises(ev.InputError, match="no capture while schedules are measured"):
+            ev.spmv(A, x, other, schedule="tuned")
+        graph = stream.end_capture()
+        y[:] = 0
+        graph.launch(stream)
+        stream.synchronize()
+    np.testing.assert_array_equal(y.get(), matrix @ x.get())
+
+
 def test_all_candidates_are_measured_within_the_time() -> None:
     matrix = rmat(16, dtype=np.float32)
     A, x, y = arguments(matrix)

@@ -59,18 +59,6 @@ def test_calls_are_slow_only_beside_other_calls():
     assert not_slow(clocks, best(clocks, {}), 10) == ["kernel", "call"]
 
 
-def test_one_disturbed_reading_counts_nobody_out():
-    class Disturbed(Fake):
-        """A clock whose first estimate was disturbed."""
-
-        def warm(self):
-            return 1.0
-
-    clocks = {"fast": Fake("f", 1.1, []), "disturbed": Disturbed("d", 40.0, [])}
-    found = measure(clocks, fewest=1, slow=1.5)
-    assert len(found["disturbed", "warm"].times) == ROUNDS
-
-
 def test_a_deadline_leaves_the_fewest_rounds():
     found = measure({"a": Fake("a", 1.0, [])}, lambda turn: None, deadline=time.monotonic() - 1)
     assert len(found["a", "warm"].times) == FEWEST
@@ -86,9 +74,8 @@ def test_runs():
 
 
 def test_the_callers_own_bounds():
-    """tune() keeps only the few that may win, and runs one round if time is short."""
-    clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 1.9, []), "slow": Fake("s", 2.1, [])}
-    found = measure(clocks, fewest=1, slow=2)
+    clocks = {"fast": Fake("f", 1.0, []), "near": Fake("n", 9.9, []), "slow": Fake("s", 11.0, [])}
+    found = measure(clocks, fewest=1)
     rounds = {name: len(found[name, "warm"].times) for name in clocks}
     assert rounds == {"fast": ROUNDS, "near": ROUNDS, "slow": 1}
     found = measure(clocks, deadline=time.monotonic() - 1, fewest=1)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import evenly as ev
-from evenly.choosing.candidates import candidates
+from evenly.choosing.candidates import candidates, ranked
+from evenly.choosing.task import SPMV
 from evenly.interop.generators import rmat
 from evenly.targets.cpu import CpuTarget
 from evenly.targets.cpu.copies import CpuCopies
-from evenly.tuning import tune, winners
+from evenly.targets.cpu.executable import CpuExecutable
+from evenly.tuning import measuring, tune, winners
 from evenly.tuning.tune import reads_what_it_writes
 from tests.batteries import matrices, names, vector
 from tests.kernels import CASES, column_counts, halved, softmax_rows, spmv
@@ -77,9 +80,9 @@ def test_the_fastest_wins(paced) -> None:
         "ThreadMapped(block=256, items=5)": 5.0,
     }
     assert list(tuned.tuning.times) == sorted(tuned.tuning.times, key=tuned.tuning.times.get)
-    # who is far behind gets a few readings, and the near ones all, in turn
-    counts = {name: readings.count(name) for name in tuned.tuning.times}
-    assert sorted(counts.values()) == [tune.FEW, tune.ROUNDS, tune.ROUNDS]
+    # who is far behind gets one reading, and the near ones as many as make it sure, in turn
+    counts = [readings.count(name) for name in tuned.tuning.times]
+    assert counts == [measuring.FEW, measuring.FEW, 1]
     tuned(A, x, y)
     np.testing.assert_array_equal(y, matrix @ x)
     assert plan.tuning is None  # the plan itself is as it was
@@ -91,9 +94,7 @@ def test_who_is_hopeless_is_not_waited_for_again(paced) -> None:
     tuned = plan.tune(candidates=[ev.MergePath(), ev.ThreadMapped(), ev.WorkOriented()])
     assert tuned.tuning.times[str(ev.ThreadMapped())] == 4e6
     assert str(ev.ThreadMapped()) not in readings
-    assert (
-        readings.count(str(ev.WorkOriented())) == tune.FEW
-    )  # quick, if slow: perhaps it was disturbed
+    assert readings.count(str(ev.WorkOriented())) == 1  # quick, if slow: perhaps it was disturbed
 
 
 def test_long_runs_get_one_round(paced) -> None:
@@ -120,10 +121,9 @@ def test_for_real() -> None:
     matrix, A, x, y, plan = planned(rmat(12))
     tuned = plan.tune(seconds=0.2)
     least = min(tuned.tuning.times.values())
-    assert tuned.tuning.times[str(tuned.schedule)] <= tune.TIE * least
-    assert {str(s) for s in candidates("cpu")} <= set(tuned.tuning.times) | set(
-        tuned.tuning.left_out
-    )
+    assert tuned.tuning.times[str(tuned.schedule)] <= measuring.TIE * least
+    tried = {str(s) for s in ranked(A, "cpu", SPMV)}
+    assert tried <= set(tuned.tuning.times) | set(tuned.tuning.left_out)
     assert str(plan.schedule) in tuned.tuning.times
     assert all(0.5 < us < 1e6 for us in tuned.tuning.times.values())
     tuned(A, x, y)
@@ -242,11 +242,23 @@ def test_which_kernels_have_to_be_restored() -> None:
 
 
 def test_calls_of_the_plan_may_go_on_meanwhile() -> None:
-    """The measured candidates share no compiled kernel with the plan, and so no scratch memory."""
+    """The measured candidates share the kernel's compiled code, and no scratch memory."""
     *_, plan = planned(kernel=spmv.copy(), schedule=ev.WarpMapped())
-    tuned = plan.tune(candidates=[ev.NonzeroSplit(64, 3), ev.ThreadMapped()], seconds=0.02)
-    made = {key[1] for key in plan.kernel._executables}
-    assert made == {ev.WarpMapped(), tuned.schedule}
+    apart = []
+
+    class Noted(CpuExecutable):
+        def apart(self):
+            apart.append(self)
+            return super().apart()
+
+    given = plan._specs, ev.ThreadMapped(), "cpu", False, False
+    made = plan.kernel.compiled(*given)
+    noted = Noted(**{f.name: getattr(made.executable, f.name) for f in fields(CpuExecutable)})
+    patch = pytest.MonkeyPatch()
+    with patch.context() as m:
+        m.setattr(plan.kernel, "compiled", lambda *_: made._replace(executable=noted))
+        plan.tune(candidates=[ev.ThreadMapped()], seconds=0.02)
+    assert apart == [noted]
 
 
 # ---- who takes part ------------------------------------------------------------------------------------
@@ -293,7 +305,7 @@ def test_a_budget_that_is_too_small_measures_one(monkeypatch) -> None:
     tuned = plan.tune(seconds=1e-9)
     assert tuned.schedule == plan.schedule  # its own comes first
     assert list(tuned.tuning.times) == [str(plan.schedule)]
-    assert set(tuned.tuning.left_out.values()) == {tune.LATE}
+    assert set(tuned.tuning.left_out.values()) == {measuring.LATE}
 
 
 def test_the_budget_is_kept() -> None:

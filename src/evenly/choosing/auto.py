@@ -14,6 +14,7 @@ from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
+from .cost import Cost
 from .items import ON_CPU, for_items
 from .model import Work, predicted
 from .reuse import NOTHING, reuse
@@ -95,9 +96,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
     """Choose the candidate with the least predicted time (choosing/model.py)."""
     work = work_of(st, task, layout)
-    found = predicted(work, numbers_for(layout))
-    costs = {schedule: cost for schedule, cost in found.items() if fits(schedule, task)}
-    chosen, *others = sorted(costs, key=lambda schedule: costs[schedule].total)
+    costs = _costs(work, layout)
+    chosen, *others = costs
     like = "a kernel without gathers" if task.streams else "an SpMV"
     columns = "" if task.streams else f", {work.reuse}"
     least = f"{costs[chosen].total:.1f} us predicted for {like}, the least ({costs[chosen]})"
@@ -108,6 +108,23 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
     return Choice(chosen, why, st, tuple(rejected))
+
+
+def weighed(
+    layout: LayoutInstance | None, target: str, task: Task = SPMV
+) -> tuple[s.Schedule, ...]:
+    """Return the choice of `auto`, then the others that it weighs, by their predicted times."""
+    chosen = choose(layout, target, task)
+    if layout is None or not targets.find(target).gpu or _prescribed(layout, target, task):
+        return (chosen,)
+    return tuple(_costs(work_of(statistics(layout), task, layout), layout))
+
+
+def _costs(work: Work, layout: LayoutInstance | None) -> dict[s.Schedule, Cost]:
+    """Predict the costs of each candidate that can run, the least total first."""
+    found = predicted(work, numbers_for(layout))
+    fitting = {schedule: cost for schedule, cost in found.items() if fits(schedule, work.task)}
+    return dict(sorted(fitting.items(), key=lambda item: item[1].total))
 
 
 def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:

@@ -9,9 +9,13 @@ from evenly import schedules as s
 from evenly import targets
 from evenly.errors import InputError
 from evenly.language.ir import Program
+from evenly.layouts.contract import LayoutInstance
 from evenly.schedules.nested import levels, misfit
+from evenly.targets.gpu.engines import engine_of
 
-from .statistics import Statistics
+from .auto import weighed
+from .statistics import Statistics, statistics
+from .task import Task
 
 # The parameters to try on a GPU, in addition to each schedule's defaults.
 GRID: tuple[s.Schedule, ...] = (
@@ -23,10 +27,10 @@ GRID: tuple[s.Schedule, ...] = (
     *(s.GroupMapped(n, items=8, run=8) for n in (4, 8, 16, 32)),
     *(s.GroupMapped(n, 512, items=items) for n in (128, 256) for items in (4, 6)),
     s.GroupMapped(8, flatten=True),
+    s.MergePath(256, 4, min_blocks=5),
     s.MergePath(min_blocks=4),
     s.MergePath(128, 4, min_blocks=10, carveout=7),
     s.MergePath(128, 6, min_blocks=8, carveout=14),
-    s.MergePath(256, 4, min_blocks=5),
     s.MergePath(256, 4, carveout=7),
     s.MergePath(256, 6, min_blocks=5, carveout=28),
     s.MergePath(512, 4, carveout=7),
@@ -37,8 +41,8 @@ GRID: tuple[s.Schedule, ...] = (
     s.MergePath(128, 13),
     s.MergePath(256, 5),
     s.MergePath(512, 3),
-    s.NonzeroSplit(128, 7),
     s.NonzeroSplit(128, 8),
+    s.NonzeroSplit(128, 7),
     s.NonzeroSplit(128, 11),
     s.NonzeroSplit(128, 16),
     s.NonzeroSplit(256, 7),
@@ -79,6 +83,41 @@ def candidates(target: str, items: bool = False) -> tuple[s.Schedule, ...]:
         return (s.ThreadMapped(), *(ITEMS if targets.find(target).gpu else ()))
     own = [entry.make() for entry in s.TABLE.values()]
     return tuple(dict.fromkeys([*own, *(GRID if targets.find(target).gpu else ())]))
+
+
+KINDS = ("owned", "merge", "nonzero", "nonzero, runs", "bins")  # each is the fastest for some work
+
+
+def ranked(layout: LayoutInstance | None, target: str, task: Task) -> tuple[s.Schedule, ...]:
+    """Return every schedule to try, once each, the most promising first, for who has not the time for all.
+
+    The choice of `auto` comes first. A prediction is often wrong about a whole kind of schedules, and seldom about the
+    order within one. So the most promising of each other kind follow, then what else `auto` weighs, then the rest.
+    Of built-in schedules that are the same on a CPU, the first is among them.
+    """
+    chosen, *others = weighed(layout, target, task)
+    rest = candidates(target, task.items)
+    if targets.find(target).gpu:
+        st = statistics(layout) if layout is not None else None
+        rest = tuple(sorted(rest, key=lambda x: st is not None and not promising(x, st)))
+    else:
+        first = {divided_on_cpu(schedule): schedule for schedule in reversed(rest)}
+        rest = tuple(schedule for schedule in rest if schedule in first.values())
+    usual = [*(x for x in GRID if x in rest), *rest]
+    best = {kind_of(schedule): schedule for schedule in reversed([chosen, *others, *usual])}
+    leaders = [best[kind] for kind in KINDS if kind in best]
+    return tuple(dict.fromkeys([chosen, *leaders, *others, *rest]))
+
+
+def kind_of(schedule: s.Schedule) -> str:
+    """Return the kind of a schedule: its engine, and whether lanes that share atoms take runs of them."""
+    runs = schedule.engine == "nonzero" and getattr(schedule, "run", 1) > 1
+    return f"{schedule.engine}{', runs' * runs}"
+
+
+def divided_on_cpu(schedule: s.Schedule) -> str:
+    """Return all that target `cpu` looks at in a built-in schedule. A worker is one lane, and walks in order."""
+    return "whole tiles" if schedule.owns_tiles else engine_of(schedule).on_cpu
 
 
 def promising(schedule: s.Schedule, st: Statistics) -> bool:

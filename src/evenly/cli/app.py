@@ -86,7 +86,10 @@ def spmv(
     file: MatrixFile,
     schedule: Annotated[
         str,
-        typer.Option(metavar="NAME", help="One of `evenly schedules`; all: each in turn; auto."),
+        typer.Option(
+            metavar="NAME",
+            help="One of `evenly schedules`; all: each in turn; auto; tuned: measured.",
+        ),
     ] = "auto",
     layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
     target: Annotated[

@@ -24,6 +24,7 @@ from evenly.errors import InputError, printable, unknown
 from evenly.interop.matrix_market import check_memory, read_shape
 from evenly.layouts import TABLE as LAYOUTS
 from evenly.layouts import convert
+from evenly.schedules import CHOSEN
 from evenly.schedules import TABLE as SCHEDULES
 
 INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about a minute
@@ -89,7 +90,7 @@ def check(options: Options) -> None:
     """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
     layouts = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
     for option, given, known in (
-        ("--schedule", options.schedule, [*SCHEDULES, "all", "auto"]),
+        ("--schedule", options.schedule, [*SCHEDULES, "all", *CHOSEN]),
         ("--layout", options.layout, layouts),
         ("--target", options.target, [*targets.TABLE, "auto"]),
         ("--dtype", options.dtype, dtypes.DTYPES),
@@ -144,13 +145,13 @@ def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
 def measure(
     problem: Problem, names: list[str], repeat: int, validate: bool, progress: Progress
 ) -> tuple[list[Outcome], list[str]]:
-    """Measure each schedule. Returns the outcomes, and a note on the choice of "auto" if it is among them."""
+    """Measure each schedule. Returns the outcomes, and a note on what "auto" or "tuned" chose."""
     clocks, errors, notes = {}, {}, []
     for name in names:
         progress.say(f"compiling {name}")
         plan = problem.plan(name)
-        if name == "auto":
-            name, why = chosen(problem, plan)
+        if name in CHOSEN:
+            name, why = chosen(problem, plan, name)
             notes.append(why)
         if validate:
             progress.say(f"checking {name}")
@@ -161,8 +162,8 @@ def measure(
     return [Outcome(name, ms, errors.get(name)) for name, ms in elapsed.items()], notes
 
 
-def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
-    """Return the name of the schedule that "auto" chose, and a line that says why."""
+def chosen(problem: Problem, plan: Any, by: str) -> tuple[str, str]:
+    """Return the name of the schedule that "auto" or "tuned" chose, and a line that says why."""
     from evenly.choosing.auto import consider
     from evenly.choosing.task import product_of
 
@@ -171,8 +172,13 @@ def chosen(problem: Problem, plan: Any) -> tuple[str, str]:
     if plan.tuning is None:
         why = consider(problem.A, problem.target.name, product_of(problem.A)).why
     else:
-        why = f"the fastest that `evenly tune` measured, as {plan.schedule}"
-    return name, f"auto chose {name} on {problem.target.name}: {why}"
+        before = (
+            "that `evenly tune` measured"
+            if by == "auto"
+            else f"of {len(plan.tuning.times)} measured"
+        )
+        why = f"the fastest {before}, as {plan.schedule}"
+    return name, f"{by} chose {name} on {problem.target.name}: {why}"
 
 
 def profiled(options: Options, problem: Problem, progress: Progress) -> Any:
@@ -192,7 +198,7 @@ def counter_lines(
     for name in names if options.profile else ():
         progress.say(f"counting {name}")
         plan = problem.plan(name)
-        under = chosen(problem, plan)[0] if name == "auto" else name
+        under = chosen(problem, plan, name)[0] if name in CHOSEN else name
         for counters in plan.counters():
             lines += ["", f"{counters.kernel} under {under}", str(counters)]
     return lines

@@ -13,7 +13,7 @@ from evenly.choosing.statistics import forget
 from evenly.errors import InputError
 from evenly.hooks import hook
 from evenly.language.specs import Spec
-from evenly.schedules import Schedule, by_name
+from evenly.schedules import CHOSEN, Schedule, by_name
 from evenly.targets.contract import Executable
 from evenly.targets.workspace import limit_of
 from evenly.tuning.recall import recall
@@ -23,6 +23,8 @@ from .call_cache import CallCache
 from .plan import Compiled, Plan
 
 if TYPE_CHECKING:
+    from evenly.tuning.tune import Subject
+
     from .kernel import Kernel
 
 
@@ -132,14 +134,18 @@ class Bound:
 
     def plan_of(self, args: tuple[Any, ...]) -> Plan:
         """Make a plan for the values of all parameters, in their order."""
-        if self.schedule == "auto":
+        if self.schedule in CHOSEN:
             return self.plan_as_auto(*args)
-        return self._checked(args).store().made_by(self, as_auto=False)
+        return self.checked(args).store().made_by(self, as_auto=False)
 
     def plan_as_auto(self, *args: Any) -> Plan:
         """Make a plan for a schedule that was chosen by measuring, with the other steps that `auto` takes."""
         forget(args)  # the layouts may have changed since their tiles were measured
-        plan = self._checked(args)
+        return self.as_auto(args)
+
+    def as_auto(self, args: tuple[Any, ...]) -> Plan:
+        """Make such a plan where the layouts are as they were."""
+        plan = self.checked(args)
         if not targets.get(plan.target).reference:  # this one reads and checks all offsets
             given = plan._executable, plan._program, plan._binding
             quick = without_offsets(*given, lambda binding: self._for(plan, binding))
@@ -147,7 +153,8 @@ class Bound:
                 plan = plan.run_by(lambda _: quick)
         return plan.store().made_by(self, as_auto=True)
 
-    def _checked(self, args: tuple[Any, ...]) -> Plan:
+    def checked(self, args: tuple[Any, ...]) -> Plan:
+        """Make a plan for arguments that it has checked. It stores nothing yet."""
         plan = self._prepare(args, plans=True)
         plan.check_arguments(plan._binding)
         return plan
@@ -205,13 +212,28 @@ class Bound:
         self, binding: Binding, specs: tuple[Spec, ...], target: str, plans: bool
     ) -> tuple[Schedule, Tuning | None]:
         """Return the schedule, and tune()'s measurements if the schedule was taken from them."""
-        if self.schedule != "auto":
+        if self.schedule not in CHOSEN:
             return by_name(self.schedule), None
         program = self.kernel.program(specs)
+        if self.schedule == "tuned":
+            from evenly.tuning.net import tuned  # late, so that `import evenly` is quick
+
+            found = tuned(
+                program, binding, target, not plans, lambda: self._subject(binding, target, plans)
+            )
+            return found.schedule, found
         tuning = recall(program, binding, target) if plans else None
         if tuning:
             return tuning.schedule, tuning
         return choose(binding.first_layout(), target, self.kernel.task(specs, plans)), None
+
+    def _subject(self, binding: Binding, target: str, plans: bool) -> Subject:
+        """Return what is measured for "tuned", beginning with the choice of `auto`."""
+        from .trials import subject
+
+        schedule = choose(binding.first_layout(), target, self.kernel.task(binding.specs(), plans))
+        bound = Bound(self.kernel, schedule, target, self.debug, self.options)
+        return subject(bound, schedule, binding, called=not plans)
 
 
 class ByName(Bound):

@@ -82,8 +82,15 @@ def _first(check: Any, array: Any, target: str, *numbers: Any) -> int | None:
     return len(array) - wrong if wrong else None
 
 
-def outside_captures(array: Any) -> None:
-    """Raise InputError if the array's stream is being captured, since nothing can be read back then."""
+def outside_captures(
+    array: Any,
+    what: str = "a matrix is looked at for the first time",
+    hint: str = "make its layout before, A = ev.csr(matrix), or with check=False",
+) -> None:
+    """Raise InputError if the array's stream is being captured, since nothing can be read back then.
+
+    what: what cannot be captured. hint: what to do instead.
+    """
     view = arrays.view(array)
     targets.get(view.device)
     from cuda.bindings import driver
@@ -94,7 +101,7 @@ def outside_captures(array: Any) -> None:
     if not error and status != captured:
         raise InputError(
             "stream",
-            expected="no capture while a matrix is looked at for the first time",
+            expected=f"no capture while {what}",
             given="a stream that is captured",
-            hint="make its layout before, A = ev.csr(matrix), or with check=False",
+            hint=hint,
         )

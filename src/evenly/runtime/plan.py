@@ -19,7 +19,7 @@ from .frontiers import watched
 from .pickling import plan_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from evenly.balance.balance import Balance
     from evenly.schedules import Schedule
@@ -265,6 +265,7 @@ class Plan:
         *,
         candidates: Any = None,
         seconds: float | None = None,
+        compilations: int | None = None,
         save: bool = True,
         locality: bool = False,
     ) -> Plan:
@@ -274,8 +275,11 @@ class Plan:
         the new plan has the times (an `ev.Tuning`). Targets "cuda" and "cpu".
 
         candidates: schedules or their names; default: this plan's, and the built-in ones with several
-          parameters. Those that cannot run the kernel are left out.
-        seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu". Compiling takes extra time.
+          parameters, the most promising first. Those that cannot run the kernel are left out.
+        seconds: about how long to measure, default 2 on "cuda" and 5 on "cpu". It ends sooner if it is clear which is
+          the fastest. Compiling takes extra time.
+        compilations: the most candidates that are compiled; default: all. What this process has compiled, or finds in
+          the cache on disk, does not count.
         save: remember the winner, if it is a built-in schedule, for later plans under "auto".
         locality: also try the fastest schedule with renumbered columns, the most frequent first. The plan
           keeps a copy of the layout's ids, and each call first puts x into their order, by one more launch.
@@ -287,24 +291,27 @@ class Plan:
         runs, and with `locality` for a kernel that does more with columns than x[A.column(k)].
         """
         from evenly.tuning.locality import renumbered
-        from evenly.tuning.tune import Subject, tune
+        from evenly.tuning.tune import Bounds, check, tune, warn_if_busy
 
-        kernel, binding, target = self.kernel, self._binding, self.target
-        program, outputs = self._program, sorted(path[0] for path in self._outputs)
+        from .trials import subject
+
+        bound = self._rebound(self.schedule)
+        bounds = Bounds(seconds, compilations)
+        tried = subject(bound, self.schedule, self._binding)
+        check(tried, bounds)
+        warn_if_busy(self.target)
+        found, numbering = tune(tried, candidates, bounds, save, locality)
+        plan = self._rebound(found.schedule).plan_as_auto(*self._binding.arguments.values())
+        plan.tuning = found
+        return renumbered(plan, numbering) if numbering else plan
+
+    def _rebound(self, schedule: Schedule) -> Bound:
+        """Return the kernel with this plan's choices, and a schedule."""
+        from .bound import Bound
 
         maker, _ = self._maker
         options = {} if maker is None else maker.options
-
-        def planned(kernel: Any, schedule: Schedule, arguments: Iterable[Any]) -> Plan:
-            made: Plan = kernel[schedule].on(target, **options).plan_as_auto(*arguments)
-            return made
-
-        trial = functools.partial(planned, kernel.copy())
-        subject = Subject(program, binding, outputs, self.schedule, target, self.debug, trial)
-        found, numbering = tune(subject, candidates, seconds, save, locality)
-        plan = planned(kernel, found.schedule, binding.arguments.values())
-        plan.tuning = found
-        return renumbered(plan, numbering) if numbering else plan
+        return Bound(self.kernel, schedule, self.target, self.debug, options)
 
     def counters(self) -> list[Any]:
         """Run the plan's own arguments, and return what a profiler of a GPU would count, a `Counters` for each launch.

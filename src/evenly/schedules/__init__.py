@@ -104,20 +104,26 @@ TABLE: dict[str, Entry] = {
 }
 
 
+CHOSEN = (
+    "auto",
+    "tuned",
+)  # what stands for a schedule that is chosen: by prediction, or by measuring
+
+
 def by_name(given: Any, *, auto: bool = False, **parameters: Any) -> Any:
     """Return a schedule for a name in TABLE, a schedule class, or a schedule.
 
-    auto: whether "auto" is allowed, too, and returned as it is.
+    auto: whether "auto" and "tuned" are allowed, too, and returned as they are.
 
     Raises InputError with the nearest name.
     """
     if isinstance(given, Schedule):
         return given
     if isinstance(given, str):
-        if auto and given == "auto":
+        if auto and given in CHOSEN:
             return given
         if given not in TABLE:
-            raise unknown("schedule", given, [*TABLE, "auto"] if auto else TABLE)
+            raise unknown("schedule", given, [*TABLE, *CHOSEN] if auto else TABLE)
         return TABLE[given].make(**parameters)
     if isinstance(given, type) and issubclass(given, Schedule):
         return given(**parameters)

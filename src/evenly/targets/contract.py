@@ -107,6 +107,7 @@ class Target:
     counts: whether plans have counters, and a seed repeats a run.
     clock: what a measured time covers, such as "a call". "": times mean nothing, and plans are not tuned.
     copies: the class of the arguments that `plan.tune()` measures on. seconds: about how long it measures.
+    net_seconds: the same for `schedule="tuned"`.
     """
 
     name: str
@@ -118,6 +119,7 @@ class Target:
     clock = ""
     copies: type[Copies] = Copies
     seconds = 0.0
+    net_seconds = 0.0
 
     def require(self) -> None:
         """Raise UnavailableError if the target cannot run here. The error says what is missing and how to get it."""
@@ -179,6 +181,10 @@ class Executable:
 
     def limited(self, max_workspace: int) -> Executable:
         """Return this executable with another limit for the bytes of scratch arrays."""
+        return self
+
+    def apart(self) -> Executable:
+        """Return this executable with scratch memory of its own, which is freed with it. Compiled code is shared."""
         return self
 
     def configured(self, options: dict[str, Any]) -> Executable | None:

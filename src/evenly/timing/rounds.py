@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 ROUNDS, FEWEST = 10, 3
-SLOW = 10.0  # a contender that takes so many times as long as the fastest gets only FEWEST rounds
+SLOW = (
+    10.0  # a contender that takes so many times as long as the fastest gets only the fewest rounds
+)
 WARM, FLUSHED = "warm", "flushed"
 
 
@@ -55,7 +57,6 @@ def measure(
     rewrite: Callable[[int], None] = as_they_are,
     deadline: float | None = None,
     fewest: int = FEWEST,
-    slow: float = SLOW,
     rounds: int = ROUNDS,
     flushed: bool = True,
 ) -> dict[tuple[str, str], Sample]:
@@ -65,14 +66,15 @@ def measure(
 
     rewrite: gives the live arrays other contents; called with the round before every timed run.
     deadline: of time.monotonic(). After it, no round begins once there are `fewest`.
-    slow: a contender that takes more than so many times the fastest gets `fewest` rounds only.
     flushed: whether launches whose data are not in the L2 cache are timed, too.
+
+    A contender that takes more than SLOW times as long as the fastest gets `fewest` rounds only.
     """
     names = list(clocks)
     seen: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds if clocks else 0):
         if turn == fewest:
-            names = not_slow(clocks, best(clocks, seen), slow)
+            names = not_slow(clocks, best(clocks, seen), SLOW)
         if turn >= fewest and deadline is not None and time.monotonic() > deadline:
             break
         first = turn % len(names)

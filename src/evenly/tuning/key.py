@@ -21,6 +21,7 @@ from evenly.layouts.contract import is_layout
 from evenly.version import __version__
 
 LETTERS = 12  # the length of a digest
+CALLED = ", without a plan"  # ends the arguments of a winner for plain calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +40,10 @@ class Key:
     evenly: str = __version__
 
 
-def key_of(program: ir.Program, binding: Binding, target: str) -> Key:
-    """Return the key of a kernel with these arguments on a target."""
+def key_of(program: ir.Program, binding: Binding, target: str, called: bool = False) -> Key:
+    """Return the key of a kernel with these arguments on a target. called: in plain calls, not in a plan."""
     arguments, device = arguments_of(binding.arguments), targets.find(target).device(binding)
-    return Key(structure(binding), kernel_of(program), arguments, target, device)
+    return Key(structure(binding), kernel_of(program), arguments + CALLED * called, target, device)
 
 
 def structure(binding: Binding) -> str:

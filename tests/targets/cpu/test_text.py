@@ -15,6 +15,7 @@ import evenly as ev
 from evenly.errors import InputError
 from evenly.language import ir
 from evenly.language import types as T
+from evenly.targets.cpu import machine
 from evenly.targets.cpu.common import shared
 from evenly.targets.cpu.slots import Slots
 from evenly.targets.cpu.statements import Writer
@@ -148,7 +149,8 @@ def test_passes_that_stream_are_written_for_long_and_for_short_tiles() -> None:
     assert "any_order(v_t" not in compiled(lengths, given_, ev.ThreadMapped(), debug=True).source
 
 
-def test_passes_that_gather_are_unrolled() -> None:
+def test_passes_that_gather_are_unrolled(monkeypatch) -> None:
+    monkeypatch.setattr(machine, "gathers_quickly", lambda: False)
     source = compiled(sums, one_row(), ev.ThreadMapped()).source
     assert "while v_k + 4 <= v_high:" in source
     assert "v_total_3 = v_total_3 + a_A_values[v_common_2] * a_x[a_A_indices[v_common_2]]" in source

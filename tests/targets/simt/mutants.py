@@ -137,6 +137,10 @@ def nonzero(case: str = "spmv", matrix: Any = LONG, **how: Any) -> None:
     run_kernel(case, ev.NonzeroSplit(block=64, items=3), matrix, **how)
 
 
+def streams(matrix: Any = LONG, **how: Any) -> None:
+    run_kernel("spmv", ev.NonzeroSplit(block=64, items=4, run=4), matrix, **how)
+
+
 def persistent() -> None:
     """Several chunks a block."""
     run_kernel("spmv", ev.MergePath(block=64, items=1), rows([700, 0, 1500, 3, 2500]), counted=True)

@@ -46,6 +46,11 @@ persistent_over_empty_tiles: Run = programs.persistent_over_empty_tiles
 nonzero: Run = programs.nonzero
 nonzero_scan: Run = functools.partial(programs.nonzero, "scanned")
 group_48_scan: Run = functools.partial(programs.group, 48, case="scanned")
+streams: Run = programs.streams
+streams_over_empty_tiles: Run = functools.partial(
+    programs.streams, programs.rows([3, *[0] * 3000, 300, *[0] * 50, 3])
+)
+streams_short: Run = functools.partial(programs.streams, programs.rows([1] * 100))
 share: Run = programs.share
 items: Run = functools.partial(programs.items, ev.NonzeroSplit(items=1))
 items_by_share: Run = functools.partial(programs.items, ev.WorkOriented(items=1))
@@ -94,6 +99,7 @@ PROGRAMS = {
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
     "binned in place": binned_in_place,
     "scratch": scratch, "scratch, full": scratch_full, "scratch, long": scratch_long, "scratch, binned": scratch_binned, "staged": staged,
+    "streams": streams, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
 }  # fmt: skip
@@ -115,6 +121,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
         merge_full, merge,
     ),
     "persistent.cuh": (persistent_effects,),
+    "stream.cuh": (streams, streams, streams),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
@@ -128,6 +135,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "scratch.cuh": (scratch_full,),
     "split.cuh": (merge_by_tile, merge, merge, merge),
     "persistent.cuh": (persistent,),
+    "stream.cuh": (streams, streams, streams),
 }
 
 
@@ -198,6 +206,9 @@ GONE = ("", ";")
 
 LIMITS = [
     Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
+    Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
+    Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
+    Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
     Mutant("split.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
     Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
     Mutant("split.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),

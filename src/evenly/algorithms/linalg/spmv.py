@@ -109,11 +109,12 @@ def spmv(
       precision, as Python's own in NumPy: only its kind counts, so 0.5 makes a float64 of integers,
       and 2j a complex number of real ones. An array on a GPU is read there, when the product is
       computed; its dtype counts.
-    schedule: "auto", a name such as "merge_path", or a schedule such as `ev.MergePath()`. For a batch also
-      `ev.Nested(outer, inner)`, which hands out its items.
+    schedule: "auto", "tuned" (the first call for a structure measures, see docs/tuning.md), a name such as
+      "merge_path", or a schedule such as `ev.MergePath()`. For a batch also `ev.Nested(outer, inner)`, which hands
+      out its items.
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
-    The same arguments give the same bits on every run. For that, CSC and COO are grouped by
+    The same arguments give the same bits on every run, except under "tuned". For that, CSC and COO are grouped by
     row first, at every call: convert them with `ev.csr` or `A.tocsr()` to multiply often. After
     you change the structure of a matrix in place, "auto" may use its choice for the old one.
 

@@ -3,12 +3,13 @@
     slots, text, statements       the table of arguments; expressions; statements
     owned, split, share           the engines, which divide the work
     processors, grid              what a schedule asks of its processor; reductions over the whole grid
-    vectors, unrolled, common     loops that LLVM vectorises; unrolled loops; common subexpressions
+    vectors, masked, unrolled     loops that LLVM vectorises, also with a mask; unrolled loops
+    common                        common subexpressions
     function, facts               the function of a phase; what the host asks of it
     loading, kept                 compile text to native code; cache it
     division, driver, workers     divide the work; run workers on several threads
     executable, run, failures     arguments; a run; its errors
-    copies, machine               what `tune` measures on; the name of the processor
+    copies, machine               what `tune` measures on; the processor's name, and whether it gathers quickly
     calls                         the layout of what a native call is given
     primitives, complexes, narrow, atomics, checks, helpers   functions that emitted code calls, and their imports
 
@@ -62,6 +63,7 @@ class CpuTarget(Target):
     clock = "a call"
     copies = CpuCopies
     seconds = 5.0
+    net_seconds = 0.5
 
     def require(self) -> None:
         if importlib.util.find_spec("numba") is None:
@@ -71,11 +73,19 @@ class CpuTarget(Target):
         return machine.described()
 
     def emit(
-        self, phases: Phases, schedule: Any, debug: bool = False, codes: Codes | None = None
+        self,
+        phases: Phases,
+        schedule: Any,
+        debug: bool = False,
+        codes: Codes | None = None,
+        quick: bool = False,
     ) -> Emitted:
-        """Emit a program as text. This does not need Numba. codes: the schedule's own code, by the layout's path."""
+        """Emit a program as text. This does not need Numba.
+
+        codes: the schedule's own code, by the layout's path. quick: whether gathers are quick on the processor.
+        """
         on_cpu, size = engine_of(schedule).on_cpu, getattr(schedule, "size", 1)
-        how = How(on_cpu, schedule.owner, size, codes or {})
+        how = How(on_cpu, schedule.owner, size, codes or {}, quick)
         slots = Slots()
         checks: list[Check] | None = [] if debug else None
         functions = {
@@ -108,7 +118,7 @@ class CpuTarget(Target):
         codes = {path: schedule_code(schedule, spec, path) for path, spec in own.items()}
         for code in codes.values() if engine.runs_methods else ():
             check_groups(schedule, code.groups, *code.exchanging)
-        made = self.emit(phases, schedule, debug, codes)
+        made = self.emit(phases, schedule, debug, codes, machine.gathers_quickly())
         module = loading.load(made.text)
         functions = []
         for i, rule in enumerate(made.rules):

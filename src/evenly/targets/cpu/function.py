@@ -34,12 +34,14 @@ class How:
 
     divided: how its engine divides the work (`on_cpu` in targets/gpu/engine.py): "merge", "nonzero" or "methods".
     owner, size: as in the schedule. codes: the code of the schedule's methods, by the path of the layout.
+    quick: whether gathers are quick on the processor.
     """
 
     divided: str
     owner: str
     size: int
     codes: Mapping[ir.Path, ScheduleCode]
+    quick: bool = False
 
     def code(self, phase: Owned | Split) -> ScheduleCode | None:
         """Return the schedule's own code if the engine has to follow it; else None."""
@@ -105,11 +107,11 @@ def _work(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     """Write the work of one worker."""
     code = how.code(phase)
     if isinstance(phase, Owned):
-        emit_owned(w, number, phase, code, how.owner, how.size)
+        emit_owned(w, number, phase, code, how.owner, how.size, how.quick)
     elif code is not None:
         emit_share(w, number, phase, code)
     else:
-        emit_split(w, number, phase)
+        emit_split(w, number, phase, how.quick)
 
 
 # ---- modules -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ _RARE = {
         "equal_exactly", "leading_zeros", "less_exactly", "popcount", "rotate_left", "rotate_right",
     ),
     "evenly.targets.cpu.checks": ("check_length",),
-    "evenly.targets.cpu.primitives": ("shifted",),
+    "evenly.targets.cpu.primitives": ("shifted", "wide_vectors"),
     "evenly.targets.cpu.stack": ("stack",),
 }  # fmt: skip
 

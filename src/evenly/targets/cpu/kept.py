@@ -28,6 +28,7 @@ from numba.core.serialize import dumps
 from numba.core.typeinfer import register_dispatcher
 
 from evenly.cache import discard, read_file, write_file
+from evenly.targets import compilations
 from evenly.version import __version__
 
 KIND = "cpu"
@@ -72,13 +73,14 @@ class Kept(_Cache):  # type: ignore[misc]  # what Numba has no types for
         context.refresh()
         name = self._name(signature)
         content = read_file(KIND, name)
-        if content is None:
-            return None
         try:
-            return CompileResult._rebuild(context, *pickle.loads(content))
+            if content is not None:
+                compilations.load()
+                return CompileResult._rebuild(context, *pickle.loads(content))
         except Exception:  # written here, by another function with the same name and versions
             discard(KIND, name)
-            return None
+        compilations.begin()
+        return None
 
     def save_overload(self, signature: Any, made: Any) -> None:
         if not made.library.has_dynamic_globals:

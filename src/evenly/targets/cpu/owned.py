@@ -8,6 +8,7 @@ from evenly.language.schedule_code import ScheduleCode, whole_tile
 from evenly.language.types import POS
 
 from .grid import Grid
+from .masked import choose_block
 from .processors import answer, threads_each
 from .setup import Setup
 from .statements import Ranks, Writer
@@ -20,15 +21,19 @@ def emit_owned(
     code: ScheduleCode | None,
     owner: str,
     size: int,
+    quick: bool = False,
 ) -> None:
-    """Write the loop over one worker's tiles. code, owner, size: those of a schedule that divides the tiles itself."""
+    """Write the loop over one worker's tiles. code, owner, size: those of a schedule that divides the tiles itself.
+
+    quick: whether gathers are quick on the processor.
+    """
     grid = Grid(w, number, phase.grid)
     grid.start()
     w.block(phase.prelude)
     w.tile = phase.tile
     w.in_order = whole_tile(phase.layout, ir.Const(1, POS))
     if code is None:
-        _consecutive(w, phase)
+        _consecutive(w, phase, quick)
     elif owner == "group":
         _by_groups(w, number, phase, code, size)
     else:
@@ -36,10 +41,13 @@ def emit_owned(
     grid.keep()
 
 
-def _consecutive(w: Writer, phase: Owned) -> None:
+def _consecutive(w: Writer, phase: Owned, quick: bool) -> None:
     """Write a loop over consecutive tiles. Each worker has about the same amount of work."""
     w.atoms = w.in_order
-    first_tile, *_, end_whole = w.share()
+    share = w.share()
+    if quick:
+        choose_block(w, phase, share)
+    first_tile, *_, end_whole = share
     with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
         w.block(phase.body)
 

@@ -152,6 +152,19 @@ multiply_in_any_order = _in_any_order("fmul")
 
 
 @intrinsic
+def wide_vectors(typing_context):
+    """Let LLVM use vectors of 512 bits in the function that contains this call. It does nothing else."""
+
+    def generate(context, builder, signature, arguments):
+        for name in ("prefer-vector-width", "min-legal-vector-width"):
+            # llvmlite only adds attributes that it knows, and prints what there is.
+            set.add(builder.function.attributes, f'"{name}"="512"')
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
 def as_it_stands(typing_context):
     """Keep LLVM from unrolling and vectorising the loop that contains this call. It does nothing else."""
 

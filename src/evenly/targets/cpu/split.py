@@ -17,6 +17,7 @@ from evenly.language.scans import has_scans, running
 from evenly.language.types import POS
 
 from .grid import Grid
+from .masked import choose_block
 from .statements import Writer, engine_var, like
 
 
@@ -116,10 +117,12 @@ class lanes:
             self.loop.__exit__(None, None, None)
 
 
-def emit_split(w: Writer, number: int, phase: Split) -> None:
-    """Write the code for one worker's share of consecutive atoms."""
+def emit_split(w: Writer, number: int, phase: Split, quick: bool = False) -> None:
+    """Write the code for one worker's share of consecutive atoms. quick: whether gathers are quick on the processor."""
     pieces, grid = Pieces(w, number, phase), Grid(w, number, phase.grid)
     share = w.share()
+    if quick:
+        choose_block(w, phase, share)
     scans = has_scans(phase.pass_.body)
     if not scans:
         pieces.none()

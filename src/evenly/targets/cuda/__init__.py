@@ -23,6 +23,7 @@ class CudaTarget(Target):
     clock = "a run's kernels, by the GPU's clock"
     copies = CudaCopies
     seconds = 2.0
+    net_seconds = 0.05
 
     def require(self) -> None:
         core = require()

@@ -11,6 +11,7 @@ from typing import Any
 
 from evenly.cache import read_file, write_file
 from evenly.errors import InternalError, UnavailableError
+from evenly.targets import compilations
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.failures import too_much_shared
 
@@ -61,6 +62,7 @@ def cubin(source: str, name: str, arch: str) -> bytes:
     cached = read_file("cubin", f"{key}.cubin")
     if cached is not None:
         return cached
+    compilations.begin()
     made = _compile(full, name, arch)
     write_file("cubin", f"{key}.cubin", made)
     return made

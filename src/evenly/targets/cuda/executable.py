@@ -69,16 +69,25 @@ class CudaExecutable(Executable):
         lengths = phases.lengths
         self.lengths = None if lengths is None else CudaExecutable(lengths.phases, *given)
         self.remembers = self.lengths is None
-        self.measuring = threading.Lock()
         self.program = Program(phases, schedule, layouts, wide)
         self._loaded: dict[tuple[str, int], tuple[Any, bytes, Any]] = {}
+        self._lock = threading.Lock()
+        self._own_memory()
+
+    def _own_memory(self) -> None:
         self._workspace = Workspace()
-        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self.measuring, self._turn = threading.Lock(), threading.Lock()
 
     # ---- running -------------------------------------------------------------------------------
     def limited(self, max_workspace: int) -> CudaExecutable:
         made = copy.copy(self)
         made.max_workspace = max_workspace
+        return made
+
+    def apart(self) -> CudaExecutable:
+        made = copy.copy(self)
+        made.lengths = None if self.lengths is None else self.lengths.apart()
+        made._own_memory()
         return made
 
     def prepare(self, binding: Binding, stored: Stored | None = None) -> Callable[[], None]:

@@ -84,7 +84,7 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
   // chunks that are I values apart. A chunk is left out after every eight, or they would meet in the same banks.
   static constexpr int fit = (int)sizeof(Value) <= 8 && 16 % sizeof(Value) == 0 ? 16 / (int)sizeof(Value) : 1;
   static constexpr int per = fit < R ? fit : R;
-  static constexpr int places = S + S / 8;
+  static constexpr int places = S + (S - 1) / (8 * per) * per;
   struct alignas(per == 1 ? alignof(Value) : per * sizeof(Value)) Chunk { Value each[per]; };
   static EV_DEVICE int place(unsigned slot) { return (int)(slot + slot / (8 * per) * per); }
 
