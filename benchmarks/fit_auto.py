@@ -1,7 +1,7 @@
 """Fits the model of costs that `auto` chooses by (choosing/model.py) to measured times.
 
     python benchmarks/schedule_times.py --families 1,2 --largest 40000000 families.csv
-    python benchmarks/schedule_times.py FOLDER files.csv --kernels spmv
+    python benchmarks/schedule_times.py FOLDER files.csv
     python benchmarks/fit_auto.py families.csv files.csv --matrices FOLDER --largest 40000000 [--start] [--leave-out]
 
 Makes the matrices again, takes what `auto` looks at of them, and fits all numbers of the data file from [rates] on,
@@ -28,7 +28,7 @@ from evenly.gpus.numbers import numbers
 from evenly.interop.families import LARGEST
 
 STEPS = 40
-HEAD = f"{'':24}{'cases':>6}{'mean':>7}{'worst':>7}{'cuSPARSE':>10}{'worst':>7}   the worst"
+HEAD = f"{'':36}{'cases':>6}{'mean':>7}{'worst':>7}{'cuSPARSE':>10}{'worst':>7}   the worst"
 
 
 def chosen(case: Case, by: Numbers) -> str:
@@ -48,15 +48,15 @@ def line(name: str, cases: list[Case], by: Numbers) -> str:
     numbers = (
         f"{math.exp(lost.mean()):7.3f}{math.exp(lost.min()):7.2f}{ahead[0]:10.3f}{ahead[1]:7.2f}"
     )
-    return f"{name:24}{len(cases):6}{numbers}   {worst.matrix} {worst.dtype}"
+    return f"{name:36}{len(cases):6}{numbers}   {worst.matrix} {' '.join(worst.task)}"
 
 
 def report(cases: list[Case], by: Numbers) -> str:
-    """Return what choosing loses, by type, by family of lengths and by family of columns."""
+    """Return what choosing loses, by kernel, by family of lengths and by family of columns."""
     groups: dict[str, list[Case]] = {}
     for case in cases:
         kind = "families" if case.lengths else "files, generated"
-        names = [f"{kind}, {case.dtype}"]
+        names = [f"{kind}, {' '.join(case.task)}"]
         names += [case.lengths, f"columns: {case.columns}"] if case.lengths else []
         for name in names:
             groups.setdefault(name, []).append(case)

@@ -8,7 +8,7 @@ import math
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -16,28 +16,30 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from fit_matrices import drawn, matrices
+from schedule_times import TASKS, small
 
 import evenly as ev
+from evenly.arguments import spec_of
 from evenly.bench.matrices import Source, in_type
+from evenly.choosing.auto import work_of
 from evenly.choosing.model import Work
-from evenly.choosing.reuse import reuse
 from evenly.choosing.statistics import statistics
-from evenly.choosing.task import INDEX, Task
+from evenly.choosing.task import Task
 
-WIDTHS = {"float32": 4, "float64": 8}
 PEER = "cuSPARSE"
 
 
 @dataclass
 class Case:
-    """An SpMV of a matrix in a type.
+    """A kernel on a matrix.
 
-    lengths, columns: the families it was drawn by, or "". size: rows and nonzeros. us: by schedule, and `peer` by the
-    fastest algorithm of cuSPARSE, nan if there is none. work: what the model looks at.
+    task: the names of the kernel and of the type. lengths, columns: the families it was drawn by, or "". size: rows and
+    nonzeros. us: by schedule, and `peer` by the fastest algorithm of cuSPARSE, nan if there is none. work: what the
+    model looks at.
     """
 
     matrix: str
-    dtype: str
+    task: tuple[str, str]
     lengths: str
     columns: str
     size: tuple[int, int]
@@ -57,14 +59,12 @@ class Case:
 
 
 def measured(paths: Iterable[str]) -> list[Case]:
-    """Read the SpMVs of files that schedule_times.py wrote."""
-    found: dict[tuple[str, str], Case] = {}
+    """Read files that schedule_times.py wrote."""
+    found: dict[tuple[str, tuple[str, str]], Case] = {}
     for path in paths:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
-                if row["kernel"] != "spmv":
-                    continue
-                case = row["matrix"], row["dtype"]
+                case = row["matrix"], (row["kernel"], row["dtype"])
                 if case not in found:
                     about = row["lengths"], row["columns"], (int(row["rows"]), int(row["nnz"]))
                     found[case] = Case(*case, *about)
@@ -79,15 +79,15 @@ def prepared(paths: Iterable[str], folder: str | None, largest: int) -> list[Cas
     seeds = sorted({int(case.matrix.split("/")[0]) for case in cases if case.lengths})
     known = chain(drawn(seeds, largest), matrices(folder) if folder else ())
     wanted = [source for source in known if source.name in by_name]
-    works: dict[tuple[str, str], Work] = {}
+    works: dict[tuple[str, tuple[str, str]], Work] = {}
     with pool(wanted) as processes:
         for name, size, here in processes.imap(_works, range(len(wanted))):
             if size != by_name[name].size:
                 given = f"rows and nonzeros {by_name[name].size} were measured, {size} were made"
                 sys.exit(f"{name}: {given} (hint: --largest as for schedule_times.py)")
-            works |= {(name, dtype): work for dtype, work in here.items()}
+            works |= {(name, task): work for task, work in here.items()}
     for case in cases:
-        case.work = works.get((case.matrix, case.dtype))
+        case.work = works.get((case.matrix, case.task))
     left = sorted({case.matrix for case in cases if case.work is None})
     if left:
         print(f"left out, since --matrices has no such file: {', '.join(left)}")
@@ -101,20 +101,19 @@ def remembering(case: Case) -> Case:
     return case
 
 
-def works_of(matrix: Any) -> Iterator[tuple[str, Work]]:
-    """Yield what the model looks at, for each type."""
-    A = ev.csr(matrix)
-    for dtype, width in WIDTHS.items():
-        task = Task(width=width, atom_bytes=INDEX + width)
-        yield dtype, Work(statistics(A), task, reuse(A, width), A.num_columns)
+@functools.cache
+def task(names: tuple[str, str]) -> Task:
+    """Return what `auto` knows of a kernel in a plan."""
+    kernel, given = small(names)
+    return kernel.task(tuple(spec_of(value, "") for value in given), plans=True)
 
 
-def _works(at: int) -> tuple[str, tuple[int, int], dict[str, Work]]:
+def _works(at: int) -> tuple[str, tuple[int, int], dict[tuple[str, str], Work]]:
+    """Make a matrix, and return its name, its rows and nonzeros, and what the model looks at for each task."""
     source: Source = held[at]
-    matrix = in_type(
-        scipy.sparse.csr_array(source.make()), "float32"
-    )  # in any type: only its structure counts
-    return source.name, (matrix.shape[0], matrix.nnz), dict(works_of(matrix))
+    A = ev.csr(in_type(scipy.sparse.csr_array(source.make()), "float32"))
+    found = {names: work_of(statistics(A), task(names), A) for names in TASKS}
+    return source.name, (A.num_tiles, A.num_atoms), found
 
 
 # ---- processes -------------------------------------------------------------------------------------

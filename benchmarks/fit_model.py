@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import fit_cases
@@ -43,6 +44,7 @@ PULL = 1e-4  # towards the start
 HELD, FREE = 0.15, 1.5  # how far the logarithms of the hardware's numbers, and of others, may move
 BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
 STEP = 1e-3  # of a logarithm, for derivatives
+SHARES = 64  # of the cases, for processes
 
 
 # ---- predictions -----------------------------------------------------------------------------------
@@ -67,32 +69,38 @@ class Near:
     right: Logs
 
 
-def near(case: Case, numbers: Numbers) -> Near:
+def near(cases: list[Case], numbers: Numbers) -> list[Near]:
     vector, where = logs(numbers), places(numbers)
-    candidates = [s for s in predicted(case.work, numbers) if str(s) in case.us]
-    at = _logs(case, numbers)
     colours = list(dict.fromkeys(place.colour for place in where))
-    slopes = np.empty((len(at), len(colours)))
-    for column, colour in enumerate(colours):
-        moved = vector + STEP * np.array([place.colour == colour for place in where])
-        slopes[:, column] = (_logs(case, with_logs(numbers, moved)) - at) / STEP
+    moved = [
+        with_logs(numbers, vector + STEP * np.array([place.colour == colour for place in where]))
+        for colour in colours
+    ]
     own, numbered = owners(numbers), {place: n for n, place in enumerate(where)}
     of_rates = {place.colour: n for place, n in numbered.items() if place.row == RATES}
     of_rows = {(place.row, place.colour): n for place, n in numbered.items()}
-    index = [
-        [of_rates.get(c, of_rows.get((owner(s, own), c), len(where))) for c in colours]
-        for s in candidates
-    ]
-    us = np.log([case.us[str(s)] for s in candidates])
-    return Near(at, slopes, np.array(index), us - np.log(case.best), us)
+
+    def one(case: Case) -> Near:
+        here = predictions(case, numbers)
+        at = _logs(here)
+        slopes = np.stack([(_logs(predictions(case, there)) - at) / STEP for there in moved], 1)
+        index = [
+            [of_rates.get(c, of_rows.get((owner(s, own), c), len(where))) for c in colours]
+            for s in here
+        ]
+        us = np.log([case.us[s] for s in here])
+        return Near(at, slopes, np.array(index), us - np.log(case.best), us)
+
+    return [one(case) for case in cases]
 
 
-def _logs(case: Case, numbers: Numbers) -> Logs:
-    return np.log(list(predictions(case, numbers).values()))
+def _logs(found: dict[str, float]) -> Logs:
+    return np.log(list(found.values()))
 
 
-def _near(job: tuple[int, Numbers]) -> Near:
-    return near(fit_cases.held[job[0]], job[1])
+def _near(job: tuple[list[int], Numbers]) -> list[Near]:
+    chosen, numbers = job
+    return near([fit_cases.held[at] for at in chosen], numbers)
 
 
 # ---- the loss --------------------------------------------------------------------------------------
@@ -140,9 +148,10 @@ class Fit:
         self.cases, self.processes, self.told = cases, processes, told
 
     def linear(self, numbers: Numbers, chosen: list[int]) -> Linear:
-        found = self.processes.map(_near, [(at, numbers) for at in chosen], chunksize=4)
+        shares = [list(share) for share in np.array_split(chosen, SHARES)]
+        found = self.processes.map(_near, [(share, numbers) for share in shares], chunksize=1)
         weights = np.array([1.0 if self.cases[at].lengths else FILES for at in chosen])
-        return Linear(found, weights, len(places(numbers)))
+        return Linear(list(chain(*found)), weights, len(places(numbers)))
 
     def fitted(self, start: Numbers, chosen: list[int], steps: int) -> Numbers:
         """Return the numbers after so many steps in all."""

@@ -73,8 +73,10 @@ def owners(numbers: Numbers) -> dict[str, Row]:
     return {str(schedule_of(row["schedule"], tuple(row["with"].items()))): at for at, row in lists}
 
 
-def owner(schedule: Any, own: dict[str, Row]) -> Row:
-    return own.get(str(schedule)) or ("groups" if getattr(schedule, "run", 1) == 1 else "runs", 0)
+def owner(schedule: str, own: dict[str, Row]) -> Row:
+    """Return the row of a schedule, `own` or that of all groups."""
+    runs = "run=" in schedule and "run=1)" not in schedule
+    return own.get(schedule) or ("runs" if runs else "groups", 0)
 
 
 def plain(numbers: Numbers) -> dict[str, Any]:

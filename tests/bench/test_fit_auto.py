@@ -54,7 +54,7 @@ def times(numbers: Any) -> list[Any]:
     found = []
     for at, one in enumerate(WORKS):
         us = {str(s): cost.total for s, cost in predicted(one, numbers).items()}
-        case = cases.Case(str(at), "float32", "drawn", "any", (0, 0), us, work=one)
+        case = cases.Case(str(at), ("spmv", "float32"), "drawn", "any", (0, 0), us, work=one)
         found.append(cases.remembering(case))
     return found
 
@@ -85,7 +85,7 @@ def test_plain_numbers_tell_no_shares_apart() -> None:
 def test_slopes_are_those_of_each_number_by_itself() -> None:
     fit, model = script("numbers"), script("model")
     case = times(numbers())[3]
-    near = model.near(case, numbers())
+    (near,) = model.near([case], numbers())
     vector, where = fit.logs(numbers()), fit.places(numbers())
     for at, place in enumerate(where):
         alone = vector + model.STEP * (np.arange(len(vector)) == at)
@@ -97,7 +97,7 @@ def test_slopes_are_those_of_each_number_by_itself() -> None:
 
 def test_gradient() -> None:
     fit, model = script("numbers"), script("model")
-    found = [model.near(case, numbers()) for case in times(numbers())[:3]]
+    found = model.near(times(numbers())[:3], numbers())
     rng = np.random.default_rng(0)
     for one in found:
         one.lost = rng.random(len(one.lost))
@@ -120,18 +120,19 @@ def test_a_fit_finds_the_choices_of_other_numbers() -> None:
     fit, model, cases = script("numbers"), script("model"), script("cases")
     vector = fit.logs(numbers())
     rng = np.random.default_rng(1)
-    truth = fit.with_logs(numbers(), vector + rng.normal(0, 0.3, len(vector)))
+    truth = fit.with_logs(numbers(), vector + rng.normal(0, 0.4, len(vector)))
     measured = times(truth)
     with cases.pool(measured) as processes:
         made = model.Fit(measured, processes, lambda text: None)
         found = made.fitted(numbers(), list(range(len(measured))), 4)
-    assert lost(measured, numbers()) > 0.1
-    assert lost(measured, found) < 0.03
+    assert lost(measured, numbers()) > 0.05
+    assert lost(measured, found) < lost(measured, numbers()) / 3
 
 
 def test_a_fit_stays_within_its_limits() -> None:
     fit, model = script("numbers"), script("model")
-    lower, upper = (fit.with_logs(numbers(), logs) for logs in model.limits(numbers()))
+    start = numbers() | {"groups": numbers()["groups"] | {"empty": 0.9}}
+    lower, upper = (fit.with_logs(start, logs) for logs in model.limits(start))
     assert upper["groups"]["empty"] == pytest.approx(0.95)
     assert lower["rates"]["overlap"] >= 1
     assert upper["rates"]["memory"] / lower["rates"]["memory"] < 1.5
@@ -147,22 +148,24 @@ def written(folder: Path, nnz: int) -> Path:
     scipy.io.mmwrite(folder / "small.mtx", scipy.sparse.coo_array(np.tri(3)))
     path = folder / "times.csv"
     about = ["small", "", "", 3, nnz]
+    first = str(next(iter(predicted(WORKS[0], numbers()))))
     with path.open("w", newline="") as file:
         write = csv.writer(file).writerow
         write(HEAD.split(","))
-        write([*about, "spmv", "float32", str(next(iter(predicted(WORKS[0], numbers())))), 2.5])
+        write([*about, "spmv", "float32", first, 2.5])
         write([*about, "spmv", "float32", "cuSPARSE CSR", 4.5])
         write([*about, "spmv", "float32", "cuSPARSE COO", 3.5])
-        write([*about, "weighted", "float32", "cuSPARSE COO", 1.0])
+        write([*about, "row_argmax", "float32", first, 1.5])
     return path
 
 
 def test_cases_are_made_again(tmp_path: Path) -> None:
     path = written(tmp_path, nnz=6)
-    (case,) = script("cases").prepared([str(path)], str(tmp_path), 0)
-    assert (case.best, case.peer) == (2.5, 3.5)
-    assert (case.work.st.tiles, case.work.st.atoms, case.work.task.width) == (3, 6, 4)
-    assert case.work.columns == 3
+    product, argmax = script("cases").prepared([str(path)], str(tmp_path), 0)
+    assert (product.best, product.peer) == (2.5, 3.5)
+    assert (product.work.st.tiles, product.work.st.atoms, product.work.columns) == (3, 6, 3)
+    assert (argmax.best, argmax.work.task.streams) == (1.5, True)
+    assert math.isnan(argmax.peer)
 
 
 def test_cases_without_their_matrix_are_named(tmp_path: Path, capsys: Any) -> None:
@@ -182,5 +185,5 @@ def test_a_report() -> None:
     for case in cases:
         case.peer = 2 * case.best
     text = script("auto").report(cases, numbers())
-    for name in ("families, float32", "drawn", "columns: any"):
-        assert f"{name:24}     6  1.000   1.00     2.000   2.00" in text
+    for name in ("families, spmv float32", "drawn", "columns: any"):
+        assert f"{name:36}     6  1.000   1.00     2.000   2.00" in text
