@@ -2,15 +2,15 @@
 
     python benchmarks/schedule_times.py --families 1,2 --largest 40000000 families.csv
     python benchmarks/schedule_times.py FOLDER files.csv
-    python benchmarks/fit_auto.py families.csv files.csv --matrices FOLDER --largest 40000000 [--start] [--leave-out]
+    python benchmarks/fit_auto.py families.csv files.csv --matrices FOLDER --largest 1:40000000 --largest 2:40000000
 
 Makes the matrices again, takes what `auto` looks at of them, and fits all numbers of the data file from [rates] on,
 from the committed ones on. Prints these tables, and what choosing by them loses: the time of the best schedule over the
 time of the chosen one, in the geometric mean and at worst, and cuSPARSE's best time over that of the chosen one.
 
---start: only shows what the committed numbers lose. --leave-out: for each family of lengths, fits without it, from
-numbers that tell no schedule from its like, and shows what is lost on it. --steps N: of a fit, each of which predicts
-all cases about 20 times: half a second on 16 cores.
+--largest SEED:NNZ: what schedule_times.py was given for that seed. --start: only shows what the committed numbers lose.
+--leave-out: for each family of lengths, fits without it, from numbers that tell no schedule from its like, and shows what
+is lost on it. --steps N: of a fit, each of which predicts all cases about 20 times: half a second on 16 cores.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from fit_model import Fit, predictions
 from fit_numbers import Numbers, as_text, plain
 
 from evenly.gpus.numbers import numbers
-from evenly.interop.families import LARGEST
 
 STEPS = 40
 HEAD = f"{'':36}{'cases':>6}{'mean':>7}{'worst':>7}{'cuSPARSE':>10}{'worst':>7}   the worst"
@@ -77,12 +76,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("times", nargs="+", help="files of schedule_times.py")
     parser.add_argument("--matrices", metavar="FOLDER", help="where the files of matrices are")
-    parser.add_argument("--largest", type=int, default=LARGEST, metavar="NNZ", help="of families")
+    parser.add_argument("--largest", action="append", default=[], metavar="SEED:NNZ")
     parser.add_argument("--start", action="store_true", help="only judge the committed numbers")
     parser.add_argument("--leave-out", action="store_true", help="judge each family unseen")
     parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()
-    cases = prepared(given.times, given.matrices, given.largest)
+    largest = dict(map(int, word.split(":")) for word in given.largest)
+    cases = prepared(given.times, given.matrices, largest)
     if given.start:
         print(report(cases, numbers()))
         return

@@ -25,6 +25,7 @@ from evenly.choosing.auto import work_of
 from evenly.choosing.model import Work
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task
+from evenly.interop.families import LARGEST
 
 PEER = "cuSPARSE"
 
@@ -72,12 +73,16 @@ def measured(paths: Iterable[str]) -> list[Case]:
     return list(found.values())
 
 
-def prepared(paths: Iterable[str], folder: str | None, largest: int) -> list[Case]:
-    """Return the cases whose matrices can be made again, with what the model looks at. Name the others."""
+def prepared(paths: Iterable[str], folder: str | None, largest: dict[int, int]) -> list[Case]:
+    """Return the cases whose matrices can be made again, with what the model looks at. Name the others.
+
+    largest: of a seed's matrices.
+    """
     cases = measured(paths)
     by_name = {case.matrix: case for case in cases}
     seeds = sorted({int(case.matrix.split("/")[0]) for case in cases if case.lengths})
-    known = chain(drawn(seeds, largest), matrices(folder) if folder else ())
+    by_seed = (drawn([seed], largest.get(seed, LARGEST)) for seed in seeds)
+    known = chain(*by_seed, matrices(folder) if folder else ())
     wanted = [source for source in known if source.name in by_name]
     works: dict[tuple[str, tuple[str, str]], Work] = {}
     with pool(wanted) as processes:

@@ -161,7 +161,7 @@ def written(folder: Path, nnz: int) -> Path:
 
 def test_cases_are_made_again(tmp_path: Path) -> None:
     path = written(tmp_path, nnz=6)
-    product, argmax = script("cases").prepared([str(path)], str(tmp_path), 0)
+    product, argmax = script("cases").prepared([str(path)], str(tmp_path), {})
     assert (product.best, product.peer) == (2.5, 3.5)
     assert (product.work.st.tiles, product.work.st.atoms, product.work.columns) == (3, 6, 3)
     assert (argmax.best, argmax.work.task.streams) == (1.5, True)
@@ -170,14 +170,14 @@ def test_cases_are_made_again(tmp_path: Path) -> None:
 
 def test_cases_without_their_matrix_are_named(tmp_path: Path, capsys: Any) -> None:
     path = written(tmp_path, nnz=6)
-    assert script("cases").prepared([str(path)], None, 0) == []
+    assert script("cases").prepared([str(path)], None, {}) == []
     assert "no such file: small" in capsys.readouterr().out
 
 
 def test_a_matrix_of_another_size_is_refused(tmp_path: Path) -> None:
     path = written(tmp_path, nnz=7)
     with pytest.raises(SystemExit, match=r"small: .*\(3, 7\) were measured, .*hint: --largest"):
-        script("cases").prepared([str(path)], str(tmp_path), 0)
+        script("cases").prepared([str(path)], str(tmp_path), {})
 
 
 def test_a_report() -> None:
