@@ -31,7 +31,11 @@ ITEMS = (4, 6)  # how many atoms a lane of a group loads at once
 ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
-TOO_MANY, TOO_FEW = 8, 40  # lanes for each atom of a mean tile, atoms for each lane: such groups are never quick
+LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
+TOO_MANY, TOO_FEW = (
+    8,
+    40,
+)  # lanes for each atom of a mean tile, atoms for each lane: such groups are never quick
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,10 @@ class Work:
         return self.task.atom_bytes
 
     @property
+    def gathers(self) -> bool:
+        return not self.task.streams
+
+    @property
     def moved(self) -> float:
         """Bytes that are read and written in order."""
         return self.st.atoms * self.atom_bytes + self.st.tiles * (INDEX + self.task.width)
@@ -63,7 +71,7 @@ class Work:
     def beside(self, n: Numbers) -> float:
         """Return the share of gathers that find their 32 bytes neither in use nor in L1 from long before."""
         vector = max(self.columns * self.task.width, 1)
-        return self.reuse.near * max(0.0, 1 - n["l1"] / vector)
+        return self.reuse.near * max(0.0, 1 - float(n["l1"]) / vector)
 
     def limits(self, n: Numbers, lines: float, again: float = 0.0) -> tuple[float, float, float]:
         """Return the microseconds of memory, of L2 and of L1.
@@ -75,7 +83,9 @@ class Work:
         once = n["multiprocessors"] * min(vector, n["l1"])
         gathered = min(sectors, SECTOR * self.beside(n) * st.atoms + once)
         size = self.moved + min(vector, sectors)
-        share = min(max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)  # L2 keeps some of what just does not fit
+        share = min(
+            max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0
+        )  # L2 keeps some of what just does not fit
         cached = self.moved + gathered + st.atoms * again
         return size * share / n["memory"], cached / n["cache"], st.atoms * lines / n["lines"]
 
@@ -87,7 +97,9 @@ def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     if work.task.runs and not work.by_columns:
         found |= {g: group_cost(work, g, numbers["runs"], n) for g in runs(work)}
     if not work.task.whole_tiles:
-        found |= {made: share_cost(work, made, row, n) for made, row in rows(numbers, "shares", work)}
+        found |= {
+            made: share_cost(work, made, row, n) for made, row in rows(numbers, "shares", work)
+        }
     if work.task.kept:  # one-shot calls would sort the tiles each time
         found |= {made: bins_cost(work, made, row, n) for made, row in rows(numbers, "bins", work)}
     return found
@@ -97,13 +109,13 @@ def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Number
     """Yield the schedules of a table, each with its numbers."""
     for row in numbers[table]:
         made = schedule_of(row["schedule"], tuple(row["with"].items()))
-        if work.task.runs or getattr(made, "run", 1) == 1:
+        if (work.task.runs and not work.task.by_tile) or getattr(made, "run", 1) == 1:
             yield made, row
 
 
 @functools.cache
 def schedule_of(name: str, parameters: tuple[tuple[str, int], ...]) -> s.Schedule:
-    made: s.Schedule = s.by_name(name, **dict(parameters))
+    made: s.Schedule = s.TABLE[name].make(**dict(parameters))
     return made
 
 
@@ -145,23 +157,28 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
     own: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and empty tiles save the share
-    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes. far: us a
-    gather out of L2. round: us for each round of the longest tile, and each: for each atom of a lane there.
+    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers: more
+    if it gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
     """
     st, width = work.st, work.task.width
     lanes, items, run = getattr(made, "size", 1), made.items, getattr(made, "run", 1)
     warps = st.tiles * lanes / WARP
     walked = warps * work.walks.rounds(lanes, lanes * items) * items
+    item = by_width(own["item"], own["wide"], work.task) + work.gathers * own["gathers"]
+    few = max(0.0, math.log2(8 / lanes)) * width / INDEX
     starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
-    busy = max(0.0, starts - own["hidden"]) + walked * by_width(own["item"], own["wide"], work.task)
-    busy += st.atoms * work.beside(n) * own["far"]
+    busy = max(0.0, starts - own["hidden"]) + walked * item
+    busy += st.atoms * work.beside(n) * (own["far"] + few * own["few"])
     # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line.
     alone = work.by_columns
-    each = sum(min(1.0, st.mean * size / LINE) for size in (INDEX, width)) / (lanes * run)
+    arrays = (INDEX, width) if work.gathers else (work.atom_bytes,)
+    each = sum(min(1.0, st.mean * size / LINE) for size in arrays) / (lanes * run)
     streamed = work.atom_bytes / LINE
     apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
-    lines = (streamed if alone else max(streamed, each)) + n["gather"] * min(1.0, apart * run) * bool(work.reuse.apart)
-    parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in (INDEX, width))
+    lines = (streamed if alone else max(streamed, each)) + n["gather"] * min(
+        1.0, apart * run
+    ) * work.gathers
+    parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in arrays)
     again = 0.0 if alone else n["again"] * parts * work.beside(n)
     chain = own["round"] * math.ceil(st.greatest / (lanes * items))
     chain += own["each"] * math.ceil(st.greatest / lanes)
@@ -172,15 +189,18 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
 def by_width(narrow: float, wide: float, task: Task) -> float:
     """Return a cost for values of this size, from those for 4 and for 8 bytes."""
     size = max(task.width, task.exchanged)
-    return narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX)
+    return max(narrow + (wide - narrow) * (size - INDEX) / (WIDE - INDEX), LEAST * narrow)
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
 def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
-    """Predict the cost of shares. own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes. far: as above."""
+    """Predict the cost of shares. own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more
+    for one that gathers, that depends on its tile. far: as above.
+    """
     st, run = work.st, getattr(made, "run", 1)
-    busy = st.tiles * own["tile"] + st.atoms * by_width(own["atom"], own["wide"], work.task)
-    busy += st.atoms * work.beside(n) * own["far"]
+    atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
+    atom += work.task.by_tile * own["by_tile"] + work.beside(n) * own["far"]
+    busy = st.tiles * own["tile"] + st.atoms * atom
     lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
     launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])
     return cost(work.limits(n, lines), busy, launch, 0.0, n["overlap"])
@@ -195,8 +215,8 @@ def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
     scale = st.tiles / WARP
     busy = scale * float((team * (lengths > 0)).mean()) * own["warp"]
     busy += scale * float((rounds * team).mean()) * made.items * own["item"]
-    busy += st.tiles * own["tile"] + st.atoms * by_width(own["atom"], own["wide"], work.task)
-    busy += st.atoms * work.beside(n) * own["far"]
+    atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
+    busy += st.tiles * own["tile"] + st.atoms * (atom + work.beside(n) * own["far"])
     all_lengths = np.append(lengths, st.greatest)
     longest = float(np.ceil(all_lengths / (team_of(all_lengths, made) * made.items)).max())
     lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
@@ -208,4 +228,3 @@ def team_of(lengths: Any, made: s.Lrb) -> Any:
     """Return how many threads of Lrb walk tiles of these lengths."""
     levels = [lengths < made.thread, lengths < made.group, lengths < made.warp]
     return np.select(levels, [1, made.lanes, WARP], made.block)
-

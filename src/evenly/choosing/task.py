@@ -38,7 +38,8 @@ class Task:
     memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
     structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
-    emits: the path of the layout whose tiles emit (`out.emit`); (): none do.
+    emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
+    depends on its tile.
     """
 
     whole_tiles: bool = False
@@ -52,6 +53,7 @@ class Task:
     splits: bool = False
     emits: ir.Path = ()
     atom_bytes: int = 8
+    by_tile: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -83,7 +85,7 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     from evenly.language.item_cutting import can_split
 
     loops = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
-    passes = [x for loop in loops for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+    passes = [p for loop in loops for p in _passes(loop)]
     widths = [8 * struct_words(_numbers(p)) for p in passes]
     streams = bool(passes) and all(p.accumulators and not _elsewhere(p) for p in passes)
     whole = needs_whole_tiles(program) is not None
@@ -99,8 +101,21 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     splits = items and can_split(program)
     in_order = (sum(_sizes(contiguous_reads(p, written))) for p in passes)
     atom_bytes = max(in_order, default=0) or INDEX + width
+    by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
-    return Task(*about)
+    return Task(*about, by_tile)
+
+
+def _passes(loop: ir.TileLoop) -> list[ir.Pass]:
+    return [x for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+
+
+def depends_on_tile(loop: ir.TileLoop, pass_: ir.Pass) -> bool:
+    """Whether a pass reads its tile, or what the loop over tiles has computed for it."""
+    inside = {v for x in walk.statements(pass_.body) for v in walk.assigned(x)}
+    inside |= {pass_.atom, *(v for a in pass_.accumulators for v in a.fields)}
+    outside = {v for x in walk.statements(loop.body) for v in walk.assigned(x)} | {loop.tile}
+    return bool((walk.variables_read(pass_.body) - inside) & outside)
 
 
 def _sizes(elements: Iterable[ir.Element]) -> Iterator[int]:

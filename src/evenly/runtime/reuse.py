@@ -33,9 +33,7 @@ def look(P, L, together, found):
     found[1] = near
 
 
-def by_kernel(
-    layout: LayoutInstance, sample: Sample, together: int, target: str = ""
-) -> Reuse:
+def by_kernel(layout: LayoutInstance, sample: Sample, together: int, target: str = "") -> Reuse:
     """Run one small kernel, and read 16 bytes back."""
     found = arrays.empty(an_array(layout), (2,), np.int64)
     probes = Probes(layout, sample.probes, sample.step, sample.before)

@@ -16,8 +16,11 @@ from evenly.targets.cpu import machine, masked
 from evenly.targets.cpu.primitives import wide_vectors
 
 SCHEDULES = [ev.ThreadMapped(), ev.MergePath(), ev.NonzeroSplit()]
+FAR = 1_000_000
+# Costs by which one size is chosen whatever the tiles are, and LLVM does not know that.
 ALWAYS = {
-    size: {1: (1, 0, {}), 8: (1, 0, {}), 16: (1, 0, {})} | {size: (0, 0, {})} for size in (1, 8, 16)
+    always: {size: (FAR * (size != always), 1, {}) for size in masked.COSTS}
+    for always in masked.COSTS
 }
 
 

@@ -316,7 +316,6 @@ MEETING = [  # blocks that meet
 DYNAMIC = [  # whoever is free
     Mutant("dynamic.cuh", "if (which < count) return true;", "<", "<=", dynamic_3, "race"),
     Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", "- 1", "- 2", chunks_by_warp, "race"),
-    Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", "atomic_store(taken, 0LL)", "*taken = 0", chunks_by_warp, "race"),
     Mutant("dynamic.cuh", "tile(mine, own < end ? own : end - 1, own < end);", ", own < end)", ", true)", chunks_by_warp, "race"),
     Mutant("dynamic.cuh", "for (pos own = begin + mine.in_warp_rank(); own < end; own += groups) tile(mine, own, true);", "<", "<=", chunks_by_group, "bounds"),
     Mutant("dynamic.cuh", "if (leads()) partials[which] = grid;", *GONE, dynamic_3, "uninitialised"),

@@ -12,7 +12,7 @@ from tests.kernels import spmv
 import evenly as ev
 from evenly.targets.simt.options import Options, options_of
 
-NAMES = "expected one of order, races, resident, seed, seeds"
+NAMES = "expected one of depth, memory, order, races, resident, seed, seeds, starts, steps, strict"
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "misspelled": ({"sed": 3}, f"option of target 'simt': {NAMES}, got 'sed'; hint: did you mean 'seed'?"),
     "negative": ({"seed": -1}, "seed: expected an integer, 0 or more, got -1"),
@@ -22,8 +22,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "one for several": ({"seeds": 3}, "seeds: expected several integers, range(20) say, got 3"),
     "none": ({"seeds": []}, "seeds: expected at least one integer, got none"),
     "letters": ({"seeds": "ab"}, "seeds: expected an integer, 0 or more, got 'a'"),
-    "order": ({"order": "robin"}, "order: expected one of random, round_robin, got 'robin'; hint: did you mean 'round_robin'?"),
+    "order": ({"order": "robin"}, "order: expected one of pct, random, round_robin, got 'robin'; hint: did you mean 'round_robin'?"),
+    "starts": ({"starts": "all"}, "starts: expected one of any, index, got 'all'"),
     "resident": ({"resident": -4}, "resident: expected an integer, 0 or more, got -4"),
+    "steps": ({"steps": 0.5}, "steps: expected an integer, 0 or more, got 0.5"),
     "resident beyond": ({"resident": 2**31}, f"resident: expected an integer below {2**31}, got {2**31}"),
 }  # fmt: skip
 
@@ -58,6 +60,7 @@ def test_what_is_taken() -> None:
 
 def test_a_run_in_words() -> None:
     assert Options(seed=7).how == "seed 7"
+    assert Options(seed=7, order="pct").how == "order pct, depth 3, seed 7"
     assert Options(seed=7, order="round_robin").how == "order round_robin"
 
 

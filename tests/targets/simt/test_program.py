@@ -199,7 +199,7 @@ def test_launches_that_are_refused(name: str) -> None:
 
 
 SOURCES = {
-    "int a;": "source: expected a kernel, EV_KERNEL(threads) name(...) { ... }, got none",
+    "int a;": "source: expected a kernel, EV_KERNEL(threads) name(...) { ... } or __global__ void name(...), got none",
     "EV_KERNEL(64) x(int* a) { b; }": "source: expected C++ that the compiler takes, got source.cu:1:27: error: ",
 }
 
@@ -217,12 +217,16 @@ def test_sources_that_are_refused(source: str) -> None:
 )
 @pytest.mark.parametrize("kernel", ["one_each", "one_each_in_a_block"])
 def test_how_many_interleavings_there_are(kernel: str, threads: int, operations: int) -> None:
+    """A bound beyond all switches gives all interleavings, and without one, those alike are run once."""
     turns = operations + 1
     grid = (threads, 1) if kernel == "one_each" else (1, threads)
-    explored = program().explore(kernel, *grid, np.zeros(3, np.int32), operations)
+    arguments = kernel, *grid, np.zeros(3, np.int32), operations
+    every = program().explore(*arguments, preemptions=99)
     expected = math.factorial(threads * turns) // math.factorial(turns) ** threads
-    assert (explored.interleavings, explored.complete) == (expected, True)
-    assert outcomes(explored) == {tuple([operations] * threads + [0] * (3 - threads))}
+    assert (every.interleavings, every.complete) == (expected, True)
+    one = program().explore(*arguments)
+    assert (one.interleavings, one.complete) == (1, True)
+    assert outcomes(one) == outcomes(every) == {tuple([operations] * threads + [0] * (3 - threads))}
 
 
 def test_the_lost_update() -> None:
@@ -233,7 +237,7 @@ def test_the_lost_update() -> None:
 
 def test_few_preemptions() -> None:
     numbers = []
-    for most in (0, 1, 2, 3, 4, None):
+    for most in (0, 1, 2, 3, 4, 5):
         explored = program().explore("lost_update", 2, 1, ints(0), preemptions=most)
         assert explored.complete
         assert outcomes(explored) == ({(1,), (2,)} if most != 0 else {(2,)})
@@ -243,10 +247,11 @@ def test_few_preemptions() -> None:
 
 
 def test_a_limit() -> None:
-    explored = program().explore("lost_update", 3, 1, ints(0), limit=5)
-    assert (explored.interleavings, explored.complete) == (5, False)
+    explored = program().explore("lost_update", 3, 1, ints(0), limit=1)
+    assert (explored.interleavings, explored.complete) == (1, False)
+    assert explored.reason == "limit=1 was reached"
     assert outcomes(explored) < {(1,), (2,), (3,)}
-    for limit, complete in ((20, True), (19, False)):
+    for limit, complete in ((4, True), (3, False)):
         explored = program().explore("lost_update", 2, 1, ints(0), limit=limit)
         assert (explored.interleavings, explored.complete) == (limit, complete)
 
@@ -264,7 +269,12 @@ def test_arrays_hold_what_they_held() -> None:
 def test_outcomes_have_shapes_and_a_trace() -> None:
     explored = program().explore("lost_update", 2, 1, np.zeros((1, 1), np.int32))
     traces = {int(o.arrays[0][0, 0]): o.trace for o in explored.outcomes}
-    assert traces == {2: "0.0 1.0", 1: "0.0 1.0 0.0"}
+    assert traces == {2: "0.0 1.0", 1: "0.0 1.0~"}
+    explored = program().explore("lost_update", 2, 1, ints(0), preemptions=1)
+    assert {int(o.arrays[0][0]): o.trace for o in explored.outcomes} == {
+        2: "0.0 1.0",
+        1: "0.0 1.0 0.0",
+    }
 
 
 def test_a_mutex() -> None:
@@ -311,6 +321,7 @@ def test_a_lost_wake_up() -> None:
         ({"preemptions": -1}, "preemptions: expected an integer, 0 or more, got -1"),
         ({"preemptions": 1.5}, "preemptions: expected an integer, 0 or more, got 1.5"),
         ({"limit": -1}, "limit: expected an integer, 0 or more, got -1"),
+        ({"memory": "weak"}, "memory: expected one of relaxed, sequential, got 'weak'"),
         ({"limit": None}, "limit: expected an integer, 0 or more, got None"),
     ],
 )

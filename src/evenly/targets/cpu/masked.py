@@ -8,6 +8,7 @@ of its tiles, and chooses blocks of 16 or of 8 atoms, or unrolled code.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
@@ -26,12 +27,12 @@ WORTH = 16 * EACH  # the least tiles and atoms of a worker that looks
 MOST = 64  # atoms of a tile that count, for one long tile is not to speak for all
 
 # What a tile costs, in tenths of a nanosecond on one core of a Sapphire Rapids, by the atoms of a block (1: unrolled):
-# in any case; an atom beyond the first block; a mispredicted branch, where the tile and the next one differ in how many
-# times they have so many atoms.
+# in any case; each further block; a mispredicted branch, where the tile and the next one differ in how many times they
+# have so many atoms.
 COSTS: dict[int, tuple[int, int, dict[int, int]]] = {
-    1: (12, 4, {1: 60, 4: 50}),
-    8: (50, 4, {8: 90}),
-    16: (78, 3, {16: 90}),
+    1: (12, 5, {1: 60, 4: 50}),
+    8: (50, 32, {8: 90}),
+    16: (78, 48, {16: 90}),
 }
 
 _TYPES = frozenset((FLOAT32, FLOAT64, INT32, INT64))
@@ -68,6 +69,19 @@ def choose_block(w: Writer, phase: Owned | Split, share: list[str]) -> None:
         _look(w, phase, (work, looks), first_whole, end_whole)
 
 
+def both_ways(w: Writer) -> Iterator[None]:
+    """Repeat what writes a worker's loop, for blocks and for unrolled code, if the worker chooses between them."""
+    if not w.block_size:
+        yield
+        return
+    with w.compound(f"if {w.block_size} > 1"):
+        w.masks = True
+        yield
+    w.masks = False
+    with w.otherwise():
+        yield
+
+
 def _look(w: Writer, phase: Owned | Split, counts: tuple[str, str], first: str, end: str) -> None:
     work, looks = counts
     costs = {size: w.local(f"cost_{size}") for size in COSTS}
@@ -79,8 +93,8 @@ def _look(w: Writer, phase: Owned | Split, counts: tuple[str, str], first: str, 
         w.line(f"{w.text.var(tile)} = {first} + ({end} - {first} - 1) * {look} // {looks}")
         w.line(f"{w.text.var(after)} = {w.text.var(tile)} + 1")
         atoms, others = (_length(w, phase, v) for v in (tile, after))
-        for size, (of_tile, of_atom, missed) in COSTS.items():
-            w.line(f"{costs[size]} += {of_tile} + {of_atom} * max(0, {atoms} - {size})")
+        for size, (of_tile, of_block, missed) in COSTS.items():
+            w.line(f"{costs[size]} += {of_tile} + {of_block} * max(0, ({atoms} - 1) // {size})")
             for part, of_miss in missed.items():
                 differ = f"{atoms} // {part} != {others} // {part}"
                 w.line(f"{costs[size]} += {of_miss} if {differ} else 0")

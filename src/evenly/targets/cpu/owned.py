@@ -8,7 +8,7 @@ from evenly.language.schedule_code import ScheduleCode, whole_tile
 from evenly.language.types import POS
 
 from .grid import Grid
-from .masked import choose_block
+from .masked import both_ways, choose_block
 from .processors import answer, threads_each
 from .setup import Setup
 from .statements import Ranks, Writer
@@ -48,8 +48,9 @@ def _consecutive(w: Writer, phase: Owned, quick: bool) -> None:
     if quick:
         choose_block(w, phase, share)
     first_tile, *_, end_whole = share
-    with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
-        w.block(phase.body)
+    for _ in both_ways(w):
+        with w.compound(f"for {w.text.var(phase.tile)} in range({first_tile}, {end_whole})"):
+            w.block(phase.body)
 
 
 def _by_threads(w: Writer, number: int, phase: Owned, code: ScheduleCode) -> None:

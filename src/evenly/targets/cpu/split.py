@@ -17,7 +17,7 @@ from evenly.language.scans import has_scans, running
 from evenly.language.types import POS
 
 from .grid import Grid
-from .masked import choose_block
+from .masked import both_ways, choose_block
 from .statements import Writer, engine_var, like
 
 
@@ -131,7 +131,8 @@ def emit_split(w: Writer, number: int, phase: Split, quick: bool = False) -> Non
         _whole_tiles(w, phase, share[0], share[-1])
     elif phase.leave:
         _edges(w, phase, pieces, share)
-        _whole_tiles(w, phase, *share[-2:])
+        for _ in both_ways(w):
+            _whole_tiles(w, phase, *share[-2:])
     else:
         _all_tiles(w, phase, share)
     grid.keep()

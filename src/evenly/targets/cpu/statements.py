@@ -41,9 +41,9 @@ class Writer(Statements[Text]):
         self.in_order: ir.Inline | None = None  # all of a tile's atoms, which scans walk in order
         self.ranks: Ranks | None = None
         self.any_order = False  # whether sums of floats may be added in another order
-        self.block_size = (
-            ""  # the variable that holds the atoms of a vector block; "": there are none
-        )
+        # The variable that holds how many atoms are in a vector block; "": there are none.
+        self.block_size = ""
+        self.masks = False  # whether sums that gather are written in such blocks
         self.tile: ir.Var | None = None
         self.at: Location | None = None  # where the next range was made, for the check of its step
 
@@ -205,11 +205,8 @@ class Writer(Statements[Text]):
             self._loop(s, self.range(start, stop, step))
             return
         low, high = (self.named(n, e) for n, e in (("low", start), ("high", stop)))
-        if self.block_size and not once and sums(s):
-            with self.compound(f"if {self.block_size} > 1"):
-                emit_masked(self, s, low, high)
-            with self.otherwise():
-                emit_unrolled(self, s, low, high)
+        if self.masks and not once and sums(s):
+            emit_masked(self, s, low, high)
             return
         if gathers(s):
             emit_unrolled(self, s, low, high)

@@ -3,10 +3,12 @@
 options, executable    the options of `.on("simt", ...)`; memory and launches
 source, compiler       make the C++ text; compile it with the host's compiler
 machine                loads the runtime (host/) with the kernels, and runs them
-program, arguments     hand-written CUDA C++, also in every interleaving; its arguments
+program, arguments     hand-written CUDA C++, also in every execution; its arguments
+cuda_source            CUDA C++ as it is written, turned into C++ for the host
+histories              whether the results of operations are those of a sequential object
 counters, printing     what a profiler would count; lines that kernels print
 report                 finds the line that caused a failure
-host/                  the primitives on the CPU, fibers, detectors
+host/                  the primitives on the CPU, fibers, detectors; execution graphs of the memory model
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,7 @@ from evenly.errors import InternalError, UnavailableError
 from evenly.targets.gpu import headers
 
 HOST = Path(__file__).parent / "host"
-RUNTIME = ("machine.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
+RUNTIME = ("machine.cpp", "graphs.cpp", "choices.cpp", "hooks.cpp", "primitives.cpp", "runtime.cpp")
 CANDIDATES = ("g++", "clang++", "c++")
 LIBRARIES = ("-ldl", "-lrt")
 # DWARF 4, since addr2line sometimes confuses file names in version 5; of variables, reports need nothing (-g1).
@@ -38,6 +39,12 @@ CHECKED = (
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
 )
+# Flags for hand-written kernels, whose pointers may lead anywhere. The compiler checks alignment only where there are
+# vector types; elsewhere host/access.hpp does. With these checks GCC no longer moves loads out of loops, and that shows
+# that a flag is polled by a plain load.
+POINTERS = ("-fsanitize=object-size",)
+VECTORS = ("-fsanitize=alignment",)
+VECTOR = re.compile(r"\b(?:u?int|float|double|longlong)[24]\b")
 # Flags for the counters. Basic blocks call a hook, too. None is duplicated for threads that arrive from another block,
 # since on a GPU these threads would reconverge there.
 TRACED = (
@@ -91,13 +98,16 @@ def _found() -> tuple[str, str]:
     )
 
 
-def library(source: str, name: str, traced: bool = False) -> bytes:
+def library(source: str, name: str, traced: bool = False, written_by_hand: bool = False) -> bytes:
     """Return the shared library of a kernel's source and the runtime. It is compiled if it is not in the cache.
 
-    traced: whether it is for the counters.
+    traced: whether it is for the counters. written_by_hand: whether pointers are checked, too.
     """
     gcc = "clang" not in compiler()[1]
-    flags = *(TRACED if traced else CHECKED), *(GCC if gcc else CLANG)
+    checked = CHECKED
+    if written_by_hand:
+        checked = (*CHECKED, *POINTERS, *(VECTORS if VECTOR.search(source) else ()))
+    flags = *(TRACED if traced else checked), *(GCC if gcc else CLANG)
     file = _key("library", source, headers.text(), *flags) + ".so"
     kept = read_file(KIND, file)
     if kept is not None:

@@ -19,6 +19,8 @@ from .counters import DTYPE, Counters
 from .options import ORDERS, Options
 from .printing import lines
 
+TRIES = 100  # how many runs are made for one that counts, at most, when exploring
+MOST_TURNS = 10_000  # of an interleaving that is explored, without progress
 STEPS = 200_000  # switches of threads between two checks of Python's signals (Ctrl-C)
 DONE, MORE, FAILED = range(3)
 # A process has one run at a time. Programs with the same text share a library, and all watchdogs share a signal.
@@ -44,9 +46,14 @@ class _Options(ctypes.Structure):
     _fields_ = (
         ("seed", ctypes.c_uint64),
         ("order", ctypes.c_int32),
+        ("depth", ctypes.c_int32),
         ("races", ctypes.c_int32),
         ("resident", ctypes.c_int32),
         ("record", ctypes.c_int32),
+        ("any_start", ctypes.c_int32),
+        ("relaxed", ctypes.c_int32),
+        ("strict", ctypes.c_int32),
+        ("steps", ctypes.c_uint64),
     )
 
 
@@ -57,6 +64,7 @@ class _Launch(ctypes.Structure):
         ("blocks_x", ctypes.c_int32),
         ("blocks_y", ctypes.c_int32),
         ("threads", ctypes.c_int32),
+        ("shared", ctypes.c_uint32),
     )
 
 
@@ -98,6 +106,18 @@ class Launch:
     grid: tuple[int, int]
     block: int
     arguments: Sequence[Any]
+    shared: int = 0  # bytes of dynamic shared memory
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What was explored: how many runs, why these are not all (empty if they are).
+
+    outcomes: the content of the arrays, the trace, the history."""
+
+    runs: int
+    cut: str
+    outcomes: list[tuple[bytes, str, str]]
 
 
 class Broken(Exception):
@@ -137,10 +157,14 @@ class Machine:
             ("ev_sim_failure_kind", ctypes.c_char_p),
             ("ev_sim_printed", ctypes.c_void_p),
             ("ev_sim_explored", ctypes.c_uint64),
+            ("ev_sim_explore_tries", ctypes.c_uint64),
+            ("ev_sim_explore_cut", ctypes.c_char_p),
             ("ev_sim_outcomes", ctypes.c_uint64),
             ("ev_sim_outcome_bytes", ctypes.c_uint64),
             ("ev_sim_outcome", ctypes.c_void_p),
             ("ev_sim_outcome_trace", ctypes.c_char_p),
+            ("ev_sim_outcome_history", ctypes.c_char_p),
+            ("ev_sim_history", ctypes.c_char_p),
             ("ev_sim_warps", ctypes.c_uint64),
             ("ev_sim_warp_records", ctypes.c_void_p),
         ):
@@ -192,8 +216,18 @@ class Machine:
                 for m in memory
             )
         )
+        order = ORDERS.index(options.order)
         given = _Options(
-            options.seed, ORDERS.index(options.order), options.races, options.resident, record
+            options.seed,
+            order,
+            options.depth,
+            options.races,
+            options.resident,
+            record,
+            options.starts == "any",
+            options.memory == "relaxed",
+            options.strict,
+            options.steps,
         )
         self._library.ev_sim_start(arrays, ctypes.c_int64(len(memory)), ctypes.byref(given))
 
@@ -206,7 +240,8 @@ class Machine:
         ]
         pointers = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
         x, y = launch.grid
-        made = _Launch(ctypes.addressof(entry), ctypes.addressof(pointers), x, y, launch.block)
+        at = ctypes.addressof(entry), ctypes.addressof(pointers)
+        made = _Launch(*at, x, y, launch.block, launch.shared)
         return made, (held, pointers, entry)
 
     def _one(self, launch: Launch) -> None:
@@ -217,6 +252,15 @@ class Machine:
         self._print()
         if status == FAILED:
             raise self._failure(launch.kernel)
+
+    def history(self) -> str:
+        """Return the history of the latest launch (host/history.hpp)."""
+        return bytes(self._library.ev_sim_history()).decode()
+
+    def _outcome(self, number: ctypes.c_uint64, size: int) -> tuple[bytes, str, str]:
+        content = ctypes.string_at(self._library.ev_sim_outcome(number), size)
+        trace = self._library.ev_sim_outcome_trace(number)
+        return content, trace.decode(), self._library.ev_sim_outcome_history(number).decode()
 
     def _print(self) -> None:
         """Print the lines that the kernel has printed."""
@@ -230,28 +274,32 @@ class Machine:
         return Broken(kind.decode(), text.decode(errors="replace"), kernel)
 
     def explore(
-        self, launch: Launch, memory: Sequence[Memory], preemptions: int, limit: int
-    ) -> tuple[int, bool, list[tuple[bytes, str]]]:
-        """Run every interleaving. Return how many were run, whether these were all, and each outcome with its trace."""
+        self,
+        launch: Launch,
+        memory: Sequence[Memory],
+        preemptions: int,
+        sequential: bool,
+        limit: int,
+    ) -> Explored:
+        """Run every execution graph, or every interleaving with few preemptions if that number is not negative."""
         with LOCK:
-            self._start(memory, Options(), record=False)
+            self._start(memory, Options(steps=MOST_TURNS, strict=False), record=False)
             try:
                 given, _held = self._launch(launch)
-                self._library.ev_sim_explore(ctypes.byref(given), preemptions)
+                self._library.ev_sim_explore(ctypes.byref(given), preemptions, sequential)
                 most = ctypes.c_uint64(limit)
                 while (status := self._library.ev_sim_explore_on(most)) == MORE:
-                    if self._library.ev_sim_explored() == limit:
+                    tries = self._library.ev_sim_explore_tries()
+                    if self._library.ev_sim_explored() == limit or tries > TRIES * (limit + 1000):
                         break
                 if status == FAILED:
                     raise self._failure(launch.kernel)
                 size = self._library.ev_sim_outcome_bytes()
-                outcomes = [
-                    (
-                        ctypes.string_at(self._library.ev_sim_outcome(ctypes.c_uint64(i)), size),
-                        self._library.ev_sim_outcome_trace(ctypes.c_uint64(i)).decode(),
-                    )
-                    for i in range(self._library.ev_sim_outcomes())
-                ]
-                return self._library.ev_sim_explored(), status == DONE, outcomes
+                numbers = map(ctypes.c_uint64, range(self._library.ev_sim_outcomes()))
+                outcomes = [self._outcome(i, size) for i in numbers]
+                cut = self._library.ev_sim_explore_cut().decode(errors="replace")
+                if status == MORE:
+                    cut = f"limit={limit} was reached"
+                return Explored(self._library.ev_sim_explored(), cut, outcomes)
             finally:
                 self._library.ev_sim_stop()

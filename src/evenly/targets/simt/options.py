@@ -10,7 +10,10 @@ import numpy as np
 
 from evenly.errors import InputError, unknown
 
-ORDERS = ("random", "round_robin")
+ORDERS = ("random", "round_robin", "pct")
+STARTS = ("index", "any")
+MEMORY = ("sequential", "relaxed")
+STEPS = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +21,19 @@ class Options:
     """The options of a run.
 
     seed: selects an interleaving. seeds: several seeds, whose results must have the same bits.
-    order: "random" or "round_robin". In "random" order, seed 0 takes threads in order, other even seeds let a warp
-      run far ahead, and odd seeds switch all the time.
+    order: "random", "round_robin" or "pct". In "random" order, seed 0 takes threads in order, other even seeds let a
+      warp run far ahead, and odd seeds switch all the time. "pct" runs the thread with the highest of random
+      priorities, and changes some of them (host/order.hpp).
+    memory: "sequential", or "relaxed": loads may see older values, as the memory model of PTX allows. For few threads.
+    starts: "index" or "any": whether blocks start by their index, as GPUs do, or in an order that the seed chooses,
+      since CUDA promises none.
+    depth: of "pct": how many events have to come in one order for the mistake to show.
     races: whether to look for data races.
     resident: how many blocks are in flight at once. 0: from 4 to 16, depending on their size.
+    strict: whether legal habits that often hide mistakes are reported, too: a mask that names lanes that have left, and
+      shuffles, votes or sync_warp with one mask from two places in the code. For an ev.SimtProgram, it is False unless
+      given: its author may know better.
+    steps: a run ends if no thread leaves the kernel or meets others at a barrier in this many turns. 0: never.
     """
 
     seed: int = 0
@@ -29,10 +41,17 @@ class Options:
     order: str = "random"
     races: bool = True
     resident: int = 0
+    strict: bool = True
+    steps: int = STEPS
+    depth: int = 3
+    starts: str = "index"
+    memory: str = "sequential"
 
     @property
     def how(self) -> str:
         """A description of the run, by which a user can repeat it."""
+        if self.order == "pct":
+            return f"order pct, depth {self.depth}, seed {self.seed}"
         return f"seed {self.seed}" if self.order == "random" else f"order {self.order}"
 
 
@@ -46,12 +65,23 @@ def options_of(given: dict[str, Any]) -> Options:
     order = given.get("order", "random")
     if order not in ORDERS:
         raise unknown("order", order, list(ORDERS))
+    starts = given.get("starts", "index")
+    if starts not in STARTS:
+        raise unknown("starts", starts, list(STARTS))
+    memory = given.get("memory", "sequential")
+    if memory not in MEMORY:
+        raise unknown("memory", memory, list(MEMORY))
     return Options(
         count("seed", given.get("seed", 0)),
         seeds,
         order,
         _flag("races", given.get("races", True)),
         count("resident", given.get("resident", 0), 2**31),
+        _flag("strict", given.get("strict", True)),
+        count("steps", given.get("steps", STEPS)),
+        count("depth", given.get("depth", 3), 100),
+        starts,
+        memory,
     )
 
 

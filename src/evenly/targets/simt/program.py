@@ -5,21 +5,19 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evenly.errors import InputError, unknown
 
-from . import report
+from . import histories, report
 from .arguments import apart, array_of, block_of, grid_of, number_of
 from .counters import Counters
+from .cuda_source import kernels
 from .machine import Broken, Launch, Machine, Memory
-from .options import Options, count, options_of
-
-KERNEL = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*(?:,[^)]*)?\)\s+(\w+)\s*\(([^)]*)\)")
-COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+from .options import MEMORY, Options, count, options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +25,35 @@ class Outcome:
     """The result of an interleaving: the arrays that the kernel may write, in the order of its arguments.
 
     trace: an interleaving with this result, as a sequence of threads. "0.1 0.0" is thread 1 of block 0, then
-    thread 0 of block 0.
+    thread 0 of block 0. After ~ a thread sees an older value than the latest. history: the calls that the kernel
+    announces (ev::invoke).
     """
 
     arrays: tuple[np.ndarray[Any, Any], ...]
     trace: str
+    history: tuple[histories.Call, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The different outcomes of the interleavings that were run. complete: whether all interleavings were run."""
+    """The different outcomes of a kernel.
+
+    interleavings: how many were run; no two of them do the same. complete: whether every other one does the same as one
+    of them. reason: if not, why.
+    """
 
     interleavings: int
     complete: bool
     outcomes: tuple[Outcome, ...]
+    reason: str = ""
 
 
 class SimtProgram:
     """Kernels in CUDA C++, executed and checked on the CPU.
 
-    source: C++17 that uses evenly's primitives. A kernel is declared with EV_KERNEL(threads), where `threads` is
-    the most threads that a block may have. All headers of evenly (ev::barrier, ev::group, ev::split_block, ...)
-    are already included.
+    source: C++17 with CUDA's names (__global__, threadIdx, __shared__, __syncthreads, atomicAdd, cuda::atomic_ref), or
+    with evenly's primitives, whose headers (ev::barrier, ev::group, ev::split_block, ...) are already included.
+    There, a kernel is declared with EV_KERNEL(threads), where `threads` is the most threads that a block may have.
 
         program = ev.SimtProgram('''
         EV_KERNEL(64) bump(int* count) { ev::atomic_add(count, 1); }
@@ -63,35 +68,49 @@ class SimtProgram:
         if not isinstance(source, str):
             raise InputError("source", expected="CUDA C++ as text", given=type(source).__name__)
         self.source = source
-        found = KERNEL.findall(COMMENT.sub(" ", source))
-        self.kernels = {name: bound for bound, name, _ in found}
-        self._names = {name: _parameters(text) for _, name, text in found}
+        found = kernels(source)
+        self.kernels = {name: kernel.bound for name, kernel in found.items()}
+        self._names = {name: _parameters(kernel.parameters) for name, kernel in found.items()}
         if not self.kernels:
             raise InputError(
                 "source",
-                expected="a kernel, EV_KERNEL(threads) name(...) { ... }",
+                expected="a kernel, EV_KERNEL(threads) name(...) { ... } or __global__ void name(...)",
                 given="none",
             )
         self._machines: dict[bool, Machine] = {}
         self._machine(traced=False)
 
-    def launch(self, kernel: str, grid: Any, block: int, *arguments: Any, **options: Any) -> None:
+    def launch(
+        self,
+        kernel: str,
+        grid: Any,
+        block: int,
+        *arguments: Any,
+        uninitialised: Sequence[str] = (),
+        shared: int = 0,
+        model: histories.Model | None = None,
+        **options: Any,
+    ) -> None:
         """Run a kernel.
 
         grid: blocks, or (blocks, blocks along y). block: threads per block, up to 1024.
         arguments: C-contiguous NumPy arrays for pointers, numbers for the rest.
-        options: seed, order, races and resident, as in `.on("simt", ...)`.
+        uninitialised: names of parameters whose arrays hold nothing yet, as np.empty: reading them is a mistake.
+        shared: bytes of dynamic shared memory (extern __shared__).
+        model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
+        options: seed, order, races, resident, strict and steps, as in `.on("simt", ...)`.
         Raises SimtError for a mistake in the kernel, and InputError for a wrong argument.
         """
         if "seeds" in options:
             given = repr(options["seeds"])
             raise InputError("seeds", expected="one seed a launch", given=given, hint="seed=7")
-        launch, memory = self._prepared(kernel, grid, block, arguments)
-        how = options_of(options)
+        launch, memory = self._prepared(kernel, grid, block, arguments, uninitialised, shared)
+        how = options_of({"strict": False, **options})
         try:
             self._machine().run([launch], memory, how)
         except Broken as broken:
             raise self._error(broken, how) from None
+        self._check(kernel, histories.read(self._machine().history()), model, how.how, how.seed)
 
     def explore(
         self,
@@ -100,32 +119,47 @@ class SimtProgram:
         block: int,
         *arguments: Any,
         preemptions: int | None = None,
+        memory: str = "relaxed",
+        uninitialised: Sequence[str] = (),
+        shared: int = 0,
+        model: histories.Model | None = None,
         limit: int = 1_000_000,
     ) -> Exploration:
-        """Run a kernel in every interleaving of its atomics, fences and collectives, and collect the outcomes.
+        """Run a kernel in every way that the memory model allows, and collect the outcomes.
 
-        This is for a few threads with a few operations each. Threads may switch before each operation, so a thread with
-        k operations has t = k + 1 turns, and n threads have (n t)! / t!^n interleavings. Afterwards the arrays have
-        their old contents.
+        This is for a few threads with a few atomics each. Of interleavings in which each read sees the same write, and
+        the writes to each place are in the same order, one is run. Afterwards the arrays have their old contents.
 
-        preemptions: the most switches away from a thread that could go on; None: any number. Two find most mistakes
-        (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
+        memory: "relaxed", the memory model of PTX, or "sequential", where a read sees the latest write.
+        preemptions: run all interleavings with at most this many switches away from a thread that could go on, in
+        sequential memory. Two find most mistakes (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
+        model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
+        uninitialised, shared: as for `launch`.
         Raises SimtError for the first interleaving that shows a mistake, and InputError for a wrong argument.
         """
-        launch, memory = self._prepared(kernel, grid, block, arguments)
-        written = _written(arguments, memory)
+        if memory not in MEMORY:
+            raise unknown("memory", memory, list(MEMORY))
+        launch, arrays = self._prepared(kernel, grid, block, arguments, uninitialised, shared)
+        written = _written(arguments, arrays)
+        sequential = memory == "sequential"
         before = [a.copy() for a in written]
         bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
         most = count("limit", limit)
         try:
-            number, complete, found = self._machine().explore(launch, memory, bound, most)
+            found = self._machine().explore(launch, arrays, bound, sequential, most)
         except Broken as broken:
             raise self._error(broken, None) from None
         finally:
             for array, held in zip(written, before, strict=True):
                 array[...] = held
-        outcomes = tuple(Outcome(_arrays(content, written), trace) for content, trace in found)
-        return Exploration(number, complete, outcomes)
+        outcomes = tuple(
+            Outcome(_arrays(content, written), trace, histories.read(history))
+            for content, trace, history in found.outcomes
+        )
+        for outcome in outcomes:
+            self._check(kernel, outcome.history, model, f"exploring, {outcome.trace}", 0)
+        reason = report.placed(found.cut, self._machine().content)
+        return Exploration(found.runs, not reason, outcomes, reason)
 
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
         """Run a kernel while recording, and return what a GPU profiler would count."""
@@ -138,7 +172,7 @@ class SimtProgram:
 
         if traced not in self._machines:
             text = source.hand_written_text(self.source, self.kernels)
-            content = functools.partial(compiler.library, text, "program", traced)
+            content = functools.partial(compiler.library, text, "program", traced, True)
             try:
                 self._machines[traced] = Machine(content)
             except compiler.Refused as refused:
@@ -148,7 +182,13 @@ class SimtProgram:
         return self._machines[traced]
 
     def _prepared(
-        self, kernel: str, grid: Any, block: int, arguments: Sequence[Any]
+        self,
+        kernel: str,
+        grid: Any,
+        block: int,
+        arguments: Sequence[Any],
+        uninitialised: Sequence[str] = (),
+        shared: int = 0,
     ) -> tuple[Launch, list[Memory]]:
         if not isinstance(kernel, str) or kernel not in self.kernels:
             raise unknown("kernel", kernel, list(self.kernels))
@@ -156,15 +196,36 @@ class SimtProgram:
         kinds = self._machine().kinds(kernel)
         if len(arguments) != len(kinds):
             raise InputError(kernel, expected=f"{len(kinds)} arguments", given=str(len(arguments)))
+        arrays = [n for n, k in zip(self._names[kernel], kinds, strict=True) if k[0] in "*&"]
+        for name in uninitialised:
+            if name not in arrays:
+                raise unknown("uninitialised", name, arrays)
         memory: list[Memory] = []
         values: list[Any] = []
         for name, kind, given in zip(self._names[kernel], kinds, arguments, strict=True):
             if kind[0] in "*&":
-                memory.append(array_of(name, kind, given))
+                made = array_of(name, kind, given)
+                memory.append(replace(made, initialised=name not in uninitialised))
                 values.append(memory[-1].pointer)
             else:
                 values.append(number_of(name, kind, given))
-        return Launch(kernel, blocks, threads, values), apart(memory)
+        size = count("shared", shared, 2**31)
+        return Launch(kernel, blocks, threads, values, size), apart(memory)
+
+    def _check(
+        self,
+        kernel: str,
+        history: tuple[histories.Call, ...],
+        model: histories.Model | None,
+        how: str,
+        seed: int,
+    ) -> None:
+        """Raise SimtError if the history is not linearisable."""
+        said = histories.complaint(history, model) if model is not None else None
+        if said is not None:
+            head, _, rest = said.partition("\n")
+            text = f"{head} (kernel {kernel}, {how})\n{rest}"
+            raise report.SimtError("linearisability", text, kernel=kernel, seed=seed)
 
     def _error(self, broken: Broken, how: Options | None) -> report.SimtError:
         from . import source

@@ -18,7 +18,13 @@ from evenly.language.diagnostics import Location
 from .compiler import KIND
 
 ADDRESS = re.compile(r"\{pc:([0-9a-f]+)\}")
-OURS = ("gpu_host.hpp", "hooks.cpp")  # files of primitives, which are left out of reports
+OURS = (
+    "gpu_host.hpp",
+    "atomics.hpp",
+    "cuda_names.hpp",
+    "cuda_atomic.hpp",
+    "hooks.cpp",
+)  # files of primitives, which are left out of reports
 BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
 UNEQUAL = "store different values into one place"
 HINTS = {
@@ -28,10 +34,12 @@ HINTS = {
     "race of values": "let all store the same constant, or decide: ev.atomic_min or ev.atomic_max",
     "barrier": "every thread of the block must reach the same barrier: no return, break or "
     "condition on the thread around it",
-    "mask": "every lane that the mask names must make the call, from the same place, and none "
-    "may have left",
+    "mask": "every lane that the mask names must make the call, and a lane that is read from must be "
+    "one of them",
     "deadlock": "something that a thread waits for is never done: a signal that came before the "
     "wait, or by a thread that waits itself",
+    "progress": "loops that change memory while they wait, or threads that always come first; "
+    "steps= allows more turns",
     "uninitialised": "write it first, and let a barrier stand in between if another thread does",
     "seed": "something depends on who comes first: an order of atomics, or a thread that reads "
     "what another has yet to write",
@@ -41,8 +49,10 @@ HINTS = {
 class SimtError(EvenlyError):
     """A mistake that target `simt` found in a kernel. On a GPU it might go unnoticed.
 
-    kind: "race", "barrier", "mask", "deadlock", "uninitialised", "bounds", "undefined", "assertion" or "seed"
-    (the result depends on the seed). kernel: the emitted kernel. seed: the seed of the run, which repeats it.
+    kind: "race", "barrier", "mask", "deadlock", "progress" (threads run and none gets on), "uninitialised", "bounds",
+    "undefined", "assertion", "linearisability", "memory" (what memory="relaxed" cannot run) or "seed" (the
+    result depends on the seed).
+    kernel: the emitted kernel. seed: the seed of the run, which repeats it.
     locations: the lines of the user's Python that are involved, the nearest first.
     """
 
@@ -110,6 +120,12 @@ def error(
     return SimtError(
         kind, "\n".join(lines), kernel=kernel, seed=seed, locations=tuple(dict.fromkeys(locations))
     )
+
+
+def placed(text: str, library: Callable[[], bytes]) -> str:
+    """Return the first line of a text from the runtime, with places of the source for code addresses."""
+    first = text.partition("\n")[0]
+    return _placed(first, resolve(library, tuple(ADDRESS.findall(first))))
 
 
 def _placed(line: str, frames: Mapping[str, tuple[Frame, ...]]) -> str:

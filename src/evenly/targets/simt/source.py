@@ -8,6 +8,7 @@ from evenly.language.diagnostics import Location
 from evenly.targets.gpu import headers
 from evenly.targets.gpu.emit.code import KernelCode
 
+from .cuda_source import for_host
 from .report import Origins
 
 INCLUDES = ('#include "gpu_host.hpp"', *(f'#include "{name}"' for name in headers.ORDER))
@@ -31,9 +32,15 @@ HAND_WRITTEN = "source.cu"
 
 
 def hand_written_text(text: str, kernels: Iterable[str]) -> str:
-    """Return hand-written source, with all headers."""
+    """Return hand-written source, with all headers and CUDA's names."""
     entries = [f"EV_ENTRY({name})" for name in kernels]
-    return "\n".join([*INCLUDES, f'#line 1 "{HAND_WRITTEN}"', text, *entries]) + "\n"
+    text = for_host(text)
+    return (
+        "\n".join(
+            [*INCLUDES, '#include "cuda_names.hpp"', f'#line 1 "{HAND_WRITTEN}"', text, *entries]
+        )
+        + "\n"
+    )
 
 
 def file_of(kernel: str) -> str:

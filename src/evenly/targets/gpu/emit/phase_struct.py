@@ -133,7 +133,10 @@ class PhaseStruct:
             return self.scan()
         if self.runs is not None:
             body = self.phase.pass_.body
-            return [*self.step(), *functions_of(self.runs, self.text, self.stepping, body, self.atom)]
+            return [
+                *self.step(),
+                *functions_of(self.runs, self.text, self.stepping, body, self.atom),
+            ]
         return self.loads_and_step() if self.loads else self.step()
 
     def scan(self) -> list[str]:

@@ -23,25 +23,30 @@ int ev_sim_blocks_y() __attribute__((const));
 enum ev_collective { ev_none, ev_barrier, ev_sync_warp, ev_shuffle, ev_vote };
 void ev_sim_barrier(int id, int count, ev_site site);
 uint64_t ev_sim_warp(ev_collective kind, unsigned mask, uint64_t offered, int source, ev_site site);
-void ev_sim_fence(int device);  // 0: of the block
+void ev_sim_fence(int how);  // of sequential consistency, or of acquire and release
+void* ev_sim_dynamic_shared(size_t item, const char* name);  // of the size that the launch gives
 
 // Returns a shared array of the block, the same for every thread that passes the same key.
-void* ev_sim_shared(const void* key, size_t bytes, size_t item, const char* name);
+void* ev_sim_shared(const void* key, size_t bytes, size_t item, int scalar, const char* name);
 
 // Returns the number of elements of `size` bytes from p to the end of its array; -1 if memory is not checked.
 int64_t ev_sim_extent(const void* p, size_t size);
 void ev_sim_outside(const void* data, int64_t index, int64_t count, int write) __attribute__((noreturn));
 void ev_sim_outside_local(int64_t index, int64_t count, const char* kind) __attribute__((noreturn));  // of a local or scratch array
 
-// An atomic operation comes between the two calls. `begin` lets other threads run first.
+// An atomic operation is two calls. `begin` lets other threads run first, and returns what is there; `end` writes.
 enum ev_atomic { ev_atomic_load, ev_atomic_store, ev_atomic_update };
-void ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind);
-void ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_contended
-void ev_sim_atomic_end(const void* p, size_t size, ev_atomic kind, uint64_t before, uint64_t after);
+// how: the memory order, and whether the scope is the block's.
+enum ev_how { ev_relaxed, ev_acquire, ev_release, ev_acq_rel, ev_seq_cst, ev_orders = 7, ev_of_block = 8 };
+uint64_t ev_sim_atomic_begin(const void* p, size_t size, ev_atomic kind, int how);
+uint64_t ev_sim_store_begin(const void* p, size_t size, uint64_t bits, int64_t who);  // of store_contended
+void ev_sim_atomic_end(void* p, size_t size, ev_atomic kind, int how, uint64_t before, uint64_t after);
 
 // ---- what kernels say -----------------------------------------------------------------------------------------------
 void ev_sim_print(char kind, const void* p, size_t size);  // a part of a line; kind 0 ends it
-void ev_sim_assertion_failed(const char* text);
+void ev_sim_invoke(const char* name, int64_t argument);  // an operation begins, of which histories tell
+void ev_sim_respond(int64_t result);                     // it ends
+void ev_sim_assertion_failed(const char* text, const char* got);
 
 // ---- what Python asks of the runtime --------------------------------------------------------------------------------
 struct ev_array {
@@ -60,20 +65,26 @@ struct ev_entry {  // of a kernel
   const char* kinds;
 };
 
-enum ev_order { ev_random, ev_round_robin, ev_explore };
+enum ev_order { ev_random, ev_round_robin, ev_pct };
 
 struct ev_options {
   uint64_t seed;      // random: 0 takes threads in order
   int32_t order;      // ev_order
+  int32_t depth;      // of ev_pct: one more than the changes of priorities
   int32_t races;      // 0: no race detection
   int32_t resident;   // blocks in flight; 0: depends on their size
   int32_t record;     // 1: record for the counters, and check nothing
+  int32_t any_start;  // 1: blocks start in an order that the seed chooses; 0: by index
+  int32_t relaxed;    // 1: loads may see older values, as the memory model allows; the order of threads is drawn
+  int32_t strict;     // 1: lanes that have left, and one mask at two places in the code, are mistakes
+  uint64_t steps;     // turns in which no thread leaves or meets others, after which a run ends; 0: any number
 };
 
 struct ev_launch {
   const ev_entry* entry;
   void** arguments;
   int32_t blocks_x, blocks_y, threads;
+  uint32_t shared;  // bytes of dynamic shared memory
 };
 
 enum ev_status { ev_done, ev_more, ev_failed };
@@ -92,15 +103,20 @@ EV_API const char* ev_sim_failure();
 // Returns records of what kernels have printed since the last call (see printing.py).
 EV_API const char* ev_sim_printed(uint64_t* bytes);
 
-// Runs every interleaving of the launch with at most `preemptions` switches away from a thread that could go on (-1:
-// any number). Returns ev_more after each but the last one, after `limit` of them, and sometimes within a long one. The
-// arrays are reset between interleavings.
-EV_API void ev_sim_explore(const ev_launch* launch, int preemptions);
+// Runs the launch once for each of its execution graphs, or, if `preemptions` is not negative, in every interleaving with
+// at most so many switches away from a thread that could go on. `sequential`: graphs of sequential consistency only.
+// Returns ev_more after each run but the last one, after `limit` of them, and sometimes within a long one. The arrays are
+// reset between runs.
+EV_API void ev_sim_explore(const ev_launch* launch, int preemptions, int sequential);
 EV_API int ev_sim_explore_on(uint64_t limit);
-EV_API uint64_t ev_sim_explored();   // interleavings
+EV_API uint64_t ev_sim_explored();   // runs that count
+EV_API uint64_t ev_sim_explore_tries();  // all runs: also those that turned out to be impossible, or to be others again
+EV_API const char* ev_sim_explore_cut();  // why it is not complete; empty if nothing was left out
 EV_API uint64_t ev_sim_outcomes();   // different final contents of the writable arrays
 EV_API uint64_t ev_sim_outcome_bytes();
 EV_API const uint8_t* ev_sim_outcome(uint64_t which);  // the writable arrays, in sequence
+EV_API const char* ev_sim_outcome_history(uint64_t which);  // see History::text
+EV_API const char* ev_sim_history();  // of the latest launch
 EV_API const char* ev_sim_outcome_trace(uint64_t which);  // the sequence of threads that led to it
 
 // The counters of the last launch, if they were recorded: a record for each warp (lockstep.hpp).

@@ -1,10 +1,8 @@
 // Barriers, shuffles and votes: which threads have to take part, and the results.
 #pragma once
-#include "machine.hpp"
+#include "graphs.hpp"
 
 namespace ev::sim {
-
-constexpr std::uint64_t poison = 0xa5a5a5a5a5a5a5a5ull;  // the bits of an undefined value
 
 inline const char* name_of(ev_collective c) {
   const char* names[] = {"runs", "a barrier", "sync_warp", "a shuffle", "a vote"};
@@ -19,7 +17,7 @@ inline void order_members(const std::vector<Thread*>& members) {
   auto joint = std::make_shared<Knowledge>(*first.known);
   Known last = first.known, released[scopes], pending[scopes];
   for (Thread* t : members) {
-    if (t->clock.known != last) learn(*joint, last = t->clock.known);
+    if (t->clock.known != last) learn(*joint, *(last = t->clock.known));
     for (int s = 0; s < scopes; ++s) {  // a fence of one, before the barrier, counts for atomics of all, after it
       released[s] = join(released[s], t->clock.released[s]);
       pending[s] = join(pending[s], t->clock.pending[s]);
@@ -48,7 +46,7 @@ inline void check_whole_warps(const Block& b, int id) {
   }
 }
 
-// All threads must call barrier() from the same place. (Named barriers may be called from several places, for example
+// All threads must call barrier() from the same line. (Named barriers may be called from several places, for example
 // by producers and consumers.)
 inline void check_one_place(const Block& b) {
   const Thread& first = b.threads[0];
@@ -75,7 +73,9 @@ inline void try_barrier(Thread& t) {
   members.clear();
   for (auto& o : b.threads) if (o.wait == ev_barrier && o.barrier_id == id) members.push_back(&o);
   order_members(members);
+  if (machine().graphs) machine().graphs->met(members);
   for (Thread* o : members) machine().wake(*o);
+  machine().advanced();
 }
 
 // ---- warps ----------------------------------------------------------------------------------------------------------
@@ -92,7 +92,10 @@ inline const std::vector<Thread*>& members_of(Thread& t) {
     if (base + lane >= b.size())
       throw Failure{"mask", format("%s: mask %08x names lane %d, and the block has %d threads\n  {pc:%x}", machine().name(t).c_str(), t.mask, lane, b.size(), t.pc)};
     Thread& o = b.threads[base + lane];
-    if (o.state == State::exited) broken(t, o);
+    if (o.state == State::exited) {  // "all non-exited threads" have to call (CUDA C++ Programming Guide, 10.22)
+      if (machine().options.strict) broken(t, o);
+      continue;
+    }
     if (o.state != State::waiting || o.wait == ev_barrier || o.mask != t.mask) {  // not here yet
       members.clear();
       return members;
@@ -100,10 +103,34 @@ inline const std::vector<Thread*>& members_of(Thread& t) {
     members.push_back(&o);
   }
   for (Thread* o : members)
-    if (o->wait != t.wait || !same(o->site, t.site))
+    if (o->wait != t.wait || (machine().options.strict && !same(o->site, t.site)))
       throw Failure{"mask", format("the lanes of mask %08x meet at two places\n  %s is at %s {pc:%x}\n  thread %d is at %s {pc:%x}", t.mask,
                                    machine().name(*o).c_str(), name_of(o->wait), o->pc, t.rank, name_of(t.wait), t.pc)};
   return members;
+}
+
+// Marks lanes that have read from one that takes no part, or that was marked.
+inline void poison_spreads(const std::vector<Thread*>& members, unsigned here) {
+  unsigned marked = 0;
+  for (Thread* o : members) marked |= unsigned(o->poisoned) << o->lane();
+  for (Thread* o : members)
+    if ((marked | ~here) >> o->source & 1) o->poisoned = o->watched = true;
+}
+
+// Each reads from its source. A lane that is not in the mask, or has left, has no value.
+inline void read_lanes(const std::vector<Thread*>& members) {
+  unsigned here = members[0]->mask;
+  if (members.size() != static_cast<std::size_t>(__builtin_popcount(here))) {
+    here = 0;
+    for (Thread* o : members) here |= 1u << o->lane();
+  }
+  bool undefined = false;
+  for (Thread* o : members) {
+    const bool there = here >> o->source & 1;
+    o->result = there ? o->block->threads[o->warp() * 32 + o->source].offered : poison;
+    undefined |= !there | o->poisoned;
+  }
+  if (undefined) poison_spreads(members, here);
 }
 
 inline void try_warp(Thread& t) {
@@ -111,10 +138,10 @@ inline void try_warp(Thread& t) {
   if (members.empty()) return;
   unsigned votes = 0;
   for (Thread* o : members) votes |= unsigned(o->offered & 1) << o->lane();
-  for (Thread* o : members) {
-    const int base = o->warp() * 32;
-    o->result = t.wait == ev_vote ? votes : o->mask >> o->source & 1 ? o->block->threads[base + o->source].offered : poison;
-  }
+  if (t.wait == ev_vote)
+    for (Thread* o : members) o->result = votes;
+  else if (t.wait == ev_shuffle) read_lanes(members);
+  if (machine().graphs) machine().graphs->met(members);
   if (t.wait == ev_sync_warp) order_members(members);  // shuffles and votes order nothing (CUDA C++ Programming Guide, 10.22)
   for (Thread* o : members) machine().wake(*o);
 }

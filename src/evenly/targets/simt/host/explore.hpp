@@ -1,4 +1,4 @@
-// Runs every interleaving of a small launch, or every one with few preemptions (Musuvathi, Qadeer, "Iterative Context
+// Runs every interleaving of a small launch with few preemptions (Musuvathi, Qadeer, "Iterative Context
 // Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007).
 //
 // Threads switch only where they wait or give way. No mistake is missed by that: if a program's result depends on a
@@ -86,8 +86,10 @@ public:
 };
 
 struct Explored {
-  std::uint64_t interleavings = 0;
-  std::map<std::vector<std::uint8_t>, std::string> outcomes;  // contents, and the first trace that led there
+  std::uint64_t interleavings = 0, tries = 0;  // tries: also runs that turned out to be none
+  std::string cut;  // why some runs are left out; empty if none is
+  // Contents and the history, with the first trace that led there.
+  std::map<std::pair<std::vector<std::uint8_t>, std::string>, std::string> outcomes;
 };
 
 }  // namespace ev::sim

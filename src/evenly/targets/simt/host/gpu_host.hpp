@@ -25,7 +25,7 @@
 // GPU.
 #define EV_SHARED(T, name, N)          \
   static const char name##_key = 0;    \
-  auto& name = *static_cast<::ev::sim::array_of<T, N>*>(ev_sim_shared(&name##_key, sizeof(::ev::sim::array_of<T, N>), sizeof(T), #name))
+  auto& name = *static_cast<::ev::sim::array_of<T, N>*>(ev_sim_shared(&name##_key, sizeof(::ev::sim::array_of<T, N>), sizeof(T), ::std::is_scalar_v<T>, #name))
 
 namespace ev {
 template <class T> struct complex;
@@ -64,8 +64,8 @@ EV_DEVICE int block_y_count() { return ev_sim_blocks_y(); }
 EV_DEVICE void barrier(EV_SITE) { ev_sim_barrier(0, 0, {file, line}); }
 EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {file, line}); }
 EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, line}); }
-EV_DEVICE void fence_block() { ev_sim_fence(0); }
-EV_DEVICE void fence_device() { ev_sim_fence(1); }
+EV_DEVICE void fence_block() { ev_sim_fence(ev_seq_cst | ev_of_block); }
+EV_DEVICE void fence_device() { ev_sim_fence(ev_seq_cst); }
 
 EV_DEVICE void another_round(unsigned long long, bool) {}  // the host decides
 
@@ -164,31 +164,6 @@ template <class T> struct out {
   }
 };
 
-// ---- atomics: a fiber may switch before one, never within one -------------------------------------------------------
-namespace sim {
-template <class T, class F> EV_QUIET inline T update_quietly(T* p, ev_atomic kind, F next) {
-  T old = *p, made = next(old);
-  if (kind != ev_atomic_load) *p = made;
-  ev_sim_atomic_end(p, sizeof(T), kind, to_bits(old), to_bits(made));
-  return old;
-}
-template <class T, class F> EV_DEVICE T update(T* p, ev_atomic kind, F next) {
-  ev_sim_atomic_begin(p, sizeof(T), kind);  // called from the kernel's code, so that the return address tells the place
-  return update_quietly(p, kind, next);
-}
-template <class T, class F> EV_DEVICE T update(T* p, F next) { return update(p, ev_atomic_update, next); }
-template <class T> EV_QUIET inline T exchange_quietly(T* p, T expected, T v) {
-  const T old = *p;
-  const bool taken = to_bits(old) == to_bits(expected);
-  if (taken) *p = v;
-  ev_sim_atomic_end(p, sizeof(T), taken ? ev_atomic_update : ev_atomic_load, to_bits(old), to_bits(taken ? v : old));
-  return old;
-}
-template <class T> EV_DEVICE T compare_exchange(T* p, T expected, T v) {  // if it fails, it writes and publishes nothing
-  ev_sim_atomic_begin(p, sizeof(T), ev_atomic_update);
-  return exchange_quietly(p, expected, v);
-}
-}  // namespace sim
 // ---- printing -------------------------------------------------------------------------------------------------------
 namespace sim {
 EV_QUIET inline void say(const char* s) { ev_sim_print('s', s, __builtin_strlen(s)); }
@@ -217,33 +192,7 @@ template <class I> EV_DEVICE I within(I index, long long length) {
   if (index < 0 || (long long)index >= length) ev_sim_outside_local(index, length, "scratch");
   return index;
 }
-EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text); }
-
-template <class T> EV_DEVICE T atomic_load(const T* p) { return sim::update(const_cast<T*>(p), ev_atomic_load, [](T s) { return s; }); }
-template <class T> EV_DEVICE void atomic_store(T* p, T v) { sim::update(p, ev_atomic_store, [=](T) { return v; }); }
-template <class T> EV_DEVICE void store_contended(T* p, T v, long long who) {
-  ev_sim_store_begin(p, sizeof(T), sim::to_bits(v), who);
-  sim::update_quietly(p, ev_atomic_store, [=](T) { return v; });
-}
-EV_DEVICE int atomic_add(int* p, int v) { return sim::update(p, [=](int s) { return int(unsigned(s) + unsigned(v)); }); }
-EV_DEVICE long long atomic_add(long long* p, long long v) {
-  return sim::update(p, [=](long long s) { return (long long)((unsigned long long)s + (unsigned long long)v); });
-}
-EV_DEVICE unsigned atomic_add(unsigned* p, unsigned v) { return sim::update(p, [=](unsigned s) { return s + v; }); }
-EV_DEVICE unsigned long long atomic_add(unsigned long long* p, unsigned long long v) {
-  return sim::update(p, [=](unsigned long long s) { return s + v; });
-}
-EV_DEVICE float atomic_add(float* p, float v) { return sim::update(p, [=](float s) { return s + v; }); }
-EV_DEVICE double atomic_add(double* p, double v) { return sim::update(p, [=](double s) { return s + v; }); }
-template <class T> EV_DEVICE T atomic_min(T* p, T v) { return sim::update(p, [=](T s) { return s < v ? s : v; }); }
-template <class T> EV_DEVICE T atomic_max(T* p, T v) { return sim::update(p, [=](T s) { return s > v ? s : v; }); }
-template <class T> EV_DEVICE T atomic_and(T* p, T v) { return sim::update(p, [=](T s) { return s & v; }); }
-template <class T> EV_DEVICE T atomic_or(T* p, T v) { return sim::update(p, [=](T s) { return s | v; }); }
-template <class T> EV_DEVICE T atomic_xor(T* p, T v) { return sim::update(p, [=](T s) { return s ^ v; }); }
-template <class T> EV_DEVICE T atomic_exchange(T* p, T v) { return sim::update(p, [=](T) { return v; }); }
-template <class T> EV_DEVICE T atomic_compare_exchange(T* p, T expected, T v) { return sim::compare_exchange(p, expected, v); }
-template <class T> EV_DEVICE bool same_bits(T a, T b) { return sim::to_bits(a) == sim::to_bits(b); }
-template <class T> EV_DEVICE T swap_bits(T* p, T seen, T v) { return sim::compare_exchange(p, seen, v); }
+EV_DEVICE void assertion_failed(const char* text) { ev_sim_assertion_failed(text, "False"); }
 
 // ---- kernels, as Python calls them ----------------------------------------------------------------------------------
 namespace sim {
@@ -291,3 +240,4 @@ template <class... A> ev_entry entry_of(void (*kernel)(A...)) {
   extern "C" __attribute__((visibility("default"))) const ev_entry kernel##_entry = ::ev::sim::entry_of(&kernel);
 
 }  // namespace ev
+#include "atomics.hpp"

@@ -1,7 +1,8 @@
 // Launches, schedules threads, and reports deadlocks.
 #include "machine.hpp"
+#include "access.hpp"
 #include "collectives.hpp"
-#include "order.hpp"
+#include "graphs.hpp"
 
 namespace ev::sim {
 
@@ -17,12 +18,14 @@ void Machine::begin(const ev_launch& given, Order& by) {
   current = nullptr;
   failure = {};
   published.clear();
+  history.clear();
   counters.clear();
   blocks.clear();
   naps.clear();
-  turns = rounds_in_vain = 0;
+  turns = rounds_in_vain = turns_in_vain = 0;
+  changes_at_wake = changes - 1;
   stamp_of_launch = ++stamps;
-  int resident = options.resident > 0 ? options.resident : std::clamp(8192 / launch.threads, 4, 16);
+  int resident = options.resident > 0 ? options.resident : exploring ? 64 : std::clamp(8192 / launch.threads, 4, 16);
   const std::uint64_t all = static_cast<std::uint64_t>(launch.blocks_x) * launch.blocks_y;
   resident = static_cast<int>(std::min<std::uint64_t>(resident, all));
   if (slot_threads < launch.threads) { slots.clear(); slot_threads = launch.threads; }
@@ -31,6 +34,11 @@ void Machine::begin(const ev_launch& given, Order& by) {
   blocks.resize(resident);
   next_block = 0;
   all_blocks = all;
+  stride = 1;
+  if (options.any_start) {
+    stride = Random(options.seed + 1).below(all);
+    while (std::gcd(stride, all) != 1) ++stride;
+  }
   breathing = false;
   vacant = true;
 }
@@ -39,12 +47,13 @@ void Machine::admit() {
   vacant = false;
   for (std::size_t i = 0; i < blocks.size() && next_block < all_blocks; ++i) {
     if (blocks[i]) continue;
-    const auto linear = static_cast<std::uint32_t>(next_block++);
+    const auto linear = static_cast<std::uint32_t>(static_cast<unsigned __int128>(next_block++) * stride % all_blocks);
     Slot& slot = *slots[i];
     slot.shared.clear();
     slot.published.clear();
     blocks[i] = std::make_unique<Block>(slot, linear % launch.blocks_x, linear / launch.blocks_x, linear, ++stamps, launch.threads);
     for (auto& t : blocks[i]->threads) {
+      t.watched = graphs != nullptr;
       prepare(t.context, slot.stacks.data() + t.rank * stack_bytes, stack_bytes, &Machine::entry);
       ready.push(warp_of(t), &t);
     }
@@ -54,6 +63,7 @@ void Machine::admit() {
 void Machine::entry() {
   Machine& m = machine();
   m.launch.entry->call(m.launch.entry->kernel, m.launch.arguments);
+  if (m.current->watched) m.look_before();
   m.current->state = State::exited;
   switch_to(m.current->context, m.scheduler);
   std::abort();
@@ -64,44 +74,79 @@ bool Machine::proceed(std::uint64_t steps) {
     if (vacant) admit();
     if (ready.size() == 0) wake_nappers();
     if (ready.size() == 0) {
-      if (next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; })) return true;
+      if (finished()) return true;
       throw Failure{"deadlock", "every thread waits\n" + who_waits()};
     }
-    if (!naps.empty() && turns % nap == 0) wake_nappers();
+    if (!naps.empty() && (exploring ? changes != changes_at_wake : turns % nap == 0)) wake_nappers();
     if (steps-- == 0 || std::exchange(breathing, false)) return false;
     ++turns;
+    if (++turns_in_vain > options.steps && options.steps > 0)
+      throw Failure{"progress", format("no progress: livelock or starvation: in %llu turns no thread has left, and none has met others\n",
+                                       static_cast<unsigned long long>(options.steps)) + who_waits()};
     current = order->next(ready, current);
+    if (!current) return true;
     switch_to(scheduler, current->context);
     if (!failure.kind.empty()) throw failure;
+    if (graphs && graphs->was_dropped()) return true;
     const bool gone = current->state == State::exited;
     returned(*current);
     if (gone) current = nullptr;
   }
 }
 
+void Machine::look_before(bool writes, std::uintptr_t address, std::size_t size, const void* pc) {
+  Thread& t = *current;
+  settle();
+  if (!t.poisoned) return;
+  const std::size_t bytes = std::exchange(t.stored_bytes, 0);
+  if (bytes >= 4 && std::memcmp(reinterpret_cast<void*>(t.stored), &poison, std::min(bytes, sizeof poison)) == 0)
+    fail("mask", format("%s stores what a shuffle has read from a lane that takes no part in it\n  it stores {pc:%x}", name(t).c_str(), t.stored_at));
+  if (address != 0 && !writes) t.poisoned = false, t.watched = graphs != nullptr;  // it goes on with other values
+  if (writes) t.stored = address, t.stored_bytes = size, t.stored_at = offset(pc);
+}
+
+void Machine::settle_now() { graphs->settle(*current); }
+
+bool Machine::finished() const {
+  return next_block == all_blocks && std::none_of(blocks.begin(), blocks.end(), [](auto& b) { return b != nullptr; });
+}
+
+void Machine::stand_before_operation() { graphs->stands_before_operation(*current, state_of(*current)); }
+
 void Machine::wake_nappers() {
   if (naps.empty()) return;
   rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
+  if (changes == changes_at_wake && ready.size() == 0 && !news)
+    throw deadlock();
   changes_at_wake = changes;
-  if (ready.size() == 0 && rounds_in_vain > vain_rounds && rounds_in_vain * naps.size() > vain_polls)
-    throw Failure{"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()};
+  if (ready.size() == 0) news = false;
   for (Thread* t : naps) wake(*t);
   naps.clear();
 }
 
 void Machine::returned(Thread& t) {
-  if (t.state == State::exited) left(t);
+  if (t.state == State::exited) {
+    news = true;
+    advanced();
+    left(t);
+  }
   else if (t.state == State::waiting) t.wait == ev_barrier ? try_barrier(t) : try_warp(t);
 }
 
-// Handles a thread that has exited. Fails if another still waits for it, since that one's mask is then wrong.
+// Handles a thread that has exited. Fails if another waits for it at a barrier.
 void Machine::left(Thread& gone) {
   Block& b = *gone.block;
+  ++b.exited;
   for (auto& t : b.threads) {
     if (t.state != State::waiting) continue;
-    if (t.wait == ev_barrier ? t.barrier_count == b.size() : t.warp() == gone.warp() && (t.mask >> gone.lane() & 1)) broken(t, gone);
+    if (t.wait == ev_barrier) {
+      if (t.barrier_count == b.size()) broken(t, gone);
+    } else if (t.warp() == gone.warp() && (t.mask >> gone.lane() & 1)) {
+      if (options.strict) broken(t, gone);
+      try_warp(t);  // it may have waited for this one
+    }
   }
-  if (++b.exited < b.size()) return;
+  if (b.exited < b.size()) return;
   if (options.record) count(b);
   blocks[b.slot.number].reset();
   vacant = true;
@@ -123,10 +168,36 @@ void Machine::count(const Block& b) {
   }
 }
 
+static std::string waits(const Thread& t, bool many) {
+  const char* verb = many ? "wait" : "waits";
+  if (t.wait == ev_barrier) return format("%s at barrier %d of %d {pc:%x}\n", verb, t.barrier_id, t.barrier_count, t.pc);
+  return format("%s at %s of mask %08x {pc:%x}\n", verb, name_of(t.wait), t.mask, t.pc);
+}
+
+// A thread that could go on: it polls in vain, or is about to use the address of its latest atomic.
+std::string Machine::runs(const Thread& t, bool many) {
+  if (t.pc == 0) return many ? "have not begun\n" : "has not begun\n";
+  const std::string what = t.polled ? place(t, t.polled) : "";
+  const bool polls = t.state == State::napping || (graphs && graphs->polls(t));
+  const std::string verb = polls ? many ? "poll" : "polls" : many ? "are at" : "is at";
+  return verb + (what.empty() ? "" : " " + what) + format(" {pc:%x}\n", t.pc);
+}
+
 // Puts neighbouring threads that wait for the same event on one line.
-std::string Machine::who_waits() const {
+std::string Machine::place(const Thread& t, std::uintptr_t a) {
+  SharedMemory& shared = t.block->slot.shared;
+  if (shared.holds(a)) {
+    const Region* r = shared.find(a);
+    return r ? element("shared array", *r, a) : "";
+  }
+  const GlobalArray* r = global.find(a);
+  return r ? element("array", *r, a) : "";
+}
+
+std::string Machine::who_waits() {
   auto alike = [](const Thread& a, const Thread& b) {
-    return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask)));
+    return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask))) &&
+           (a.state != State::napping || a.polled == b.polled);
   };
   std::string all;
   int lines = 0, unsaid = 0;
@@ -141,10 +212,8 @@ std::string Machine::who_waits() const {
       all += to - from > 1 ? format("  threads %d to %d of block %u ", from, to - 1, b->linear) : format("  thread %d of block %u ", from, b->linear);
       const bool many = to - from > 1;
       if (t.state == State::exited) all += many ? "have left\n" : "has left\n";
-      else if (t.state == State::ready) all += "can go on\n";
-      else if (t.state == State::napping) all += format("%s {pc:%x}\n", many ? "poll" : "polls", t.pc);
-      else if (t.wait == ev_barrier) all += format("%s at barrier %d of %d {pc:%x}\n", many ? "wait" : "waits", t.barrier_id, t.barrier_count, t.pc);
-      else all += format("%s at %s of mask %08x {pc:%x}\n", many ? "wait" : "waits", name_of(t.wait), t.mask, t.pc);
+      else if (t.state == State::waiting) all += waits(t, many);
+      else all += runs(t, many);
     }
   }
   if (unsaid > 0) all += format("  ... and %d threads more\n", unsaid);

@@ -18,8 +18,10 @@
 #include "abi.hpp"
 #include "clocks.hpp"
 #include "fiber.hpp"
+#include "history.hpp"
 #include "lockstep.hpp"
 #include "memory.hpp"
+#include "polling.hpp"
 
 namespace ev::sim {
 
@@ -50,11 +52,22 @@ struct Thread {
   std::uint64_t offered = 0;       // the bits that it provides
   int source = 0;                  // the lane from which it reads (shuffle)
   std::uint64_t result = 0;
+  // what a shuffle has read from a lane that does not take part, or that holds such a value
+  bool poisoned = false;
+  bool watched = false;            // it is poisoned, or graphs are explored
+  std::uintptr_t stored = 0;       // where it wrote something since then
+  std::size_t stored_bytes = 0;
+  std::uint32_t stored_at = 0;
   // whether it polls in vain
   std::uint64_t seen_changes = 0;
   int idle = 0;
+  bool wrote = false;              // by a plain access, since it last stood before an operation
+  std::uintptr_t polled = 0;       // the address of its latest atomic
+  Cycle cycle;                     // of the states in which it gave way or waited since `cycle_changes`
+  std::uint64_t cycle_changes = 0;
   std::uint32_t accesses = 0;      // since it last gave way
   Clock clock;
+  std::unordered_map<const void*, Published> releases;  // by its atomics with an order of their own, by address
   std::vector<Event> events;       // its trace, if it is recorded
   Context context;
 
@@ -135,6 +148,7 @@ private:
 };
 
 class Order;
+class Graphs;
 
 class Machine {
 public:
@@ -146,15 +160,26 @@ public:
   std::uint64_t changes = 0;  // the number of changes of memory
   std::string printed;        // since Python last read it
   std::uintptr_t library = 0;  // where it is loaded
+  History history;            // of the latest run
+  Graphs* graphs = nullptr;   // that are explored
+  bool exploring = false;     // every interleaving, or every graph
 
   void start(const ev_array* arrays, std::int64_t count, const ev_options& given);
   void begin(const ev_launch& given, Order& order);
   bool proceed(std::uint64_t steps);  // whether it is done; throws Failure
+  Failure deadlock() { return {"deadlock", "every thread waits, or polls what nobody changes any more\n" + who_waits()}; }
+  bool finished() const;      // whether all threads have left
   void forget() { slots.clear(); slot_threads = 0; }
 
   std::uint32_t offset(const void* pc) const { return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(pc) - library); }
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // invalidates the shadow cells of earlier launches
-  void breathe(const void* pc) { breathing = true; give_way(pc); }  // returns to the host, then goes on
+  void breathe(const void* pc) {  // returns to the host, then goes on
+    breathing = true;
+    turns_in_vain += current->accesses / 32;  // they take as long as so many turns
+    if (!graphs) return give_way(pc);
+    ready.push(warp_of(*current), current);
+    switch_to(current->context, scheduler);
+  }
   std::uint64_t progress() const { return turns << 21 | (current ? current->accesses : 0); }  // different whenever something has moved
   int warps_a_block() const { return (launch.threads + 31) / 32; }
   int warp_of(const Thread& t) const { return t.block->slot.number * warps_a_block() + t.warp(); }
@@ -167,16 +192,26 @@ public:
     current->pc = offset(pc);
     if (kind != ev_barrier) ++current->block->gathered[current->warp()];
     if (options.record) record(EventKind::sync, current->pc, global_space, 0, kind == ev_barrier ? full_mask : current->mask);
+    if (current->watched) look_before();
+    look_for_cycle();
     switch_to(current->context, scheduler);
   }
   // Lets other threads run first. A thread that polls in vain is put aside for a while, or until no other can run.
   void give_way(const void* pc) {
     current->pc = offset(pc);
     current->accesses = 0;
-    if (current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
+    settle();
+    if (graphs) stand_before_operation();
+    else look_for_cycle();
+    if (exploring ? current->cycle.is_closed() : current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
     else ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
   }
+  void settle() { if (graphs) settle_now(); }  // a volatile access, before anything else
+  // Of a thread that is watched, before it does something else. Fails if it has stored an undefined value, and notes what
+  // it is about to write.
+  void look_before(bool writes = false, std::uintptr_t address = 0, std::size_t size = 0, const void* pc = nullptr);
+  void abandon() { switch_to(current->context, scheduler); }  // the run
   [[noreturn]] void fail(const char* kind, std::string text) {
     failure = {kind, std::move(text)};
     switch_to(current->context, scheduler);
@@ -196,7 +231,11 @@ public:
     if (launch.blocks_y > 1) return format("thread %u of block (%u, %u)", rank, block % launch.blocks_x, block / launch.blocks_x);
     return format("thread %u of block %u", rank, block);
   }
-  std::string who_waits() const;
+  std::string place(const Thread& t, std::uintptr_t address);  // "array flags[0]"; empty if it is in none
+  std::string who_waits();
+  void advanced() { turns_in_vain = 0; }  // a thread has left, or threads have met
+  bool compares_states() const { return exploring || rounds_in_vain >= suspicion; }
+  bool stalled() const { return turns_in_vain > long_time; }
 
   void record(EventKind kind, std::uint32_t pc, std::uint8_t space = global_space, std::size_t size = 0, std::uint64_t address = 0) {
     current->events.push_back({pc, kind, space, static_cast<std::uint8_t>(size), 0, address});
@@ -210,17 +249,19 @@ public:
 private:
   static constexpr std::uint32_t full_mask = 0xffffffffu;
   static constexpr int patience = 4;        // atomics in vain before a thread is put aside
-  // If all threads poll in vain for this many rounds and polls, it is a deadlock. A few threads that try for long and
-  // then give up stay below. With many threads, fewer rounds suffice.
-  static constexpr std::uint64_t vain_rounds = 2000, vain_polls = 1u << 20;
+  static constexpr int suspicion = 2;       // rounds of polling in vain after which states are compared (polling.hpp)
   static constexpr int nap = 256;           // turns of others after which all may run again
+  // Turns in which no thread leaves or meets others, before orders become fair.
+  static constexpr std::uint64_t long_time = 1u << 20;
 
   std::vector<std::unique_ptr<Slot>> slots;
   int slot_threads = 0;
-  std::uint64_t next_block = 0, all_blocks = 0;  // blocks start in the order of their index, as on every GPU
+  std::uint64_t next_block = 0, all_blocks = 0;
+  std::uint64_t stride = 1;  // from the index of a block to that of the next one to start, modulo all_blocks
   std::vector<Thread*> naps;
   std::uint64_t turns = 0, changes_at_wake = 0;
-  std::uint64_t rounds_in_vain = 0;
+  std::uint64_t rounds_in_vain = 0, turns_in_vain = 0;
+  bool news = false;  // whether a thread has come to a new state since nappers were woken
   bool breathing = false;
   bool vacant = false;  // whether a slot may have no block
   std::uint32_t stamps = 0, stamp_of_launch = 0;
@@ -229,8 +270,20 @@ private:
   Failure failure;
 
   static void entry();
+  // Under suspicion, compares the state of the current thread with its earlier ones.
+  void look_for_cycle() {
+    if (!compares_states()) { news = true; return; }
+    Thread& t = *current;
+    if (t.cycle_changes != changes) t.cycle.restart();
+    t.cycle_changes = changes;
+    if (!t.cycle.meets(state_of(t))) news = true;
+  }
+  std::uint64_t state_of(const Thread& t) const { return state_below(t.block->slot.stacks.data() + (t.rank + 1) * stack_bytes); }
+  void stand_before_operation();
+  void settle_now();
   void admit();
   void wake_nappers();
+  std::string runs(const Thread& t, bool many);
   void returned(Thread& t);
   void left(Thread& t);
   void count(const Block& b);

@@ -9,6 +9,8 @@
 
 namespace ev::sim {
 
+constexpr std::uint64_t poison = 0xa5a5a5a5a5a5a5a5ull;  // the bits of an undefined value
+
 // A range of memory: an array of the run, or a shared array of a block.
 struct Region {
   std::uintptr_t base = 0;
@@ -17,6 +19,7 @@ struct Region {
   std::uint32_t item = 1;
   bool writable = true;
   bool checks_init = false;
+  bool gaps = true;  // whether an element may have bytes that are never written, as between a struct's members
   std::vector<std::uint8_t> written;  // by byte, where checks_init
 
   bool holds(std::uintptr_t a) const { return a - base < bytes; }
@@ -82,19 +85,18 @@ class SharedMemory {
 public:
   static constexpr std::size_t most = 48 * 1024;  // CUDA's limit for arrays whose sizes are known at compile time
   static constexpr std::size_t gap = 128;
-  static constexpr std::uint8_t poison = 0xa5;
 
   SharedMemory() : pages(2 * most + gap), shadow(2 * most + gap) {}
 
   void clear() {
-    for (auto& a : arrays) std::memset(reinterpret_cast<void*>(a.base), poison, a.bytes);
+    for (auto& a : arrays) std::memset(reinterpret_cast<void*>(a.base), static_cast<int>(poison & 0xff), a.bytes);
     arrays.clear();
     keys.clear();
     used = gap;
     bytes = 0;
   }
   // Returns null if there is no room.
-  void* get(const void* key, std::size_t size, std::size_t item, const char* name) {
+  void* get(const void* key, std::size_t size, std::size_t item, bool scalar, const char* name) {
     for (std::size_t i = 0; i < keys.size(); ++i) if (keys[i] == key) return reinterpret_cast<void*>(arrays[i].base);
     if (bytes + size > most) return nullptr;
     Region a;
@@ -103,8 +105,9 @@ public:
     a.name = name;
     a.item = static_cast<std::uint32_t>(item);
     a.checks_init = true;
+    a.gaps = !scalar;
     a.written.assign(size, 0);
-    std::memset(pages.data() + used, poison, size);
+    std::memset(pages.data() + used, static_cast<int>(poison & 0xff), size);
     used = (used + size + 2 * gap - 1) / gap * gap;
     bytes += size;
     arrays.push_back(std::move(a));

@@ -27,9 +27,13 @@ private:
 // ahead as far as it can, to find mistakes that only show when threads are far apart. Odd seeds switch all the time.
 class SeededOrder : public Order {
 public:
-  explicit SeededOrder(std::uint64_t seed) : random(seed), in_order(seed == 0), runs_ahead(seed % 2 == 0) {}
+  explicit SeededOrder(std::uint64_t seed) : random(seed), lengths(~seed), in_order(seed == 0), runs_ahead(seed % 2 == 0), until(turns()) {}
 
   Thread* next(Ready& ready, Thread*) override {
+    if (machine().stalled()) {  // fair: each warp and each lane has the same chance
+      favoured = any(ready);
+      return ready.take(favoured, random.below(ready.lanes(favoured)));
+    }
     if (in_order) {
       // The first warp is still the first, unless another has arrived.
       if (seen != ready.arrivals() || ready.lanes(favoured) == 0) favoured = first(ready);
@@ -42,7 +46,7 @@ public:
   }
 
 private:
-  static constexpr int most_turns = 4096;
+  static constexpr int usual_turns = 4096;
 
   // The block that started first. A block that takes the slot of another does not become earlier by that.
   static int first(const Ready& ready) {
@@ -51,16 +55,72 @@ private:
   }
   int any(const Ready& ready) { return ready.warps()[random.below(ready.warps().size())]; }
   // If one warp is always ready, sometimes takes another: that warp may be waiting for the others in a loop that counts.
+  // The number of turns varies, so that no loop keeps step with it.
   int fair(const Ready& ready, int warp) {
-    turns = warp == last ? turns + 1 : 0;
+    if (warp != last) until = turns();
     last = warp;
-    return turns > 0 && turns % most_turns == 0 ? any(ready) : warp;
+    if (--until > 0) return warp;
+    until = turns();
+    return any(ready);
+  }
+  int turns() { return 1 + static_cast<int>(lengths.below(2 * usual_turns)); }
+
+  Random random, lengths;
+  bool in_order, runs_ahead;
+  int favoured = -1, last = -1, until;
+  std::uint64_t seen = 0;  // the arrivals when the first was searched for
+};
+
+// Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with
+// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010). Each thread has a random priority, and the highest one runs. At
+// depth - 1 random turns, the thread that runs gets a priority below all others.
+//
+// The authors draw these turns from as many as there are. Nobody knows how many there will be, so here it is first drawn
+// between which powers of two a turn lies: each of the first k turns has at least the chance 1 / (16 k).
+class Priorities : public Order {
+public:
+  Priorities(std::uint64_t seed, int depth) : random(seed) {
+    for (int i = 1; i < depth; ++i) {
+      const std::uint64_t power = std::uint64_t{1} << random.below(most_bits);
+      changes.push_back(power + random.below(power));
+    }
+    std::sort(changes.begin(), changes.end());
+    salt = random.below(~std::uint64_t{0});
+  }
+
+  Thread* next(Ready& ready, Thread* last) override {
+    ++turn;
+    if (lowered.size() < changes.size() && turn >= changes[lowered.size()]) lowered.push_back(last ? name(*last) : nobody);
+    int warp = -1;
+    std::size_t lane = 0;
+    std::uint64_t most = 0;
+    for (int w : ready.warps())
+      for (std::size_t i = 0; i < ready.lanes(w); ++i) {
+        const std::uint64_t p = priority(*ready.peek(w, i));
+        if (p >= most) most = p, warp = w, lane = i;
+      }
+    if (machine().stalled()) {  // it may wait for one that has a lower priority
+      warp = ready.warps()[random.below(ready.warps().size())];
+      lane = random.below(ready.lanes(warp));
+    }
+    return ready.take(warp, lane);
+  }
+
+private:
+  static constexpr int most_bits = 16;
+  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+
+  static std::uint64_t name(const Thread& t) { return static_cast<std::uint64_t>(t.block->linear) << 32 | static_cast<std::uint32_t>(t.rank); }
+  std::uint64_t priority(const Thread& t) const {
+    const std::uint64_t who = name(t);
+    for (std::size_t i = lowered.size(); i-- > 0;)
+      if (lowered[i] == who) return i + 1;
+    return mixed(salt, who) | std::uint64_t{1} << 32;
   }
 
   Random random;
-  bool in_order, runs_ahead;
-  int favoured = -1, last = -1, turns = 0;
-  std::uint64_t seen = 0;  // the arrivals when the first was searched for
+  std::uint64_t salt, turn = 0;
+  std::vector<std::uint64_t> changes, lowered;  // turns; the threads that were running then
 };
 
 // Gives each thread a turn, in order of warps and lanes.

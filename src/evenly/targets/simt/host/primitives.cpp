@@ -39,15 +39,25 @@ uint64_t ev_sim_warp(ev_collective kind, unsigned mask, uint64_t offered, int so
   return t.result;
 }
 
-void ev_sim_fence(int device) {
-  machine().give_way(PC);
-  Thread& t = here();
-  fence(t.clock, static_cast<std::uint32_t>(t.rank), device ? device_scope : block_scope);
+void ev_sim_fence(int how) {
+  Machine& m = machine();
+  m.settle();
+  if (!m.exploring) m.give_way(PC);  // it is no choice: what it orders is found by happens-before
+  fence_of(m, how);
 }
 
-void* ev_sim_shared(const void* key, size_t bytes, size_t item, const char* name) {
+void* ev_sim_dynamic_shared(size_t item, const char* name) {
+  static const char key = 0;
+  Machine& m = machine();
+  if (m.launch.shared == 0) m.fail("bounds", format("dynamic shared array %s: the launch gives it no memory (shared=bytes)\n  {pc:%x}", name, m.offset(PC)));
+  void* p = here().block->slot.shared.get(&key, m.launch.shared, item, true, name);
+  if (!p) m.fail("bounds", format("dynamic shared array %s of %u bytes: there are %zu\n  {pc:%x}", name, m.launch.shared, SharedMemory::most, m.offset(PC)));
+  return p;
+}
+
+void* ev_sim_shared(const void* key, size_t bytes, size_t item, int scalar, const char* name) {
   Thread& t = here();
-  void* p = t.block->slot.shared.get(key, bytes, item, name);
+  void* p = t.block->slot.shared.get(key, bytes, item, scalar != 0, name);
   if (!p) machine().fail("bounds", format("shared array %s of %zu bytes: with what the block has it makes %zu, and there are %zu\n  {pc:%x}", name, bytes,
                                           bytes + t.block->slot.shared.bytes, SharedMemory::most, machine().offset(PC)));
   return p;
@@ -83,9 +93,31 @@ void ev_sim_print(char kind, const void* p, size_t size) {
   if (size) printed.append(static_cast<const char*>(p), size);
 }
 
-void ev_sim_assertion_failed(const char* text) {
+void ev_sim_invoke(const char* name, int64_t argument) {
   Machine& m = machine();
-  m.fail("assertion", format("%s: expected it to hold, got False\n  in %s {pc:%x}", text, m.name(here()).c_str(), m.offset(PC)));
+  m.settle();
+  Thread& t = here();
+  Call c;
+  c.thread = Graphs::number(t);
+  c.name = name;
+  c.who = format("%u.%d", t.block->linear, t.rank);
+  c.argument = argument;
+  c.began = m.graphs ? m.graphs->operations(t) : m.history.now();
+  if (m.graphs) c.causes = m.graphs->causes(t);
+  m.history.begin(std::move(c));
+}
+
+void ev_sim_respond(int64_t result) {
+  Machine& m = machine();
+  m.settle();
+  Thread& t = here();
+  const std::uint64_t at = m.graphs ? m.graphs->operations(t) : m.history.now();
+  if (!m.history.end(Graphs::number(t), result, at)) m.fail("assertion", format("%s responds to nothing: ev::invoke comes first\n  {pc:%x}", m.name(t).c_str(), m.offset(PC)));
+}
+
+void ev_sim_assertion_failed(const char* text, const char* got) {
+  Machine& m = machine();
+  m.fail("assertion", format("%s: expected it to hold, got %s\n  in %s {pc:%x}", text, got, m.name(here()).c_str(), m.offset(PC)));
 }
 
 }

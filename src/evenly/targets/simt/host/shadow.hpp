@@ -66,6 +66,12 @@ private:
 
 using Touches = TouchesOf<Touch>;
 
+// An atomic write, or what an atomic read has observed. A store begins a chain, and each update goes on with it.
+struct Observed : Touch {
+  std::uint32_t chain = 0, version = 0;
+  bool narrow = false;  // of the block's scope
+};
+
 // Stores to an element to which other threads may store the same value (store_contended in gpu.cuh), by value.
 struct Storing : Touch {
   std::int64_t who = -1;  // the atom that stores; -1: only one value is ever stored
@@ -78,9 +84,12 @@ struct Stores {
 
 struct Cell {
   struct More {
-    Touches reads, atomics, atomic_reads;
+    Touches reads;
+    TouchesOf<Observed> atomics, atomic_reads;
+    std::uint32_t chain = 0, version = 0;  // of the latest atomic write
+    bool narrow = false;                   // whether an atomic had the block's scope
     std::vector<Stores> stores;
-    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); }
+    void clear() { reads.clear(); atomics.clear(); atomic_reads.clear(); stores.clear(); narrow = false; }
   };
   Touch write, read;            // one read is here; more of them, and atomics, are in `more`
   std::uint32_t stamp = 0;      // if it is that of another launch or block, the cell is empty
@@ -98,17 +107,52 @@ struct Cell {
 
 struct Conflict { Touch before; Access kind; };
 
+// Finds an atomic write that is not ordered before a plain access. One that an ordered atomic has observed, itself or
+// through a chain of updates, is: the last block may clear a counter to which all have added. (PTX ISA, "Causality
+// Order": what precedes in observation order, then in base causality order.)
+template <class Ordered> const Touch* unobserved(const Cell::More& more, Ordered ordered) {
+  if (!more.atomics.unordered(ordered)) return nullptr;
+  std::uint32_t seen = 0;
+  auto observe = [&](const Observed& o) {
+    if (o.chain == more.chain && ordered(o)) seen = seen > o.version ? seen : o.version;
+    return true;
+  };
+  more.atomics.unordered(observe);
+  more.atomic_reads.unordered(observe);
+  return more.atomics.unordered([&](const Observed& o) { return ordered(o) || (o.chain == more.chain && o.version <= seen); });
+}
+
+// How an atomic is made: whether it sees what it replaces, and whether its scope is the block's.
+struct How { bool reads = true, narrow = false; };
+
+inline Observed observed(const Touch& me, const Cell::More& more, How how) {
+  Observed o;
+  static_cast<Touch&>(o) = me;
+  o.chain = more.chain;
+  o.version = more.version;
+  o.narrow = how.narrow;
+  return o;
+}
+
 // Records an access. If it races, returns true and the other access. `ordered` tells whether a touch comes before this
 // one.
-template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Ordered ordered, Conflict& found) {
+template <class Ordered> bool touch(Cell& cell, Access kind, How how, const Touch& me, Ordered ordered, Conflict& found) {
   auto free = [&](const Touch& t) { return t.clock == 0 || ordered(t); };
   if (!free(cell.write)) { found = {cell.write, Access::write}; return true; }
   if (!is_atomic(kind) && cell.more)
-    if (auto* t = cell.more->atomics.unordered(ordered)) { found = {*t, Access::atomic}; return true; }
+    if (auto* t = unobserved(*cell.more, ordered)) { found = {*t, Access::atomic}; return true; }
   if (kind == Access::write || kind == Access::atomic) {
     if (!free(cell.read)) { found = {cell.read, Access::read}; return true; }
     if (cell.more)
       if (auto* t = cell.more->reads.unordered(ordered)) { found = {*t, Access::read}; return true; }
+  }
+  if (is_atomic(kind) && (how.narrow || (cell.more && cell.more->narrow))) {
+    if (!cell.more) cell.more.reset(new Cell::More);
+    cell.more->narrow |= how.narrow;
+    auto fits = [&](const Observed& o) { return o.block == me.block || !(o.narrow || how.narrow) || ordered(o); };
+    if (auto* t = cell.more->atomics.unordered(fits)) { found = {*t, Access::atomic}; return true; }
+    if (kind == Access::atomic)
+      if (auto* t = cell.more->atomic_reads.unordered(fits)) { found = {*t, Access::atomic_read}; return true; }
   }
   if (kind == Access::write && cell.more)
     if (auto* t = cell.more->atomic_reads.unordered(ordered)) { found = {*t, Access::atomic_read}; return true; }
@@ -127,11 +171,13 @@ template <class Ordered> bool touch(Cell& cell, Access kind, const Touch& me, Or
       break;
     case Access::atomic:
       if (!cell.more) cell.more.reset(new Cell::More);
-      cell.more->atomics.add(me, ordered);
+      ++cell.more->version;
+      if (!how.reads) cell.more->chain = cell.more->version;
+      cell.more->atomics.add(observed(me, *cell.more, how), ordered);
       break;
     case Access::atomic_read:
       if (!cell.more) cell.more.reset(new Cell::More);
-      cell.more->atomic_reads.add(me, ordered);
+      cell.more->atomic_reads.add(observed(me, *cell.more, how), ordered);
       break;
     case Access::store:
       break;  // an atomic one: see `differs`

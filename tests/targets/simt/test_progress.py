@@ -1,0 +1,122 @@
+"""Threads that wait for each other: what is a deadlock, what is no progress, and what only takes long."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+import evenly as ev
+
+pytestmark = pytest.mark.simt
+
+SOURCE = """
+EV_KERNEL(32) fill_together(int* lock, int* left) {  // each takes the lock until it finds its own turn
+  for (;;) {
+    while (ev::atomic_compare_exchange(lock, 0, 1) != 0) {}
+    ev::fence_device();
+    const bool mine = left[0] == ev::block_rank();
+    if (mine) left[0] += 1;
+    ev::fence_device();
+    ev::atomic_exchange(lock, 0);
+    if (mine) return;
+  }
+}
+EV_KERNEL(32) spin(int* n, int* spins) {
+  while (ev::atomic_load(n) == 0) ev::atomic_add(spins, 1);
+}
+EV_KERNEL(32) give_up(int* n, int* rounds, int most) {
+  int i = 0;
+  while (ev::atomic_load(n) == 0 && i < most) ++i;
+  rounds[ev::block_rank()] = i;
+}
+EV_KERNEL(32) give_up_together(int* n, int* rounds, int most) {  // lane 0 counts, lane 1 polls
+  int found = 0;
+  for (int i = 0; found == 0; ++i) {
+    if (ev::lane_rank() == 1) found = ev::atomic_load(n);
+    found = ev::shuffle_from(ev::full_warp, found, 1);
+    found |= ev::shuffle_from(ev::full_warp, int(ev::lane_rank() == 0 && i == most), 0);
+    if (ev::lane_rank() == 0) rounds[0] = i;
+  }
+}
+EV_KERNEL(32) wait_for_the_one_before(int* done) {
+  if (ev::block_rank() > 0) while (ev::atomic_load(done + ev::block_rank() - 1) == 0) {}
+  ev::atomic_store(done + ev::block_rank(), 1);
+}
+EV_KERNEL(64) wait_for_ever(int* n) {
+  if (ev::thread_rank() == 0) {
+    while (ev::atomic_load(n + ev::block_rank()) == 0)
+      while (ev::atomic_load(n + 3) != 0) {}
+  } else if (ev::warp_rank() == 1) {
+    int k = 0;
+    while (k == 0) {
+      if (ev::lane_rank() == 0) k = ev::atomic_load(n + 2);
+      k = ev::shuffle_from(ev::full_warp, k, 0);
+    }
+  }
+}
+"""
+
+
+@functools.cache
+def program() -> ev.SimtProgram:
+    return ev.SimtProgram(SOURCE)
+
+
+def zeros(n: int) -> np.ndarray:
+    return np.zeros(n, np.int32)
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_a_correct_lock_starves_nobody(seed: int) -> None:
+    left = zeros(1)
+    program().launch("fill_together", 8, 1, zeros(1), left, seed=seed)
+    assert left[0] == 8
+
+
+def test_spinning_that_changes_memory_ends() -> None:
+    with pytest.raises(ev.SimtError) as caught:
+        program().launch("spin", 2, 1, zeros(1), zeros(1), steps=100_000)
+    assert caught.value.kind == "progress"
+    message = str(caught.value)
+    assert message.startswith("no progress: livelock or starvation: in 100000 turns no thread")
+    assert re.search(r"thread 0 of block 1 is at array (n|spins)\[0\] at source.cu", message)
+
+
+@pytest.mark.parametrize("order", ["random", "round_robin"])
+def test_trying_a_million_times_is_no_deadlock(order: str) -> None:
+    rounds = zeros(2)
+    program().launch("give_up", 2, 1, zeros(1), rounds, 1_000_000, order=order)
+    assert rounds.tolist() == [1_000_000] * 2
+
+
+def test_a_lane_that_counts_for_the_one_that_polls() -> None:
+    rounds = zeros(1)
+    program().launch("give_up_together", 1, 32, zeros(1), rounds, 10_000)
+    assert rounds[0] == 10_000
+
+
+@pytest.mark.parametrize(
+    "options", [{"seed": 0}, {"seed": 1}, {"seed": 2}, {"order": "round_robin"}]
+)
+def test_a_deadlock_is_seen_at_once_and_says_what_is_awaited(options: dict[str, int]) -> None:
+    with pytest.raises(ev.SimtError) as caught:
+        program().launch("wait_for_ever", 2, 64, zeros(4), steps=1_000_000, **options)
+    assert caught.value.kind == "deadlock"
+    message = str(caught.value)
+    assert re.search(r"thread 0 of block 1 polls array n\[[13]\] at source.cu", message)
+    assert "thread 32 of block 1 polls array n[2] at source.cu" in message
+    assert "threads 33 to 63 of block 1 wait at a shuffle" in message
+
+
+def test_blocks_may_start_in_any_order() -> None:
+    """Waiting for the block before is right where blocks start by index, and hangs where too many start that wait."""
+    done = zeros(40)
+    for seed in range(5):
+        program().launch("wait_for_the_one_before", 40, 1, done * 0, resident=2, seed=seed)
+    with pytest.raises(ev.SimtError, match="blocks have not started: 2 are resident"):
+        program().launch("wait_for_the_one_before", 40, 1, done * 0, resident=2, starts="any")
+    program().launch("wait_for_the_one_before", 40, 1, done, resident=40, starts="any")
+    assert done.tolist() == [1] * 40
