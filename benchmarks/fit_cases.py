@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import gzip
 import math
 import multiprocessing
 import os
@@ -60,10 +61,11 @@ class Case:
 
 
 def measured(paths: Iterable[str]) -> list[Case]:
-    """Read files that schedule_times.py wrote."""
+    """Read files that schedule_times.py wrote, also compressed ones."""
     found: dict[tuple[str, tuple[str, str]], Case] = {}
     for path in paths:
-        with open(path, newline="") as file:
+        opened = gzip.open if path.endswith(".gz") else open
+        with opened(path, "rt", newline="") as file:
             for row in csv.DictReader(file):
                 case = row["matrix"], (row["kernel"], row["dtype"])
                 if case not in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import math
 import re
@@ -60,7 +59,9 @@ def logs(numbers: Numbers) -> Logs:
 
 def with_logs(numbers: Numbers, found: Logs) -> dict[str, Any]:
     """Return the numbers with these in place of their own."""
-    made = {**numbers, **copy.deepcopy({table: numbers[table] for table in TABLES + LISTS})}
+    own = {table: dict(numbers[table]) for table in TABLES}
+    own |= {table: [dict(row) for row in numbers[table]] for table in LISTS}
+    made = {**numbers, **own}
     held = rows(made)
     for place, log in zip(places(numbers), found, strict=True):
         held[place.row][place.key] = math.exp(log)

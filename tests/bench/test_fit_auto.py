@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import importlib
 import math
 import tomllib
@@ -143,13 +144,14 @@ def test_a_fit_stays_within_its_limits() -> None:
 HEAD = "matrix,lengths,columns,rows,nnz,kernel,dtype,schedule,us"
 
 
-def written(folder: Path, nnz: int) -> Path:
-    """A file of times on a matrix in the same folder, which has 6 nonzeros."""
+def written(folder: Path, nnz: int, name: str = "times.csv") -> Path:
+    """Write a file of times on a matrix in the same folder, which has 6 nonzeros."""
     scipy.io.mmwrite(folder / "small.mtx", scipy.sparse.coo_array(np.tri(3)))
-    path = folder / "times.csv"
+    path = folder / name
+    opened = gzip.open if name.endswith(".gz") else open
     about = ["small", "", "", 3, nnz]
     first = str(next(iter(predicted(WORKS[0], numbers()))))
-    with path.open("w", newline="") as file:
+    with opened(path, "wt", newline="") as file:
         write = csv.writer(file).writerow
         write(HEAD.split(","))
         write([*about, "spmv", "float32", first, 2.5])
@@ -159,8 +161,9 @@ def written(folder: Path, nnz: int) -> Path:
     return path
 
 
-def test_cases_are_made_again(tmp_path: Path) -> None:
-    path = written(tmp_path, nnz=6)
+@pytest.mark.parametrize("name", ["times.csv", "times.csv.gz"])
+def test_cases_are_made_again(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path, nnz=6, name=name)
     product, argmax = script("cases").prepared([str(path)], str(tmp_path), {})
     assert (product.best, product.peer) == (2.5, 3.5)
     assert (product.work.st.tiles, product.work.st.atoms, product.work.columns) == (3, 6, 3)
