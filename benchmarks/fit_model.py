@@ -11,7 +11,7 @@ logarithms of predictions as if they were linear, in a small box, and shrinks th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -59,7 +59,7 @@ class Near:
     """The logarithms of one case's predictions, near some numbers.
 
     at: (candidates,). slopes: (candidates, colours), each by the number `index` of the vector; an index that is the
-    vector's length stands for none. us: what was measured, as logarithms beside the best.
+    vector's length stands for none. right: the logarithms of what was measured, and lost: of that beside the best.
     """
 
     at: Logs
@@ -70,6 +70,7 @@ class Near:
 
 
 def near(cases: list[Case], numbers: Numbers) -> list[Near]:
+    """Predict cases near these numbers. One prediction, with all numbers of a colour moved, gives a slope of each."""
     vector, where = logs(numbers), places(numbers)
     colours = list(dict.fromkeys(place.colour for place in where))
     moved = [
@@ -140,54 +141,65 @@ class Linear:
         return float(value), np.bincount(self.index.ravel(), terms, self.size + 1)[:-1]
 
 
+@dataclass(frozen=True)
+class Local:
+    """What a step minimises: the loss with predictions that are linear near `here`, and a pull towards `first`."""
+
+    model: Linear
+    here: Logs
+    first: Logs
+    soft: float
+
+    def __call__(self, x: Logs) -> tuple[float, Logs]:
+        value, gradient = self.model.loss(x - self.here, self.soft)
+        pull = PULL / len(x) * (x - self.first)
+        return value + float(pull @ (x - self.first)), gradient + 2 * pull
+
+    @property
+    def value(self) -> float:
+        return self(self.here)[0]
+
+    def least(self, bounds: tuple[Logs, Logs]) -> Logs:
+        ends = np.stack(bounds, axis=1)
+        return minimize(self, self.here, jac=True, method="L-BFGS-B", bounds=ends).x
+
+
 # ---- the fit ---------------------------------------------------------------------------------------
 class Fit:
-    """Fits numbers to cases. processes: a pool that holds the cases (fit_cases.pool)."""
+    """Fits numbers to cases. processes: a pool that holds the cases (fit_cases.pool). told: is given a line a step."""
 
     def __init__(self, cases: list[Case], processes: Any, told: Callable[[str], None]) -> None:
         self.cases, self.processes, self.told = cases, processes, told
 
-    def linear(self, numbers: Numbers, chosen: list[int]) -> Linear:
-        shares = [list(share) for share in np.array_split(chosen, SHARES)]
-        found = self.processes.map(_near, [(share, numbers) for share in shares], chunksize=1)
-        weights = np.array([1.0 if self.cases[at].lengths else FILES for at in chosen])
-        return Linear(list(chain(*found)), weights, len(places(numbers)))
-
     def fitted(self, start: Numbers, chosen: list[int], steps: int) -> Numbers:
-        """Return the numbers after so many steps in all."""
-        numbers = start
+        """Return the numbers after so many steps in all, by some of the cases."""
+        first = logs(start)
+        here = Local(self._linear(start, chosen), first, first, SOFT[0])
         for at, soft in enumerate(SOFT):
             share = steps * (at + 1) // len(SOFT) - steps * at // len(SOFT)
-            numbers = self._softly(start, numbers, chosen, soft, share)
-        return numbers
+            here = self._softly(replace(here, soft=soft), start, chosen, share)
+        return with_logs(start, here.here)
 
-    def _softly(
-        self, start: Numbers, numbers: Numbers, chosen: list[int], soft: float, steps: int
-    ) -> Numbers:
-        first, lower, upper = logs(start), *limits(start)
-        here, box, model = logs(numbers), BOX, self.linear(numbers, chosen)
+    def _softly(self, here: Local, start: Numbers, chosen: list[int], steps: int) -> Local:
+        box, (lower, upper) = BOX, limits(start)
         for step in range(steps):
-
-            def loss(x: Logs, here: Logs = here, model: Linear = model) -> tuple[float, Logs]:
-                value, gradient = model.loss(x - here, soft)
-                pull = PULL / len(x) * (x - first)
-                return value + float(pull @ (x - first)), gradient + 2 * pull
-
-            bounds = np.maximum(lower, here - box), np.minimum(upper, here + box)
-            found = minimize(loss, here, jac=True, method="L-BFGS-B", bounds=np.stack(bounds, 1))
-            before = loss(here)[0]
-            ahead = self.linear(with_logs(start, found.x), chosen)
-            after = loss(found.x, found.x, ahead)[0]
-            self.told(
-                f"step {step + 1}, soft {soft}: {before:.5f} -> {after:.5f} in a box of {box:.2f}"
-            )
-            if after < before:
-                here, model = found.x, ahead
+            x = here.least((np.maximum(lower, here.here - box), np.minimum(upper, here.here + box)))
+            ahead = replace(here, model=self._linear(with_logs(start, x), chosen), here=x)
+            told = f"{here.value:.5f} -> {ahead.value:.5f} in a box of {box:.2f}"
+            self.told(f"step {step + 1}, soft {here.soft}: {told}")
+            if ahead.value < here.value:
+                here = ahead
             else:
                 box /= 2
             if box < SMALLEST:
                 break
-        return with_logs(start, here)
+        return here
+
+    def _linear(self, numbers: Numbers, chosen: list[int]) -> Linear:
+        shares = [list(share) for share in np.array_split(chosen, SHARES)]
+        found = self.processes.map(_near, [(share, numbers) for share in shares], chunksize=1)
+        weights = np.array([1.0 if self.cases[at].lengths else FILES for at in chosen])
+        return Linear(list(chain(*found)), weights, len(places(numbers)))
 
 
 def limits(start: Numbers) -> tuple[Logs, Logs]:
