@@ -1,4 +1,4 @@
-"""From what length on a tile goes to a team, and to a warp: `bin_sizes` of the data file, Lrb's parameters.
+"""From what length on a tile goes to a team, and to a warp: Lrb's parameters in `bins` of the data file.
 
     python benchmarks/bins.py [FOLDER]
 

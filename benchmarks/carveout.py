@@ -24,7 +24,7 @@ from evenly.bench.matrices import in_type, sources
 from evenly.choosing.auto import choose
 from evenly.choosing.candidates import candidates
 from evenly.choosing.statistics import statistics
-from evenly.choosing.task import Task
+from evenly.choosing.task import product_of
 from evenly.gpus.numbers import numbers
 from evenly.interop.generators import rmat
 from evenly.timing.graphs import GraphClock
@@ -48,7 +48,7 @@ def matrices(folder: str | None) -> Iterator[tuple[str, Any]]:
 def compare(name: str, matrix: Any) -> None:
     A = ev.csr(matrix).to("cuda")
     x, y = (cp.ones(n, matrix.dtype) for n in reversed(matrix.shape))
-    chosen = choose(A, "cuda", Task(width=matrix.dtype.itemsize))
+    chosen = choose(A, "cuda", product_of(A))
     shares = [s for s in candidates("cuda") if isinstance(s, ev.MergePath)]
     plans = {s: spmv_rows.plan(A, x, y, schedule=s) for s in dict.fromkeys([chosen, *shares])}
     samples = measure({str(s): GraphClock(p.launches) for s, p in plans.items()}, rounds=ROUNDS)

@@ -16,9 +16,9 @@ from evenly.runtime.kernel import Kernel
 from evenly.schedules import Schedule
 from evenly.version import __version__
 
+from .choosing import reuse
 from .choosing.auto import Choice, consider
 from .choosing.equal import has_equal_tiles
-from .choosing import reuse
 from .choosing.statistics import forget
 from .choosing.task import Task, product_of
 from .tuning import winners

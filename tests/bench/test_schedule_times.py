@@ -53,6 +53,7 @@ def test_families(times: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
     }
     assert float(here[0]["deviation"]) == st.deviation
     assert int(here[0]["greatest"]) == st.greatest
+    assert "walks" not in here[0]
     for dtype in ("float32", "float64"):
         mine = [row for row in here if row["dtype"] == dtype]
         assert {row["schedule"] for row in mine} >= {str(s) for s in times.tried(st)}

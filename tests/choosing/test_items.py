@@ -235,9 +235,8 @@ def test_a_plan_takes_what_was_chosen_and_is_right() -> None:
     np.testing.assert_array_equal(got, wanted)
 
 
-def test_rows_of_a_batch_have_no_runs() -> None:
-    """Columns of items are near: side by side, lanes gather from the same lines."""
+def test_rows_of_a_batch_are_judged_as_those_of_one_matrix() -> None:
+    """Nothing is assumed of their columns, which are looked at."""
     rows = batch(np.full(400, 1000), 16)
     as_csr = ev.csr((rows.values, rows.indices, rows.offsets), shape=rows.shape, check=False)
-    assert consider(as_csr, "cuda").schedule.run > 1
-    assert consider(rows, "cuda").schedule == ev.GroupMapped(4)
+    assert consider(rows, "cuda") == consider(as_csr, "cuda")

@@ -9,6 +9,8 @@ import pytest
 
 import evenly as ev
 from evenly.choosing.lengths import Sums, has_offsets, sums
+from evenly.choosing.walks import Sampled, of_lengths
+from evenly.gpus.gpu import WARP
 from evenly.layouts import convert
 from evenly.runtime.lengths import measured
 from tests.batteries import matrices
@@ -41,4 +43,22 @@ def by_hand(layout: Any) -> Sums:
     tiles = range(int(layout.max_tiles))
     sizes = np.array([layout.end(t) - layout.begin(t) for t in tiles], np.float64)
     moment = float(sizes @ np.arange(len(sizes)))
-    return Sums(float(sizes @ sizes), int(sizes.max()), int((sizes == 0).sum()), moment)
+    empty = int((sizes == 0).sum())
+    return Sums(float(sizes @ sizes), int(sizes.max()), empty, moment, of_lengths(sizes))
+
+
+def test_the_kernel_takes_the_sample_of_many_tiles() -> None:
+    """Of more tiles than are in the sample, and of a number that no warp divides."""
+    for tiles in (64 * WARP, 100_003):
+        lengths = np.random.default_rng(tiles).integers(0, 30, tiles)
+        layout = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]))
+        assert measured(layout, "cpu") == sums(layout)
+
+
+def test_tiles_that_a_layout_might_have_count_as_empty() -> None:
+    """A layout whose tiles are counted on the device has room for more of them."""
+    base = ev.ragged(np.arange(0, 4 * 5000 + 1, 4))
+    some = ev.subset(base, np.arange(5000), count=np.array([70]))
+    held = measured(some, "cpu").walks.lengths
+    at = Sampled(5000).positions()
+    assert (held == np.where(at < 70, 4, 0)).all()

@@ -23,8 +23,7 @@ GRID: tuple[s.Schedule, ...] = (
     s.ThreadMapped(128, items=3),
     *(s.GroupMapped(n) for n in (2, 4, 8, 16, 64)),
     *(s.GroupMapped(n, items=6) for n in (2, 4, 8, 16, 32, 64)),
-    *(s.GroupMapped(n, run=4) for n in (8, 16, 32)),
-    *(s.GroupMapped(n, items=8, run=8) for n in (4, 8, 16, 32)),
+    *(s.GroupMapped(n, items=run, run=run) for n in (2, 4, 8, 16, 32) for run in (4, 8)),
     *(s.GroupMapped(n, 512, items=items) for n in (128, 256) for items in (4, 6)),
     s.GroupMapped(8, flatten=True),
     s.MergePath(256, 4, min_blocks=5),
@@ -54,6 +53,7 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(128, 16, run=2),
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
+    s.Lrb(items=1),
     s.Lrb(512, thread=16, group=128),
 )
 

@@ -10,10 +10,10 @@ SHARP = 6.0  # how little the limits of the hardware add up: the largest of them
 class Cost(NamedTuple):
     """The predicted time of a schedule, and what it is made of.
 
-    launch: of the kernels, with what each run does once. memory: the bytes from and to memory. cache: the bytes out of
-    L2. lines: the lines that L1 looks up. work: the instructions and waits of the warps. chain: the loads of the longest
-    tile that wait for each other. total: the limits of the hardware overlap, `work` overlaps them in part, and launch and
-    chain come on top.
+    launch: of the kernels, with what each run does once. memory: the bytes from and to memory. cache: the bytes out
+    of L2. lines: the lines that L1 looks up. work: the instructions and waits of the warps. chain: the loads of the
+    longest tile that wait for each other. total: the limits of the hardware overlap, `work` overlaps them in part, and
+    launch and chain come on top.
     """
 
     launch: float

@@ -32,10 +32,8 @@ ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
-TOO_MANY, TOO_FEW = (
-    8,
-    40,
-)  # lanes for each atom of a mean tile, atoms for each lane: such groups are never quick
+# Lanes for each atom of a mean tile, and atoms for each lane: with so many, groups are never quick.
+TOO_MANY, TOO_FEW = 8, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +76,13 @@ class Work:
 
         lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
         """
-        st, task, vector = self.st, self.task, self.columns * self.task.width
+        st, vector = self.st, self.columns * self.task.width
         sectors = SECTOR * self.reuse.near * st.atoms
         once = n["multiprocessors"] * min(vector, n["l1"])
         gathered = min(sectors, SECTOR * self.beside(n) * st.atoms + once)
         size = self.moved + min(vector, sectors)
-        share = min(
-            max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0
-        )  # L2 keeps some of what just does not fit
+        # L2 keeps some of what just does not fit.
+        share = min(max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
         cached = self.moved + gathered + st.atoms * again
         return size * share / n["memory"], cached / n["cache"], st.atoms * lines / n["lines"]
 
@@ -157,8 +154,9 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
     own: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and empty tiles save the share
-    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers: more
-    if it gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us for each round of the longest tile, and each: for each atom of a lane there.
+    `empty`. item: us for each atom of a lane in each round of a warp; wide: the same for numbers of 8 bytes; gathers:
+    more if it gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us
+    for each round of the longest tile, and each: for each atom of a lane there.
     """
     st, width = work.st, work.task.width
     lanes, items, run = getattr(made, "size", 1), made.items, getattr(made, "run", 1)
@@ -175,9 +173,8 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     each = sum(min(1.0, st.mean * size / LINE) for size in arrays) / (lanes * run)
     streamed = work.atom_bytes / LINE
     apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
-    lines = (streamed if alone else max(streamed, each)) + n["gather"] * min(
-        1.0, apart * run
-    ) * work.gathers
+    lines = streamed if alone else max(streamed, each)
+    lines += n["gather"] * min(1.0, apart * run) * work.gathers
     parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in arrays)
     again = 0.0 if alone else n["again"] * parts * work.beside(n)
     chain = own["round"] * math.ceil(st.greatest / (lanes * items))
@@ -194,8 +191,10 @@ def by_width(narrow: float, wide: float, task: Task) -> float:
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
 def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
-    """Predict the cost of shares. own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more
-    for one that gathers, that depends on its tile. far: as above.
+    """Predict the cost of shares.
+
+    own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for one that gathers, that
+    depends on its tile. far: as above.
     """
     st, run = work.st, getattr(made, "run", 1)
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
@@ -207,7 +206,10 @@ def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
 
 
 def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
-    """Predict the cost of bins. own: as for groups and shares. chain: us for each round of a team in the longest tile."""
+    """Predict the cost of bins.
+
+    own: as for groups and shares. chain: us for each round of a team in the longest tile.
+    """
     st, lengths = work.st, work.walks.lengths.reshape(-1)
     team = team_of(lengths, made)
     walked = np.where(team == 1, np.minimum(made.thread, lengths + 2), lengths)

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evenly.hooks import hook
+from evenly.language.members import is_default
 from evenly.layouts.contract import Layout, LayoutInstance, accessors, layout
 from evenly.layouts.moving import device_of
-
-from .lengths import has_offsets
 
 SECTOR = 32  # bytes: what a GPU reads from L2 at least
 PROBES, FEW = 512, 32  # atoms that are looked at: at most, and where there are few
@@ -55,7 +54,7 @@ class Sample:
 
     @property
     def before(self) -> int:
-        return min(BEFORE, self.step)
+        return min(BEFORE, max(self.step - 1, 0))  # the first one has no more
 
 
 @layout
@@ -106,11 +105,15 @@ def forget(layout: Any) -> None:
 def _measured(layout: LayoutInstance, together: int) -> Reuse:
     cls: Any = type(layout)
     sample = Sample(int(layout.max_atoms))
-    if accessors(cls).get("column") != (False, True) or not sample.probes:
+    positions = is_default("atom_id", cls.atom_id)  # other ids may be any numbers
+    if accessors(cls).get("column") != (False, True) or not positions or not sample.probes:
         return ANYWHERE
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout, sample, together)
-    return by_numpy(layout, sample, together) if has_offsets(layout) else ANYWHERE
+    try:
+        return by_numpy(layout, sample, together)
+    except (TypeError, ValueError, IndexError):  # the method takes one atom at a time
+        return ANYWHERE
 
 
 @hook

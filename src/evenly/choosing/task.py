@@ -34,9 +34,9 @@ class Task:
     """The properties of a kernel that is to be run.
 
     whole_tiles: whether the kernel needs schedules that own whole tiles. value_bytes: the most bytes of a tile's
-    accumulators. width: bytes of the largest value in them. atom_bytes: bytes that each atom reads in order. streams: whether the kernel reads atoms in the order of
-    memory, and only reduces them. kept: whether it runs in an explicit plan, which stores what follows from a
-    structure. runs: whether adjacent atoms read adjacent memory. scans: whether
+    accumulators. width: bytes of the largest value in them. atom_bytes: bytes that each atom reads in order. streams:
+    whether the kernel reads atoms in the order of memory, and only reduces them. kept: whether it runs in an explicit
+    plan, which stores what follows from a structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
     depends on its tile.

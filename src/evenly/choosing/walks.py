@@ -1,4 +1,4 @@
-"""The lengths of a sample of tiles, in runs of neighbours: how long warps walk that share them out among their lanes."""
+"""The lengths of a sample of tiles, in runs of neighbours: how long warps walk whose lanes share them."""
 
 from __future__ import annotations
 

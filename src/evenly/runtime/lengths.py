@@ -43,11 +43,11 @@ def measure(L, every, found):
 def measured(layout: LayoutInstance, target: str = "") -> Sums:
     """Run one small kernel, and read up to 16 KiB back."""
     sample = Sampled(int(layout.max_tiles))
-    found = arrays.empty(an_array(layout), (SUMS + sample.runs * WARP,), np.float64)
+    # Zeros stand for tiles that the sample has places for, but the layout lacks.
+    found = arrays.zeros(an_array(layout), (SUMS + sample.runs * WARP,), np.float64)
     place = target or device_of(layout)
     measure[ThreadMapped()].on(place).once(Positions(layout), sample.every, found)
     held = to_numpy(found)
     squares, greatest, empty, moment = map(float, held[:SUMS])
-    lengths = held[SUMS:].copy()
-    lengths[sample.positions().reshape(-1) >= int(layout.max_tiles)] = 0  # of no tile
-    return Sums(squares, int(greatest), int(empty), moment, Walks(lengths.reshape(-1, WARP)))
+    walks = Walks(held[SUMS:].reshape(-1, WARP))
+    return Sums(squares, int(greatest), int(empty), moment, walks)

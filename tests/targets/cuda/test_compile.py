@@ -17,6 +17,7 @@ from tests.emitting import codes, emitted
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 
 import evenly as ev
+from evenly import schedules
 from evenly.gpus.numbers import numbers
 from evenly.targets.cuda import CudaTarget
 from evenly.targets.cuda import compile as compiling
@@ -175,10 +176,6 @@ def extremes(A, y):
         y[row] = high + low + size
 
 
-# A share that `auto` has other ones before, for values so narrow.
-NEVER_TAKEN = (np.float32, True, 256, 6, 5, 28)
-
-
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_shares_of_the_data_file_leave_registers_enough(
@@ -186,13 +183,12 @@ def test_the_shares_of_the_data_file_leave_registers_enough(
 ) -> None:
     """Their bounds are there for more registers; positions of 64 bits take some, too."""
     monkeypatch.setattr(emitting, "is_wide", lambda binding: wide)
-    for width, _, *share in numbers()["shares"]:
-        if np.dtype(dtype).itemsize <= width:
-            spilled = 8 if (dtype, wide, *share) == NEVER_TAKEN else 0
-            for code in codes(CASES["spmv"], ev.MergePath(*share), "csr", dtype):
-                assert f"using pos = {'long long' if wide else 'int'};" in code.source
-                used = compiling.resources(code.source, code.name, "sm_90")
-                assert used["spills"] <= spilled
+    for row in numbers()["shares"]:
+        share = schedules.by_name(row["schedule"], **row["with"])
+        for code in codes(CASES["spmv"], share, "csr", dtype):
+            assert f"using pos = {'long long' if wide else 'int'};" in code.source
+            used = compiling.resources(code.source, code.name, "sm_90")
+            assert used["spills"] == 0, share
 
 
 def test_no_bound_where_much_is_in_flight() -> None:

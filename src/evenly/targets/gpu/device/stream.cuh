@@ -149,7 +149,7 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     if (is_wide(b)) return each_by_atom(b, f);
     pos tile = b.t0 + thread_rank();
     if (tile < b.t1) f(tile, of_first);
-    #pragma unroll 1
+    #pragma unroll 4  // where most tiles are empty, a thread has many
     for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));
   }
   template <class F> EV_DEVICE void each_by_atom(const Bounds& b, F f) const {

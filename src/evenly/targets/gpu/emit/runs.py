@@ -19,8 +19,8 @@ from .unit import Unit
 class Runs:
     """What a thread loads at once for `length` contiguous atoms.
 
-    contiguous: elements that lie in runs, those first that are indices of others. gathered: elements whose index depends
-    on these.
+    contiguous: elements that lie in runs, those first that are indices of others. gathered: elements whose index
+    depends on these.
     """
 
     contiguous: tuple[ir.Element, ...]

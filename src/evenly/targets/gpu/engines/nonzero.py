@@ -16,7 +16,7 @@ from .split import SplitKernels
 
 
 class NonzeroEngine(BlockEngine):
-    """The nonzero engine. A block takes `items` atoms per thread, of which `run` are adjacent where that is possible."""
+    """The nonzero engine. A block takes `items` atoms per thread, of which `run` are adjacent where possible."""
 
     rule = "nonzero_rule"
     on_cpu = "nonzero"

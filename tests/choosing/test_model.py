@@ -1,0 +1,252 @@
+"""The model of costs: its terms act as documented, whatever the numbers of the data file are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.choosing.candidates import candidates
+from evenly.choosing.cost import Cost
+from evenly.choosing.model import Work, group_cost, predicted
+from evenly.choosing.reuse import ANYWHERE, NOTHING, Reuse, reuse
+from evenly.choosing.statistics import Statistics, statistics
+from evenly.choosing.task import SPMV, Task
+from evenly.gpus.numbers import for_memory, numbers
+
+from .structures import anywhere, equal_tiles, nearby, of_lengths, one_long, unequal
+
+WIDE = Task(width=8, atom_bytes=12)
+ONCE = Task(kept=False)
+STREAMS = Task(streams=True)
+NUMBERS = numbers()
+RATES = NUMBERS["rates"] | {"multiprocessors": NUMBERS["multiprocessors"]}
+
+
+def costs(layout: Any, task: Task = SPMV, **about: Any) -> dict[ev.Schedule, Cost]:
+    return predicted(Work(statistics(layout), task, **about), NUMBERS)
+
+
+def best(layout: Any, task: Task = SPMV, **about: Any) -> ev.Schedule:
+    found = costs(layout, task, **about)
+    return min(found, key=lambda schedule: found[schedule].total)
+
+
+def of_groups(made: Any, work: Work) -> Cost:
+    return group_cost(work, made, NUMBERS["groups"], RATES)
+
+
+# ---- who may be chosen -------------------------------------------------------------------------------
+TASKS = {
+    "float32": Task(),
+    "float64": WIDE,
+    "complex128": Task(width=16, value_bytes=16, atom_bytes=20),
+    "streams": STREAMS,
+    "once": ONCE,
+    "whole tiles": Task(whole_tiles=True),
+    "a kilobyte": Task(value_bytes=1032),
+    "no runs": Task(runs=False),
+}
+
+
+def tasks(*names: str) -> Any:
+    """Parametrize a test by these tasks, or by all."""
+    return pytest.mark.parametrize("task", [pytest.param(TASKS[n], id=n) for n in names or TASKS])
+
+
+@tasks()
+def test_what_can_be_chosen_is_what_tune_measures(task: Task) -> None:
+    every = set(candidates("cuda"))
+    for mean in (0.0, 0.01, 1, 3, 20, 100, 1000, 1e6):
+        st = Statistics(10_000, int(mean * 10_000), mean, int(2 * mean) + 1, mean, 0.0)
+        for by_columns in (False, True):
+            assert set(predicted(Work(st, task, by_columns=by_columns), NUMBERS)) <= every
+
+
+def test_whole_tiles_are_for_schedules_that_own_them() -> None:
+    found = costs(equal_tiles(100, 9), Task(whole_tiles=True))
+    assert found
+    assert all(schedule.owns_tiles for schedule in found)
+    assert not all(schedule.owns_tiles for schedule in costs(equal_tiles(100, 9)))
+
+
+def test_calls_without_a_plan_sort_no_tiles_and_pay_for_cutting_shares_that_have_runs() -> None:
+    A = equal_tiles(1000, 9)
+    plan, call = costs(A), costs(A, ONCE)
+    assert {type(schedule) for schedule in plan.keys() - call.keys()} == {ev.Lrb}
+    assert call.keys() < plan.keys()
+    for schedule, cost in call.items():
+        cuts = schedule.owner == "share" and getattr(schedule, "run", 1) > 1
+        extra = RATES["partition"] if cuts else 0
+        assert cost.launch == pytest.approx(plan[schedule].launch + extra)
+    assert any(getattr(schedule, "run", 1) > 1 and not schedule.owns_tiles for schedule in call)
+
+
+def test_there_are_runs_only_of_what_lies_side_by_side() -> None:
+    for task in (Task(), Task(runs=False)):
+        found = costs(equal_tiles(1000, 64), task)
+        assert any(getattr(schedule, "run", 1) > 1 for schedule in found) == task.runs
+
+
+def test_threads_that_share_tiles_take_no_runs_of_atoms_that_depend_on_them() -> None:
+    free, bound = (costs(equal_tiles(1000, 64), Task(by_tile=by)) for by in (False, True))
+    left_out = free.keys() - bound.keys()
+    assert left_out == {x for x in free if x.owner == "share" and getattr(x, "run", 1) > 1}
+    assert left_out
+    for schedule, cost in bound.items():
+        assert cost.work >= free[schedule].work
+
+
+def test_slots_by_columns_are_walked_by_a_thread_a_row() -> None:
+    found = costs(equal_tiles(1000, 64), by_columns=True)
+    assert {type(made) for made in found if made.engine == "owned"} == {ev.ThreadMapped}
+
+
+def test_a_carveout_is_for_gpus_that_have_as_much_shared_memory() -> None:
+    work = Work(statistics(equal_tiles(1000, 9)))
+    own, other = (predicted(work, for_memory(n)) for n in (NUMBERS["shared_memory"], 102_400))
+    assert own == predicted(work, NUMBERS)
+    carved = {schedule for schedule in own if getattr(schedule, "carveout", -1) >= 0}
+    assert carved
+    assert own.keys() - other.keys() == carved
+    assert any(isinstance(schedule, ev.MergePath) for schedule in other)
+
+
+# ---- more work costs more ----------------------------------------------------------------------------
+@tasks()
+def test_predictions_grow_with_the_work(task: Task) -> None:
+    for about in ({}, {"columns": 10**6}, {"reuse": NOTHING}, {"reuse": Reuse(0.1, 0.1)}):
+        few, many = (costs(equal_tiles(n, 10), task, **about) for n in (1_000, 1_000_000))
+        assert few.keys() == many.keys()
+        assert all(many[schedule].total > few[schedule].total for schedule in few)
+
+
+def test_a_tile_that_is_a_thousand_times_as_long_is_noticed_by_all() -> None:
+    short, long = (costs(one_long(100_000, 20, n, 777)) for n in (20, 20_000))
+    for schedule in short.keys() & long.keys():
+        assert long[schedule].total > short[schedule].total
+        owned = schedule.owns_tiles
+        assert (long[schedule].chain > short[schedule].chain) == owned
+
+
+@tasks("float32", "float64", "once", "streams")
+@pytest.mark.parametrize("place", [0, 700_001, 999_999])
+def test_one_long_tile_among_a_million_is_split(task: Task, place: int) -> None:
+    """It is in no sample; that it alone takes long is seen all the same."""
+    assert not best(one_long(1_000_000, 4, 500_000, place), task).owns_tiles
+
+
+def test_wider_numbers_cost_more() -> None:
+    A = equal_tiles(1_000_000, 10)
+    narrow, wide = (costs(A, task, columns=10**6) for task in (Task(), WIDE))
+    for schedule in narrow.keys() & wide.keys():
+        assert wide[schedule].cache > narrow[schedule].cache
+        assert wide[schedule].memory > narrow[schedule].memory
+
+
+def test_values_of_any_size_cost_something() -> None:
+    """The numbers of the data file may say that 8 bytes take less than 4."""
+    A = equal_tiles(1_000_000, 10)
+    for nbytes in (8, 16, 64, 1032):
+        found = costs(A, Task(width=8, value_bytes=nbytes), reuse=NOTHING)
+        assert all(cost.work > 0 for cost in found.values())
+
+
+# ---- what is gathered --------------------------------------------------------------------------------
+def test_gathers_from_all_over_cost_more_than_near_ones_and_these_more_than_none() -> None:
+    for tiles in (1_000, 1_000_000):
+        A = equal_tiles(tiles, 10)
+        far, near = (costs(A, columns=tiles, reuse=r) for r in (ANYWHERE, Reuse(0.2, 0.1)))
+        none = costs(A, STREAMS, columns=tiles, reuse=NOTHING)
+        for schedule in far:
+            assert far[schedule].total > near[schedule].total > none[schedule].total
+
+
+def test_the_larger_the_vector_the_more_comes_out_of_l2() -> None:
+    A = equal_tiles(500_000, 10)
+    in_l1 = int(RATES["l1"]) // 4
+    small, fits, large, larger = (
+        costs(A, columns=n, reuse=ANYWHERE) for n in (in_l1 // 2, in_l1, 4 * in_l1, 400 * in_l1)
+    )
+    for schedule in small:
+        found = [each[schedule].cache for each in (small, fits, large, larger)]
+        assert found == sorted(set(found))
+        assert small[schedule].work == fits[schedule].work < large[schedule].work
+
+
+def test_short_groups_fetch_again_what_they_leave_of_32_bytes() -> None:
+    """A lane that takes 4 bytes leaves 28 to its neighbours: with 8 lanes, or runs of 4 in 2, nothing is left."""
+    work = Work(statistics(equal_tiles(100_000, 40)), reuse=ANYWHERE, columns=10**6)
+    found = [of_groups(made, work).cache for made in map(ev.GroupMapped, (2, 4, 8, 32))]
+    assert found[0] > found[1] > found[2] == found[3]
+    assert of_groups(ev.GroupMapped(2, run=4), work).cache == found[2]
+    for kept in (replace(work, columns=100), replace(work, by_columns=True)):  # as all stays in L1
+        assert of_groups(ev.GroupMapped(2), kept).cache == of_groups(ev.GroupMapped(8), kept).cache
+
+
+def test_more_lanes_look_up_fewer_lines_until_they_load_whole_ones() -> None:
+    work = Work(statistics(equal_tiles(10_000, 300)), STREAMS, NOTHING)
+    found = [of_groups(made, work).lines for made in map(ev.GroupMapped, (2, 8, 32, 64))]
+    assert found[0] > found[1] > found[2] == found[3]
+    whole = work.st.atoms * work.atom_bytes / 128 / RATES["lines"]
+    assert found[2] == pytest.approx(whole)
+    by_columns = of_groups(ev.ThreadMapped(128), replace(work, by_columns=True))
+    assert by_columns.lines == pytest.approx(whole)
+
+
+def test_a_load_looks_up_a_line_for_each_tile_unless_several_lie_in_one() -> None:
+    def lines(atoms: int) -> float:
+        st = statistics(equal_tiles(1_000_000 // atoms, atoms))
+        looked_up = of_groups(ev.ThreadMapped(128), Work(st, STREAMS, NOTHING)).lines
+        return looked_up * RATES["lines"] / st.atoms
+
+    assert lines(1) == pytest.approx(8 / 128)  # whole lines
+    assert lines(1) < lines(5) < lines(12)
+    assert lines(12) <= lines(32) == pytest.approx(lines(500))
+
+
+# ---- what is taken for what ---------------------------------------------------------------------------
+def of_matrix(A: Any, task: Task = SPMV) -> ev.Schedule:
+    return best(A, task, reuse=reuse(A, task.width), columns=A.num_columns)
+
+
+def test_short_rows_of_about_equal_length_are_owned() -> None:
+    for atoms in (3, 5):
+        for tiles in (10_000, 500_000):
+            A = nearby(np.full(tiles, atoms))
+            assert all(of_matrix(A, task).owns_tiles for task in (Task(), WIDE, ONCE))
+
+
+def test_many_atoms_in_unequal_rows_with_near_columns_are_streamed() -> None:
+    A = nearby(unequal(700_000, 30))
+    for task in (Task(), WIDE, ONCE):
+        found = of_matrix(A, task)
+        assert isinstance(found, ev.NonzeroSplit)
+        assert found.run > 1
+
+
+@pytest.mark.parametrize("make", [nearby, anywhere])
+def test_a_few_very_long_rows_are_split(make: Any) -> None:
+    lengths = np.minimum((np.random.default_rng(0).pareto(1.2, 400_000) * 10).astype(int), 20_000)
+    assert not of_matrix(make(lengths)).owns_tiles
+
+
+# ---- nothing, one, and very many ----------------------------------------------------------------------
+@tasks()
+@pytest.mark.parametrize(
+    "lengths",
+    [[], [0], [1], [0] * 40, [2**33], [0] * 5000 + [1]],
+    ids=lambda held: f"{len(held)} of {sum(held)}",
+)
+def test_every_number_of_tiles_and_atoms_has_a_finite_cost(lengths: list[int], task: Task) -> None:
+    st = statistics(of_lengths(lengths) if sum(lengths) < 2**31 else equal_tiles(1, lengths[0]))
+    for columns in (0, 1, 2**40):
+        for reused in (ANYWHERE, NOTHING):
+            for by_columns in (False, True):
+                work = Work(st, task, reused, columns, by_columns)
+                for cost in predicted(work, NUMBERS).values():
+                    assert all(isinstance(us, float | int) and 0 <= us < math.inf for us in cost)

@@ -1,0 +1,58 @@
+"""The sample of lengths, and how long warps walk the tiles in it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenly.choosing.walks import RUNS, Sampled, Walks, alike, of_lengths
+from evenly.gpus.gpu import WARP
+
+LANES = (1, 2, 4, 8, 16, 32, 64, 256)
+SIZES = st.one_of(st.integers(0, 70), st.integers(0, 2**40))
+
+
+@given(
+    st.lists(SIZES, min_size=1, max_size=200),
+    st.sampled_from(LANES),
+    st.sampled_from([1, 3, 4, 5, 6, 8]),
+)
+def test_a_warp_walks_until_the_longest_of_its_tiles_ends(lengths, lanes: int, items: int) -> None:
+    held = lengths + [0] * (-len(lengths) % WARP)  # the last warps have places without a tile
+    together = max(1, WARP // lanes)
+    warps = [held[at : at + together] for at in range(0, len(held), together)]
+    rounds = [-(-max(warp) // (lanes * items)) for warp in warps]
+    found = of_lengths(np.array(lengths)).rounds(lanes, lanes * items)
+    assert found == pytest.approx(sum(rounds) / len(rounds), rel=1e-12)
+
+
+@given(st.integers(0, 2**40))
+def test_a_sample_is_spread_over_all_tiles(tiles: int) -> None:
+    sample = Sampled(tiles)
+    found = sample.positions()
+    warps = math.ceil(tiles / WARP)
+    assert found.shape == (min(RUNS, warps), WARP)
+    if tiles:
+        assert found[0, 0] == 0
+        assert found[-1, 0] < tiles
+        assert warps - found[-1, 0] // WARP <= 2 * sample.every + RUNS
+        assert (np.diff(found[:, 0]) == sample.every * WARP).all()
+
+
+def test_the_sample_has_the_lengths_at_its_positions() -> None:
+    for tiles in (0, 1, 31, 32, 33, 5000):
+        lengths = np.arange(1, tiles + 1)
+        found = of_lengths(lengths).lengths
+        at = Sampled(tiles).positions()
+        assert (found == np.where(at < tiles, at + 1, 0)).all()
+
+
+def test_where_only_the_mean_is_known_all_tiles_are_alike() -> None:
+    assert alike(10.0) == Walks(np.full((1, WARP), 10.0))
+    assert alike(10.0).rounds(4, 16) == alike(10.0).rounds(32, 32) == 1
+    assert alike(0.0).rounds(1, 5) == 0
+    assert alike(10.0) != alike(11.0)
