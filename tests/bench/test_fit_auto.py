@@ -122,12 +122,32 @@ def test_a_fit_finds_the_choices_of_other_numbers() -> None:
     vector = fit.logs(numbers())
     rng = np.random.default_rng(1)
     truth = fit.with_logs(numbers(), vector + rng.normal(0, 0.4, len(vector)))
-    measured = times(truth)
+    measured = times(truth)[:4]
     with cases.pool(measured) as processes:
         made = model.Fit(measured, processes, lambda text: None)
-        found = made.fitted(numbers(), list(range(len(measured))), 4)
+        found = made.fitted(numbers(), list(range(len(measured))), 3)
     assert lost(measured, numbers()) > 0.05
     assert lost(measured, found) < lost(measured, numbers()) / 3
+
+
+def test_each_family_is_judged_by_a_fit_without_it() -> None:
+    measured = times(numbers())[:4]
+    for case in measured[2:]:
+        case.lengths = "other"
+    fits: list[list[int]] = []
+
+    class Recorded(script("model").Fit):  # type: ignore[misc]
+        def fitted(self, start: Any, chosen: list[int], steps: int) -> Any:
+            fits.append(chosen)
+            return start
+
+    found = Recorded(measured, None, lambda text: None)
+    lines = list(script("auto").left_out(found, numbers(), 1))
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["drawn", "2", "1.000"],
+        ["other", "2", "1.000"],
+    ]
+    assert fits == [[2, 3], [0, 1]]
 
 
 def test_a_fit_stays_within_its_limits() -> None:
