@@ -1,142 +1,99 @@
 """Fits the model of costs that `auto` chooses by (choosing/model.py) to measured times.
 
-    python benchmarks/schedule_times.py FOLDER times.csv
-    python benchmarks/fit_auto.py FOLDER times.csv
-    python benchmarks/fit_auto.py FOLDER times.csv --streaming
-    python benchmarks/fit_auto.py FOLDER times.csv --runs [--streaming]
+    python benchmarks/schedule_times.py --families 1,2 --largest 40000000 families.csv
+    python benchmarks/schedule_times.py FOLDER files.csv
+    python benchmarks/fit_auto.py families.csv files.csv --matrices FOLDER --largest 1:40000000 --largest 2:40000000
 
-Prints the tables [groups], [runs], [split] and [bins] for the data file of the architecture, or those in [streaming],
-and what choosing by them costs beside the fastest schedule that was tried. --runs: of runs alone, on the large regular
-matrices that they are for, whose few choices count little among all others.
+Makes the matrices again, takes what `auto` looks at of them, and fits all numbers of the data file from [rates] on,
+from the committed ones on. Prints these tables, and what choosing by them loses: the time of the best schedule over the
+time of the chosen one, in the geometric mean and at worst, and cuSPARSE's best time over that of the chosen one.
+
+--largest SEED:NNZ: what schedule_times.py was given for that seed. --start: only shows what the committed numbers lose.
+--leave-out: for each family of lengths, fits without it, from numbers that tell no schedule from its like, and shows
+what is lost on it. --steps N: of each fit. A step predicts every case about 25 times: some 10
+seconds of one core for 330 cases.
 """
 
 from __future__ import annotations
 
-import csv
+import argparse
 import math
-import sys
-from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
-from fit_matrices import matrices
-from scipy.optimize import minimize
+from fit_cases import Case, pool, prepared
+from fit_model import Fit, predictions
+from fit_numbers import Numbers, as_text, plain
 
-import evenly as ev
-from evenly.choosing.model import bound_by_bytes, predicted
-from evenly.choosing.statistics import Statistics, statistics
-from evenly.choosing.task import SPMV, Task
 from evenly.gpus.numbers import numbers
 
-Times = dict[
-    tuple[str, str], dict[str, float]
-]  # by matrix and type or kernel, by schedule: microseconds
-Tables = dict[str, dict[str, float]]
-SPMVS = ("groups", "runs", "split", "bins")
-STREAMS = ("groups", "runs", "split", "bins", "heavier")
-TASKS = {
-    "float64": Task(width=8),
-    "row_argmax": Task(streams=True, value_bytes=16),
-    "weighted": Task(streams=True),
-}
-NEAR = 1.6  # times the fastest: what is slower need not be predicted well
-WEIGHT = 0.1  # of an error in the prediction, beside what a wrong choice loses
-STARTS = 8
+STEPS = 40
+HEAD = f"{'':36}{'cases':>6}{'mean':>7}{'worst':>7}{'cuSPARSE':>10}{'worst':>7}   the worst"
 
 
-def measured(path: str, streams: bool) -> Times:
-    found: Times = defaultdict(dict)
-    with open(path, newline="") as file:
-        for row in csv.DictReader(file):
-            ours = not row["schedule"].startswith("cuSPARSE")
-            if ours and streams != (row["kernel"] == "spmv"):
-                kernel = row["kernel"] if streams else row["dtype"]
-                found[row["matrix"], kernel][row["schedule"]] = float(row["us"])
-    return found
+def chosen(case: Case, by: Numbers) -> str:
+    """Return the schedule of the least predicted time among those that were measured."""
+    found = predictions(case, by)
+    return min(found, key=lambda schedule: found[schedule])
 
 
-def shapes(folder: str, names: set[str]) -> dict[str, Statistics]:
-    return {m.name: statistics(ev.csr(m.make())) for m in matrices(folder) if m.name in names}
+def line(name: str, cases: list[Case], by: Numbers) -> str:
+    """Return what choosing loses on some cases."""
+    took = [case.us[chosen(case, by)] for case in cases]
+    lost = np.log([case.best / us for case, us in zip(cases, took, strict=True)])
+    peers = np.log([case.peer / us for case, us in zip(cases, took, strict=True)])
+    peers = peers[~np.isnan(peers)]
+    ahead = (math.exp(peers.mean()), math.exp(peers.min())) if len(peers) else (math.nan,) * 2
+    worst = cases[int(lost.argmin())]
+    numbers = (
+        f"{math.exp(lost.mean()):7.3f}{math.exp(lost.min()):7.2f}{ahead[0]:10.3f}{ahead[1]:7.2f}"
+    )
+    return f"{name:36}{len(cases):6}{numbers}   {worst.matrix} {' '.join(worst.task)}"
 
 
-class Model:
-    """The tables that are fitted, and all of the others. streams: those of kernels that gather nothing.
+def report(cases: list[Case], by: Numbers) -> str:
+    """Return what choosing loses, by kernel, by family of lengths and by family of columns."""
+    groups: dict[str, list[Case]] = {}
+    for case in cases:
+        kind = "families" if case.lengths else "files, generated"
+        names = [f"{kind}, {' '.join(case.task)}"]
+        names += [case.lengths, f"columns: {case.columns}"] if case.lengths else []
+        for name in names:
+            groups.setdefault(name, []).append(case)
+    order = sorted(groups, key=lambda name: (", " not in name, ": " in name, name))
+    return "\n".join([HEAD, *(line(name, groups[name], by) for name in order)])
 
-    runs: what they say of runs, and no more.
-    """
 
-    def __init__(self, streams: bool, runs: bool) -> None:
-        self.streams = streams
-        held = numbers()["streaming"] if streams else numbers()
-        self.held: Tables = {name: held[name] for name in (STREAMS if streams else SPMVS)}
-        self.start = self.held
-        if runs:
-            heavier = {
-                k: v for k, v in self.held.get("heavier", {}).items() if k.startswith("runs_")
-            }
-            self.start = {"runs": self.held["runs"]} | ({"heavier": heavier} if heavier else {})
-
-    def tables(self, logs: np.ndarray) -> Tables:
-        """From the logarithms of all their numbers: all are positive."""
-        values = iter(np.exp(logs))
-        return {
-            table: {key: float(next(values)) for key in self.start[table]} for table in self.start
-        }
-
-    def predicted(self, found: Tables, st: Statistics, kernel: str) -> dict[str, float]:
-        new = {name: {**table, **found.get(name, {})} for name, table in self.held.items()}
-        held = {"streaming": {**numbers()["streaming"], **new}} if self.streams else new
-        task = TASKS.get(kernel, SPMV)
-        chances = predicted(st, {**numbers(), **held}, task)
-        return {str(schedule): us for schedule, us in chances.items()}
-
-    def losses(
-        self, found: Tables, times: Times, st: dict[str, Statistics]
-    ) -> tuple[list[float], list[float]]:
-        """What each choice loses, and how far off the near predictions are, in logarithms."""
-        lost, errors = [], []
-        for (matrix, kernel), here in times.items():
-            least = min(here.values())
-            chances = self.predicted(found, st[matrix], kernel)
-            chosen = min((s for s in chances if s in here), key=lambda s: chances[s])
-            lost.append(math.log(here[chosen] / least))
-            for schedule, guess in chances.items():
-                if here.get(schedule, math.inf) < NEAR * least:
-                    errors.append(abs(math.log(guess / here[schedule])))
-        return lost, errors
+def left_out(fit: Fit, start: Numbers, steps: int) -> Iterable[str]:
+    """Yield what is lost on each family of lengths by numbers that were fitted without it, and on all."""
+    yield HEAD
+    for name in dict.fromkeys(case.lengths for case in fit.cases if case.lengths):
+        others = [at for at, case in enumerate(fit.cases) if case.lengths != name]
+        found = fit.fitted(start, others, steps)
+        yield line(name, [case for case in fit.cases if case.lengths == name], found)
 
 
 def main() -> None:
-    streams, runs = ("--streaming" in sys.argv), ("--runs" in sys.argv)
-    folder, path = [word for word in sys.argv[1:] if not word.startswith("--")]
-    model, times = Model(streams, runs), measured(path, streams)
-    st = shapes(folder, {matrix for matrix, _ in times})
-    if runs:
-        times = {
-            case: here for case, here in times.items() if bound_by_bytes(st[case[0]], numbers())
-        }
-
-    def loss(logs: np.ndarray) -> float:
-        lost, errors = model.losses(model.tables(logs), times, st)
-        return float(np.mean(lost) + WEIGHT * np.mean(errors))
-
-    first = np.log([value for table in model.start.values() for value in table.values()])
-    tries = [
-        minimize(
-            loss,
-            first + np.random.default_rng(seed).normal(0, 0.25 * (seed > 0), len(first)),
-            method="Nelder-Mead",
-            options={"maxiter": 1500, "maxfev": 1500},
-        )
-        for seed in range(STARTS)
-    ]
-    found = model.tables(min(tries, key=lambda t: t.fun).x)
-    for name, table in found.items():
-        print(f"[streaming.{name}]" if model.streams else f"[{name}]")
-        print("".join(f"{key} = {value:.4g}\n" for key, value in table.items()))
-    lost, _ = model.losses(found, times, st)
-    print(
-        f"chosen over fastest: geomean {math.exp(np.mean(lost)):.3f}, worst {math.exp(max(lost)):.2f}"
-    )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("times", nargs="+", help="files of schedule_times.py")
+    parser.add_argument("--matrices", metavar="FOLDER", help="where the files of matrices are")
+    parser.add_argument("--largest", action="append", default=[], metavar="SEED:NNZ")
+    parser.add_argument("--start", action="store_true", help="only judge the committed numbers")
+    parser.add_argument("--leave-out", action="store_true", help="judge each family unseen")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    given = parser.parse_args()
+    largest = dict(map(int, word.split(":")) for word in given.largest)
+    cases = prepared(given.times, given.matrices, largest)
+    if given.start:
+        print(report(cases, numbers()))
+        return
+    with pool(cases) as processes:
+        fit = Fit(cases, processes, lambda text: print(text, flush=True))
+        if given.leave_out:
+            print(*left_out(fit, plain(numbers()), given.steps), sep="\n", flush=True)
+            return
+        found = fit.fitted(numbers(), list(range(len(cases))), given.steps)
+    print(as_text(found), report(cases, found), sep="\n")
 
 
 if __name__ == "__main__":
