@@ -25,6 +25,8 @@ from .tuning import winners
 from .tuning.key import structure_of
 from .tuning.tuned import Tuning
 
+SHOWN = 8  # of the schedules rejected
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -56,6 +58,12 @@ class Explanation:
             )
         return lines
 
+    def rejected(self) -> list[str]:
+        """Return a line for each of the nearest of the schedules rejected, and how many more there are."""
+        lines = [f"    {name}: {reason}" for name, reason in self.choice.rejected]
+        more = len(lines) - SHOWN
+        return [*lines[:SHOWN], f"    and {more} more"] if more > 1 else lines
+
     def over_items(self) -> list[str]:
         """Return lines on what loops over items get."""
         if self.by_items is None:
@@ -76,7 +84,7 @@ class Explanation:
             *self.kept(),
             *self.over_items(),
             "  rejected:",
-            *(f"    {name}: {reason}" for name, reason in self.choice.rejected),
+            *self.rejected(),
         ]
         for tuning in self.measured:
             lines += [
