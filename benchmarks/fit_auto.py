@@ -9,9 +9,9 @@ from the committed ones on. Prints these tables, and what choosing by them loses
 time of the chosen one, in the geometric mean and at worst, and cuSPARSE's best time over that of the chosen one.
 
 --largest SEED:NNZ: what schedule_times.py was given for that seed. --start: only shows what the committed numbers lose.
---leave-out: for each family of lengths, fits without it, from numbers that tell no schedule from its like, and shows
-what is lost on it. --steps N: of each fit. A step predicts every case about 25 times: some 10
-seconds of one core for 330 cases.
+--plain: fits from medians of the committed numbers, which tell no schedule from its like. --leave-out: for each family
+of lengths, fits so without it, and shows what is lost on it. --steps N: of each fit. A step predicts every case about
+25 times: some 10 seconds of one core for 330 cases.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def main() -> None:
     parser.add_argument("--matrices", metavar="FOLDER", help="where the files of matrices are")
     parser.add_argument("--largest", action="append", default=[], metavar="SEED:NNZ")
     parser.add_argument("--start", action="store_true", help="only judge the committed numbers")
+    parser.add_argument("--plain", action="store_true", help="start from medians")
     parser.add_argument("--leave-out", action="store_true", help="judge each family unseen")
     parser.add_argument("--steps", type=int, default=STEPS)
     given = parser.parse_args()
@@ -92,7 +93,8 @@ def main() -> None:
         if given.leave_out:
             print(*left_out(fit, plain(numbers()), given.steps), sep="\n", flush=True)
             return
-        found = fit.fitted(numbers(), list(range(len(cases))), given.steps)
+        first = plain(numbers()) if given.plain else numbers()
+        found = fit.fitted(first, list(range(len(cases))), given.steps)
     print(as_text(found), report(cases, found), sep="\n")
 
 
