@@ -11,6 +11,7 @@ import numpy as np
 from evenly.hooks import hook
 from evenly.language.members import is_default
 from evenly.layouts.contract import Layout, LayoutInstance, accessors, layout
+from evenly.layouts.items import Items
 from evenly.layouts.moving import device_of
 
 SECTOR = 32  # bytes: what a GPU reads from L2 at least
@@ -35,6 +36,7 @@ class Reuse(NamedTuple):
 
 NOTHING = Reuse(0.0, 0.0)
 ANYWHERE = Reuse(1.0, 1.0)
+NEARBY = Reuse(0.5, 0.05)  # as in blocks of some hundred columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ _known: weakref.WeakKeyDictionary[Any, dict[int, Reuse]] = weakref.WeakKeyDictio
 def reuse(layout: LayoutInstance | None, width: int) -> Reuse:
     """Return the reuse of numbers of `width` bytes that are gathered at a layout's columns.
 
-    For a layout whose columns are unknown it is ANYWHERE. The result is remembered as long as the layout lives.
+    For a layout whose columns are unknown it is ANYWHERE, or NEARBY if it is a batch. The result is remembered as long
+    as the layout lives.
     """
     if layout is None:
         return ANYWHERE
@@ -107,7 +110,7 @@ def _measured(layout: LayoutInstance, together: int) -> Reuse:
     sample = Sample(int(layout.max_atoms))
     positions = is_default("atom_id", cls.atom_id)  # other ids may be any numbers
     if accessors(cls).get("column") != (False, True) or not positions or not sample.probes:
-        return ANYWHERE
+        return NEARBY if isinstance(layout, Items) else ANYWHERE  # columns within a small item
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout, sample, together)
     try:
