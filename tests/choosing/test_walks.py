@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evenly.choosing.walks import RUNS, Sampled, Walks, alike, of_lengths
 from evenly.gpus.gpu import WARP
+from evenly.interop.generators import rmat
 
 LANES = (1, 2, 4, 8, 16, 32, 64, 256)
 SIZES = st.one_of(st.integers(0, 70), st.integers(0, 2**40))
@@ -37,10 +38,16 @@ def test_a_sample_is_spread_over_all_tiles(tiles: int) -> None:
     warps = math.ceil(tiles / WARP)
     assert found.shape == (min(RUNS, warps), WARP)
     if tiles:
-        assert found[0, 0] == 0
+        index = np.arange(len(found))
+        assert (found[:, 0] // WARP // sample.every == index).all()  # one of each stratum
         assert found[-1, 0] < tiles
-        assert warps - found[-1, 0] // WARP <= 2 * sample.every + RUNS
-        assert (np.diff(found[:, 0]) == sample.every * WARP).all()
+
+
+def test_a_sample_is_not_of_places_alone_where_structures_repeat() -> None:
+    """In R-MAT, rows at multiples of powers of two are the longest."""
+    lengths = np.diff(rmat(16).indptr)
+    exact = np.ceil(lengths.reshape(-1, WARP).max(axis=1) / 3).mean()
+    assert 0.6 < of_lengths(lengths).rounds(1, 3) / exact < 1.5
 
 
 def test_the_sample_has_the_lengths_at_its_positions() -> None:

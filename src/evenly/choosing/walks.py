@@ -9,15 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from evenly.gpus.gpu import WARP
+from evenly.language.func import func
 
 RUNS = 64  # of as many adjacent tiles as a warp has lanes
 
 Lengths = npt.NDArray[np.float64]
 
 
+@func
+def placed(index, every):
+    """Return which of the `every` runs of a stratum is in the sample: not the first, since structures repeat."""
+    return (index * 103 + 151) % 256 * every // 256
+
+
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Which tiles are in a sample: those of every `every`-th run, `runs` in all. The last run may have fewer."""
+    """Which tiles are in a sample: one run of each `every`, `runs` in all. The last run may have fewer tiles."""
 
     tiles: int
 
@@ -31,7 +38,8 @@ class Sampled:
 
     def positions(self) -> npt.NDArray[np.int64]:
         """Return the tiles, (runs, 32); those beyond the last one are numbers of no tile."""
-        first = np.arange(self.runs) * (self.every * WARP)
+        index = np.arange(self.runs)
+        first = (index * self.every + placed(index, self.every)) * WARP
         found: npt.NDArray[np.int64] = first[:, None] + np.arange(WARP)
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenly.choosing.lengths import Sums
-from evenly.choosing.walks import RUNS, Sampled, Walks
+from evenly.choosing.walks import RUNS, Sampled, Walks, placed
 from evenly.gpus.gpu import WARP
 from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
@@ -32,8 +32,9 @@ def measure(L, every, found):
         greatest = max(greatest, length)
         empty += 1 if length == 0 else 0
         run = tile // WARP
-        if run % every == 0 and run // every < RUNS:
-            found[SUMS + run // every * WARP + tile % WARP] = length
+        index = run // every
+        if index < RUNS and run - index * every == placed(index, every):
+            found[SUMS + index * WARP + tile % WARP] = length
     found[0] = squares
     found[1] = greatest
     found[2] = empty
