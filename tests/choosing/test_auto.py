@@ -15,6 +15,7 @@ from evenly.choosing import auto
 from evenly.choosing.auto import consider
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task, product_of
+from evenly.explain import SHOWN
 from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import for_memory, numbers
 from evenly.interop.generators import rmat, stencil
@@ -182,10 +183,12 @@ def test_explain_says_what_it_saw_and_why() -> None:
         r"earlier ones: \d+\.\d us predicted for an SpMV, the least \(launch \d\.\d, ",
         report,
     )
-    thread = (
-        r"ThreadMapped\(block=128, items=5\): (\d+\.\d) us predicted \(launch .*chain (\d+\.\d)\)"
-    )
-    total, chain = map(float, re.search(thread, report).groups())  # type: ignore[union-attr]
+    rejected = ev.explain(rmat(14), target="cuda").choice.rejected
+    assert report.count("us predicted (") == SHOWN
+    assert report.endswith(f"    and {len(rejected) - SHOWN} more")
+    thread = dict(rejected)["ThreadMapped(block=128, items=5)"]
+    terms = r"(\d+\.\d) us predicted \(launch .*chain (\d+\.\d)\)"
+    total, chain = map(float, re.match(terms, thread).groups())  # type: ignore[union-attr]
     assert total / 2 < chain < total  # the longest row, by one thread
 
 
