@@ -22,7 +22,7 @@ def test_the_table(evenly, monkeypatch):
     monkeypatch.setattr(demo, "busy_machine", lambda: "")
     ran = evenly("demo", "--scale", 8, "--target", "cpu", "--repeat", 2)
     assert (ran.status, ran.err) == (0, "")
-    assert re.match(r"evenly \S+: SpMV, y = A x, in float32 on cpu \(.+, \d+ threads?\)", ran.out)
+    assert re.match(r"evenly \S+: SpMV, y = A x, in float32\non cpu \(.+, \d+ threads?\)", ran.out)
     found = rows(ran)
     names = [demo.SCIPY, *SCHEDULES]
     assert [row[1].strip() for row in found] == names * 2

@@ -57,7 +57,7 @@ def run(target: str, scale: int, repeat: int) -> int:
     console = Console(highlight=False, markup=False)
     console.width = max(console.width, WIDTH)
     where = f"{found} ({there.device()})"
-    console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE} on {where}\n", soft_wrap=True)
+    console.print(f"evenly {__version__}: SpMV, y = A x, in {DTYPE}\non {where}\n")
     console.print(table(sections))
     console.print(legend(there, repeat))
     if busy and there.place == "cpu":
