@@ -28,7 +28,7 @@ EACH_ENGINE = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), parameters())
+@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), parameters(half=True))
 def test_simt_gives_what_the_reference_gives(
     kernel: str, schedule: str, layout: str, dtype: int
 ) -> None:
