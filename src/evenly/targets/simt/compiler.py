@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evenly.cache import read_file, replace_file, write_file
+from evenly.cache import alone, read_file, replace_file, write_file
 from evenly.errors import InternalError, UnavailableError
 from evenly.targets.gpu import headers
 
@@ -180,7 +180,11 @@ def _runtime_code() -> bytes:
     kept = read_file(KIND, file)
     if kept is not None:
         return kept
+    with alone(KIND, file):  # it takes seconds, and programs may begin together
+        return read_file(KIND, file) or _compiled_runtime(file)
 
+
+def _compiled_runtime(file: str) -> bytes:
     def made(folder: Path) -> Path:
         text, code = folder / "whole.cpp", folder / "whole.o"
         text.write_text("".join(f'#include "{name}"\n' for name in RUNTIME))
