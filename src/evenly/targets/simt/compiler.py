@@ -264,7 +264,13 @@ class Refused(InternalError):
         )
         self.said = said
 
-    def first_error(self) -> str:
-        """Return the first line with an error."""
-        lines = self.said.splitlines()
-        return next((line for line in lines if "error" in line), self.said[:200])
+    def first_error(self, file: str) -> str:
+        """Return the first line with an error. If it is about one of our headers, it names the line of `file` instead."""
+        at = ""
+        for line in self.said.splitlines():
+            if found := re.match(rf"{re.escape(file)}:\d+", line):
+                at = found[0]
+            if "error" in line:
+                _, ours, what = line.partition("error: ")
+                return f"{at}: {what}" if ours and at and not line.startswith(file) else line
+        return self.said[:200]

@@ -142,12 +142,11 @@ class SimtExecutable(Executable):
     ) -> None:
         machine = self.machine()
         launches = self._launches(steps, binding, memory)
+        arrays, options = self._arrays(binding, memory), replace(self.options, seed=seed)
         try:
-            machine.run(launches, self._arrays(binding, memory), replace(self.options, seed=seed))
+            machine.run(launches, arrays, options, memory.left)
         except Broken as broken:
             raise self._error(broken, machine, seed) from None
-        if memory.cells is not None and memory.cells.any():
-            raise InternalError("blocks that met left something behind: please report it")
 
     def _launches(
         self, steps: Iterable[Step], binding: Binding, memory: RunMemory
@@ -202,9 +201,10 @@ class SimtExecutable(Executable):
             return too_much_shared(int(shared[1]), int(shared[2]), broken.kernel)
         origins = source.origins_of(self.kernels)
         how = replace(self.options, seed=seed).how
-        return report.error(
+        found = report.error(
             broken.kind, broken.text, machine.content, origins, broken.kernel, seed, how
         )
+        return InternalError(f"{found}\n  please report it") if broken.kind == "left" else found
 
     @property
     def _compared(self) -> list[ir.Path]:
@@ -241,6 +241,11 @@ class RunMemory:
     held: np.ndarray | None = None
     cells: np.ndarray | None = None
     makes_partition: bool = False
+
+    def left(self) -> int | None:
+        """Return the address of a cell that blocks did not put back when they met, or None if all are zero."""
+        found = np.flatnonzero(self.cells) if self.cells is not None else ()
+        return address(self.cells) + int(found[0]) // 8 * 8 if len(found) else None
 
     def integer(self, path: ir.Path) -> int:
         """Return the int64 in a workspace array of one element."""

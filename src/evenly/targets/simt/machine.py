@@ -177,13 +177,27 @@ class Machine:
     def _entry(self, kernel: str) -> _Entry:
         return _Entry.in_dll(self._library, f"{kernel}_entry")
 
-    def run(self, launches: Iterable[Launch], memory: Sequence[Memory], options: Options) -> None:
-        """Run launches in sequence; each is asked for when those before it have run. Raises Broken."""
+    def run(
+        self,
+        launches: Iterable[Launch],
+        memory: Sequence[Memory],
+        options: Options,
+        left: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        """Run launches in sequence; each is asked for when those before it have run. Raises Broken.
+
+        left: returns the address of what they should have put back, but have left, or None.
+        """
         with LOCK:
             self._start(memory, options, record=False)
             try:
+                kernel = ""
                 for launch in launches:
                     self._one(launch)
+                    kernel = launch.kernel
+                if (at := left()) is not None:
+                    self._library.ev_sim_left(ctypes.c_uint64(at))
+                    raise self._failure(kernel)
             finally:
                 self._library.ev_sim_stop()
 

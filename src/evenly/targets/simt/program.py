@@ -176,8 +176,9 @@ class SimtProgram:
             try:
                 self._machines[traced] = Machine(content)
             except compiler.Refused as refused:
+                given = refused.first_error(source.HAND_WRITTEN)
                 raise InputError(
-                    "source", expected="C++ that the compiler takes", given=refused.first_error()
+                    "source", expected="C++ that the compiler takes", given=given
                 ) from None
         return self._machines[traced]
 

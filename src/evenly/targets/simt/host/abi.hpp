@@ -10,7 +10,7 @@
 
 extern "C" {
 
-struct ev_site { const char* file; int line; };  // a place in the source; each call has its own
+struct ev_site { const char* file; int place; };  // a line and column of the source; each call has its own
 
 // ---- what primitives ask of the runtime -----------------------------------------------------------------------------
 int ev_sim_thread_rank() __attribute__((const));
@@ -93,6 +93,7 @@ enum ev_status { ev_done, ev_more, ev_failed };
 EV_API void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options* options);
 EV_API void ev_sim_launch(const ev_launch* launch);
 EV_API int ev_sim_continue(uint64_t steps);  // ev_status; ev_more: not done after so many switches
+EV_API void ev_sim_left(uint64_t address);  // the failure is that launches have left something there
 EV_API void ev_sim_stop();
 EV_API void ev_sim_forget();  // between runs: frees the memory of stacks and shared arrays
 

@@ -194,6 +194,19 @@ std::string Machine::place(const Thread& t, std::uintptr_t a) {
   return r ? element("array", *r, a) : "";
 }
 
+Failure Machine::left_behind(std::uintptr_t a) {
+  GlobalArray* array = global.find(a);
+  std::string text = "blocks that met left something behind";
+  if (!array) return {"left", text};
+  text += " in " + element("array", *array, a);
+  array->shadow.each(a - array->base, 1, stamp_of_launch, [&](const Cell& cell) {
+    const Touch* by = latest_write(cell);
+    if (by) text += format("\n  %s wrote it last {pc:%x}", name(by->block, by->rank).c_str(), by->pc);
+    return by != nullptr;
+  });
+  return {"left", text};
+}
+
 std::string Machine::who_waits() {
   auto alike = [](const Thread& a, const Thread& b) {
     return a.state == b.state && (a.state != State::waiting || (a.wait == b.wait && same(a.site, b.site) && (a.wait == ev_barrier ? a.barrier_id == b.barrier_id : a.mask == b.mask))) &&

@@ -233,6 +233,7 @@ public:
   }
   std::string place(const Thread& t, std::uintptr_t address);  // "array flags[0]"; empty if it is in none
   std::string who_waits();
+  Failure left_behind(std::uintptr_t address);  // what blocks should have put back when they met
   void advanced() { turns_in_vain = 0; }  // a thread has left, or threads have met
   bool compares_states() const { return exploring || rounds_in_vain >= suspicion; }
   bool stalled() const { return turns_in_vain > long_time; }

@@ -107,6 +107,8 @@ int ev_sim_continue(uint64_t steps) {
   }
 }
 
+void ev_sim_left(uint64_t address) { failed = machine().left_behind(address); }
+
 void ev_sim_stop() {
   watchdog.stop();
   Machine& m = machine();
