@@ -265,7 +265,7 @@ class Refused(InternalError):
         self.said = said
 
     def first_error(self, file: str) -> str:
-        """Return the first line with an error. If it is about one of our headers, it names the line of `file` instead."""
+        """Return the first line with an error. For one in our headers, it names the line of `file` that leads there."""
         at = ""
         for line in self.said.splitlines():
             if found := re.match(rf"{re.escape(file)}:\d+", line):

@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -294,8 +295,10 @@ class Machine:
         preemptions: int,
         sequential: bool,
         limit: int,
+        seconds: float,
     ) -> Explored:
         """Run every execution graph, or every interleaving with few preemptions if that number is not negative."""
+        end = time.monotonic() + seconds
         with LOCK:
             self._start(memory, Options(steps=MOST_TURNS, strict=False), record=False)
             try:
@@ -306,6 +309,8 @@ class Machine:
                     tries = self._library.ev_sim_explore_tries()
                     if self._library.ev_sim_explored() == limit or tries > TRIES * (limit + 1000):
                         break
+                    if time.monotonic() > end:
+                        break
                 if status == FAILED:
                     raise self._failure(launch.kernel)
                 size = self._library.ev_sim_outcome_bytes()
@@ -313,7 +318,8 @@ class Machine:
                 outcomes = [self._outcome(i, size) for i in numbers]
                 cut = self._library.ev_sim_explore_cut().decode(errors="replace")
                 if status == MORE:
-                    cut = f"limit={limit} was reached"
+                    over = time.monotonic() > end
+                    cut = f"seconds={seconds:g} were over" if over else f"limit={limit} was reached"
                 return Explored(self._library.ev_sim_explored(), cut, outcomes)
             finally:
                 self._library.ev_sim_stop()

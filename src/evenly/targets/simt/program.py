@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,7 +71,7 @@ class SimtProgram:
         self.source = source
         found = kernels(source)
         self.kernels = {name: kernel.bound for name, kernel in found.items()}
-        self._names = {name: _parameters(kernel.parameters) for name, kernel in found.items()}
+        self._names = {name: _named(kernel.parameters) for name, kernel in found.items()}
         if not self.kernels:
             raise InputError(
                 "source",
@@ -124,6 +125,7 @@ class SimtProgram:
         shared: int = 0,
         model: histories.Model | None = None,
         limit: int = 1_000_000,
+        seconds: float = math.inf,
     ) -> Exploration:
         """Run a kernel in every way that the memory model allows, and collect the outcomes.
 
@@ -133,6 +135,7 @@ class SimtProgram:
         memory: "relaxed", the memory model of PTX, or "sequential", where a read sees the latest write.
         preemptions: run all interleavings with at most this many switches away from a thread that could go on, in
         sequential memory. Two find most mistakes (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
+        seconds: stop after that time, however many are left.
         model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
         uninitialised, shared: as for `launch`.
         Raises SimtError for the first interleaving that shows a mistake, and InputError for a wrong argument.
@@ -145,8 +148,10 @@ class SimtProgram:
         before = [a.copy() for a in written]
         bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
         most = count("limit", limit)
+        if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
+            raise InputError("seconds", expected="a number above 0", given=repr(seconds))
         try:
-            found = self._machine().explore(launch, arrays, bound, sequential, most)
+            found = self._machine().explore(launch, arrays, bound, sequential, most, seconds)
         except Broken as broken:
             raise self._error(broken, None) from None
         finally:
@@ -239,10 +244,9 @@ class SimtProgram:
         return report.error(broken.kind, broken.text, content, origins, broken.kernel, seed, said)
 
 
-def _parameters(text: str) -> list[str]:
-    """Return the names of parameters, from a text such as "int* count, ev::pair<int, float>* x"."""
-    parts = re.split(r",(?![^<>]*>)", text)
-    return [re.findall(r"\w+", part)[-1] for part in parts if part.strip()]
+def _named(parameters: list[str]) -> list[str]:
+    """Return the names of parameters, from texts such as "int* count" and "ev::pair<int, float>* x"."""
+    return [re.findall(r"\w+", text)[-1] for text in parameters if text]
 
 
 def _written(arguments: Sequence[Any], memory: Sequence[Memory]) -> list[np.ndarray[Any, Any]]:
