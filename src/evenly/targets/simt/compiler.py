@@ -56,6 +56,15 @@ TRACED = (
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
 )
+# Flags for lock step: basic blocks call a hook, and stand in the order of the source.
+LOCKSTEP = (
+    "-DEV_TRACE",
+    "-DEV_LOCKSTEP",
+    "-fsanitize-coverage=trace-pc",
+    "-fno-thread-jumps",
+    "-fno-reorder-blocks",
+    "-fno-guess-branch-probability",
+)
 # Volatile accesses call hooks of their own. Function entries and exits call none. Reports need line numbers, also of
 # inlined code, but no values of variables; recording where these are takes GCC a fifth of the time.
 GCC = (
@@ -98,16 +107,19 @@ def _found() -> tuple[str, str]:
     )
 
 
-def library(source: str, name: str, traced: bool = False, written_by_hand: bool = False) -> bytes:
+def library(
+    source: str, name: str, purpose: str = "checked", written_by_hand: bool = False
+) -> bytes:
     """Return the shared library of a kernel's source and the runtime. It is compiled if it is not in the cache.
 
-    traced: whether it is for the counters. written_by_hand: whether pointers are checked, too.
+    purpose: "checked", "traced" (for the counters) or "lockstep". written_by_hand: whether pointers are checked, too.
     """
     gcc = "clang" not in compiler()[1]
     checked = CHECKED
     if written_by_hand:
         checked = (*CHECKED, *POINTERS, *(VECTORS if VECTOR.search(source) else ()))
-    flags = *(TRACED if traced else checked), *(GCC if gcc else CLANG)
+    own = {"checked": checked, "traced": TRACED, "lockstep": (*checked, *LOCKSTEP)}[purpose]
+    flags = *own, *(GCC if gcc else CLANG)
     file = _key("library", source, headers.text(), *flags) + ".so"
     kept = read_file(KIND, file)
     if kept is not None:

@@ -53,6 +53,7 @@ class _Options(ctypes.Structure):
         ("record", ctypes.c_int32),
         ("any_start", ctypes.c_int32),
         ("relaxed", ctypes.c_int32),
+        ("lockstep", ctypes.c_int32),
         ("strict", ctypes.c_int32),
         ("steps", ctypes.c_uint64),
     )
@@ -241,6 +242,7 @@ class Machine:
             record,
             options.starts == "any",
             options.memory == "relaxed",
+            options.progress == "lockstep",
             options.strict,
             options.steps,
         )

@@ -78,8 +78,8 @@ class SimtProgram:
                 expected="a kernel, EV_KERNEL(threads) name(...) { ... } or __global__ void name(...)",
                 given="none",
             )
-        self._machines: dict[bool, Machine] = {}
-        self._machine(traced=False)
+        self._machines: dict[str, Machine] = {}
+        self._machine()
 
     def launch(
         self,
@@ -99,7 +99,7 @@ class SimtProgram:
         uninitialised: names of parameters whose arrays hold nothing yet, as np.empty: reading them is a mistake.
         shared: bytes of dynamic shared memory (extern __shared__).
         model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
-        options: seed, order, races, resident, strict and steps, as in `.on("simt", ...)`.
+        options: seed, order, races, resident, progress, strict, steps and the others, as in `.on("simt", ...)`.
         Raises SimtError for a mistake in the kernel, and InputError for a wrong argument.
         """
         if "seeds" in options:
@@ -108,10 +108,12 @@ class SimtProgram:
         launch, memory = self._prepared(kernel, grid, block, arguments, uninitialised, shared)
         how = options_of({"strict": False, **options})
         try:
-            self._machine().run([launch], memory, how)
+            self._machine(how.purpose).run([launch], memory, how)
         except Broken as broken:
             raise self._error(broken, how) from None
-        self._check(kernel, histories.read(self._machine().history()), model, how.how, how.seed)
+        self._check(
+            kernel, histories.read(self._machine(how.purpose).history()), model, how.how, how.seed
+        )
 
     def explore(
         self,
@@ -169,23 +171,23 @@ class SimtProgram:
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
         """Run a kernel while recording, and return what a GPU profiler would count."""
         launch, memory = self._prepared(kernel, grid, block, arguments)
-        return self._machine(traced=True).count([launch], memory)[0]
+        return self._machine("traced").count([launch], memory)[0]
 
     # ---- pieces ----------------------------------------------------------------------------------
-    def _machine(self, traced: bool = False) -> Machine:
+    def _machine(self, purpose: str = "checked") -> Machine:
         from . import compiler, source
 
-        if traced not in self._machines:
+        if purpose not in self._machines:
             text = source.hand_written_text(self.source, self.kernels)
-            content = functools.partial(compiler.library, text, "program", traced, True)
+            content = functools.partial(compiler.library, text, "program", purpose, True)
             try:
-                self._machines[traced] = Machine(content)
+                self._machines[purpose] = Machine(content)
             except compiler.Refused as refused:
                 given = refused.first_error(source.HAND_WRITTEN)
                 raise InputError(
                     "source", expected="C++ that the compiler takes", given=given
                 ) from None
-        return self._machines[traced]
+        return self._machines[purpose]
 
     def _prepared(
         self,
@@ -239,7 +241,7 @@ class SimtProgram:
         texts = {source.HAND_WRITTEN: tuple(self.source.splitlines())}
         origins = report.Origins(texts, lambda file, line: None)
         said = "exploring" if how is None else how.how
-        content = self._machine().content
+        content = self._machine("checked" if how is None else how.purpose).content
         seed = 0 if how is None else how.seed
         return report.error(broken.kind, broken.text, content, origins, broken.kernel, seed, said)
 

@@ -6,7 +6,11 @@
 
 #define EV_API extern "C" __attribute__((visibility("default")))
 // For functions that kernels call but that are not part of a kernel: their own memory accesses are not checked.
+#ifdef EV_LOCKSTEP
+#define EV_QUIET __attribute__((no_sanitize("thread", "undefined"), no_sanitize_coverage))
+#else
 #define EV_QUIET __attribute__((no_sanitize("thread", "undefined")))
+#endif
 
 extern "C" {
 
@@ -76,6 +80,7 @@ struct ev_options {
   int32_t record;     // 1: record for the counters, and check nothing
   int32_t any_start;  // 1: blocks start in an order that the seed chooses; 0: by index
   int32_t relaxed;    // 1: loads may see older values, as the memory model allows; the order of threads is drawn
+  int32_t lockstep;   // 1: of the lanes of a warp, only those run that are furthest behind in the code
   int32_t strict;     // 1: lanes that have left, and one mask at two places in the code, are mistakes
   uint64_t steps;     // turns in which no thread leaves or meets others, after which a run ends; 0: any number
 };

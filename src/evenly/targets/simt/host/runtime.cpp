@@ -21,6 +21,7 @@ struct {
 } exploring;
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
+  if (o.lockstep) return std::make_unique<LockStep>(o.seed);
   if (o.order == ev_round_robin) return std::make_unique<RoundRobin>();
   if (o.order == ev_pct) return std::make_unique<Priorities>(o.seed, o.depth);
   return std::make_unique<SeededOrder>(o.seed);
