@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from evenly import targets
 from evenly.errors import UnavailableError
+from tests import shared
 
 # What somebody measured here before must not decide what tests see.
 os.environ["EVENLY_TUNING"] = "off"
@@ -61,6 +62,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if marked and (reason := missing(marker)):
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_results(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let the workers of pytest-xdist share results (tests/shared.py). The folder above theirs is the run's."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared.FOLDER = tmp_path_factory.getbasetemp().parent
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from tests.items import (
     running,
     runs,
 )
+from tests.shared import once
 
 SIZES = "of all sizes"
 
@@ -55,7 +56,7 @@ def batch(name: str, dtype: Any = np.float64) -> Any:
 
 @functools.cache
 def reference(kernel: Any, name: str) -> dict[str, np.ndarray]:
-    return run(kernel, name, ev.ThreadMapped(), "python")
+    return once(f"{kernel.name} of {name}", lambda: run(kernel, name, ev.ThreadMapped(), "python"))
 
 
 def run(kernel: Any, name: str, schedule: Any, target: str) -> dict[str, np.ndarray]:

@@ -18,6 +18,7 @@ from evenly.interop.transfer import to_numpy
 from evenly.layouts.contract import is_layout
 from tests.batteries import array, matrices, readable
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES, Case, inputs, laid_out
+from tests.shared import once
 
 TYPES = ("complex64", "complex128", "float16", "bfloat16")
 KERNELS = ("spmv", "spmv_dot", "spmm", "normalised")  # they need no order, and see the matrix alone
@@ -64,12 +65,15 @@ def arguments(case: Case, matrix: Any, layout: str, t: str) -> list[Any]:
 @functools.cache
 def references(kernel: str, t: str) -> dict[str, list[np.ndarray]]:
     """What target `python` stores for each matrix of the battery."""
-    found, case = {}, CASES[kernel]
-    for name, matrix in inputs(case, "csr", np.float32, all_walked=True).items():
+    case = CASES[kernel]
+
+    def stored(matrix: Any) -> list[np.ndarray]:
         args = arguments(case, matrix, "csr", t)
         case.kernel.on("python")(*args)
-        found[name] = [readable(args[i]) for i in case.outputs]
-    return found
+        return [readable(args[i]) for i in case.outputs]
+
+    given = inputs(case, "csr", np.float32, all_walked=True)
+    return once(f"{kernel} in {t}", lambda: {name: stored(m) for name, m in given.items()})
 
 
 def gives_what_the_reference_gives(

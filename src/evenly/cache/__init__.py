@@ -7,13 +7,15 @@ entries   files that are written atomically, and verified when they are read
 limit     the size of the cache; removes what was used longest ago
 """
 
-from evenly.cache.entries import borrowed, discard, read_file, write_file
-from evenly.cache.places import directory, make_folder, replace_file
+from evenly.cache.entries import alone, borrowed, discard, read_file, write_file
+from evenly.cache.places import directory, locked, make_folder, replace_file
 
 __all__ = [
+    "alone",
     "borrowed",
     "directory",
     "discard",
+    "locked",
     "make_folder",
     "read_file",
     "replace_file",

@@ -62,6 +62,17 @@ def write_file(kind: str, name: str, content: bytes) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def alone(kind: str, name: str) -> Iterator[None]:
+    """A context in which one process is at a time: it makes this file, and others then find it."""
+    folder = places.directory(kind)
+    with contextlib.suppress(OSError):
+        places.make_folder(folder)
+    usable = places.usable(folder)
+    with places.locked(folder / name) if usable else contextlib.nullcontext():
+        yield
+
+
 def discard(kind: str, name: str) -> None:
     """Remove a file of the cache."""
     _throw_away(places.directory(kind) / name)

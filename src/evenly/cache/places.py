@@ -72,6 +72,18 @@ def replace_file(path: Path, content: bytes) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def locked(file: Path) -> Iterator[None]:
+    """Hold a lock that has the file's name. Where a system or a folder has no locks, nobody waits."""
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            lock = held.enter_context((file.parent / f".{file.name}.lock").open("a"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 # ---- trust -----------------------------------------------------------------------------------------
 def usable(folder: Path) -> bool:
     """Whether a folder of the cache exists and no other user can write to it. Warns once if one can."""

@@ -10,16 +10,15 @@ The path of the file is EVENLY_TUNING; default: a file in evenly's cache. EVENLY
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from evenly.cache import directory, make_folder, replace_file
+from evenly.cache import directory, locked, make_folder, replace_file
 from evenly.errors import InputError, one_line
 
 from .winner import NewerFormat, Winner, Winners, can_be_read, merge, parsed, written
@@ -63,7 +62,7 @@ def keep(winners: Iterable[Winner]) -> str:
         return ""
     try:
         make_folder(file.parent)
-        with _locked(file):
+        with locked(file):  # without locks, the last of two writers wins
             merged = _known(file)
             merge(merged, winners)
             return str(file) if replace_file(file, written(merged)) else ""
@@ -76,7 +75,7 @@ def forget() -> int:
     file = switched_on()
     if not file.exists():
         return 0
-    with _locked(file):
+    with locked(file):
         count = len(_known(file))
         file.unlink()
     return count
@@ -127,20 +126,6 @@ def _state(file: Path) -> Any:
     except OSError:
         return None
     return str(file), found.st_ino, found.st_size, found.st_mtime_ns
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Hold the lock of writers. On systems without locks, the last of two writers wins."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    with (file.parent / f".{file.name}.lock").open("a") as lock:
-        with contextlib.suppress(OSError):  # a file system without locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 # ---- other files ---------------------------------------------------------------------------------------

@@ -244,6 +244,20 @@ def test_what_is_not_there_is_refused_by_name(code: str, name: str) -> None:
         ev.SimtProgram("__global__ void k(int* x) { " + code + " }")
 
 
+def test_parameters_with_brackets() -> None:
+    source = (
+        "#define TYPE(a, b) b\n__global__ void k(TYPE(int, float)* x, int (*f)(int, int), int n) {}"
+    )
+    (kernel,) = cuda_source.kernels(source).values()
+    assert kernel.parameters == ["TYPE(int, float)* x", "int (*f)(int, int)", "int n"]
+    floats = np.zeros(1, np.float32)
+    taken = ev.SimtProgram(
+        source.replace("int (*f)(int, int), ", "").replace("{}", "{ x[0] = n; }")
+    )
+    taken.launch("k", 1, 1, floats, 3)
+    assert floats[0] == 3
+
+
 def test_lines_keep_their_numbers() -> None:
     text = "__shared__ int\n  a[2],\n  b;\nint c;\n"
     made = cuda_source.for_host(text)

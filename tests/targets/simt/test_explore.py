@@ -239,3 +239,12 @@ def test_a_stack_with_two_that_pop_and_one_that_pushes() -> None:
     assert explored.complete
     got = {tuple(o.arrays[2].tolist()) for o in explored.outcomes}
     assert got == {(a, b) for a in (0, 1, 2) for b in (0, 1, 2) if a != b and {a, b} != {1, 2}} | {(0, 1), (1, 0)}  # fmt: skip
+
+
+def test_time_may_be_limited() -> None:
+    arguments = ints(0), ints(1, -1, -2), ints(-9, -9)
+    explored = program().explore("pop_pop_push", 3, 1, *arguments, seconds=1e-9)
+    assert (explored.complete, explored.reason) == (False, "seconds=1e-09 were over")
+    for wrong in (0, -1, "1", True):
+        with pytest.raises(ev.InputError, match="seconds: expected a number above 0"):
+            program().explore("pop_pop_push", 3, 1, *arguments, seconds=wrong)  # type: ignore[arg-type]

@@ -406,3 +406,12 @@ def test_a_changed_line_is_found_by_another_order(tmp_path: Path, mutant: Mutant
 def test_a_changed_line_is_found_by_the_result_only(tmp_path: Path, mutant: Mutant) -> None:
     with planted(*changed_by(tmp_path, mutant)), pytest.raises(AssertionError, match="not equal"):
         mutant.run()
+
+
+def test_what_blocks_leave_behind_is_named(tmp_path: Path) -> None:
+    mutant = Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, merge, "")
+    with planted(*changed_by(tmp_path, mutant)), pytest.raises(InternalError) as caught:
+        mutant.run()
+    message = str(caught.value)
+    assert message.startswith("blocks that met left something behind in array cells[")
+    assert re.search(r"\n  thread \d+ of block \d+ wrote it last at meet.cuh:\d+\n", message)

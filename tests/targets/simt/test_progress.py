@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.covering import gives_what_the_reference_gives
 
 import evenly as ev
 
@@ -60,9 +61,36 @@ EV_KERNEL(64) wait_for_ever(int* n) {
 """
 
 
+LANES = """
+__global__ void lock_then_work(int* lock, int* n) {
+  while (atomicCAS(lock, 0, 1) != 0) {}
+  __threadfence();
+  n[0] += 1;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+__global__ void work_within_the_loop(int* lock, int* n) {
+  for (bool done = false; !done;)
+    if (atomicCAS(lock, 0, 1) == 0) {
+      __threadfence();
+      n[0] += 1;
+      __threadfence();
+      atomicExch(lock, 0);
+      done = true;
+    }
+}
+__global__ void wait_for_a_lane(volatile int* flag, int* n) {
+  if (threadIdx.x == 0) {
+    while (*flag == 0) {}
+    n[0] = blockDim.x;
+  } else *flag = 1;
+}
+"""
+
+
 @functools.cache
-def program() -> ev.SimtProgram:
-    return ev.SimtProgram(SOURCE)
+def program(source: str = SOURCE) -> ev.SimtProgram:
+    return ev.SimtProgram(source)
 
 
 def zeros(n: int) -> np.ndarray:
@@ -109,6 +137,44 @@ def test_a_deadlock_is_seen_at_once_and_says_what_is_awaited(options: dict[str, 
     assert re.search(r"thread 0 of block 1 polls array n\[[13]\] at source.cu", message)
     assert "thread 32 of block 1 polls array n[2] at source.cu" in message
     assert "threads 33 to 63 of block 1 wait at a shuffle" in message
+
+
+@pytest.mark.parametrize(
+    ("kernel", "blocks", "threads", "hangs"),
+    [
+        ("lock_then_work", 1, 2, True),
+        ("lock_then_work", 4, 1, False),  # lanes of different warps
+        ("work_within_the_loop", 2, 64, False),
+        ("wait_for_a_lane", 1, 2, True),
+    ],
+)
+def test_lock_step(kernel: str, blocks: int, threads: int, hangs: bool) -> None:
+    """From Volta on, all of them end. Before, a lane that leaves a loop waits for those that are in it."""
+    for seed in range(4):
+        n = zeros(1)
+        program(LANES).launch(kernel, blocks, threads, zeros(1), n, seed=seed)
+        assert n[0] == blocks * threads
+        if hangs:
+            with pytest.raises(ev.SimtError, match="waits, in lock step, for lanes of the warp") as caught:  # fmt: skip
+                program(LANES).launch(kernel, blocks, threads, zeros(1), n, seed=seed, progress="lockstep")  # fmt: skip
+            assert caught.value.kind == "deadlock"
+        else:
+            n[0] = 0
+            program(LANES).launch(kernel, blocks, threads, zeros(1), n, seed=seed, progress="lockstep")  # fmt: skip
+            assert n[0] == blocks * threads
+
+
+def test_engines_need_no_progress_of_single_lanes() -> None:
+    gives_what_the_reference_gives(
+        "row_norms", ev.MergePath(), "csr", np.float32, "simt", progress="lockstep"
+    )
+
+
+def test_lock_step_has_an_order_of_its_own() -> None:
+    with pytest.raises(ev.InputError, match="progress: expected order='random' and memory"):
+        program(LANES).launch("lock_then_work", 1, 1, zeros(1), zeros(1), progress="lockstep", order="pct")  # fmt: skip
+    with pytest.raises(ev.InputError, match="progress"):
+        program(LANES).launch("lock_then_work", 1, 1, zeros(1), zeros(1), progress="lock")
 
 
 def test_blocks_may_start_in_any_order() -> None:

@@ -38,6 +38,13 @@ EV_KERNEL(32) two_lines(int* out) {
     out[t] = ev::shuffle_from(ev::full_warp, t, 31 - t);
   }
 }
+#define MEET ev::barrier()
+EV_KERNEL(64) two_barriers_on_a_line(int* out) {
+  if (ev::warp_rank() == 0) MEET; else MEET;
+}
+EV_KERNEL(64) a_barrier_in_a_loop(int* out) {
+  for (int i = 0; i < 3; ++i) MEET;
+}
 EV_KERNEL(32) shuffle_and_vote(int* out) {
   const int t = ev::thread_rank();
   if (t < 16) out[t] = ev::shuffle_from(ev::full_warp, t, 31 - t);
@@ -132,6 +139,11 @@ def test_one_mask_at_two_lines(seed: int) -> None:
     assert out.tolist() == [31 - t for t in range(32)]
     assert "meet at two places" in fails("two_lines", 32, out, seed=seed, strict=True)
     assert "meet at two places" in fails("shuffle_and_vote", 32, out, seed=seed)
+
+
+def test_two_barriers_on_a_line_are_two() -> None:
+    assert "meet at two different barriers" in fails("two_barriers_on_a_line", 64, zeros(1))
+    program().launch("a_barrier_in_a_loop", 1, 64, zeros(1))
 
 
 @pytest.mark.parametrize("kernel", ["outside_the_mask", "from_who_has_left"])

@@ -60,5 +60,5 @@ class SimtTarget(Target):
             program = Program(phases.lengths.phases, schedule, layouts, wide)
             lengths = SimtExecutable(program, _compiled=executable._compiled)
             executable = replace(executable, lengths=lengths)
-        executable.machine()
+        executable.machine("checked")
         return executable

@@ -18,7 +18,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from evenly.cache import read_file, replace_file, write_file
+from evenly.cache import alone, read_file, replace_file, write_file
 from evenly.errors import InternalError, UnavailableError
 from evenly.targets.gpu import headers
 
@@ -55,6 +55,15 @@ TRACED = (
     "-fno-thread-jumps",
     "-Wno-unknown-pragmas",
     "-Wno-narrowing",
+)
+# Flags for lock step: basic blocks call a hook, and stand in the order of the source.
+LOCKSTEP = (
+    "-DEV_TRACE",
+    "-DEV_LOCKSTEP",
+    "-fsanitize-coverage=trace-pc",
+    "-fno-thread-jumps",
+    "-fno-reorder-blocks",
+    "-fno-guess-branch-probability",
 )
 # Volatile accesses call hooks of their own. Function entries and exits call none. Reports need line numbers, also of
 # inlined code, but no values of variables; recording where these are takes GCC a fifth of the time.
@@ -98,16 +107,19 @@ def _found() -> tuple[str, str]:
     )
 
 
-def library(source: str, name: str, traced: bool = False, written_by_hand: bool = False) -> bytes:
+def library(
+    source: str, name: str, purpose: str = "checked", written_by_hand: bool = False
+) -> bytes:
     """Return the shared library of a kernel's source and the runtime. It is compiled if it is not in the cache.
 
-    traced: whether it is for the counters. written_by_hand: whether pointers are checked, too.
+    purpose: "checked", "traced" (for the counters) or "lockstep". written_by_hand: whether pointers are checked, too.
     """
     gcc = "clang" not in compiler()[1]
     checked = CHECKED
     if written_by_hand:
         checked = (*CHECKED, *POINTERS, *(VECTORS if VECTOR.search(source) else ()))
-    flags = *(TRACED if traced else checked), *(GCC if gcc else CLANG)
+    own = {"checked": checked, "traced": TRACED, "lockstep": (*checked, *LOCKSTEP)}[purpose]
+    flags = *own, *(GCC if gcc else CLANG)
     file = _key("library", source, headers.text(), *flags) + ".so"
     kept = read_file(KIND, file)
     if kept is not None:
@@ -180,7 +192,11 @@ def _runtime_code() -> bytes:
     kept = read_file(KIND, file)
     if kept is not None:
         return kept
+    with alone(KIND, file):  # it takes seconds, and programs may begin together
+        return read_file(KIND, file) or _compiled_runtime(file)
 
+
+def _compiled_runtime(file: str) -> bytes:
     def made(folder: Path) -> Path:
         text, code = folder / "whole.cpp", folder / "whole.o"
         text.write_text("".join(f'#include "{name}"\n' for name in RUNTIME))
@@ -260,7 +276,13 @@ class Refused(InternalError):
         )
         self.said = said
 
-    def first_error(self) -> str:
-        """Return the first line with an error."""
-        lines = self.said.splitlines()
-        return next((line for line in lines if "error" in line), self.said[:200])
+    def first_error(self, file: str) -> str:
+        """Return the first line with an error. For one in our headers, it names the line of `file` that leads there."""
+        at = ""
+        for line in self.said.splitlines():
+            if found := re.match(rf"{re.escape(file)}:\d+", line):
+                at = found[0]
+            if "error" in line:
+                _, ours, what = line.partition("error: ")
+                return f"{at}: {what}" if ours and at and not line.startswith(file) else line
+        return self.said[:200]

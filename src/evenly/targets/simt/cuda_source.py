@@ -14,9 +14,9 @@ STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 INCLUDE = re.compile(
     r"^[ \t]*#[ \t]*include[ \t]*<(?:cuda/[\w/.]+|cuda\w*\.h|cassert|assert\.h)>", re.MULTILINE
 )
-EVENLY = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*(?:,[^)]*)?\)\s+(\w+)\s*\(([^)]*)\)")
+EVENLY = re.compile(r"\bEV_KERNEL\s*\(\s*(\w+)\s*(?:,[^)]*)?\)\s+(\w+)\s*\(")
 CUDA = re.compile(
-    r"\b__global__\s+(?:static\s+)?(?:void\s+)?(?:__launch_bounds__\s*\(\s*(\w+)[^)]*\)\s*)?(?:void\s+)?(\w+)\s*\(([^)]*)\)"
+    r"\b__global__\s+(?:static\s+)?(?:void\s+)?(?:__launch_bounds__\s*\(\s*(\w+)[^)]*\)\s*)?(?:void\s+)?(\w+)\s*\("
 )
 SHARED = re.compile(
     r"\b(extern\s+)?__shared__\s+(?:__align__\s*\(\s*\w+\s*\)\s*|alignas\s*\([^)]*\)\s*)?([^;{}=]+);"
@@ -26,10 +26,10 @@ DECLARED = re.compile(r"(\w+)\s*((?:\[[^\]]*\]\s*)*)$")
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """The most threads of a block, a number or a name, and the text of the parameters."""
+    """The most threads of a block, a number or a name, and the texts of the parameters."""
 
     bound: str
-    parameters: str
+    parameters: list[str]
 
 
 def without_comments(text: str) -> str:
@@ -44,10 +44,18 @@ def without_comments(text: str) -> str:
 def kernels(source: str) -> dict[str, Kernel]:
     """Return the kernels of a source, which EV_KERNEL(threads) or __global__ declares, in their order."""
     text = without_comments(source)
-    found = [
-        (m.start(), m[1] or "1024", m[2], m[3]) for p in (EVENLY, CUDA) for m in p.finditer(text)
-    ]
-    return {name: Kernel(bound, parameters) for _, bound, name, parameters in sorted(found)}
+    found = sorted((m for p in (EVENLY, CUDA) for m in p.finditer(text)), key=re.Match.start)
+    return {m[2]: Kernel(m[1] or "1024", _split(_inside(text[m.end() :]))) for m in found}
+
+
+def _inside(text: str) -> str:
+    """Return what comes before the bracket that closes one before the text."""
+    depth = 1
+    for at, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            return text[:at]
+    return text
 
 
 def for_host(source: str) -> str:

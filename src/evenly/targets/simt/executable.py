@@ -46,7 +46,7 @@ class SimtExecutable(Executable):
         None  # of the program that computes the lengths of scratch arrays
     )
     max_workspace: int = MOST_WORKSPACE
-    _compiled: dict[bool, Machine] = field(default_factory=dict, compare=False, repr=False)
+    _compiled: dict[str, Machine] = field(default_factory=dict, compare=False, repr=False)
     _lock: Any = field(default_factory=threading.Lock, compare=False, repr=False)
 
     def configured(self, given: dict[str, Any]) -> SimtExecutable:
@@ -124,7 +124,7 @@ class SimtExecutable(Executable):
         run = self.run_of(binding, measured(), stored or {})
         memory = memory_of(run, stored or {})
         launches = self._launches(self._in_order(run.steps, memory), binding, memory)
-        return self.machine(traced=True).count(launches, self._arrays(binding, memory))
+        return self.machine("traced").count(launches, self._arrays(binding, memory))
 
     # ---- one run -------------------------------------------------------------------------------
     def _in_order(self, steps: list[Step], memory: RunMemory) -> Iterator[Step]:
@@ -140,14 +140,13 @@ class SimtExecutable(Executable):
     def _execute(
         self, steps: Iterable[Step], binding: Binding, memory: RunMemory, seed: int
     ) -> None:
-        machine = self.machine()
+        machine = self.machine(self.options.purpose)
         launches = self._launches(steps, binding, memory)
+        arrays, options = self._arrays(binding, memory), replace(self.options, seed=seed)
         try:
-            machine.run(launches, self._arrays(binding, memory), replace(self.options, seed=seed))
+            machine.run(launches, arrays, options, memory.left)
         except Broken as broken:
             raise self._error(broken, machine, seed) from None
-        if memory.cells is not None and memory.cells.any():
-            raise InternalError("blocks that met left something behind: please report it")
 
     def _launches(
         self, steps: Iterable[Step], binding: Binding, memory: RunMemory
@@ -185,15 +184,15 @@ class SimtExecutable(Executable):
         own = tuple(k for code in self.program.codes for k in code.all_kernels)
         return own if self.lengths is None else (*own, *self.lengths.kernels)
 
-    def machine(self, traced: bool = False) -> Machine:
-        """Return the loaded library, which is compiled the first time. traced: whether it is for the counters."""
+    def machine(self, purpose: str) -> Machine:
+        """Return the loaded library, which is compiled the first time. purpose: see compiler.library."""
         with self._lock:
-            if traced not in self._compiled:
+            if purpose not in self._compiled:
                 text = source.program_text(self.kernels)
                 name = self.program.phases.name
-                content = functools.partial(compiler.library, text, name, traced)
-                self._compiled[traced] = Machine(content)
-            return self._compiled[traced]
+                content = functools.partial(compiler.library, text, name, purpose)
+                self._compiled[purpose] = Machine(content)
+            return self._compiled[purpose]
 
     # ---- errors --------------------------------------------------------------------------------
     def _error(self, broken: Broken, machine: Machine, seed: int) -> EvenlyError:
@@ -202,9 +201,10 @@ class SimtExecutable(Executable):
             return too_much_shared(int(shared[1]), int(shared[2]), broken.kernel)
         origins = source.origins_of(self.kernels)
         how = replace(self.options, seed=seed).how
-        return report.error(
+        found = report.error(
             broken.kind, broken.text, machine.content, origins, broken.kernel, seed, how
         )
+        return InternalError(f"{found}\n  please report it") if broken.kind == "left" else found
 
     @property
     def _compared(self) -> list[ir.Path]:
@@ -241,6 +241,12 @@ class RunMemory:
     held: np.ndarray | None = None
     cells: np.ndarray | None = None
     makes_partition: bool = False
+
+    def left(self) -> int | None:
+        """Return the address of a cell that blocks did not put back when they met, or None if all are zero."""
+        if self.cells is None or not self.cells.any():
+            return None
+        return address(self.cells) + int((self.cells != 0).argmax()) // 8 * 8
 
     def integer(self, path: ir.Path) -> int:
         """Return the int64 in a workspace array of one element."""

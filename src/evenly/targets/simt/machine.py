@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -52,6 +53,7 @@ class _Options(ctypes.Structure):
         ("record", ctypes.c_int32),
         ("any_start", ctypes.c_int32),
         ("relaxed", ctypes.c_int32),
+        ("lockstep", ctypes.c_int32),
         ("strict", ctypes.c_int32),
         ("steps", ctypes.c_uint64),
     )
@@ -177,13 +179,27 @@ class Machine:
     def _entry(self, kernel: str) -> _Entry:
         return _Entry.in_dll(self._library, f"{kernel}_entry")
 
-    def run(self, launches: Iterable[Launch], memory: Sequence[Memory], options: Options) -> None:
-        """Run launches in sequence; each is asked for when those before it have run. Raises Broken."""
+    def run(
+        self,
+        launches: Iterable[Launch],
+        memory: Sequence[Memory],
+        options: Options,
+        left: Callable[[], int | None] = lambda: None,
+    ) -> None:
+        """Run launches in sequence; each is asked for when those before it have run. Raises Broken.
+
+        left: returns the address of what they should have put back, but have left, or None.
+        """
         with LOCK:
             self._start(memory, options, record=False)
             try:
+                kernel = ""
                 for launch in launches:
                     self._one(launch)
+                    kernel = launch.kernel
+                if (at := left()) is not None:
+                    self._library.ev_sim_left(ctypes.c_uint64(at))
+                    raise self._failure(kernel)
             finally:
                 self._library.ev_sim_stop()
 
@@ -226,6 +242,7 @@ class Machine:
             record,
             options.starts == "any",
             options.memory == "relaxed",
+            options.progress == "lockstep",
             options.strict,
             options.steps,
         )
@@ -280,8 +297,10 @@ class Machine:
         preemptions: int,
         sequential: bool,
         limit: int,
+        seconds: float,
     ) -> Explored:
         """Run every execution graph, or every interleaving with few preemptions if that number is not negative."""
+        end = time.monotonic() + seconds
         with LOCK:
             self._start(memory, Options(steps=MOST_TURNS, strict=False), record=False)
             try:
@@ -292,6 +311,8 @@ class Machine:
                     tries = self._library.ev_sim_explore_tries()
                     if self._library.ev_sim_explored() == limit or tries > TRIES * (limit + 1000):
                         break
+                    if time.monotonic() > end:
+                        break
                 if status == FAILED:
                     raise self._failure(launch.kernel)
                 size = self._library.ev_sim_outcome_bytes()
@@ -299,7 +320,8 @@ class Machine:
                 outcomes = [self._outcome(i, size) for i in numbers]
                 cut = self._library.ev_sim_explore_cut().decode(errors="replace")
                 if status == MORE:
-                    cut = f"limit={limit} was reached"
+                    over = time.monotonic() > end
+                    cut = f"seconds={seconds:g} were over" if over else f"limit={limit} was reached"
                 return Explored(self._library.ev_sim_explored(), cut, outcomes)
             finally:
                 self._library.ev_sim_stop()

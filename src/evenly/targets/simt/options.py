@@ -12,6 +12,7 @@ from evenly.errors import InputError, unknown
 
 ORDERS = ("random", "round_robin", "pct")
 STARTS = ("index", "any")
+PROGRESS = ("independent", "lockstep")
 MEMORY = ("sequential", "relaxed")
 STEPS = 2**25
 
@@ -33,6 +34,8 @@ class Options:
     strict: whether legal habits that often hide mistakes are reported, too: a mask that names lanes that have left, and
       shuffles, votes or sync_warp with one mask from two places in the code. For an ev.SimtProgram, it is False unless
       given: its author may know better.
+    progress: "independent": each thread makes progress, as from Volta on; "lockstep": of the lanes of a warp, only
+      those that are furthest behind in the code, as before Volta.
     steps: a run ends if no thread leaves the kernel or meets others at a barrier in this many turns. 0: never.
     """
 
@@ -46,10 +49,18 @@ class Options:
     depth: int = 3
     starts: str = "index"
     memory: str = "sequential"
+    progress: str = "independent"
+
+    @property
+    def purpose(self) -> str:
+        """What the library of a run is for (compiler.library)."""
+        return "lockstep" if self.progress == "lockstep" else "checked"
 
     @property
     def how(self) -> str:
         """A description of the run, by which a user can repeat it."""
+        if self.progress == "lockstep":
+            return f"in lock step, seed {self.seed}"
         if self.order == "pct":
             return f"order pct, depth {self.depth}, seed {self.seed}"
         return f"seed {self.seed}" if self.order == "random" else f"order {self.order}"
@@ -71,6 +82,12 @@ def options_of(given: dict[str, Any]) -> Options:
     memory = given.get("memory", "sequential")
     if memory not in MEMORY:
         raise unknown("memory", memory, list(MEMORY))
+    progress = given.get("progress", "independent")
+    if progress not in PROGRESS:
+        raise unknown("progress", progress, list(PROGRESS))
+    if progress == "lockstep" and (order, memory) != ("random", "sequential"):
+        expected = "order='random' and memory='sequential' in lock step"
+        raise InputError("progress", expected=expected, given=f"{order!r} and {memory!r}")
     return Options(
         count("seed", given.get("seed", 0)),
         seeds,
@@ -82,6 +99,7 @@ def options_of(given: dict[str, Any]) -> Options:
         count("depth", given.get("depth", 3), 100),
         starts,
         memory,
+        progress,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,15 +71,15 @@ class SimtProgram:
         self.source = source
         found = kernels(source)
         self.kernels = {name: kernel.bound for name, kernel in found.items()}
-        self._names = {name: _parameters(kernel.parameters) for name, kernel in found.items()}
+        self._names = {name: _named(kernel.parameters) for name, kernel in found.items()}
         if not self.kernels:
             raise InputError(
                 "source",
                 expected="a kernel, EV_KERNEL(threads) name(...) { ... } or __global__ void name(...)",
                 given="none",
             )
-        self._machines: dict[bool, Machine] = {}
-        self._machine(traced=False)
+        self._machines: dict[str, Machine] = {}
+        self._machine()
 
     def launch(
         self,
@@ -98,7 +99,7 @@ class SimtProgram:
         uninitialised: names of parameters whose arrays hold nothing yet, as np.empty: reading them is a mistake.
         shared: bytes of dynamic shared memory (extern __shared__).
         model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
-        options: seed, order, races, resident, strict and steps, as in `.on("simt", ...)`.
+        options: seed, order, races, resident, progress, strict, steps and the others, as in `.on("simt", ...)`.
         Raises SimtError for a mistake in the kernel, and InputError for a wrong argument.
         """
         if "seeds" in options:
@@ -107,10 +108,12 @@ class SimtProgram:
         launch, memory = self._prepared(kernel, grid, block, arguments, uninitialised, shared)
         how = options_of({"strict": False, **options})
         try:
-            self._machine().run([launch], memory, how)
+            self._machine(how.purpose).run([launch], memory, how)
         except Broken as broken:
             raise self._error(broken, how) from None
-        self._check(kernel, histories.read(self._machine().history()), model, how.how, how.seed)
+        self._check(
+            kernel, histories.read(self._machine(how.purpose).history()), model, how.how, how.seed
+        )
 
     def explore(
         self,
@@ -124,6 +127,7 @@ class SimtProgram:
         shared: int = 0,
         model: histories.Model | None = None,
         limit: int = 1_000_000,
+        seconds: float = math.inf,
     ) -> Exploration:
         """Run a kernel in every way that the memory model allows, and collect the outcomes.
 
@@ -133,6 +137,7 @@ class SimtProgram:
         memory: "relaxed", the memory model of PTX, or "sequential", where a read sees the latest write.
         preemptions: run all interleavings with at most this many switches away from a thread that could go on, in
         sequential memory. Two find most mistakes (Musuvathi, Qadeer, PLDI 2007). limit: the most interleavings to run.
+        seconds: stop after that time, however many are left.
         model: what the calls have to be like that the kernel announces (evenly.targets.simt.histories).
         uninitialised, shared: as for `launch`.
         Raises SimtError for the first interleaving that shows a mistake, and InputError for a wrong argument.
@@ -145,8 +150,10 @@ class SimtProgram:
         before = [a.copy() for a in written]
         bound = -1 if preemptions is None else count("preemptions", preemptions, 2**31)
         most = count("limit", limit)
+        if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not seconds > 0:
+            raise InputError("seconds", expected="a number above 0", given=repr(seconds))
         try:
-            found = self._machine().explore(launch, arrays, bound, sequential, most)
+            found = self._machine().explore(launch, arrays, bound, sequential, most, seconds)
         except Broken as broken:
             raise self._error(broken, None) from None
         finally:
@@ -164,22 +171,23 @@ class SimtProgram:
     def counters(self, kernel: str, grid: Any, block: int, *arguments: Any) -> Counters:
         """Run a kernel while recording, and return what a GPU profiler would count."""
         launch, memory = self._prepared(kernel, grid, block, arguments)
-        return self._machine(traced=True).count([launch], memory)[0]
+        return self._machine("traced").count([launch], memory)[0]
 
     # ---- pieces ----------------------------------------------------------------------------------
-    def _machine(self, traced: bool = False) -> Machine:
+    def _machine(self, purpose: str = "checked") -> Machine:
         from . import compiler, source
 
-        if traced not in self._machines:
+        if purpose not in self._machines:
             text = source.hand_written_text(self.source, self.kernels)
-            content = functools.partial(compiler.library, text, "program", traced, True)
+            content = functools.partial(compiler.library, text, "program", purpose, True)
             try:
-                self._machines[traced] = Machine(content)
+                self._machines[purpose] = Machine(content)
             except compiler.Refused as refused:
+                given = refused.first_error(source.HAND_WRITTEN)
                 raise InputError(
-                    "source", expected="C++ that the compiler takes", given=refused.first_error()
+                    "source", expected="C++ that the compiler takes", given=given
                 ) from None
-        return self._machines[traced]
+        return self._machines[purpose]
 
     def _prepared(
         self,
@@ -233,15 +241,14 @@ class SimtProgram:
         texts = {source.HAND_WRITTEN: tuple(self.source.splitlines())}
         origins = report.Origins(texts, lambda file, line: None)
         said = "exploring" if how is None else how.how
-        content = self._machine().content
+        content = self._machine("checked" if how is None else how.purpose).content
         seed = 0 if how is None else how.seed
         return report.error(broken.kind, broken.text, content, origins, broken.kernel, seed, said)
 
 
-def _parameters(text: str) -> list[str]:
-    """Return the names of parameters, from a text such as "int* count, ev::pair<int, float>* x"."""
-    parts = re.split(r",(?![^<>]*>)", text)
-    return [re.findall(r"\w+", part)[-1] for part in parts if part.strip()]
+def _named(parameters: list[str]) -> list[str]:
+    """Return the names of parameters, from texts such as "int* count" and "ev::pair<int, float>* x"."""
+    return [re.findall(r"\w+", text)[-1] for text in parameters if text]
 
 
 def _written(arguments: Sequence[Any], memory: Sequence[Memory]) -> list[np.ndarray[Any, Any]]:

@@ -6,11 +6,15 @@
 
 #define EV_API extern "C" __attribute__((visibility("default")))
 // For functions that kernels call but that are not part of a kernel: their own memory accesses are not checked.
+#ifdef EV_LOCKSTEP
+#define EV_QUIET __attribute__((no_sanitize("thread", "undefined"), no_sanitize_coverage))
+#else
 #define EV_QUIET __attribute__((no_sanitize("thread", "undefined")))
+#endif
 
 extern "C" {
 
-struct ev_site { const char* file; int line; };  // a place in the source; each call has its own
+struct ev_site { const char* file; int place; };  // a line and column of the source; each call has its own
 
 // ---- what primitives ask of the runtime -----------------------------------------------------------------------------
 int ev_sim_thread_rank() __attribute__((const));
@@ -76,6 +80,7 @@ struct ev_options {
   int32_t record;     // 1: record for the counters, and check nothing
   int32_t any_start;  // 1: blocks start in an order that the seed chooses; 0: by index
   int32_t relaxed;    // 1: loads may see older values, as the memory model allows; the order of threads is drawn
+  int32_t lockstep;   // 1: of the lanes of a warp, only those run that are furthest behind in the code
   int32_t strict;     // 1: lanes that have left, and one mask at two places in the code, are mistakes
   uint64_t steps;     // turns in which no thread leaves or meets others, after which a run ends; 0: any number
 };
@@ -93,6 +98,7 @@ enum ev_status { ev_done, ev_more, ev_failed };
 EV_API void ev_sim_start(const ev_array* arrays, int64_t count, const ev_options* options);
 EV_API void ev_sim_launch(const ev_launch* launch);
 EV_API int ev_sim_continue(uint64_t steps);  // ev_status; ev_more: not done after so many switches
+EV_API void ev_sim_left(uint64_t address);  // the failure is that launches have left something there
 EV_API void ev_sim_stop();
 EV_API void ev_sim_forget();  // between runs: frees the memory of stacks and shared arrays
 

@@ -9,7 +9,7 @@ inline const char* name_of(ev_collective c) {
   return names[c];
 }
 
-inline bool same(const ev_site& a, const ev_site& b) { return a.line == b.line && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
+inline bool same(const ev_site& a, const ev_site& b) { return a.place == b.place && (a.file == b.file || std::strcmp(a.file, b.file) == 0); }
 
 // Orders all earlier accesses of the members before all later ones.
 inline void order_members(const std::vector<Thread*>& members) {
@@ -46,7 +46,7 @@ inline void check_whole_warps(const Block& b, int id) {
   }
 }
 
-// All threads must call barrier() from the same line. (Named barriers may be called from several places, for example
+// All threads must call barrier() at the same place. (Named barriers may be called from several places, for example
 // by producers and consumers.)
 inline void check_one_place(const Block& b) {
   const Thread& first = b.threads[0];

@@ -75,24 +75,24 @@ EV_DEVICE void check(const char* text, bool holds) {
 #undef assert
 #define assert(...) ::ev::sim::check(#__VA_ARGS__, ::ev::sim::Taken{} <= __VA_ARGS__)
 
-#define EV_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define EV_SITE const char *file = __builtin_FILE(), int place = EV_PLACE
 // ---- barriers, fences, votes, shuffles ------------------------------------------------------------------------------
-EV_DEVICE void __syncthreads(EV_SITE) { ev::barrier(file, line); }
-EV_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, EV_SITE) { ev::sync_warp(mask, file, line); }
+EV_DEVICE void __syncthreads(EV_SITE) { ev::barrier(file, place); }
+EV_DEVICE void __syncwarp(unsigned mask = 0xffffffffu, EV_SITE) { ev::sync_warp(mask, file, place); }
 EV_DEVICE void __threadfence() { ev::fence_device(); }
 EV_DEVICE void __threadfence_system() { ev::fence_device(); }
 EV_DEVICE void __threadfence_block() { ev::fence_block(); }
 EV_DEVICE void __nanosleep(unsigned) {}
-EV_DEVICE unsigned __ballot_sync(unsigned mask, int p, EV_SITE) { return ev::ballot(mask, p != 0, file, line); }
-EV_DEVICE int __all_sync(unsigned mask, int p, EV_SITE) { return ev::all(mask, p != 0, file, line); }
-EV_DEVICE int __any_sync(unsigned mask, int p, EV_SITE) { return ev::any(mask, p != 0, file, line); }
+EV_DEVICE unsigned __ballot_sync(unsigned mask, int p, EV_SITE) { return ev::ballot(mask, p != 0, file, place); }
+EV_DEVICE int __all_sync(unsigned mask, int p, EV_SITE) { return ev::all(mask, p != 0, file, place); }
+EV_DEVICE int __any_sync(unsigned mask, int p, EV_SITE) { return ev::any(mask, p != 0, file, place); }
 EV_DEVICE unsigned __activemask() { return ev::active_lanes(); }
-template <class T> EV_DEVICE T __shfl_sync(unsigned mask, T v, int lane, int width = 32, EV_SITE) { return ev::shuffle_from(mask, v, lane, width, file, line); }
-template <class T> EV_DEVICE T __shfl_up_sync(unsigned mask, T v, int n, int width = 32, EV_SITE) { return ev::shuffle_up(mask, v, n, width, file, line); }
-template <class T> EV_DEVICE T __shfl_down_sync(unsigned mask, T v, int n, int width = 32, EV_SITE) { return ev::shuffle_down(mask, v, n, width, file, line); }
+template <class T> EV_DEVICE T __shfl_sync(unsigned mask, T v, int lane, int width = 32, EV_SITE) { return ev::shuffle_from(mask, v, lane, width, file, place); }
+template <class T> EV_DEVICE T __shfl_up_sync(unsigned mask, T v, int n, int width = 32, EV_SITE) { return ev::shuffle_up(mask, v, n, width, file, place); }
+template <class T> EV_DEVICE T __shfl_down_sync(unsigned mask, T v, int n, int width = 32, EV_SITE) { return ev::shuffle_down(mask, v, n, width, file, place); }
 template <class T> EV_DEVICE T __shfl_xor_sync(unsigned mask, T v, int n, int width = 32, EV_SITE) {
   const int lane = ev::lane_rank(), source = lane ^ n;
-  return ev::shuffle_from(mask, v, source / width > lane / width ? lane : source, 32, file, line);
+  return ev::shuffle_from(mask, v, source / width > lane / width ? lane : source, 32, file, place);
 }
 #undef EV_SITE
 

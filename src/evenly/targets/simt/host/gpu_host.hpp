@@ -12,6 +12,14 @@
 #include <math.h>
 #include "abi.hpp"
 
+#if !defined(__clang__)  // GCC tells columns in this way only; the header of the library is for C++20
+namespace std {
+struct source_location {
+  struct __impl { const char *_M_file_name, *_M_function_name; unsigned _M_line, _M_column; };
+};
+}  // namespace std
+#endif
+
 // All functions are inlined, as on the GPU. So an address leads to every line on the way to it from the kernel.
 #ifndef EV_DEVICE
 #define EV_DEVICE inline __attribute__((always_inline))
@@ -46,9 +54,21 @@ template <class T> EV_QUIET inline T from_bits(uint64_t bits) {
   return v;
 }
 template <> EV_QUIET inline bool from_bits<bool>(uint64_t bits) { return (bits & 1) != 0; }
+
+// A line and a column, since a line may have two barriers.
+constexpr int place_of(unsigned line, unsigned column) { return int(line << 10 | (column < 1024 ? column : 1023)); }
+#if defined(__clang__)
+#define EV_PLACE ::ev::sim::place_of(__builtin_LINE(), __builtin_COLUMN())
+#else
+EV_DEVICE int place_of(const void* location) {
+  const auto* l = static_cast<const std::source_location::__impl*>(location);
+  return place_of(l->_M_line, l->_M_column);
+}
+#define EV_PLACE ::ev::sim::place_of(__builtin_source_location())
+#endif
 }  // namespace sim
 
-#define EV_SITE const char *file = __builtin_FILE(), int line = __builtin_LINE()
+#define EV_SITE const char *file = __builtin_FILE(), int place = EV_PLACE
 
 // ---- indices of threads and blocks ----------------------------------------------------------------------------------
 EV_DEVICE int thread_rank() { return ev_sim_thread_rank(); }
@@ -61,9 +81,9 @@ EV_DEVICE int block_y() { return ev_sim_block_y(); }
 EV_DEVICE int block_y_count() { return ev_sim_blocks_y(); }
 
 // ---- barriers and fences --------------------------------------------------------------------------------------------
-EV_DEVICE void barrier(EV_SITE) { ev_sim_barrier(0, 0, {file, line}); }
-EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {file, line}); }
-EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, line}); }
+EV_DEVICE void barrier(EV_SITE) { ev_sim_barrier(0, 0, {file, place}); }
+EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {file, place}); }
+EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, place}); }
 EV_DEVICE void fence_block() { ev_sim_fence(ev_seq_cst | ev_of_block); }
 EV_DEVICE void fence_device() { ev_sim_fence(ev_seq_cst); }
 
@@ -73,19 +93,19 @@ EV_DEVICE void another_round(unsigned long long, bool) {}  // the host decides
 // The source lane. If that is outside the segment of `width` lanes, it is the calling lane, as on the GPU.
 template <class T> EV_DEVICE T shuffle_up(unsigned mask, T value, int n, int width = 32, EV_SITE) {
   int lane = lane_rank(), source = lane % width >= n ? lane - n : lane;
-  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, place}));
 }
 template <class T> EV_DEVICE T shuffle_down(unsigned mask, T value, int n, int width = 32, EV_SITE) {
   int lane = lane_rank(), source = lane % width + n < width ? lane + n : lane;
-  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, place}));
 }
 template <class T> EV_DEVICE T shuffle_from(unsigned mask, T value, int from, int width = 32, EV_SITE) {
   int lane = lane_rank(), source = lane / width * width + (from % width + width) % width;
-  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, line}));
+  return sim::from_bits<T>(ev_sim_warp(ev_shuffle, mask, sim::to_bits(value), source, {file, place}));
 }
-EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_sim_warp(ev_vote, mask, p, 0, {file, line})); }
-EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) == mask; }
-EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, line) != 0; }
+EV_DEVICE unsigned ballot(unsigned mask, bool p, EV_SITE) { return unsigned(ev_sim_warp(ev_vote, mask, p, 0, {file, place})); }
+EV_DEVICE bool all(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, place) == mask; }
+EV_DEVICE bool any(unsigned mask, bool p, EV_SITE) { return ballot(mask, p, file, place) != 0; }
 #undef EV_SITE
 EV_DEVICE unsigned active_lanes() { return 1u << lane_rank(); }
 

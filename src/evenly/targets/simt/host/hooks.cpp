@@ -53,10 +53,11 @@ EV_VOLATILE(4)
 EV_VOLATILE(8)
 EV_VOLATILE(16)
 
-// The beginning of a basic block (-fsanitize-coverage=trace-pc), for the counters.
+// The beginning of a basic block (-fsanitize-coverage=trace-pc), for the counters and for lock step.
 extern "C" void __sanitizer_cov_trace_pc() {
   Machine& m = machine();
   if (m.current && m.options.record) m.record(EventKind::block, m.offset(PC));
+  if (m.current && m.options.lockstep) m.begin_block(PC);
 }
 
 extern "C" void __tsan_init() {}
@@ -71,6 +72,7 @@ __attribute__((noinline)) static std::uint64_t operation_begins(const void* p, s
   if (m.current) {
     m.current->polled = at(p);
     m.give_way(pc);
+    m.current->within = true;
     if ((how & ev_orders) == ev_seq_cst) fence_of(m, how);  // as PTX has it: a fence, then an acquire or release
     const Special special{stored, (how & ev_of_block) != 0};
     access(at(p), size, kind == ev_atomic_load ? Access::atomic_read : Access::atomic, pc, kind != ev_atomic_store, kind != ev_atomic_load, false, &special);
@@ -97,6 +99,7 @@ static void atomic_end(void* p, std::size_t size, ev_atomic kind, int how, std::
   Machine& m = machine();
   if (!m.current) return static_cast<void>(std::memcpy(p, &after, size));
   Thread& t = *m.current;
+  t.within = false;
   const bool changed = kind != ev_atomic_load && before != after;
   t.idle = changed || m.changes != t.seen_changes ? 0 : t.idle + 1;
   if (changed) ++m.changes;

@@ -113,6 +113,18 @@ bool Machine::finished() const {
 
 void Machine::stand_before_operation() { graphs->stands_before_operation(*current, state_of(*current)); }
 
+// Holds the lanes of the current thread's warp that are further on in the code: it polls, and they wait for it there.
+void Machine::hold_warp() {
+  const int warp = warp_of(*current);
+  for (std::size_t i = ready.lanes(warp); i-- > 0;) {
+    Thread* t = ready.peek(warp, i);
+    if (t->at_block <= current->at_block) continue;
+    ready.take(warp, i);
+    t->state = State::held;
+    naps.push_back(t);
+  }
+}
+
 void Machine::wake_nappers() {
   if (naps.empty()) return;
   rounds_in_vain = changes == changes_at_wake ? rounds_in_vain + 1 : 0;
@@ -176,6 +188,7 @@ static std::string waits(const Thread& t, bool many) {
 
 // A thread that could go on: it polls in vain, or is about to use the address of its latest atomic.
 std::string Machine::runs(const Thread& t, bool many) {
+  if (t.state == State::held) return format("%s, in lock step, for lanes of the warp that are not as far {pc:%x}\n", many ? "wait" : "waits", t.pc ? t.pc : t.at_block);
   if (t.pc == 0) return many ? "have not begun\n" : "has not begun\n";
   const std::string what = t.polled ? place(t, t.polled) : "";
   const bool polls = t.state == State::napping || (graphs && graphs->polls(t));
@@ -192,6 +205,19 @@ std::string Machine::place(const Thread& t, std::uintptr_t a) {
   }
   const GlobalArray* r = global.find(a);
   return r ? element("array", *r, a) : "";
+}
+
+Failure Machine::left_behind(std::uintptr_t a) {
+  GlobalArray* array = global.find(a);
+  std::string text = "blocks that met left something behind";
+  if (!array) return {"left", text};
+  text += " in " + element("array", *array, a);
+  array->shadow.each(a - array->base, 1, stamp_of_launch, [&](const Cell& cell) {
+    const Touch* by = latest_write(cell);
+    if (by) text += format("\n  %s wrote it last {pc:%x}", name(by->block, by->rank).c_str(), by->pc);
+    return by != nullptr;
+  });
+  return {"left", text};
 }
 
 std::string Machine::who_waits() {

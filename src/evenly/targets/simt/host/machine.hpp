@@ -35,7 +35,8 @@ template <class... A> std::string format(const char* pattern, A... a) {
   return line;
 }
 
-enum class State : std::uint8_t { ready, napping, waiting, exited };
+// held: in lock step, it stands behind where another lane of its warp polls.
+enum class State : std::uint8_t { ready, napping, held, waiting, exited };
 
 struct Block;
 
@@ -63,6 +64,8 @@ struct Thread {
   int idle = 0;
   bool wrote = false;              // by a plain access, since it last stood before an operation
   std::uintptr_t polled = 0;       // the address of its latest atomic
+  std::uint32_t at_block = 0;      // in lock step: the basic block in which it is, by its place in the code
+  bool within = false;             // an atomic operation
   Cycle cycle;                     // of the states in which it gave way or waited since `cycle_changes`
   std::uint64_t cycle_changes = 0;
   std::uint32_t accesses = 0;      // since it last gave way
@@ -203,8 +206,15 @@ public:
     settle();
     if (graphs) stand_before_operation();
     else look_for_cycle();
-    if (exploring ? current->cycle.is_closed() : current->idle >= patience) { current->state = State::napping; naps.push_back(current); }
+    if (exploring ? current->cycle.is_closed() : current->idle >= patience) { current->state = State::napping; naps.push_back(current); if (options.lockstep) hold_warp(); }
     else ready.push(warp_of(*current), current);
+    switch_to(current->context, scheduler);
+  }
+  // In lock step, at the beginning of each basic block: lanes that are further behind run first.
+  void begin_block(const void* pc) {
+    if (current->within) return;
+    current->at_block = offset(pc);
+    ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
   }
   void settle() { if (graphs) settle_now(); }  // a volatile access, before anything else
@@ -233,6 +243,7 @@ public:
   }
   std::string place(const Thread& t, std::uintptr_t address);  // "array flags[0]"; empty if it is in none
   std::string who_waits();
+  Failure left_behind(std::uintptr_t address);  // what blocks should have put back when they met
   void advanced() { turns_in_vain = 0; }  // a thread has left, or threads have met
   bool compares_states() const { return exploring || rounds_in_vain >= suspicion; }
   bool stalled() const { return turns_in_vain > long_time; }
@@ -280,6 +291,7 @@ private:
   }
   std::uint64_t state_of(const Thread& t) const { return state_below(t.block->slot.stacks.data() + (t.rank + 1) * stack_bytes); }
   void stand_before_operation();
+  void hold_warp();
   void settle_now();
   void admit();
   void wake_nappers();

@@ -124,6 +124,26 @@ private:
   std::vector<std::uint64_t> changes, lowered;  // turns; the threads that were running then
 };
 
+// Lock step, as before Volta: of the lanes of a warp, those run that are furthest behind in the code, so that diverged
+// lanes meet again as early as they can, and no lane leaves a loop behind before all have left it (Collange, "Stack-less
+// SIMT reconvergence at low cost", 2011). The code has to be laid out in the order of the source.
+class LockStep : public Order {
+public:
+  explicit LockStep(std::uint64_t seed) : random(seed) {}
+  Thread* next(Ready& ready, Thread*) override {
+    const int warp = ready.warps()[random.below(ready.warps().size())];
+    std::size_t rearmost = 0;
+    for (std::size_t i = 1; i < ready.lanes(warp); ++i) {
+      const Thread &t = *ready.peek(warp, i), &best = *ready.peek(warp, rearmost);
+      if (std::make_pair(t.at_block, t.rank) < std::make_pair(best.at_block, best.rank)) rearmost = i;
+    }
+    return ready.take(warp, rearmost);
+  }
+
+private:
+  Random random;
+};
+
 // Gives each thread a turn, in order of warps and lanes.
 class RoundRobin : public Order {
 public:

@@ -21,6 +21,7 @@ struct {
 } exploring;
 
 std::unique_ptr<Order> order_of(const ev_options& o) {
+  if (o.lockstep) return std::make_unique<LockStep>(o.seed);
   if (o.order == ev_round_robin) return std::make_unique<RoundRobin>();
   if (o.order == ev_pct) return std::make_unique<Priorities>(o.seed, o.depth);
   return std::make_unique<SeededOrder>(o.seed);
@@ -106,6 +107,8 @@ int ev_sim_continue(uint64_t steps) {
     return ev_failed;
   }
 }
+
+void ev_sim_left(uint64_t address) { failed = machine().left_behind(address); }
 
 void ev_sim_stop() {
   watchdog.stop();

@@ -105,6 +105,17 @@ struct Cell {
   }
 };
 
+// The latest write of a cell, a plain one or an atomic; null if nobody has written.
+inline const Touch* latest_write(const Cell& cell) {
+  const Touch* latest = cell.write.clock != 0 ? &cell.write : nullptr;
+  if (cell.more)
+    cell.more->atomics.unordered([&](const Observed& o) {
+      if (o.version == cell.more->version) latest = &o;
+      return true;
+    });
+  return latest;
+}
+
 struct Conflict { Touch before; Access kind; };
 
 // Finds an atomic write that is not ordered before a plain access. One that an ordered atomic has observed, itself or
