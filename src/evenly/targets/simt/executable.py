@@ -157,7 +157,8 @@ class SimtExecutable(Executable):
             at = Addresses(address(memory.held), address(memory.cells), address(partition))
             arguments = self.program.arguments(step, binding, memory.scratch, at)
             grid = step.grid[0], step.grid[1]
-            yield Launch(step.kernel.name, grid, step.kernel.block, arguments)
+            given = step.kernel.name, grid, step.kernel.block, arguments
+            yield Launch(*given, cooperative=step.kernel.cooperative)
 
     def _arrays(self, binding: Binding, memory: RunMemory) -> list[Memory]:
         """Return all memory that the kernels may access."""
