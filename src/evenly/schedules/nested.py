@@ -70,7 +70,9 @@ class Nested(Schedule):
             self.outer.block % size or (WARP % size if size <= WARP else size % WARP)
         ):
             block = self.outer.block
-            wanted = f"groups of a power of two up to {WARP}, or of whole warps, that divide {block}"
+            wanted = (
+                f"groups of a power of two up to {WARP}, or of whole warps, that divide {block}"
+            )
             hint = f"an item may belong to several blocks of {block} threads"
             _refuse("inner", wanted, self.inner, hint)
         if self.outer.engine == "bins":

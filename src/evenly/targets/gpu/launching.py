@@ -278,7 +278,8 @@ def limited(code: PhaseCode, sizing: Sizing, gpu: Gpu, rooms: Rooms, most: int) 
         return sizing
     blocks, lanes = sizing.grids["tiles"]
     wanted = min(blocks, gpu.at_once(block)) // sizing.together  # more would not run at once
-    blocks = sizing.together * at_a_time(arrays, wanted, most, f"a block of {block} threads")
+    who = "a block" if sizing.together == 1 else f"{sizing.together} blocks"
+    blocks = sizing.together * at_a_time(arrays, wanted, most, f"{who} of {block} threads")
     counts = {n: min(c, blocks) if n == "all_lanes" else c for n, c in sizing.counts.items()}
     return replace(sizing, grids={**sizing.grids, "tiles": (blocks, lanes)}, counts=counts)
 

@@ -1,0 +1,87 @@
+"""Batches with one large item, or a few: one block for it, teams of blocks, all blocks; in replayed CUDA graphs.
+
+    python benchmarks/large_items.py
+
+SpMV by items: an item of 10 million nonzeros among 10,000 of 49, one of 100,000 among them, and one or eight alone.
+Then CG on a system of a million unknowns among 1,000 of 49, 50 iterations of the large one. Beside them rows under
+`auto`, and cuSPARSE on the block-diagonal matrix. Contenders are interleaved, and their results compared.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import evenly as ev
+from batched_solver import best
+from item_sizes import compare, square
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from batched_cg import conjugate_gradients, poisson
+
+N, BY_ITEM = ev.Nested, ev.per_item()
+BEFORE = N(ev.Lrb(512, warp=4096), BY_ITEM)
+AMONG = [BEFORE, *(N(ev.Lrb(512, warp=4096, grid=1 << n), BY_ITEM) for n in (14, 16, 20))]
+ALONE = [
+    N(ev.BlockMapped(512), BY_ITEM),
+    *(N(ev.TeamMapped(n), BY_ITEM) for n in (2, 8, 16, 66, 132)),
+    *(N(ev.TeamMapped(264, 512), inner) for inner in (BY_ITEM, ev.GroupMapped(2))),
+]
+
+
+def among(largest: int) -> Any:
+    sizes = np.full(10_001, 7)
+    sizes[5000] = largest
+    return sizes
+
+
+def solve() -> None:
+    import cupy as cp
+
+    small, large = poisson(7), poisson(1000)
+    systems = [*[small] * 500, large, *[small] * 500]
+    B = ev.batch(systems).to("cuda")
+    b = cp.random.default_rng(0).random(B.num_tiles)
+    x, r, p, q = (cp.zeros(B.num_tiles) for _ in range(4))
+    rounds = cp.zeros(len(systems), np.int32)
+    given = B, b, x, r, p, q, 1e-10, 50, rounds
+    wanted = None
+    print(f"CG, {B.num_items:,} systems, one of order {large.shape[0]:,}, 50 iterations of it")
+    for schedule in (
+        "auto",
+        BEFORE,
+        *(N(ev.Lrb(512, warp=4096, grid=1 << 16), inner) for inner in (BY_ITEM, ev.ThreadMapped())),
+        N(ev.TeamMapped(132), ev.ThreadMapped()),
+    ):
+        plan = conjugate_gradients.plan(*given, schedule=schedule)
+        with plan.bind(*given) as run:
+            run()
+            ms = best(run, 3)
+        if wanted is not None:
+            cp.testing.assert_allclose(x, wanted, rtol=1e-6, atol=1e-9)
+        wanted = x.copy()
+        named = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
+        print(f"  {ms:9.2f} ms  {named}", flush=True)
+
+
+def main() -> None:
+    for dtype in np.float32, np.float64:
+        for title, sizes, schedules in (
+            ("10 M among 10,000", among(1_250_000), AMONG),
+            ("100,000 among 10,000", among(12_500), AMONG),
+            ("one of 10 M", np.array([1_250_000]), ALONE),
+            ("eight of 1.25 M", np.full(8, 156_250), ALONE),
+            ("one of 100,000", np.array([12_500]), ALONE),
+        ):
+            compare(title, ev.batch(square(sizes, 8, dtype)).to("cuda"), schedules)
+    solve()
+
+
+if __name__ == "__main__":
+    import cupy as cp
+
+    with cp.cuda.Stream(non_blocking=True):
+        main()
