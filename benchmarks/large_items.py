@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-import evenly as ev
 from batched_solver import best
 from item_sizes import compare, square
+
+import evenly as ev
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 from batched_cg import conjugate_gradients, poisson

@@ -20,9 +20,9 @@ class Lrb(HandedOut, Schedule):
 
     thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32. items: as in GroupMapped.
 
-    grid: a power of two, at least `warp`, for loops over items: all blocks of the launch walk an item of so much work or
-    more together, before the others, and meet in global memory. The launch is then cooperative, as that of TeamMapped.
-    0: there are no such items.
+    grid: for loops over items: all blocks of the launch walk an item of so much work or more together, before the
+    others, and meet in global memory. The launch is then cooperative, as that of TeamMapped. A power of two, at least
+    `warp`; 0: there are no such items.
 
     Neighbouring threads have tiles of about equal length, because tiles are sorted by the power of two
     that their length reaches, the longest first. On a GPU three short kernels do that before the main one,

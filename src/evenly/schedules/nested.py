@@ -28,8 +28,9 @@ SUCH_AS = "such as BlockMapped(), GroupMapped(8), ThreadMapped()"
 class Nested(Schedule):
     """For kernels with a loop over items: `outer` gives an item to a processor, `inner` its tiles to threads of it.
 
-    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, TeamMapped, Lrb, DynamicChunks, or a schedule of your own
-    that owns whole tiles. Its tiles are the items. To Lrb, the length of an item is its work: its tiles and their atoms.
+    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, TeamMapped, Lrb, DynamicChunks, or a schedule of your
+    own that owns whole tiles. Its tiles are the items. To Lrb, the length of an item is its work: its tiles and their
+    atoms.
 
     inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
@@ -39,7 +40,8 @@ class Nested(Schedule):
 
     stage: bytes of shared memory of a block for each array that `ev.stage` copies or `ev.scratch` makes, at most 40,960
     for all of them. The owners of items in a block have equal parts of it. What does not fit is in global memory. Under
-    Lrb and DynamicChunks nothing is staged, and scratch arrays have 16,384 bytes together. Those of TeamMapped have none.
+    Lrb and DynamicChunks nothing is staged, and scratch arrays have 16,384 bytes together. Those of items that several
+    blocks own have none.
 
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 

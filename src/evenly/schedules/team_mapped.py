@@ -13,7 +13,7 @@ class TeamMapped(Schedule):
     """One item of a batch for each team of `blocks` blocks of `block` threads. It is for loops over items only.
 
     blocks: 1 to 1,024. Where the GPU runs fewer of them at once, a team has as many as these. The more there are, the
-    less time an item's tiles take, and the longer the blocks wait for each other: about 2 us after each loop over tiles.
+    less time an item's tiles take, and the longer its blocks wait for each other, after each loop over tiles.
 
     On a GPU a multiprocessor has one of these blocks, or two of up to 512 threads, and the launch is cooperative: the
     driver starts all of its blocks at once, or refuses it. Scratch arrays are in global memory. What is staged, each

@@ -40,8 +40,8 @@ class Launch:
     source: the CUDA C++, including the headers. kernel: a `cuda.core.Kernel`. cubin: its machine code.
     grid, block: three integers each. arguments: integers for pointers and 64-bit numbers, and NumPy scalars for the
     rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in percent; -1: none. It is
-    already set on `kernel`; code that loads the cubin again has to set it. cooperative: whether all blocks have to run at
-    once.
+    already set on `kernel`; code that loads the cubin again has to set it. cooperative: whether all blocks have to run
+    at once.
     """
 
     name: str
