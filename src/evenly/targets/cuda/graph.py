@@ -94,10 +94,10 @@ def _together(node: Any) -> bool:
     """Let all blocks of a kernel's node run at once. Return whether the driver can."""
     from cuda.bindings import driver
 
-    value = driver.CUlaunchAttributeValue()
+    value = driver.CUkernelNodeAttrValue()
     value.cooperative = 1
-    cooperative = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
-    (error,) = driver.cuGraphKernelNodeSetAttribute(node, cooperative, value)
+    which = driver.CUkernelNodeAttrID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    (error,) = driver.cuGraphKernelNodeSetAttribute(node, which, value)
     return not error
 
 
