@@ -75,6 +75,14 @@ def test_equal_bits_in_all_orders() -> None:
 
 
 @pytest.mark.simt
+def test_counters_are_those_of_the_blocks_of_a_run() -> None:
+    (found,) = (
+        residuals[TEAM].on("simt").plan(batch(), *arguments(residuals, batch()).values()).counters()
+    )
+    assert len(found.per_block) == 6
+
+
+@pytest.mark.simt
 def test_all_blocks_are_in_flight_at_once_whatever_the_options_say() -> None:
     given = arguments(halves, batch())
     halves[TEAM].on("simt", resident=1)(batch(), *given.values())

@@ -24,14 +24,18 @@ def for_items(layout: Any, task: Task) -> tuple[s.Schedule, str]:
     why = f"items of {size:.1f} tiles of {length:.1f} atoms, in the mean"
     st = work_of_items(layout)
     alike, small = _alike(st, held), st.mean < held["warp"]
+    longest = statistics(layout).greatest if task.splits else 0
+    share = f"{why}; the longest tile has {longest:,}: threads share atoms"
     if alike and st.mean >= held["grid"] and 2 * items <= held["blocks"]:
+        if longest / lanes > atoms / items / held["split"][0]:
+            return _shared(held), share
         blocks = held["blocks"] // items
         why += f"; {items} large items have {blocks} blocks each"
         return s.Nested(s.TeamMapped(blocks), _inner(lanes, held)), why
     if alike or (small and st.greatest <= held["steps"] * threads):
-        longest = statistics(layout).greatest if task.splits and threads > WARP else 0
-        if longest / lanes > held["uneven"] * atoms / max(items, 1) / threads:
-            return _shared(held), f"{why}; the longest tile has {longest:,}: threads share atoms"
+        mean = atoms / max(items, 1) / threads
+        if threads > WARP and longest / lanes > held["uneven"] * mean:
+            return _shared(held), share
         return _equal(threads, lanes, held), why
     why += f"; they differ (spread {st.spread:.2f}), and the largest has {st.greatest:,} tiles and atoms"
     if least := _huge(st, held):
@@ -63,10 +67,10 @@ def _alike(st: Statistics, held: dict[str, Any]) -> bool:
 def _huge(st: Statistics, held: dict[str, Any]) -> int:
     """Return the work, a power of two, from which all blocks shall walk an item together; 0: none is so large.
 
-    One block would hold the launch with it, since it is more than a block's part of all work. And it pays for the
+    One block would hold the launch with it, since it is several times a block's part of all work. And it pays for the
     barriers of all blocks, of which each such item has its own.
     """
-    least = 1 << (int(max(held["grid"], 2 * st.atoms // held["blocks"])) - 1).bit_length()
+    least = 1 << (int(max(held["grid"], 4 * st.atoms // held["blocks"])) - 1).bit_length()
     squares = st.tiles * (st.deviation**2 + st.mean**2)
     such = squares / max(st.greatest, 1) ** 2  # as many of the greatest have this sum of squares
     return least if st.greatest >= max(least, such * held["grid"]) else 0

@@ -119,9 +119,11 @@ class SimtExecutable(Executable):
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute all launches while recording, and return the counters of each. Nothing is checked.
 
-        The launches are those for the GPU on which evenly was tuned.
+        The launches are those for the GPU on which evenly was tuned. Cooperative ones, of which all threads are there at
+        once, are those of a run.
         """
-        run = self.run_of(binding, measured(), stored or {})
+        together = any(k.cooperative for code in self.program.codes for k in code.all_kernels)
+        run = self.run_of(binding, EMULATED if together else measured(), stored or {})
         memory = memory_of(run, stored or {})
         launches = self._launches(self._in_order(run.steps, memory), binding, memory)
         return self.machine(traced=True).count(launches, self._arrays(binding, memory))
