@@ -119,8 +119,8 @@ class SimtExecutable(Executable):
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute all launches while recording, and return the counters of each. Nothing is checked.
 
-        The launches are those for the GPU on which evenly was tuned. Cooperative ones, of which all threads are there at
-        once, are those of a run.
+        The launches are those for the GPU on which evenly was tuned. Cooperative ones, all of whose threads are there
+        at once, are those of a run.
         """
         together = any(k.cooperative for code in self.program.codes for k in code.all_kernels)
         run = self.run_of(binding, EMULATED if together else measured(), stored or {})
