@@ -99,6 +99,15 @@ SCHEDULES = {
     "items by work, groups by item": Nested(BINS, ev.per_item(items=1)),
     "items by work, a schedule of one's own inside": Nested(BINS, EveryOther()),
     "items as threads become free": ev.DynamicChunks(2, size=1, block=64),
+    "three blocks an item": Nested(ev.TeamMapped(3, 64), Group(8)),
+    "all blocks an item": ev.TeamMapped(1024, 64),
+    "two blocks an item, groups by item": Nested(ev.TeamMapped(2, 64), ev.per_item()),
+    "four blocks an item, a schedule of one's own inside": Nested(
+        ev.TeamMapped(4, 32), EveryOther()
+    ),
+    "items by work, the largest by all blocks": Nested(
+        ev.Lrb(64, lanes=4, thread=8, group=32, warp=128, grid=256), ev.per_item(items=1)
+    ),
     "items as warps become free": Nested(ev.DynamicChunks(1, size=32, block=64), Group(4)),
     "items as blocks become free": Nested(ev.DynamicChunks(1, size=64, block=64), ev.per_item()),
 }

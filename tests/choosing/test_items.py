@@ -22,6 +22,7 @@ ITEMS = Task(items=True)
 ONCE = Task(items=True, kept=False)
 BY_WORK = ev.Nested(ev.Lrb(512, warp=4096), ev.per_item())
 BLOCKS = ev.Nested(ev.BlockMapped(512), ev.per_item())
+LARGEST_BY_ALL = ev.Nested(ev.Lrb(512, warp=4096, grid=32_768), ev.per_item())
 
 
 def batch(rows: Any, length: int) -> Batch:
@@ -103,10 +104,42 @@ def test_kernels_that_cannot_split_tiles_say_so() -> None:
     assert kernel.plan(B, *given.values(), target="simt").schedule.inner.owns_tiles
 
 
-@pytest.mark.parametrize("rows", [one_of_many(), pareto()], ids=["one of many", "pareto"])
-def test_items_that_differ_get_teams_by_their_work(rows: Any) -> None:
-    assert chosen(rows, 8) == BY_WORK
-    assert chosen(rows, 8, ONCE) == BLOCKS  # one call does not pay for sorting
+def test_items_that_differ_get_teams_by_their_work() -> None:
+    assert chosen(pareto(), 8) == BY_WORK
+    assert chosen(pareto(), 8, ONCE) == BLOCKS  # one call does not pay for sorting
+
+
+@pytest.mark.parametrize("task", [ITEMS, ONCE], ids=["plan", "call"])
+def test_an_item_that_would_hold_the_launch_has_all_blocks(task: Task) -> None:
+    assert chosen(one_of_many(), 8, task) == LARGEST_BY_ALL
+    smaller = one_of_many() // 4 + 1
+    assert chosen(smaller, 8, ITEMS) == BY_WORK  # 28,000 tiles and atoms: a block has it
+    many = np.where(np.arange(10_000) % 10 == 0, 12_500, 7)
+    assert chosen(many, 8, task) == BLOCKS  # each block has several as large
+    rows = np.full(10_001, 7)
+    rows[5000] = 200_000  # of 2.4 million tiles and atoms: four parts are 76,000
+    assert chosen(rows, 8, task).outer.grid == 1 << 17
+    among = np.full(300_001, 7)
+    among[5000] = 200_000  # of 21 million: four parts are 650,000
+    assert chosen(among, 8, task).outer.grid == 1 << 20
+
+
+def test_a_few_large_items_have_several_blocks_each() -> None:
+    for count, blocks in ((1, 128), (3, 42), (8, 16), (64, 2)):
+        several = ev.Nested(ev.TeamMapped(blocks), ev.ThreadMapped())
+        assert alike(20_000, 4, count) == several
+    assert alike(20_000, 4, 65) == ev.Nested(ev.BlockMapped(512), ev.ThreadMapped())
+    assert alike(6_000, 4, 8) == ev.Nested(ev.BlockMapped(512), ev.ThreadMapped())
+    assert chosen(np.full(1, 20_000), 4, target="cpu") == ev.ThreadMapped()
+
+
+def test_threads_of_a_block_share_the_longest_tile_of_a_large_item() -> None:
+    """In a team a row has a few lanes of one block."""
+    splits = Task(items=True, splits=True)
+    sharing = ev.Nested(ev.BlockMapped(128), ev.NonzeroSplit(128, 8))
+    assert chosen([1], 200_000, splits) == sharing
+    assert isinstance(chosen([1], 200_000).outer, ev.TeamMapped)
+    assert isinstance(chosen([20_000], 4, splits).outer, ev.TeamMapped)
 
 
 def test_where_most_items_fill_a_block_each_gets_one() -> None:
@@ -127,8 +160,11 @@ def test_the_reasons_say_what_was_seen() -> None:
         return consider(batch(rows, 8), "cuda", task).why
 
     mean = "items of 8.2 tiles of 8.0 atoms, in the mean; they differ (spread 15.14), and the largest has 112,500 tiles "
-    assert why(one_of_many()) == mean + "and atoms"
-    assert why(one_of_many(), ONCE) == mean + "and atoms; one call does not pay for sorting them"
+    together = "and atoms: all blocks walk those of 32,768 and more together"
+    assert why(one_of_many()) == why(one_of_many(), ONCE) == mean + together
+    assert why(pareto()).endswith(" tiles and atoms")
+    assert why(pareto(), ONCE).endswith("tiles and atoms; one call does not pay for sorting them")
+    assert why(np.full(8, 20_000)).endswith(", in the mean; 8 large items have 16 blocks each")
     assert why(np.full(9, 40)) == "items of 40.0 tiles of 8.0 atoms, in the mean"
     assert why([*[9000] * 9, *[1] * 9]).endswith(
         "the largest has 81,000 tiles and atoms; most fill a block"

@@ -31,6 +31,9 @@ SCHEDULES: dict[str, Any] = {
     "cuda/nested.cu": ev.Nested(
         ev.BlockMapped(256, items=4), ev.GroupMapped(size=8, block=256, items=4), stage=8192
     ),
+    "cuda/team.cu": ev.Nested(
+        ev.TeamMapped(blocks=8, block=256), ev.GroupMapped(size=8, block=256, items=4), stage=8192
+    ),
     "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evenly as ev
+from tests.test_items_by_size import products
 
 pytestmark = pytest.mark.gpu
 
@@ -28,6 +29,35 @@ def test_more_than_two_billion_nonzeros() -> None:
         y[:] = -1
         spmv[schedule](A, x, y)
         assert (y == expected).all(), schedule
+
+
+BY_ITEMS = (
+    "auto",
+    ev.Nested(ev.TeamMapped(1024), ev.WarpMapped()),
+    ev.Nested(ev.Lrb(512, warp=4096, grid=1 << 20), ev.WarpMapped()),
+)
+
+
+def test_a_batch_of_more_than_two_billion_nonzeros() -> None:
+    """One item has almost all of them; the others lie around it."""
+    cupy = pytest.importorskip("cupy")
+    if cupy.cuda.Device().mem_info[0] < 60 * 2**30:
+        pytest.skip("needs 60 GiB of free GPU memory")
+    A, x, y = matrix_of_ones(cupy)
+    spmv(A, x, y)
+    ones = cupy.ones(3, np.float32)
+    small = ev.csr((ones, cupy.arange(3, dtype=np.int32), cupy.arange(4)), shape=(3, 3))
+    B = ev.batch([small, A, small])
+    assert B.num_atoms > 2**31
+    expected = cupy.concatenate([ones, y, ones])
+    x = cupy.concatenate([ones, x, ones])
+    del A
+    got = cupy.empty_like(expected)
+    for kernel, schedules in ((spmv, SCHEDULES[:2]), (products, BY_ITEMS)):
+        for schedule in schedules:
+            got[:] = -1
+            kernel[schedule](B, x, got)
+            assert (got == expected).all(), schedule
 
 
 @ev.kernel

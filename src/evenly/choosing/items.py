@@ -23,13 +23,25 @@ def for_items(layout: Any, task: Task) -> tuple[s.Schedule, str]:
     threads, lanes = _of_the_mean(size, length, held)
     why = f"items of {size:.1f} tiles of {length:.1f} atoms, in the mean"
     st = work_of_items(layout)
-    small = st.mean < held["warp"]
-    if _alike(st, held) or (small and st.greatest <= held["steps"] * threads):
-        longest = statistics(layout).greatest if task.splits and threads > WARP else 0
-        if longest / lanes > held["uneven"] * atoms / max(items, 1) / threads:
-            return _shared(held), f"{why}; the longest tile has {longest:,}: threads share atoms"
+    alike, small = _alike(st, held), st.mean < held["warp"]
+    longest = statistics(layout).greatest if task.splits else 0
+    share = f"{why}; the longest tile has {longest:,}: threads share atoms"
+    if alike and st.mean >= held["grid"] and 2 * items <= held["blocks"]:
+        if longest / lanes > atoms / items / held["split"][0]:
+            return _shared(held), share
+        blocks = held["blocks"] // items
+        why += f"; {items} large items have {blocks} blocks each"
+        return s.Nested(s.TeamMapped(blocks), _inner(lanes, held)), why
+    if alike or (small and st.greatest <= held["steps"] * threads):
+        mean = atoms / max(items, 1) / threads
+        if threads > WARP and longest / lanes > held["uneven"] * mean:
+            return _shared(held), share
         return _equal(threads, lanes, held), why
     why += f"; they differ (spread {st.spread:.2f}), and the largest has {st.greatest:,} tiles and atoms"
+    if least := _huge(st, held):
+        why += f": all blocks walk those of {least:,} and more together"
+        by_work = s.Lrb(held["block"], warp=held["warp"], grid=least)
+        return s.Nested(by_work, s.per_item()), why
     if small and task.kept:
         return s.Nested(s.Lrb(held["block"], warp=held["warp"]), s.per_item()), why
     why += "; one call does not pay for sorting them" if small else "; most fill a block"
@@ -52,17 +64,33 @@ def _alike(st: Statistics, held: dict[str, Any]) -> bool:
     return st.spread <= regular and st.greatest <= float(held["largest"]) * st.mean
 
 
+def _huge(st: Statistics, held: dict[str, Any]) -> int:
+    """Return the work, a power of two, from which all blocks shall walk an item together; 0: none is so large.
+
+    One block would hold the launch with it, since it is several times a block's part of all work. And it pays for the
+    barriers of all blocks, of which each such item has its own.
+    """
+    least = 1 << (int(max(held["grid"], 4 * st.atoms // held["blocks"])) - 1).bit_length()
+    squares = st.tiles * (st.deviation**2 + st.mean**2)
+    such = squares / max(st.greatest, 1) ** 2  # as many of the greatest have this sum of squares
+    return least if st.greatest >= max(least, such * held["grid"]) else 0
+
+
 def _shared(held: dict[str, Any]) -> s.Schedule:
     block, loads = held["split"]
     return s.Nested(s.BlockMapped(block), s.NonzeroSplit(block, loads))
 
 
 def _equal(threads: int, lanes: int, held: dict[str, Any]) -> s.Schedule:
-    inner = s.GroupMapped(lanes) if lanes > 1 else s.ThreadMapped(items=held["alone"])
+    inner = _inner(lanes, held)
     if threads == 1:
         return s.Nested(s.ThreadMapped(), inner)
     outer = s.GroupMapped(threads) if threads <= WARP else s.BlockMapped(threads)
     return s.Nested(outer, inner)
+
+
+def _inner(lanes: int, held: dict[str, Any]) -> s.Schedule:
+    return s.GroupMapped(lanes) if lanes > 1 else s.ThreadMapped(items=held["alone"])
 
 
 def _power(x: float) -> int:

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 
 WARP = 32  # threads that run in step: the device headers are written for it
 MAX_BLOCK = 1024  # threads of a block, on every GPU
+MOST_SHARED = (
+    49_152 + 1024
+)  # bytes of shared memory that a block takes at most, and what the driver adds
+
+
+def together(block: int) -> int:
+    """Return how many blocks of `block` threads, which wait for each other, a multiprocessor has: one or two."""
+    return min(2, MAX_BLOCK // block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +31,14 @@ class Gpu:
     def at_once(self, block: int) -> int:
         """Return how many blocks of `block` threads run at once if only threads limit them."""
         return self.multiprocessors * (self.threads // block)
+
+    def together(self, block: int) -> int:
+        """Return how many blocks may wait for each other: so many run at once, whatever else they need.
+
+        The compiler has to let a multiprocessor hold `together(block)` of them.
+        """
+        fit = self.shared_memory // MOST_SHARED if self.shared_memory else 2
+        return self.multiprocessors * min(together(block), max(fit, 1))
 
 
 LARGEST = Gpu(1)  # no GPU has multiprocessors that hold more

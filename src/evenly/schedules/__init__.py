@@ -20,6 +20,7 @@ from .nested import Nested
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
 from .per_item import per_item
+from .team_mapped import TeamMapped
 from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
 
@@ -36,6 +37,7 @@ __all__ = [
     "Partition",
     "Schedule",
     "Sizes",
+    "TeamMapped",
     "ThreadMapped",
     "WarpMapped",
     "WorkOriented",

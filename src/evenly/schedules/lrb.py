@@ -20,6 +20,10 @@ class Lrb(HandedOut, Schedule):
 
     thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32. items: as in GroupMapped.
 
+    grid: for loops over items: all blocks of the launch walk an item of so much work or more together, before the
+    others, and meet in global memory. The launch is then cooperative, as that of TeamMapped. A power of two, at least
+    `warp`; 0: there are no such items.
+
     Neighbouring threads have tiles of about equal length, because tiles are sorted by the power of two
     that their length reaches, the longest first. On a GPU three short kernels do that before the main one,
     at every call. A plan does it once, and keeps the order.
@@ -34,6 +38,7 @@ class Lrb(HandedOut, Schedule):
     group: int = 64
     warp: int = 1024
     items: int = 4
+    grid: int = 0
 
     owner = "thread"
     engine = "bins"
@@ -55,6 +60,10 @@ class Lrb(HandedOut, Schedule):
                 expected="ascending lengths",
                 given=f"{self.thread}, {self.group}, {self.warp}",
             )
+        check_count("Lrb", "grid", self.grid, 0, 1 << 30)
+        if self.grid and (self.grid & (self.grid - 1) or self.grid < self.warp):
+            expected = f"0, or a power of two from {self.warp} on, which is `warp`"
+            raise InputError("Lrb(grid=...)", expected=expected, given=repr(self.grid))
 
     def launch(self, layout):
         # A block takes one tile, or one for each warp, or one for each group of lanes. Each has at least the

@@ -28,17 +28,20 @@ SUCH_AS = "such as BlockMapped(), GroupMapped(8), ThreadMapped()"
 class Nested(Schedule):
     """For kernels with a loop over items: `outer` gives an item to a processor, `inner` its tiles to threads of it.
 
-    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, Lrb, DynamicChunks, or a schedule of your own that owns
-    whole tiles. Its tiles are the items. To Lrb, the length of an item is its work: its tiles and their atoms.
+    outer: ThreadMapped, GroupMapped, WarpMapped, BlockMapped, TeamMapped, Lrb, DynamicChunks, or a schedule of your
+    own that owns whole tiles. Its tiles are the items. To Lrb, the length of an item is its work: its tiles and their
+    atoms.
 
     inner: likewise. Its processors are the threads of one item's owner, numbered from 0. Its `block` does not matter.
     A group of it is as large as its owner, or a power of two up to 32 that divides it; in a block, of any size.
+    Where several blocks own an item, the size of a group divides a block.
     Where a block owns an item, it may also be one that splits tiles: MergePath, NonzeroSplit, WorkOriented, or yours.
     Under Lrb it has a power of two of threads, and is as large as the item's owner where that is smaller.
 
     stage: bytes of shared memory of a block for each array that `ev.stage` copies or `ev.scratch` makes, at most 40,960
     for all of them. The owners of items in a block have equal parts of it. What does not fit is in global memory. Under
-    Lrb and DynamicChunks nothing is staged, and scratch arrays have 16,384 bytes together.
+    Lrb and DynamicChunks nothing is staged, and scratch arrays have 16,384 bytes together. Those of items that several
+    blocks own have none.
 
     A schedule that is not nested stands for `Nested(schedule, ThreadMapped())`.
 
@@ -63,8 +66,17 @@ class Nested(Schedule):
         if not (self.inner.owns_tiles or (whole and equal)):
             wanted = "a schedule that gives an item to a block, such as BlockMapped()"
             hint = f"{self.inner} splits tiles among the threads of a block"
-            hint += ", which Lrb and DynamicChunks cannot have it do" * (not equal)
+            hint += ", which Lrb, DynamicChunks and TeamMapped cannot have it do" * (not equal)
             _refuse("outer", wanted, self.outer, hint)
+        if spans_blocks(self.outer) and (
+            self.outer.block % size or (WARP % size if size <= WARP else size % WARP)
+        ):
+            block = self.outer.block
+            wanted = (
+                f"groups of a power of two up to {WARP}, or of whole warps, that divide {block}"
+            )
+            hint = f"an item may belong to several blocks of {block} threads"
+            _refuse("inner", wanted, self.inner, hint)
         if self.outer.engine == "bins":
             check_within(self.inner, size, [threads for _, threads in teams_of(self.outer)])
             return
@@ -115,6 +127,7 @@ def check_loops(schedule: Schedule, program: ir.Program) -> None:
 def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
     """Return what `check_loops` raises; None for a schedule that fits."""
     nested = isinstance(schedule, Nested)
+    of_items = nested or isinstance(schedule, PerItem) or spans_blocks(schedule)
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
         if loop.layout.items and not (nested or _may_be_outer(schedule)):
             return InputError(
@@ -124,7 +137,7 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
                 hint=f"{program.name} has a loop over items",
             )
         walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
-        if walks and not loop.layout.items and (nested or isinstance(schedule, PerItem)):
+        if walks and not loop.layout.items and of_items:
             return InputError(
                 "schedule",
                 expected=OF_TILES,
@@ -141,6 +154,11 @@ def levels(schedule: Schedule) -> tuple[Schedule, Schedule]:
     return schedule, ThreadMapped()
 
 
+def spans_blocks(schedule: Any) -> bool:
+    """Whether it may give an item to several blocks."""
+    return schedule.engine == "team" or bool(getattr(schedule, "grid", 0))
+
+
 def staging(schedule: Schedule, arrays: int) -> int:
     """Return the bytes of shared memory that the owner of an item, or of a tile, has for each of so many arrays."""
     outer, _ = levels(schedule)
@@ -155,7 +173,7 @@ def _size(schedule: Schedule) -> int:
 
 def _may_be_outer(given: Any) -> bool:
     """Whether a schedule may hand out items. per_item has code for the tiles of an item only."""
-    known = isinstance(given, Schedule) and given.engine in ("owned", "bins", "dynamic")
+    known = isinstance(given, Schedule) and given.engine in ("owned", "team", "bins", "dynamic")
     return known and not isinstance(given, PerItem)
 
 

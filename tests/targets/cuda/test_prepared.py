@@ -40,7 +40,9 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     return notes
 
 
-def made(kernels: tuple[int, ...], turn: Any, stream: int = 0) -> prepared.Prepared:
+def made(
+    kernels: tuple[int, ...], turn: Any, stream: int = 0, cooperative: tuple[int, ...] = ()
+) -> prepared.Prepared:
     launches: Any = [
         SimpleNamespace(
             kernel=SimpleNamespace(handle=k),
@@ -48,6 +50,7 @@ def made(kernels: tuple[int, ...], turn: Any, stream: int = 0) -> prepared.Prepa
             block=(32, 1, 1),
             arguments=(k, np.float32(1.5)),
             memory=((), []),
+            cooperative=k in cooperative,
         )
         for k in kernels
     ]
@@ -121,6 +124,36 @@ def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda *_: (error,))
     graphed((1, 2))()
     assert kernels(launched) == [1, 2]
+
+
+def test_cooperative_launches_have_a_function_and_an_attribute_of_their_own(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cuda.bindings import driver
+
+    together: list[tuple[int, int]] = []
+    nodes: list[int] = []
+    set_apart: list[tuple[int, int]] = []
+
+    def launch(function: Any, *given: Any) -> tuple[int]:
+        together.append((int(function), len(given)))
+        return (0,)
+
+    def attribute(node: int, which: Any, value: Any) -> tuple[int]:
+        set_apart.append((node, value.cooperative))
+        return (0,)
+
+    monkeypatch.setattr(driver, "cuLaunchCooperativeKernel", launch)
+    monkeypatch.setattr(driver, "cuGraphKernelNodeSetAttribute", attribute)
+    monkeypatch.setattr(
+        driver, "cuGraphAddKernelNode", lambda *_: nodes.append(len(nodes)) or (0, len(nodes) - 1)
+    )
+    calls = made((1, 2, 3), threading.Lock(), cooperative=(2,))
+    calls()
+    assert [k for _, k in launched] == [1, 3]
+    assert together == [(2, 9)]  # no `extra`
+    assert graph.add_kernels(calls.items, "graph", []) == [2]
+    assert set_apart == [(1, 1)]
 
 
 @pytest.mark.parametrize("quicker", [True, False])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from tests.items import residuals
+from tests.items import KERNELS, arguments, residuals
 from tests.kernels import CASES
 from tests.schedules import exchanges
 
@@ -184,6 +184,52 @@ def items(inner: Any) -> None:
     x, b, norm = np.ones(B.shape[1]), np.zeros(B.num_tiles), np.zeros(len(sizes))
     kernel[ev.Nested(ev.BlockMapped(64), inner)].on("simt")(B, x, b, b.copy(), norm)
     np.testing.assert_array_equal(norm, [sum(k * k for k in n) for n in sizes])
+
+
+def team(case: str = "halves", sizes: tuple[int, ...] = (70, 0, 5, 40), **options: Any) -> None:
+    """Teams of two blocks, each of which takes several items."""
+    known = next(k for k in KERNELS if k.name == case)
+    kernel = type(known)(known.function)  # afresh, as in run_kernel
+    B = batch([sp.csr_array(np.eye(n, k=n // 2) + np.eye(n)) for n in sizes])
+    given, wanted = arguments(known, B), arguments(known, B)
+    known.on("python")(B, *wanted.values())
+    schedule = ev.Nested(ev.TeamMapped(2, 64), ev.GroupMapped(4))
+    kernel[schedule].on("simt", **options)(B, *given.values())
+    for name, array in wanted.items():
+        np.testing.assert_array_equal(given[name], array)
+
+
+FOLD = """
+struct Affine {  // x -> times x + plus: one after another is associative and not commutative
+  unsigned long long times, plus;
+  template <class F> EV_DEVICE Affine each(F f) const { return {f(times), f(plus)}; }
+  static EV_DEVICE Affine combine(const Affine& a, const Affine& b) { return {a.times * b.times, a.plus * b.times + b.plus}; }
+};
+EV_KERNEL(32) fold(unsigned long long* y, int n, int rounds, long long* cells, void* parts) {
+  const ev::blocks<32, 2> team(n, cells, parts);
+  for (int i = 0; i < rounds; ++i) {
+    const unsigned long long own = ev::thread_rank() == 0 ? ev::block_rank() + i + 1 : 0;
+    const Affine all = team.reduce(Affine{own != 0 ? 3ull : 1ull, own});
+    if (ev::lane_rank() == 31) y[i * ev::block_count() + ev::block_rank()] = all.plus;
+  }
+  team.leave();
+}
+"""
+
+
+def fold(n: int = 3, teams: int = 2, rounds: int = 3, **options: Any) -> None:
+    """Reductions of teams of `n` blocks, one after another, of what has an order."""
+    blocks = n * teams
+    y, made = np.zeros((rounds, blocks), np.uint64), np.zeros(teams, np.int64)
+    parts = np.zeros(2 * blocks * 2, np.int64)
+    options |= {"resident": blocks}
+    SimtProgram(FOLD).launch("fold", blocks, 32, y, n, rounds, made, parts, **options)
+    wanted = np.zeros((rounds, teams), np.uint64)
+    for block in range(n):  # numbers wrap
+        first = np.arange(teams) * n + block + 1
+        wanted = wanted * np.uint64(3) + (first + np.arange(rounds)[:, None]).astype(np.uint64)
+    np.testing.assert_array_equal(y, wanted.repeat(n, axis=1))
+    np.testing.assert_array_equal(made, 0)
 
 
 def totals() -> None:

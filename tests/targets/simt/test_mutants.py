@@ -63,6 +63,12 @@ reductions: Run = programs.reductions
 exchange_8: Run = functools.partial(programs.exchange, "shares of groups")
 exchange_24: Run = functools.partial(programs.exchange, "shares of 24")
 exchange_40: Run = functools.partial(programs.exchange, "atoms by scan, 40")
+team: Run = programs.team
+team_by_counts: Run = functools.partial(programs.team, "counts")
+fold: Run = programs.fold
+fold_in_another_order: Run = functools.partial(programs.fold, seed=1)
+fold_relaxed: Run = functools.partial(programs.fold, 2, 1, memory="relaxed", seed=1)
+fold_many: Run = functools.partial(programs.fold, 40, 1)
 totals: Run = programs.totals
 long_run: Run = programs.long_run
 scan: Run = programs.scan
@@ -93,7 +99,7 @@ words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seed
 PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
-    "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions,
+    "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
@@ -106,6 +112,7 @@ PROGRAMS = {
 
 # Where each is exercised, in the order of the lines.
 SYNCS: dict[str, tuple[Run, ...]] = {
+    "blocks.cuh": (team, team, fold),
     "carry.cuh": (merge, share, long_run, long_run, long_run, long_run),
     "dynamic.cuh": (chunks_by_group,),
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
@@ -341,18 +348,48 @@ BINS = [  # tiles are sorted, and teams of four widths take them
     Mutant("bins.cuh", "for (long long unit = block_rank(); unit < none.stop; unit += block_count()) {", "block_count()", "1", binned, "race"),
 ]  # fmt: skip
 SCRATCH = [  # memory for each tile that is being run
-    Mutant("scratch.cuh", "for (long long i = team.rank(); i < n; i += Team::size()) own[i] = V();", "i < n", "i < n - 1", scratch, "uninitialised|bounds"),
+    Mutant("scratch.cuh", "for (long long i = team.rank(); i < n; i += team.size()) own[i] = V();", "i < n", "i < n - 1", scratch, "uninitialised|bounds"),
     Mutant("scratch.cuh", "if (team.active())", *GONE, scratch, "race"),
     Mutant("scratch.cuh", "const int first = thread_rank() - team.rank();", "- team.rank()", "/ 64", scratch_binned, "race|bounds|uninitialised"),
     Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", "* T + first", "+ first", scratch_long, "race"),
     Mutant("scratch.cuh", "V* own = memory + ((long long)block_rank() * T + first) * each;", ") * each", ") * (each - 1)", scratch_long, "race"),
 ]  # fmt: skip
-MUTANTS = [*SCRATCH, *LIMITS, *MISSING, *WRONG_THREADS, *MASKS, *TURNS, *MEETING, *DYNAMIC, *BINS]
+SEVERAL = [  # blocks that own an item together
+    Mutant("blocks.cuh", "fence_device();", *GONE, team, "race|uninitialised"),
+    Mutant("blocks.cuh", "fence_device();", *GONE, team, "race|uninitialised", 1),
+    Mutant("blocks.cuh", "fence_device();", "device", "block", team, "race|uninitialised"),
+    Mutant("blocks.cuh", "fence_device();", "device", "block", team, "race|uninitialised", 1),
+    Mutant("blocks.cuh", "while (atomic_load(cell) < due) {}", *GONE, team, "race|uninitialised"),
+    Mutant("blocks.cuh", "while (atomic_load(cell) < due) {}", "< due", "< due - 1", fold, "race|uninitialised"),
+    Mutant("blocks.cuh", "if (thread_rank() == 0) {", *ALL_THREADS, team, "race|uninitialised|deadlock"),
+    Mutant("blocks.cuh", "due += n;", *GONE, team, "race|uninitialised"),
+    Mutant("blocks.cuh", "turn ^= 1;", *GONE, fold, "race"),
+    Mutant("blocks.cuh", ": n(n), cell(cells + block_rank() / n), parts((long long*)parts + (long long)(block_rank() / n) * 2 * n * words) {}", "* 2 * n", "* n", fold, "race|uninitialised"),
+    Mutant("blocks.cuh", ": n(n), cell(cells + block_rank() / n), parts((long long*)parts + (long long)(block_rank() / n) * 2 * n * words) {}", "cells + block_rank() / n", "cells", fold_in_another_order, "race|uninitialised"),
+    Mutant("blocks.cuh", "if (thread_rank() == 0) *part<V>(block_rank() % n) = own;", *ALL_THREADS, fold, "race"),
+    Mutant("blocks.cuh", "if (thread_rank() == 0) *part<V>(block_rank() % n) = own;", *GONE, team, "uninitialised"),
+    Mutant("blocks.cuh", "V total = *part<V>(first < n ? first : 0);", "first < n ? first : 0", "first", team, "uninitialised|bounds|race"),
+    Mutant("blocks.cuh", "for (int b = first + 1; b < first + each && b < n; ++b) total = V::combine(total, *part<V>(b));", "b < first + each && b < n", "b < first + each", fold_many, "bounds"),
+]  # fmt: skip
+MUTANTS = [
+    *SCRATCH,
+    *SEVERAL,
+    *LIMITS,
+    *MISSING,
+    *WRONG_THREADS,
+    *MASKS,
+    *TURNS,
+    *MEETING,
+    *DYNAMIC,
+    *BINS,
+]
 
 MEETING_BY_SEEDS = [  # whoever comes second finds all words of the right part
     Mutant("meet.cuh", "while ((found[w] & ~(second ? there_too : there)) >> 32 == 0) found[w] = (link)atomic_load(place + w);", *GONE, words_in_any_order, "seed"),
 ]  # fmt: skip
 BY_RESULT = [
+    Mutant("blocks.cuh", "if (thread_rank() == 0 && atomic_add(cell, 1LL) == due + n - 1) atomic_store(cell, 0LL);", *GONE, fold, ""),
+    Mutant("blocks.cuh", "if (lane_rank() + o < lanes) total = V::combine(total, later);", "total, later", "later, total", fold, ""),
     Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
     Mutant("split.cuh", "*head = part;", *GONE, meeting, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),

@@ -117,14 +117,13 @@ def _add_launches(
     graph: Any, before: list[Any], launches: Sequence[Node], handles: Handles
 ) -> list[Any]:
     for launch in launches:
-        *item, arguments, extra = launch.item
-        kept = None  # until the node is made, which copies the arguments
+        item, kept = launch.item, None  # until the node is made, which copies the arguments
         if launch.decides is not None and launch.handle >= 0:
             values = list(launch.arguments)
             values[launch.handle] = np.uint64(int(handles[launch.decides]))
             kept = packed(tuple(values))
-            arguments = kept[2]
-        found = add_kernels([(*item, arguments, extra)], graph, before)
+            item = (*item[:-2], kept[2], item[-1])  # one block decides
+        found = add_kernels([item], graph, before)
         if found is None:
             raise InternalError("a kernel could not be added to a CUDA graph")
         before = found

@@ -40,7 +40,8 @@ class Launch:
     source: the CUDA C++, including the headers. kernel: a `cuda.core.Kernel`. cubin: its machine code.
     grid, block: three integers each. arguments: integers for pointers and 64-bit numbers, and NumPy scalars for the
     rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in percent; -1: none. It is
-    already set on `kernel`; code that loads the cubin again has to set it.
+    already set on `kernel`; code that loads the cubin again has to set it. cooperative: whether all blocks have to run
+    at once.
     """
 
     name: str
@@ -51,12 +52,14 @@ class Launch:
     block: tuple[int, int, int]
     arguments: tuple[Any, ...]
     carveout: int = -1
+    cooperative: bool = False
     memory: tuple[Any, ...] = field(repr=False, default=())  # what `arguments` point to
 
     @property
     def config(self) -> Any:
         """The `cuda.core.LaunchConfig`."""
-        return require().LaunchConfig(grid=self.grid, block=self.block)
+        given = {"is_cooperative": True} if self.cooperative else {}
+        return require().LaunchConfig(grid=self.grid, block=self.block, **given)
 
 
 class CudaExecutable(Executable):
@@ -221,6 +224,7 @@ class CudaExecutable(Executable):
             (kernel.block, 1, 1),
             arguments,
             kernel.carveout,
+            kernel.cooperative,
             kept,
         )
 

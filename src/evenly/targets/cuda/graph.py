@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .capture import outside_captures
-from .prepared import Prepared
+from .prepared import Prepared, Together
 
 CONSTANT_TIME = 12_060  # the first version of the driver for which graphs are faster
 
@@ -76,17 +76,29 @@ def add_kernels(items: list[tuple[Any, ...]], graph: Any, before: list[Any]) -> 
     """Add the launches to a graph, in sequence, after the nodes `before`. Return the last node; None: an error."""
     from cuda.bindings import driver
 
-    for function, *sizes, shared, _, arguments, extra in items:
+    for item in items:
+        function, *sizes, shared, _, arguments, extra = item
         node = driver.CUDA_KERNEL_NODE_PARAMS()
         node.kern = driver.CUkernel(int(function))
         node.gridDimX, node.gridDimY, node.gridDimZ = sizes[:3]
         node.blockDimX, node.blockDimY, node.blockDimZ = sizes[3:]
         node.sharedMemBytes, node.kernelParams, node.extra = shared, arguments, extra
         error, last = driver.cuGraphAddKernelNode(graph, before or None, len(before), node)
-        if error:
+        if error or (type(item) is Together and not _together(last)):
             return None
         before = [last]
     return before
+
+
+def _together(node: Any) -> bool:
+    """Let all blocks of a kernel's node run at once. Return whether the driver can."""
+    from cuda.bindings import driver
+
+    value = driver.CUkernelNodeAttrValue()
+    value.cooperative = 1
+    which = driver.CUkernelNodeAttrID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+    (error,) = driver.cuGraphKernelNodeSetAttribute(node, which, value)
+    return not error
 
 
 @functools.cache

@@ -19,13 +19,19 @@ if TYPE_CHECKING:
     from .executable import Launch
 
 
+class Together(tuple[Any, ...]):
+    """The arguments of cuLaunchKernel for a launch whose blocks wait for each other."""
+
+    __slots__ = ()
+
+
 class Prepared:
     """Launches on one stream, in sequence. Calling the object launches them; several threads may call it.
 
     It keeps the scratch memory alive that they use, but not the arrays: the caller has to do that.
     turn: a lock that is held while several kernels are launched. Launches of other threads, which share the stream's
     scratch memory, can then not come between them.
-    items: the arguments of cuLaunchKernel for each launch.
+    items: the arguments of cuLaunchKernel for each launch. They are `Together` if the launch is cooperative.
     """
 
     __slots__ = (
@@ -50,14 +56,16 @@ class Prepared:
         self._kept = [(item.memory[0], item.kernel) for item in launches]
         self._arguments = [packed(item.arguments) for item in launches]
         self.items = [
-            (
-                driver.CUfunction(int(item.kernel.handle)),
-                *item.grid,
-                *item.block,
-                0,
-                self.stream,
-                addresses,
-                0,
+            (Together if item.cooperative else tuple)(
+                (
+                    driver.CUfunction(int(item.kernel.handle)),
+                    *item.grid,
+                    *item.block,
+                    0,
+                    self.stream,
+                    addresses,
+                    0,
+                )
             )
             for item, (_, _, addresses) in zip(launches, self._arguments, strict=True)
         ]
@@ -79,13 +87,23 @@ class Prepared:
     def launch(self, items: list[tuple[Any, ...]]) -> None:
         """Launch some of `items`, in order. The caller holds `turn`."""
         for item in items:
-            (error,) = self._launch(*item)
+            launch, given = self._launch, item
+            if type(item) is Together:
+                launch, given = launch_together(), item[:-1]
+            (error,) = launch(*given)
             if error:
                 # Most often, the thread has no context yet.
                 make_current(self.device)
-                (error,) = self._launch(*item)
+                (error,) = launch(*given)
                 if error:
                     raise InternalError(f"a kernel could not be launched: {error.name}")
+
+
+def launch_together() -> Any:
+    """Return the driver's function for cooperative launches, which takes no `extra`."""
+    from cuda.bindings import driver
+
+    return driver.cuLaunchCooperativeKernel
 
 
 @functools.cache

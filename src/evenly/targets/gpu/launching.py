@@ -220,7 +220,7 @@ class Program:
                     take(key, buffer)
             for a in code.scratch:
                 item = a.dtype.dtype.itemsize
-                shares[a.path] = share_of(rooms[a.path], code.teams)
+                shares[a.path] = share_of(rooms[a.path], threads_of(code, sizing))
                 threads = sizing.grids["tiles"][0] * code.kernels[0].block
                 take(a.path, Buffer(a.name, threads * shares[a.path] * item, item))
         return Scratch(pieces, total, shares)
@@ -272,14 +272,21 @@ def _launched(
 def limited(code: PhaseCode, sizing: Sizing, gpu: Gpu, rooms: Rooms, most: int) -> Sizing:
     """Return how a phase is launched if its scratch arrays take at most `most` bytes. Raises InputError."""
     block = code.kernels[0].block
-    arrays = [(a, block * share_of(rooms[a.path], code.teams)) for a in code.scratch]
+    unit = block * sizing.together
+    arrays = [(a, unit * share_of(rooms[a.path], threads_of(code, sizing))) for a in code.scratch]
     if not any(count for _, count in arrays):
         return sizing
     blocks, lanes = sizing.grids["tiles"]
-    wanted = min(blocks, gpu.at_once(block))  # more would not run at once
-    blocks = at_a_time(arrays, wanted, most, f"a block of {block} threads")
+    wanted = min(blocks, gpu.at_once(block)) // sizing.together  # more would not run at once
+    who = "a block" if sizing.together == 1 else f"{sizing.together} blocks"
+    blocks = sizing.together * at_a_time(arrays, wanted, most, f"{who} of {block} threads")
     counts = {n: min(c, blocks) if n == "all_lanes" else c for n, c in sizing.counts.items()}
     return replace(sizing, grids={**sizing.grids, "tiles": (blocks, lanes)}, counts=counts)
+
+
+def threads_of(code: PhaseCode, sizing: Sizing) -> tuple[int, ...]:
+    """Return how many threads own a tile, for each kind of team."""
+    return tuple(threads * sizing.together for threads in code.teams)
 
 
 def _address(buffer: Buffer, step: Step, pieces: dict[Any, Piece], at: Addresses) -> int:

@@ -32,11 +32,13 @@ class Sizing:
 
     grids: the number of blocks, and of blocks along a dense axis. A kernel whose grid has no blocks is not launched.
     counts: numbers of blocks that kernels take as parameters (emit/parameters.py).
+    together: how many blocks own a tile together. Their number is a multiple of it.
     """
 
     grids: Mapping[str, tuple[int, int]]
     counts: Mapping[str, int]
     buffers: tuple[Buffer, ...] = ()
+    together: int = 1
 
     def buffer(self, name: str) -> Buffer:
         return next(b for b in self.buffers if b.name == name)

@@ -119,9 +119,11 @@ class SimtExecutable(Executable):
     def counters(self, binding: Binding, stored: Stored | None = None) -> list[Counters]:
         """Execute all launches while recording, and return the counters of each. Nothing is checked.
 
-        The launches are those for the GPU on which evenly was tuned.
+        The launches are those for the GPU on which evenly was tuned. Cooperative ones, all of whose threads are there
+        at once, are those of a run.
         """
-        run = self.run_of(binding, measured(), stored or {})
+        together = any(k.cooperative for code in self.program.codes for k in code.all_kernels)
+        run = self.run_of(binding, EMULATED if together else measured(), stored or {})
         memory = memory_of(run, stored or {})
         launches = self._launches(self._in_order(run.steps, memory), binding, memory)
         return self.machine("traced").count(launches, self._arrays(binding, memory))
@@ -156,7 +158,8 @@ class SimtExecutable(Executable):
             at = Addresses(address(memory.held), address(memory.cells), address(partition))
             arguments = self.program.arguments(step, binding, memory.scratch, at)
             grid = step.grid[0], step.grid[1]
-            yield Launch(step.kernel.name, grid, step.kernel.block, arguments)
+            given = step.kernel.name, grid, step.kernel.block, arguments
+            yield Launch(*given, cooperative=step.kernel.cooperative)
 
     def _arrays(self, binding: Binding, memory: RunMemory) -> list[Memory]:
         """Return all memory that the kernels may access."""

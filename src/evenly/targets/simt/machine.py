@@ -67,6 +67,7 @@ class _Launch(ctypes.Structure):
         ("blocks_y", ctypes.c_int32),
         ("threads", ctypes.c_int32),
         ("shared", ctypes.c_uint32),
+        ("cooperative", ctypes.c_int32),
     )
 
 
@@ -102,13 +103,17 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel, its grid (x, y), its threads per block, and its arguments, which are addresses and numbers."""
+    """A kernel, its grid (x, y), its threads per block, and its arguments, which are addresses and numbers.
+
+    cooperative: whether all blocks are in flight at once, whatever the options say.
+    """
 
     kernel: str
     grid: tuple[int, int]
     block: int
     arguments: Sequence[Any]
     shared: int = 0  # bytes of dynamic shared memory
+    cooperative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +263,7 @@ class Machine:
         pointers = (ctypes.c_void_p * max(len(held), 1))(*(ctypes.addressof(h) for h in held))
         x, y = launch.grid
         at = ctypes.addressof(entry), ctypes.addressof(pointers)
-        made = _Launch(*at, x, y, launch.block, launch.shared)
+        made = _Launch(*at, x, y, launch.block, launch.shared, launch.cooperative)
         return made, (held, pointers, entry)
 
     def _one(self, launch: Launch) -> None:

@@ -17,6 +17,7 @@
 // [tiles / 32]; the counts by warp [bins][warps]; the nonempty tiles in order. So if almost all tiles are empty, the
 // layout takes a 32nd of the memory, and of the time to read it.
 #pragma once
+#include "blocks.cuh"
 #include "gpu.cuh"
 #include "group.cuh"
 #include "scan.cuh"
@@ -170,18 +171,27 @@ template <int T, class pos> struct empty_class {
   }
 };
 
-// The number of threads of a team that `tile` gets, from the type of that parameter.
+// The number of threads of a team that `tile` gets, from the type of that parameter; 0: of several blocks.
 template <class Team> struct size_of;
 template <class Team> struct size_of<const Team&> { static constexpr int value = Team::size(); };
+template <int T, int W> struct size_of<const blocks<T, W>&> { static constexpr int value = 0; };
 
-// Blocks take the tiles of the bins before Warp, warps those before Few, teams of L threads those before One, and
+// All blocks walk the tiles of the bins before Grid together, one tile after another.
+template <int Grid, class pos, class Team, class Tile>
+EV_DEVICE void walk_huge(const pos* memory, long long tiles, int warps, const Team& all, const Tile& tile) {
+  const pos* order = memory + bin_order(tiles, warps);
+  const pos stop = shuffle_from(full_warp, warp_sums(memory[lane_rank()]), Grid - 1);
+  for (pos at = 0; at < stop; ++at) tile(all, order[at], true);
+}
+
+// Blocks take the tiles of the bins from Grid on and before Warp, warps those before Few, teams of L threads those before One, and
 // threads the rest. warps: the number of warps that counted.
-template <int T, int L, int Warp, int Few, int One, bool Converged, class pos, class Tile>
+template <int T, int L, int Warp, int Few, int One, bool Converged, class pos, int Grid = 0, class Tile>
 EV_DEVICE void walk_bins(const pos* memory, long long tiles, int warps, const Tile& tile) {
   const pos* order = memory + bin_order(tiles, warps);
   const pos size = memory[lane_rank()], through = warp_sums(size);
   auto before = [=](int bin) { return shuffle_from(full_warp, through, bin - 1); };
-  const bin_class<Converged, group<T, T>, pos> block(order, 0, before(Warp), 0);
+  const bin_class<Converged, group<T, T>, pos> block(order, Grid > 0 ? before(Grid) : 0, before(Warp), 0);
   const bin_class<Converged, group<32, T, Converged>, pos> warp(order, block.end, before(Few), block.stop);
   const bin_class<Converged, group<L, T, Converged>, pos> few(order, warp.end, before(One), warp.stop);
   const bin_class<Converged, group<1, T>, pos> one(order, few.end, before(empty_bin), few.stop);

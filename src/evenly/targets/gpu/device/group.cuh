@@ -119,6 +119,7 @@ EV_DEVICE int group_size(long long wanted, int most) {
 template <int G, int T, bool Converged = false> struct group {
   static_assert(G >= 1 && G <= T && T <= 1024, "a group has 1 to T threads");
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
+  static constexpr bool in_one_block = true;  // false for a team of several blocks (blocks.cuh)
   static constexpr bool in_warp = G <= 32;
   static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // per group
   static constexpr int per_warp = in_warp ? 32 / G : 0;

@@ -23,7 +23,8 @@ class KernelCode:
 
     grid: the name of its grid in the phase's `Sizing`. origins: for each line of the source, the line of Python that it
     was made from; None for a line that only the engine needs. carveout: the percentage of on-chip memory that should be
-    shared memory rather than L1 cache; -1: the driver decides.
+    shared memory rather than L1 cache; -1: the driver decides. cooperative: whether its blocks wait for each other, so
+    that all of them have to run at once.
     """
 
     name: str
@@ -33,6 +34,7 @@ class KernelCode:
     parameters: tuple[Parameter, ...]
     origins: tuple[Location | None, ...] = field(repr=False, compare=False)
     carveout: int = -1
+    cooperative: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from evenly.schedules.within import within
 from .item_split import Item, SplitTiles
 from .owner import Owner, strided
 from .processor import define_in_item
+from .several import SEVERAL
 from .tile_loop import tile_loop
 from .unit import Unit
 
@@ -33,7 +34,7 @@ class TilesOfItem:
     """Writes the walk over an item's tiles: the code of `inner` for each, and the reduction over the item's owner.
 
     outer: the writer of the loop over items. engine: that of `inner`. block: threads of a block. teams: how many
-    threads an item may have.
+    threads an item may have; SEVERAL: those of several blocks.
     """
 
     def __init__(
@@ -48,7 +49,8 @@ class TilesOfItem:
     ) -> None:
         self.outer, self.inner, self.engine, self.block = outer, inner, engine, block
         self.teams = tuple(dict.fromkeys(teams))
-        self.owner = outer.size  # the threads of an item, in the code that is being written
+        # The threads of an item, in the code that is being written; of one of its blocks, if it has several.
+        self.owner, self.several = outer.size, False
         self.unit, self.phase, self.spec = unit, phase, unit.layouts[phase.path]
         # The arrays that all members read at the level of items.
         alone = walk.rewritten(phase.body, lambda s: () if isinstance(s, ir.Pass) else None)
@@ -65,7 +67,8 @@ class TilesOfItem:
         with outer.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
             item = self._item(s.of)
             for threads in self.teams:
-                self.owner = threads
+                self.owner = threads or self.block
+                self.several = threads == SEVERAL
                 one = f"if constexpr (ev::size_of<decltype(team)>::value == {threads})"
                 with outer.compound(one) if len(self.teams) > 1 else nullcontext():
                     self._among(s, s.of, item)
@@ -103,7 +106,8 @@ class TilesOfItem:
         code = _placed(self._code(inner, item), item)
         writer = self._writer(s, of, code, inner, size)
         rank = "(pos)team.rank()" if self.owner > 1 else "0"
-        define_in_item(writer, code, size, self.block, rank, self.owner)
+        owner = "(pos)team.size()" if self.several else self.owner
+        define_in_item(writer, code, size, self.block, rank, owner)
         tiles = Owned(of, self.phase.path, s.atom, (), s.body, (), s.at)
         tile_loop(writer, tiles, code, size, False)
         outer.structs += writer.structs
@@ -128,11 +132,13 @@ class TilesOfItem:
         """Return the methods of an inner schedule, for the tiles of an item."""
         code, threads = inner_code(inner, self.spec, self.phase.path, item), self.owner
         check_groups(inner, code.groups, *code.exchanging, threads)
-        if code.exchanges and threads != self.block:
+        if code.exchanges and (self.several or threads != self.block):
             raise InputError(
                 "Nested.outer",
                 expected=f"BlockMapped({self.block}), since threads tell each other numbers in the setup of {inner}",
-                given=f"{threads} of {self.block} threads for an item",
+                given=f"blocks of {threads} threads, several for an item"
+                if self.several
+                else f"{threads} of {self.block} threads for an item",
             )
         return code
 

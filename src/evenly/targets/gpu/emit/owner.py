@@ -24,6 +24,7 @@ from .expressions import Text, ctype
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
+from .several import Several
 from .shared_lanes import may_share, reduced, share
 from .statements import (
     Writer,
@@ -84,6 +85,8 @@ class Owner(Writer):
         stages = stages_in(body)
         self.staging = shared
         self.shares = Shares()
+        # The teams of several blocks, if a tile may belong to one.
+        self.several: Several | None = None
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
@@ -185,8 +188,9 @@ class Owner(Writer):
         self.line(f"EV_SHARED({kind}, {memory}, {places} * team.per_block);")
         own = f"{memory} + {places} * team.local()"
         over = f"{t.expr(s.first)}, {t.expr(s.last)}"
+        near = "team.near" if self.several else "team"  # who has the shared memory
         self.line(
-            f"const {self.staged_type(s.array)} {view}({own}, {pointer(plain)}, {over}, team);"
+            f"const {self.staged_type(s.array)} {view}({own}, {pointer(plain)}, {over}, {near});"
         )
         t.staged[s.array] = view
 
@@ -363,6 +367,8 @@ class Owner(Writer):
     def struct(self, name: str, accumulators: tuple[ir.Accumulator, ...]) -> str:
         """Emit a struct of accumulators, and return its name."""
         made = self.text.unique(name)
+        if self.several:
+            self.several.reduces(accumulators)
         self.structs += value_struct(self.text, made, accumulators)
         return made
 

@@ -19,7 +19,10 @@ OF_BLOCK = {
 def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) -> None:
     """Define a variable for each value that the schedule asks of its processor."""
     names = {processor_name(e): e for e in asked(code)}
-    if size > 1:
+    several = getattr(writer, "several", None)
+    if several:
+        several.begin(writer)
+    elif size > 1:
         writer.line(
             f"const ev::group<{size}, {block}{', true' if getattr(writer, 'converged', False) else ''}> team;"
         )
@@ -40,7 +43,7 @@ def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) 
 
 
 def define_in_item(
-    writer: Writer, code: ScheduleCode, size: int, block: int, rank: str, owner: int
+    writer: Writer, code: ScheduleCode, size: int, block: int, rank: str, owner: int | str
 ) -> None:
     """The same for the inner of two nested schedules, whose processors are numbered within the item's owner.
 

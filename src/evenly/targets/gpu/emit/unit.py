@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from evenly.gpus.gpu import together
 from evenly.language import ir, walk
 from evenly.language.phases import Phase
 from evenly.language.specs import LayoutSpec
@@ -59,12 +60,13 @@ class Unit:
         min_blocks: int = 0,
         carveout: int = -1,
         always: bool = False,
+        cooperative: bool = False,
     ) -> KernelCode:
         """Emit a kernel.
 
         before: lines that precede it. views: whether it begins with a view of each array.
         min_blocks: the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides.
-        carveout: see KernelCode. always: whether it runs even after the last round (see `running`).
+        carveout, cooperative: see KernelCode. always: whether it runs even after the last round (see `running`).
         """
         parameters = [*parameters_of(references, self.written), *extra]
         guard = []
@@ -73,6 +75,8 @@ class Unit:
             guard = ["  if (!*running) return;"]
         declared = [p.text for p in parameters]
         shown = view_lines(references, self.written) if views else []
+        if cooperative:
+            min_blocks = together(block)
         lines = [
             self.position_type,
             "",
@@ -85,7 +89,8 @@ class Unit:
             "}",
         ]
         source = "\n".join(lines) + "\n"
-        return KernelCode(name, source, block, grid, tuple(parameters), origins(lines), carveout)
+        given = name, source, block, grid, tuple(parameters), origins(lines), carveout, cooperative
+        return KernelCode(*given)
 
 
 def _wrapped(items: list[str]) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # By the name that a schedule uses. An engine is imported at its first use, so that `import evenly` loads no emitter.
 TABLE = {
     "owned": "evenly.targets.gpu.engines.owned:OwnedEngine",
+    "team": "evenly.targets.gpu.engines.team:TeamEngine",
     "share": "evenly.targets.gpu.engines.share:ShareEngine",
     "flatten": "evenly.targets.gpu.engines.flatten:FlattenEngine",
     "merge": "evenly.targets.gpu.engines.merge:MergeEngine",

@@ -16,6 +16,7 @@ from evenly.schedules.nested import levels
 from ..emit.code import PartitionCode, PhaseCode
 from ..emit.layout_struct import position_function
 from ..emit.parameters import Parameter, struct_members, struct_values
+from ..emit.several import Several
 from ..emit.totals import partials
 from ..emit.unit import Unit, device_counts
 from ..engine import Counts
@@ -48,25 +49,43 @@ class BinsEngine(HandedOutEngine):
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
         schedule: Any = levels(unit.schedule)[0]
-        block = schedule.block
-        made = HandedOut(unit, phase, schedule.lanes, WIDTH, walks="team.walks()")
-        bins = (first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread))
-        kind = ", ".join(map(str, (block, schedule.lanes, *bins, made.converged, "pos")))
-        made.writer.line(f"ev::walk_bins<{kind}>(tile_bins, {made.num_tiles()}, bin_warps, tile);")
+        block, several = schedule.block, self.several(schedule)
+        made = HandedOut(unit, phase, schedule.lanes, WIDTH, "team.walks()", several)
+        bins = [first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread)]
+        kind: list[Any] = [block, schedule.lanes, *bins, made.converged, "pos"]
+        given = f"tile_bins, {made.num_tiles()}, bin_warps"
+        if several:
+            first = first_bin(schedule.grid)
+            several.begin(made.writer)
+            made.writer.line(f"ev::walk_huge<{first}>({given}, {several.name}, tile);")
+            several.end(made.writer)
+            kind.append(first)
+        made.writer.line(f"ev::walk_bins<{', '.join(map(str, kind))}>({given}, tile);")
         made.totals.reduce(made.writer, block)
         sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
         main = made.kernel(name, [sorted_tiles, GIVEN["bin_warps"]])
+        counted = unit.position, device_counts(phase.layout)
+        sizing = partial(self.sizing, schedule, made.totals.words, *counted)
         return PhaseCode(
             (main, *made.totals.final(unit, name, block)),
-            partial(
-                self.sizing, schedule, made.totals.words, unit.position, device_counts(phase.layout)
-            ),
+            several.sizing(sizing) if several else sizing,
             phase.path,
             partition=bins_of(unit, phase, name),
             counts="work" if phase.layout.items else "tiles",
             scratch=made.scratch,
             teams=made.teams,
         )
+
+    def several(self, schedule: Any) -> Several | None:
+        """Return the team of all blocks, if the schedule has one."""
+        if getattr(schedule, "grid", 0):
+            return Several(schedule.block, "ev::block_count()", name="all_together")
+        return None
+
+    def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
+        if getattr(schedule, "grid", 0):  # all of them may walk one item
+            return gpu.together(schedule.block)
+        return super().blocks(schedule, sizes, gpu)
 
     def sizing(
         self,

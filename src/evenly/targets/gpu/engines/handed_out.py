@@ -19,6 +19,7 @@ from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, strided
 from ..emit.parameters import Parameter
 from ..emit.scratch import Shares
+from ..emit.several import SEVERAL, Several
 from ..emit.totals import Totals
 from ..emit.unit import Unit
 from ..engine import Engine
@@ -44,12 +45,19 @@ class HandedOut:
 
     size: the threads of a team. If an engine has teams of several sizes, this is one of them, at most a warp.
     width: the distance from one atom of a thread to its next. walks: the condition under which a team walks atoms.
+    several: a team that has more than one block, if there is such a team.
     """
 
     def __init__(
-        self, unit: Unit, phase: Owned, size: int, width: ir.Expr, walks: str = ""
+        self,
+        unit: Unit,
+        phase: Owned,
+        size: int,
+        width: ir.Expr,
+        walks: str = "",
+        several: Several | None = None,
     ) -> None:
-        self.unit, self.phase = unit, phase
+        self.unit, self.phase, self.several = unit, phase, several
         self.text = unit.text(phase)
         self.text.names[WIDTH] = "team.size()"
         self.totals = Totals(self.text, phase.grid)
@@ -60,8 +68,10 @@ class HandedOut:
         given = size, *asked, atoms, self.totals.names
         self.writer = Owner(self.text, *given, phase.body, True)
         self.writer.walks, self.writer.upward = walks, True
+        self.writer.several = several
         if phase.layout.items:
-            within = phase, inner, engine_of(inner), outer.block, self.teams
+            teams = (*self.teams, SEVERAL) if several else self.teams
+            within = phase, inner, engine_of(inner), outer.block, teams
             self.writer.over_tiles = TilesOfItem(self.writer, unit, *within)
         self.scratch = phase.scratch
         self.writer.shares = Shares(unit.schedule.block, self.scratch, "team")
@@ -96,8 +106,11 @@ class HandedOut:
         return self.text.expr(code.results[0])
 
     def kernel(self, name: str, parameters: list[Parameter]) -> KernelCode:
-        before = [*self.totals.structs, *self.writer.structs]
+        several = self.several
+        constants = several.constants if several else []
+        before = [*constants, *self.totals.structs, *self.writer.structs]
         block, references = self.unit.schedule.block, self.text.references
-        extra = [*self.totals.parameters, *parameters]
+        extra = [*self.totals.parameters, *(several.parameters if several else []), *parameters]
         given = name, block, "tiles", references, before, self.writer.lines, extra
-        return self.unit.kernel(*given, min_blocks=self.writer.min_blocks(block))
+        least, cooperative = self.writer.min_blocks(block), several is not None
+        return self.unit.kernel(*given, min_blocks=least, cooperative=cooperative)

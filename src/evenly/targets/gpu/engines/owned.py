@@ -23,6 +23,7 @@ from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, stages_in, strided
 from ..emit.processor import define_processor
 from ..emit.scratch import Shares
+from ..emit.several import SEVERAL, Several
 from ..emit.tile_loop import tile_loop, walks_all_groups
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
@@ -52,34 +53,43 @@ class OwnedEngine(Engine):
         near = staging(unit.schedule, arrays)
         given = totals.names, phase.body, walks_all_groups(code), near
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
+        writer.several = several = self.several(schedule) if phase.has_pass else None
         if items:
-            within = inner, engine_of(inner), schedule.block, (size,)
+            within = inner, engine_of(inner), schedule.block, (SEVERAL if several else size,)
             writer.over_tiles = TilesOfItem(writer, unit, phase, *within)
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
         totals.start(writer)
         each = near * groups_in_block(size, schedule.block) if items and size > 1 else None
+        each = 0 if several else each
         writer.shares = Shares(schedule.block, phase.scratch, "team" if size > 1 else "", each)
         # With scratch arrays there may be fewer blocks than the tiles ask for.
         alone = schedule.covers and not (device_counts(phase.layout) or phase.scratch)
         tile_loop(writer, phase, code, size, alone)
+        if several:
+            several.end(writer)
         totals.reduce(writer, schedule.block)
         kernel = unit.kernel(
             name,
             schedule.block,
             "tiles",
             text.references,
-            [*totals.structs, *writer.structs],
+            [*(several.constants if several else []), *totals.structs, *writer.structs],
             writer.lines,
-            totals.parameters,
+            [*totals.parameters, *(several.parameters if several else [])],
             min_blocks=writer.min_blocks(schedule.block),
+            cooperative=several is not None,
         )
         kernels = (kernel, *totals.final(unit, name, schedule.block))
         sizing = partial(self.sizing, schedule, totals.words, device_counts(phase.layout))
-        launched = kernels, sizing, phase.path
+        launched = kernels, several.sizing(sizing) if several else sizing, phase.path
         return PhaseCode(
             *launched, counts="items" if items else "tiles", scratch=phase.scratch, teams=(size,)
         )
+
+    def several(self, schedule: Any) -> Several | None:
+        """Return the teams of several blocks that own tiles; None: a thread or a group owns a tile."""
+        return None
 
     def sizing(
         self, schedule: Any, grid_words: int, bounded: bool, sizes: Sizes, lanes: int, gpu: Gpu

@@ -90,6 +90,7 @@ struct ev_launch {
   void** arguments;
   int32_t blocks_x, blocks_y, threads;
   uint32_t shared;  // bytes of dynamic shared memory
+  int32_t cooperative;  // whether all blocks are in flight at once
 };
 
 enum ev_status { ev_done, ev_more, ev_failed };

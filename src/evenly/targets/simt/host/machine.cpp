@@ -27,7 +27,7 @@ void Machine::begin(const ev_launch& given, Order& by) {
   stamp_of_launch = ++stamps;
   int resident = options.resident > 0 ? options.resident : exploring ? 64 : std::clamp(8192 / launch.threads, 4, 16);
   const std::uint64_t all = static_cast<std::uint64_t>(launch.blocks_x) * launch.blocks_y;
-  resident = static_cast<int>(std::min<std::uint64_t>(resident, all));
+  resident = static_cast<int>(launch.cooperative ? all : std::min<std::uint64_t>(resident, all));
   if (slot_threads < launch.threads) { slots.clear(); slot_threads = launch.threads; }
   while (static_cast<int>(slots.size()) < resident) slots.push_back(std::make_unique<Slot>(static_cast<int>(slots.size()), slot_threads));
   ready.clear(resident * warps_a_block());
