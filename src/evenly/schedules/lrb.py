@@ -9,7 +9,15 @@ from __future__ import annotations
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 
-from .contract import Schedule, ceil_div, check_block, check_count, check_items, schedule
+from .contract import (
+    Schedule,
+    ceil_div,
+    check_block,
+    check_count,
+    check_items,
+    check_vector,
+    schedule,
+)
 from .handed_out import HandedOut
 
 
@@ -19,6 +27,9 @@ class Lrb(HandedOut, Schedule):
     group of `lanes` threads, of fewer than `warp` atoms a warp, and a longer one a block of `block` threads.
 
     thread, group, warp: powers of two, ascending. lanes: 2, 4, 8, 16 or 32. items: as in GroupMapped.
+
+    vector: for kernels with a dense axis, `ev.lanes` around a loop over atoms. If it is more than 1, `lanes` threads of
+    each team lie along the axis, with so many columns each, as in GroupMapped.
 
     Neighbouring threads have tiles of about equal length, because tiles are sorted by the power of two
     that their length reaches, the longest first. On a GPU three short kernels do that before the main one,
@@ -34,6 +45,7 @@ class Lrb(HandedOut, Schedule):
     group: int = 64
     warp: int = 1024
     items: int = 4
+    vector: int = 1
 
     owner = "thread"
     engine = "bins"
@@ -43,6 +55,7 @@ class Lrb(HandedOut, Schedule):
         check_block("Lrb", self.block)
         check_items("Lrb", self.items)
         check_count("Lrb", "lanes", self.lanes, 2, WARP)
+        check_vector("Lrb", self.vector)
         for name in "thread", "group", "warp":
             check_count("Lrb", name, getattr(self, name), 1, 1 << 30)
         for name in "lanes", "thread", "group", "warp":
