@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenly.language import ir, walk
-from evenly.language.accesses import always, only_accumulates
+from evenly.language.accesses import always
+from evenly.language.dense import around_passes, by_columns, side_by_side
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Owned
 from evenly.language.schedule_code import whole_tile
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 WORD = 16  # the bytes that one instruction loads at most
 # The threads that a multiprocessor should hold if a thread has so many numbers of 32 bits at a time at most. The first
 # leaves 32 registers a thread, too few for a reduction over several threads.
-FITS = ((28, 2048), (36, 1536), (56, 1024))
+FITS = ((20, 2048), (36, 1536), (56, 1024))
 STEP = ir.Var("step", POS)  # from one atom of a thread to its next
 
 
@@ -55,10 +56,7 @@ class Dense:
 def dense_of(schedule: Any, phase: Owned, size: int, owned: bool = False) -> Dense | None:
     """Return how teams of up to `size` threads lie along the lanes around a phase's passes; None: not at all."""
     lanes, vector = lanes_of(schedule)
-    around = any(
-        isinstance(s, ir.For) and s.kind == "lanes" and any(isinstance(x, ir.Pass) for x in s.body)
-        for s in walk.statements(phase.body)
-    )
+    around = any(around_passes(phase.body))
     if not around or lanes * vector == 1:
         return None
     return Dense(lanes, vector, phase.layout, size > lanes, owned)
@@ -66,26 +64,14 @@ def dense_of(schedule: Any, phase: Owned, size: int, owned: bool = False) -> Den
 
 def may_spread(writer: Owner, loop: ir.For, outside: Set[ir.Var]) -> bool:
     """Whether the threads of a team may lie along this loop. outside: the variables from outside it."""
-    passes = [s for s in loop.body if isinstance(s, ir.Pass)]
-    others = tuple(s for s in loop.body if not isinstance(s, ir.Pass))
-    plain = all(isinstance(s, ir.Assign | ir.If | ir.Store) for s in walk.statements(others))
     return (
         writer.dense is not None
-        and loop.kind == "lanes"
-        and _counts_from_zero(loop)
-        and bool(passes)
-        and plain
-        and all(only_accumulates(p) and p.of is None for p in passes)
-        and not any(v.length for v in walk.variables_set(loop.body))
+        and any(s is loop for s in around_passes((loop,)))
+        and by_columns(loop)
         and outside.isdisjoint(walk.variables_set(loop.body))
         and stores_apart(loop)
         and _arrays_apart(writer, loop)
     )
-
-
-def _counts_from_zero(loop: ir.For) -> bool:
-    given = [x.value if isinstance(x, ir.Const) else None for x in (loop.start, loop.step)]
-    return given == [0, 1]
 
 
 def _arrays_apart(writer: Owner, loop: ir.For) -> bool:
@@ -161,13 +147,13 @@ class Spread:
             if width == 1:
                 line(f"{body}(ev::constant<1>());")
                 return
-            fits = " && ".join(self.whole(array, width) for array in self.side_by_side())
+            fits = " && ".join(self.whole(array, width) for array in self.words_in())
             line(f"if ({fits}) {body}(ev::constant<{width}>());")
             line(f"else {body}(ev::constant<1>());")
 
     def rows(self) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
-        for array in self.side_by_side():
+        for array in self.words_in():
             axis, name = array.ndim - 1, self.text.unique(f"row_{self.text.array(array)}")
             self.writer.line(
                 f"const auto {name} = ev::row(width, {self.text.extent(array, axis)});"
@@ -388,11 +374,9 @@ class Spread:
         return self.loop.var in walk.variables((e,))
 
     def is_word(self, e: ir.Element | ir.Store) -> bool:
-        """Whether the columns of a thread lie side by side in an array: the last index is the lane, and no other is."""
-        *others, last = e.indices
-        return _bare(last) is self.loop.var and self.loop.var not in walk.variables(others)
+        return side_by_side(e, self.loop.var)
 
-    def side_by_side(self) -> list[ir.Array]:
+    def words_in(self) -> list[ir.Array]:
         """Return the arrays whose columns lie side by side."""
         found = [
             e
@@ -406,17 +390,13 @@ class Spread:
 
     def width(self) -> int:
         """Return how many columns may be one word: a power of two that divides `vector`."""
-        widest = max((a.dtype.dtype.itemsize for a in self.side_by_side()), default=WORD)
+        widest = max((a.dtype.dtype.itemsize for a in self.words_in()), default=WORD)
         vector = self.dense.vector
         return min(vector & -vector, max(WORD // widest, 1))
 
     def whole(self, array: ir.Array, width: int) -> str:
         row = self.text.extent(array, array.ndim - 1)
         return f"ev::whole_words<{width}>({self.text.array(array)}.data, {row})"
-
-
-def _bare(e: ir.Expr) -> ir.Expr:
-    return e.operand if isinstance(e, ir.Cast) else e
 
 
 def _reads(e: ir.Element) -> list[ir.Element]:
