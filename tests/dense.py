@@ -63,6 +63,52 @@ def divided(A, X, Y):
             Y[row, j] = total // size if size > 0 else j
 
 
+@ev.kernel
+def sddmm(A, X, Z, out):
+    """Lanes inside atoms: a dot product for each."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out[k] = A.value(k) * sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
+def nearest(A, X, Z, best, total, hits):
+    """Distances: two reductions inside each atom, and several over atoms; effects under a condition."""
+    for row in A.tiles():
+        least = math.inf
+        far = 0.0
+        for k in A.atoms(row):
+            c = A.column(k)
+            squares = sum((X[row, j] - Z[c, j]) ** 2 for j in ev.lanes(Z.shape[1]))
+            top = max((j for j in ev.lanes(Z.shape[1]) if X[row, j] > Z[c, j]), default=-1)
+            least = min(least, squares)
+            far += squares * A.value(k)
+            if top > 1:
+                hits[k] = top
+        best[row] = least
+        total[row] = far
+
+
+@ev.kernel
+def carried(A, X, Z, out):
+    """A variable that passes from lane to lane: one thread walks them."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            total = 0.0
+            for j in ev.lanes(X.shape[1]):
+                total += X[row, j] * Z[A.column(k), j]
+            out[k] = total
+
+
+@ev.kernel
+def outer(A, X, out):
+    """Each lane of an atom stores an element of its own."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            for j in ev.lanes(X.shape[1]):
+                out[k, j] = A.value(k) * X[A.column(k), j] + X[row % len(X), j]
+
+
 @dataclass(frozen=True)
 class Case:
     """arguments(A, matrix, width, dtype) gives all arguments; `outputs` are the places of the stored ones."""
@@ -125,6 +171,48 @@ CASES = {
         (2,),
     ),
 }
+
+# Lanes inside passes.
+INSIDE = {
+    "sddmm": Case(
+        sddmm,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, A.num_atoms, t)[0],
+        ),
+        (3,),
+    ),
+    "carried": Case(
+        carried,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, A.num_atoms, np.float64)[0],
+        ),
+        (3,),
+    ),
+    "nearest": Case(
+        nearest,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, M.shape[0], np.float64)[0],
+            filled(1, M.shape[0], np.float64)[0],
+            filled(1, A.num_atoms, np.int64)[0],
+        ),
+        (3, 4, 5),
+    ),
+    "outer": Case(
+        outer,
+        lambda A, M, n, t: (A, filled(M.shape[1], n, t), filled(A.num_atoms, n, t)),
+        (2,),
+    ),
+}
+CASES |= INSIDE
 
 # Teams of every shape: along the axis alone, along both, of several warps; words of 4, 2 and 1 columns.
 ALONG = {

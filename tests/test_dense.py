@@ -74,10 +74,14 @@ def test_nasty_rows(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("case", "name"),
-    [("update", "group 8"), ("centred", "block"), ("columns", "thread"), ("divided", "group 8")],
-)
+    [
+        ("update", "group 8"), ("centred", "block"), ("columns", "thread"), ("divided", "group 8"),
+        ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
+        ("carried", "group 8"),
+    ],
+)  # fmt: skip
 def test_other_kernels(case: str, name: str) -> None:
-    matrix = matrices(np.float32)["empty at the start"]
+    matrix = matrices(np.float32)["empty in the middle"]
     for width in (4, 7):
         check(case, matrix, width, np.float32, on_simt(case, ALONG[name]))
 

@@ -13,7 +13,7 @@ from evenly.choosing.auto import consider
 from evenly.choosing.dense import Axis
 from evenly.choosing.task import Task, of_call
 from evenly.interop import generators
-from tests.dense import CASES, centred
+from tests.dense import CASES, centred, sddmm
 from tests.kernels import spmm, spmv
 
 
@@ -31,9 +31,10 @@ def chosen(matrix: Any, columns: int, dtype: Any = np.float32, plans: bool = Tru
 def test_the_axis_of_a_kernel() -> None:
     A = ev.csr(generators.uniform(10, 2))
     X, Y = np.zeros((10, 7)), np.zeros((10, 7))
-    assert task(spmm, A, X, Y).axis == Axis(8, True, 7)
-    assert task(CASES["columns"].kernel, A, X.T.copy(), Y.T.copy()).axis == Axis(8, False, 7)
-    assert task(centred, A, X, Y, np.zeros((10, 7), np.int64)).axis == Axis(8, True, 7)
+    assert task(spmm, A, X, Y).axis == Axis(8, True, False, 7)
+    assert task(CASES["columns"].kernel, A, X.T.copy(), Y.T.copy()).axis == Axis(8, False, False, 7)
+    assert task(centred, A, X, Y, np.zeros((10, 7), np.int64)).axis == Axis(8, True, False, 7)
+    assert task(sddmm, A, X, Y, np.zeros(20)).axis == Axis(8, True, True, 7)
     assert task(spmv, A, X[:, 0].copy(), Y[:, 0].copy()).axis is None
 
 
@@ -59,8 +60,25 @@ def test_longer_tiles_get_more_threads() -> None:
     assert few == ev.GroupMapped(256, lanes=8, vector=4)
 
 
-def test_short_tiles_get_fewer_loads_at_once() -> None:
-    assert chosen(generators.stencil(512), 32) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
+def test_short_tiles_get_small_teams_and_fewer_loads_at_once() -> None:
+    matrix = generators.stencil(512)
+    assert chosen(matrix, 32) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert chosen(matrix, 64) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
+    assert chosen(matrix, 128) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
+
+
+def test_threads_of_an_atom() -> None:
+    def made(columns: int, matrix: Any) -> Any:
+        A = ev.csr(matrix)
+        X = np.zeros((matrix.shape[0], columns), np.float32)
+        given = task(sddmm, A, X, X, np.zeros(matrix.nnz, np.float32))
+        return consider(A, "cuda", given).schedule
+
+    uniform = generators.uniform(200_000, 16)
+    assert made(32, uniform) == ev.GroupMapped(32, lanes=8, vector=4)
+    assert made(128, uniform) == ev.GroupMapped(32, lanes=8, vector=16)
+    assert made(4, uniform) == ev.GroupMapped(8, lanes=1, vector=4)
+    assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
 
 
 @pytest.mark.parametrize("plans", [True, False])

@@ -30,6 +30,27 @@ def by_columns(loop: ir.For) -> bool:
     )
 
 
+def inside_passes(block: ir.Block) -> Iterator[ir.For]:
+    """Yield the loops over lanes that threads of an atom may share: at the top level of passes without atomics."""
+    plain = ir.Assign | ir.If | ir.Store | ir.Accumulate
+    for s in walk.statements(block):
+        if isinstance(s, ir.Pass) and s.of is None:
+            loops = [x for x in s.body if isinstance(x, ir.For) and x.kind == "lanes"]
+            fields = {v for a in s.accumulators for v in a.fields}
+            numbers = not any(v.length for v in (*walk.variables_set(s.body), *fields))
+            rest = (x for x in walk.statements(s.body) if x not in loops)
+            alone = all(_passes_nothing_on(x, s.body) for x in loops)
+            if numbers and alone and all(isinstance(x, plain) for x in rest):
+                yield from loops
+
+
+def _passes_nothing_on(loop: ir.For, body: ir.Block) -> bool:
+    """Whether a loop in this body sets no variable of the code around it, other than by what it reduces."""
+    around = tuple(x for x in body if x is not loop)
+    seen = walk.variables_set(around) | walk.variables_read(around)
+    return seen.isdisjoint(walk.variables_set(loop.body))
+
+
 def side_by_side(e: ir.Element | ir.Store, lane: ir.Var) -> bool:
     """Whether adjacent lanes have adjacent elements: the last index is the lane, and no other depends on it."""
     *others, last = e.indices

@@ -10,7 +10,7 @@ Source: row-splitting with coalesced access along the dense axis, and several at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,12 +52,17 @@ class Dense:
     folds: bool
     owned: bool
 
+    @property
+    def along(self) -> str:
+        """The team along the axis, as C++ text."""
+        return f"ev::along<{self.lanes}, {self.vector}>(team)"
+
 
 def dense_of(schedule: Any, phase: Owned, size: int, owned: bool = False) -> Dense | None:
-    """Return how teams of up to `size` threads lie along the lanes around a phase's passes; None: not at all."""
+    """Return how teams of up to `size` threads lie along the lanes of a phase; None: not at all."""
     lanes, vector = lanes_of(schedule)
-    around = any(around_passes(phase.body))
-    if not around or lanes * vector == 1:
+    axis = any(isinstance(x, ir.For) and x.kind == "lanes" for x in walk.statements(phase.body))
+    if not (axis and phase.has_pass) or lanes * vector == 1:
         return None
     return Dense(lanes, vector, phase.layout, size > lanes, owned)
 
@@ -132,39 +137,48 @@ class Spread:
 
     # ---- the loop ----------------------------------------------------------------------------------
     def write(self) -> None:
-        line, vector = self.writer.line, self.dense.vector
-        along = f"ev::along<{self.dense.lanes}, {vector}>(team)"
-        stop = self.text.expr(ir.Cast(self.loop.stop, POS))
+        line, body = self.writer.line, self.text.unique("spread")
         with self.writer.compound(""):
-            line(f"const auto {self.axis} = {along};")
-            line(f"const pos {self.count} = {stop};")
-            body, width = self.text.unique("spread"), self.width()
+            line(f"const auto {self.axis} = {self.dense.along};")
+            line(f"const pos {self.count} = {self.stop()};")
             with self.writer.compound(f"const auto {body} = [&](auto width)"):
-                self.rows()
+                self.rows(self.words_in())
                 self.columns()
                 self.text.rows.clear()
             self.writer.lines[-1] += ";"
-            if width == 1:
-                line(f"{body}(ev::constant<1>());")
-                return
-            fits = " && ".join(self.whole(array, width) for array in self.words_in())
-            line(f"if ({fits}) {body}(ev::constant<{width}>());")
-            line(f"else {body}(ev::constant<1>());")
+            self.choose(body, self.width(), self.words_in())
 
-    def rows(self) -> None:
+    def stop(self) -> str:
+        return self.text.expr(ir.Cast(self.loop.stop, POS))
+
+    def choose(self, body: str, width: int, arrays: Iterable[ir.Array]) -> None:
+        """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones."""
+        line = self.writer.line
+        if width == 1:
+            line(f"{body}(ev::constant<1>());")
+            return
+        fits = " && ".join(self.whole(array, width) for array in arrays)
+        line(f"if ({fits}) {body}(ev::constant<{width}>());")
+        line(f"else {body}(ev::constant<1>());")
+
+    def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
-        for array in self.words_in():
+        for array in arrays:
             axis, name = array.ndim - 1, self.text.unique(f"row_{self.text.array(array)}")
             self.writer.line(
                 f"const auto {name} = ev::row(width, {self.text.extent(array, axis)});"
             )
             self.text.rows[array.path, axis] = name
 
+    def head(self) -> str:
+        """Return the head of the loop over the columns that the team has at a time."""
+        first = self.first
+        return f"for (pos {first} = 0; {first} < {self.count}; {first} += {self.axis}.columns)"
+
     def columns(self) -> None:
         """Write the loop over the columns that the team has at a time."""
         writer, text = self.writer, self.text
-        head = f"for (pos {self.first} = 0; {self.first} < {self.count}; {self.first} += {self.axis}.columns)"
-        with writer.compound(head):
+        with writer.compound(self.head()):
             writer.line(f"pos {self.column}[{self.dense.vector}];")
             writer.line(f"{self.axis}.place(width, {self.first}, {self.count}, {self.column});")
             text.on_lane(self.loop.var, f"{self.column}[{self.c}]")
@@ -283,7 +297,9 @@ class Spread:
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
         vector, items = self.dense.vector, self.writer.items
         loaded = [e for stage in self.loads(s) for e in stage]
-        each = sum(self.words(e.type) * (vector if self.varies(e) else 1) for e in loaded)
+        # A word has one place, a single number one of its own.
+        place = 2 if self.width() == 1 else 1
+        each = sum(self.words(e.type) * (place * vector if self.varies(e) else 1) for e in loaded)
         results = sum(self.words(v.type) for v in fields_of(s.accumulators)) * vector
         for most, threads in FITS[self.dense.folds :]:
             if items * each + results <= most and self.dense.owned:
@@ -327,11 +343,14 @@ class Spread:
             writer.line(f"{to} = {text.expr(e)};")
         elif self.is_word(e):
             with self.each_column("width.value"):
-                place = f"{text.array(e.array)}.data + {text.index(e)}"
-                writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
+                self.load_word(e, to)
         else:
             with self.each_column():
                 writer.line(f"{to}[{self.c}] = {text.expr(e)};")
+
+    def load_word(self, e: ir.Element, to: str) -> None:
+        place = f"{self.text.array(e.array)}.data + {self.text.index(e)}"
+        self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
 
     def loads(self, s: ir.Pass) -> list[list[ir.Element]]:
         """Return the elements that a pass reads for every atom, in two stages: those of the second have the first's as

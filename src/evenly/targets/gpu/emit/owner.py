@@ -21,6 +21,7 @@ from evenly.targets.printing.statements import Over
 from .batches import SideBySide, Strided
 from .contended import reread, stored_twice
 from .dense import Dense, may_spread, spread
+from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .parameters import pointer
 from .running import walk_together
@@ -80,6 +81,9 @@ class Owner(Writer):
         # Whether code for a column of a dense axis is being written, which one thread runs; where its values wait to be
         # stored together.
         self.spreads = False
+        self.inside: Inside | None = (
+            None  # while code for an atom is written that several threads run
+        )
         self.stored: dict[int, str] = {}
         self.in_pass = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
@@ -140,6 +144,9 @@ class Owner(Writer):
     def store(self, s: ir.Store) -> None:
         if id(s) in self.stored:
             self.simple(f"{self.stored[id(s)]} = {self.text.expr(s.value)}")
+            return
+        if self.inside is not None:
+            self.line(f"if ({self.inside.axis}.lane() == 0) {self.store_text(s)}")
             return
         if not self.leads():
             super().store(s)
@@ -215,6 +222,9 @@ class Owner(Writer):
         In kernels with scratch arrays they share other lanes, too, which may be many.
         """
         outside = self.declared - {v for a in reduced(s) for v in a.fields}
+        if self.inside is not None and id(s) in self.inside.along:
+            self.inside.along[id(s)].write()
+            return
         if not self.in_pass and may_spread(self, s, outside):
             spread(self, s)
             return
@@ -227,7 +237,10 @@ class Owner(Writer):
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
-        if s.of is None:
+        inside = Inside(self, s) if may_lie_inside(self, s) else None
+        if inside is not None:
+            self.walk_inside(inside)
+        elif s.of is None:
             self.walk_atoms(s)
         else:
             assert self.over_tiles is not None
@@ -235,7 +248,10 @@ class Owner(Writer):
         if self.size == 1:
             self.pin(s)
             return
-        self.reduce(s)
+        if inside is None:
+            self.reduce(s)
+        else:
+            inside.reduce(s)
         # The code that follows, or the next pass, may read what members have stored in this one.
         stores = bool(self.shared) and any(
             isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
@@ -250,6 +266,14 @@ class Owner(Writer):
             and self.size <= WARP
             and bool(self.shared & walk.arrays_touched(s.body))
         )
+
+    def walk_inside(self, inside: Inside) -> None:
+        """Write the walk over atoms that several members have each."""
+        conditions = [self.walks] if self.walks else []
+        conditions += ["live"] if self.converged else []
+        inside.begin()
+        with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
+            inside.write()
 
     def walk_atoms(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms."""
