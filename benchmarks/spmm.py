@@ -1,10 +1,10 @@
-"""Sparse times dense, Y = A X, row-major: schedules, cuSPARSE, and a kernel by hand, in one run.
+"""Sparse times dense, Y = A X, or products at a pattern, A * (X Z^T): schedules, cuSPARSE, and SpMM by hand, in one run.
 
-    python benchmarks/spmm.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat] [--dtype float32]
+    python benchmarks/spmm.py [--product sddmm] [--columns 8,32,128] [--matrices uniform,band,stencil,rmat] [--dtype float32]
                               [--schedule "ev.GroupMapped(8, lanes=8, vector=4)"]... [--csv FILE]
 
-Needs a GPU and CuPy. All are timed in replayed CUDA graphs, interleaved. cuSPARSE: the best of CSR ALG1 to ALG3,
-preprocessed. By hand: a group of lanes a row, 16-byte loads along the dense axis, several atoms in flight. Without
+Needs a GPU and CuPy. Dense matrices are row-major. All are timed in replayed CUDA graphs, interleaved. cuSPARSE: the best of
+CSR ALG1 to ALG3 for SpMM, preprocessed. By hand: a group of lanes a row, 16-byte loads along the dense axis, several atoms in flight. Without
 --schedule, the grid below and `auto` are measured.
 """
 
@@ -28,7 +28,7 @@ from evenly.timing.graphs import GraphClock
 
 ROUNDS, RUNS = 5, 5
 ALGORITHMS = {"ALG1": 4, "ALG2": 6, "ALG3": 12}  # CUSPARSE_SPMM_CSR_ALG1, ...
-ROW_MAJOR = 2  # CUSPARSE_ORDER_ROW
+COLUMNS, ROWS = 1, 2  # CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW
 
 MATRICES: dict[str, Callable[[], Any]] = {
     "uniform": lambda: generators.uniform(1_000_000, 16),
@@ -90,6 +90,13 @@ def spmm(A, X, Y):
             Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
 
 
+@ev.kernel
+def sddmm(A, X, Z, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out[k] = A.value(k) * sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
+
+
 def grid(columns: int, skewed: bool) -> list[Any]:
     """The schedules to try for so many columns."""
     lanes = max(1, min(32, columns // 4))
@@ -142,41 +149,44 @@ def graph(launch: Callable[[], Any]) -> Callable[[], float]:
 
 
 class Product:
-    """cuSPARSE's product by one algorithm, preprocessed. A call launches it."""
+    """cuSPARSE's SpMM (a sparse matrix, X, Y) or SDDMM (X, Z, a sparse matrix), preprocessed. A call launches it."""
 
-    def __init__(self, algorithm: int, given: tuple[Any, ...], X: Any, Y: Any) -> None:
-        self.of, self.kept = CuSparse.loaded(), (*given, X, Y)
+    def __init__(self, name: str, algorithm: int, given: tuple[Any, ...], X: Any, Y: Any) -> None:
+        self.of, self.name, self.kept = CuSparse.loaded(), name, (*given, X, Y)
         offsets, columns, values = given
-        real, number = (
-            REAL[X.dtype.name],
-            ctypes.c_float if X.dtype == np.float32 else ctypes.c_double,
-        )
+        real = REAL[X.dtype.name]
         A, B, C, size = Pointer(), Pointer(), Pointer(), ctypes.c_size_t()
         kinds = [INDEX[a.dtype.name] for a in (offsets, columns)] + [0, real]
-        sizes = map(Long, (len(offsets) - 1, X.shape[0], len(values)))
+        most = X.shape[0] if name == "SpMM" else Y.shape[0]
+        sizes = map(Long, (len(offsets) - 1, most, len(values)))
         made = (*sizes, *map(address, given), *map(Integer, kinds))
         self.of.call("cusparseCreateCsr", ctypes.byref(A), *made)
-        for handle, dense in ((B, X), (C, Y)):
-            about = Long(dense.shape[0]), Long(dense.shape[1]), Long(dense.shape[1])
-            last = address(dense), Integer(real), Integer(ROW_MAJOR)
+        turned = name == "SDDMM"  # the second operand, by columns, is Z transposed
+        for handle, dense, by_columns in ((B, X, False), (C, Y, turned)):
+            rows, length = dense.shape[::-1] if by_columns else dense.shape
+            about = Long(rows), Long(length), Long(dense.shape[1])
+            last = address(dense), Integer(real), Integer(COLUMNS if by_columns else ROWS)
             self.of.call("cusparseCreateDnMat", ctypes.byref(handle), *about, *last)
+        number = ctypes.c_float if X.dtype == np.float32 else ctypes.c_double
         self.numbers = number(1), number(0)
         one, zero = map(ctypes.byref, self.numbers)
+        operands = (B, C, zero, A) if turned else (A, B, zero, C)
         self.arguments: tuple[Any, ...] = (
-            self.of.handle, Integer(0), Integer(0), one, A, B, zero, C, Integer(real), Integer(algorithm),
+            self.of.handle, Integer(0), Integer(0), one, *operands, Integer(real), Integer(algorithm),
         )  # fmt: skip
         self.on_stream()
-        self.of.call("cusparseSpMM_bufferSize", *self.arguments, ctypes.byref(size))
+        self.of.call(f"cusparse{name}_bufferSize", *self.arguments, ctypes.byref(size))
         self.work = cp.empty(max(size.value, 1), cp.uint8)
         self.arguments += (address(self.work),)
-        self.of.call("cusparseSpMM_preprocess", *self.arguments)
+        self.of.call(f"cusparse{name}_preprocess", *self.arguments)
 
     def on_stream(self) -> None:
-        self.of.call("cusparseSetStream", self.of.handle, Pointer(cp.cuda.get_current_stream().ptr))
+        stream = Pointer(cp.cuda.get_current_stream().ptr)
+        self.of.call("cusparseSetStream", self.of.handle, stream)
 
     def __call__(self) -> None:
         self.on_stream()
-        self.of.call("cusparseSpMM", *self.arguments)
+        self.of.call(f"cusparse{self.name}", *self.arguments)
 
 
 def by_hand(given: tuple[Any, ...], X: Any, Y: Any) -> dict[str, Callable[[], Any]]:
@@ -205,7 +215,7 @@ def measured(name: str, matrix: Any, n: int, dtype: Any, schedules: list[Any]) -
     calls: dict[str, Callable[[], Any]] = {}
     for algorithm, number in ALGORITHMS.items():
         try:
-            calls[f"cuSPARSE {algorithm}"] = Product(number, given, X, wanted)
+            calls[f"cuSPARSE {algorithm}"] = Product("SpMM", number, given, X, wanted)
         except RuntimeError as error:
             print(f"cuSPARSE {algorithm}: {error}")
     next(iter(calls.values()))()
@@ -213,21 +223,63 @@ def measured(name: str, matrix: Any, n: int, dtype: Any, schedules: list[Any]) -
         calls |= by_hand(given, X, Y)
     A = ev.csr(cupyx.scipy.sparse.csr_matrix((given[2], given[1], given[0]), shape=matrix.shape))
     tolerance = 1e-4 if dtype == np.float32 else 1e-12
-    clocks: dict[str, Callable[[], float]] = {}
     for schedule in schedules:
         plan = spmm[schedule].on("cuda").plan(A, X, Y)
         title = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
-        calls[title] = lambda plan=plan: plan(A, X, Y)
-        clocks[title] = GraphClock(plan.launches).warm
+        calls[title] = Planned(plan, (A, X, Y))
+    return compared(f"{name}, {n} columns", calls, lambda: Y, wanted, tolerance)
+
+
+def measured_at_pattern(
+    name: str, matrix: Any, n: int, dtype: Any, schedules: list[Any]
+) -> dict[str, float]:
+    """The same for SDDMM. cuSPARSE writes its result into values of its own, and reads none."""
+    rng = cp.random.default_rng(1)
+    offsets, columns = (cp.asarray(a.astype(np.int32)) for a in (matrix.indptr, matrix.indices))
+    ones, wanted, out = (cp.ones(matrix.nnz, dtype) for _ in range(3))
+    X, Z = (rng.random((rows, n), dtype=dtype) for rows in matrix.shape)
+    calls: dict[str, Callable[[], Any]] = {
+        "cuSPARSE": Product("SDDMM", 0, (offsets, columns, wanted), X, Z)
+    }
+    calls["cuSPARSE"]()
+    A = ev.csr(cupyx.scipy.sparse.csr_matrix((ones, columns, offsets), shape=matrix.shape))
+    for schedule in schedules:
+        plan = sddmm[schedule].on("cuda").plan(A, X, Z, out)
+        title = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
+        calls[title] = Planned(plan, (A, X, Z, out))
+    return compared(f"{name}, {n} columns", calls, lambda: out, wanted, 1e-4)
+
+
+class Planned:
+    """A plan and its arguments."""
+
+    def __init__(self, plan: Any, arguments: tuple[Any, ...]) -> None:
+        self.plan, self.arguments = plan, arguments
+
+    def __call__(self) -> None:
+        self.plan(*self.arguments)
+
+
+def compared(
+    what: str,
+    calls: dict[str, Callable[[], Any]],
+    output: Callable[[], Any],
+    wanted: Any,
+    tolerance: float,
+) -> dict[str, float]:
+    """Check every call but cuSPARSE's, and return the medians of interleaved rounds in microseconds."""
+    clocks: dict[str, Callable[[], float]] = {}
     for title, call in calls.items():
-        Y.fill(cp.nan)
+        output().fill(cp.nan)
         call()
         if not title.startswith("cuSPARSE"):
-            error = float(cp.linalg.norm(Y - wanted) / max(float(cp.linalg.norm(wanted)), 1e-30))
+            error = float(
+                cp.linalg.norm(output() - wanted) / max(float(cp.linalg.norm(wanted)), 1e-30)
+            )
             if not error < tolerance:
-                print(f"WRONG {name} {n} {title}: {error}")
-        if title not in clocks:
-            clocks[title] = graph(call)
+                print(f"WRONG {what} {title}: {error}")
+        own = isinstance(call, Planned)
+        clocks[title] = GraphClock(call.plan.launches).warm if own else graph(call)
     times: dict[str, list[float]] = {title: [] for title in clocks}
     for turn in range(ROUNDS):
         order = list(clocks)
@@ -238,6 +290,7 @@ def measured(name: str, matrix: Any, n: int, dtype: Any, schedules: list[Any]) -
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--product", choices=("spmm", "sddmm"), default="spmm")
     parser.add_argument("--columns", default="8,32,128")
     parser.add_argument("--matrices", default=",".join(MATRICES))
     parser.add_argument("--dtype", default="float32")
@@ -252,7 +305,12 @@ def main() -> None:
         matrix = MATRICES[name]()
         for n in map(int, given.columns.split(",")):
             asked = [s if s == "auto" else eval(s, {"ev": ev}) for s in given.schedule]
-            found = measured(name, matrix, n, dtype, asked or [*grid(n, name == "rmat"), "auto"])
+            if given.product == "sddmm":
+                found = measured_at_pattern(name, matrix, n, dtype, asked or ["auto"])
+            else:
+                found = measured(
+                    name, matrix, n, dtype, asked or [*grid(n, name == "rmat"), "auto"]
+                )
             best = min((us for t, us in found.items() if t.startswith("cuSPARSE")), default=0.0)
             print(f"{name}, {n} columns; cuSPARSE {best:.1f} us", flush=True)
             for title, us in sorted(found.items(), key=lambda x: x[1])[: given.most]:

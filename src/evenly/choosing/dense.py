@@ -51,9 +51,10 @@ def axis_of(program: ir.Program) -> Axis | None:
     if not (around or inside):
         return None
     loop, *_ = (*around, *inside)
-    read = [e for e in walk.expressions(loop.body) if isinstance(e, ir.Element)]
-    stored = [x for x in walk.statements(loop.body) if isinstance(x, ir.Store)]
-    along = [e for e in (*read, *stored) if loop.var in walk.variables(e.indices)]
+    found: list[ir.Element | ir.Store] = []
+    found += (e for e in walk.expressions(loop.body) if isinstance(e, ir.Element))
+    found += (x for x in walk.statements(loop.body) if isinstance(x, ir.Store))
+    along = [e for e in found if loop.var in walk.variables(e.indices)]
     width = max((e.array.dtype.dtype.itemsize for e in along), default=4)
     adjacent = all(side_by_side(e, loop.var) for e in along)
     extent = loop.stop if known_beforehand(loop.stop) else None
@@ -141,7 +142,8 @@ def _uneven(
     chain = st.greatest / at_once * times * held["latency"]
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers()["rates"]["memory"]
     sorting = 0.0 if kept else held["sorting"]
-    return st.greatest > held["longest"] * st.mean and chain > moved / 2 + sorting
+    long: bool = st.greatest > held["longest"] * st.mean
+    return long and chain > moved / 2 + sorting
 
 
 def _power(x: float, up: bool = True) -> int:

@@ -11,10 +11,9 @@ from .accesses import only_accumulates
 def around_passes(block: ir.Block) -> Iterator[ir.For]:
     """Yield the loops over lanes that have passes at the top level of their bodies."""
     for s in walk.statements(block):
-        lanes = isinstance(s, ir.For) and s.kind == "lanes"
-        if lanes and any(isinstance(x, ir.Pass) for x in s.body):
-            assert isinstance(s, ir.For)
-            yield s
+        if isinstance(s, ir.For) and s.kind == "lanes":
+            if any(isinstance(x, ir.Pass) for x in s.body):
+                yield s
 
 
 def by_columns(loop: ir.For) -> bool:

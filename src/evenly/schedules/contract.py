@@ -137,8 +137,9 @@ def schedule(cls: type) -> Any:
     for name in inspect.get_annotations(cls):
         check_field_name(cls, name)
     _check(cls)
-    made: Any = dataclasses.dataclass(frozen=True)(cls)
-    made.__eq__ = _equal
+    shown = vars(cls).get("__repr__", _shown)
+    made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
+    made.__eq__, made.__repr__ = _equal, shown
     _check_parameters(made)
     if made.owner == "share" and made.engine == "owned":
         made.engine = "share"  # the default engine of this owner
@@ -156,6 +157,14 @@ def _equal(self: Any, other: Any) -> Any:
         return NotImplemented
     names = [f.name for f in dataclasses.fields(self)]
     return all(alike(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def _shown(self: Any) -> str:
+    """Return the call that makes a schedule. Parameters of a dense axis are left out if they say that there is none."""
+    values = {f.name: (getattr(self, f.name), f.default) for f in dataclasses.fields(self)}
+    none = {name for name in ("lanes", "vector") if values.get(name) == (1, 1)}
+    given = ", ".join(f"{name}={v!r}" for name, (v, _) in values.items() if name not in none)
+    return f"{type(self).__qualname__}({given})"
 
 
 def _block(self: Any) -> int:

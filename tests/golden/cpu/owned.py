@@ -1,4 +1,4 @@
-# spmv, ThreadMapped(block=256, items=4, vector=1). Rewritten by `python -m tests.golden`.
+# spmv, ThreadMapped(block=256, items=4). Rewritten by `python -m tests.golden`.
 
 """spmv, emitted by evenly"""
 import math

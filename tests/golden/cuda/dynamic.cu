@@ -1,4 +1,4 @@
-// spmv, DynamicChunks(chunk=64, size=8, block=256, items=4, lanes=1, vector=1). Rewritten by `python -m tests.golden`.
+// spmv, DynamicChunks(chunk=64, size=8, block=256, items=4). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

@@ -1,4 +1,4 @@
-// by_items, Nested(outer=BlockMapped(block=256, items=4, run=1, lanes=1, vector=1), inner=GroupMapped(size=8, block=256, flatten=False, items=4, run=1, lanes=1, vector=1), stage=8192). Rewritten by `python -m tests.golden`.
+// by_items, Nested(outer=BlockMapped(block=256, items=4, run=1), inner=GroupMapped(size=8, block=256, flatten=False, items=4, run=1), stage=8192). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

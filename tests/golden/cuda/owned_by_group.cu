@@ -1,4 +1,4 @@
-// spmv, GroupMapped(size=8, block=256, flatten=False, items=4, run=1, lanes=1, vector=1). Rewritten by `python -m tests.golden`.
+// spmv, GroupMapped(size=8, block=256, flatten=False, items=4, run=1). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

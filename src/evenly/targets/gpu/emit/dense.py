@@ -289,7 +289,11 @@ class Spread:
         half = (
             self.width() > 1 and writer.items > 1
         )  # singles take more loads, and registers for their places
-        items = f"width.value == 1 ? {writer.items // 2} : {writer.items}" if half else writer.items
+        items = (
+            f"width.value == 1 ? {writer.items // 2} : {writer.items}"
+            if half
+            else f"{writer.items}"
+        )
         over = f"{self.batch.first}, {self.batch.end}, {self.axis}.ranks"
         writer.line(f"ev::in_batches<{items}>({over}, {self.batch.run});")
 
@@ -362,9 +366,8 @@ class Spread:
             if isinstance(e, ir.Element) and self.may_load(e, s) and not _reads(e):
                 first[e] = None
         for e in read:
-            inside = _reads(e) if isinstance(e, ir.Element) and self.may_load(e, s) else []
-            if inside and all(x in first for x in inside):
-                second[e] = None
+            if isinstance(e, ir.Element) and self.may_load(e, s) and (inside := _reads(e)):
+                second |= dict.fromkeys([e] if all(x in first for x in inside) else [])
         return [list(stage) for stage in (first, second) if stage]
 
     def may_load(self, e: ir.Element, s: ir.Pass) -> bool:
@@ -405,7 +408,7 @@ class Spread:
             if self.varies(e) and self.is_word(e)
         ]
         stores = [s for s in self.parts[-1] if isinstance(s, ir.Store) and self.is_word(s)]
-        return list(dict.fromkeys(e.array for e in (*found, *stores)))
+        return list(dict.fromkeys([*(e.array for e in found), *(s.array for s in stores)]))
 
     def width(self) -> int:
         """Return how many columns may be one word: a power of two that divides `vector`."""
