@@ -1,11 +1,11 @@
-"""Sparse times dense, Y = A X, or products at a pattern, A * (X Z^T): schedules, cuSPARSE, and SpMM by hand, in one run.
+"""Sparse times dense, Y = A X, or SDDMM, A * (X Z^T): schedules, cuSPARSE, and SpMM by hand, in one run.
 
-    python benchmarks/spmm.py [--product sddmm] [--columns 8,32,128] [--matrices uniform,band,stencil,rmat] [--dtype float32]
-                              [--schedule "ev.GroupMapped(8, lanes=8, vector=4)"]... [--csv FILE]
+    python benchmarks/spmm.py [--product sddmm] [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
+                              [--dtype float32] [--schedule "ev.GroupMapped(8, lanes=8, vector=4)"]... [--csv FILE]
 
-Needs a GPU and CuPy. Dense matrices are row-major. All are timed in replayed CUDA graphs, interleaved. cuSPARSE: the best of
-CSR ALG1 to ALG3 for SpMM, preprocessed. By hand: a group of lanes a row, 16-byte loads along the dense axis, several atoms in flight. Without
---schedule, the grid below and `auto` are measured.
+Needs a GPU and CuPy. Dense matrices are row-major. All are timed in replayed CUDA graphs, interleaved. cuSPARSE: the
+best of CSR ALG1 to ALG3 for SpMM, preprocessed. By hand: a group of lanes a row, 16-byte loads along the dense axis,
+several atoms in flight. Without --schedule, the grid below and `auto` are measured.
 """
 
 from __future__ import annotations

@@ -10,10 +10,8 @@ from .accesses import only_accumulates
 
 def around_passes(block: ir.Block) -> Iterator[ir.For]:
     """Yield the loops over lanes that have passes at the top level of their bodies."""
-    for s in walk.statements(block):
-        if isinstance(s, ir.For) and s.kind == "lanes":
-            if any(isinstance(x, ir.Pass) for x in s.body):
-                yield s
+    loops = (s for s in walk.statements(block) if isinstance(s, ir.For) and s.kind == "lanes")
+    yield from (s for s in loops if any(isinstance(x, ir.Pass) for x in s.body))
 
 
 def by_columns(loop: ir.For) -> bool:
