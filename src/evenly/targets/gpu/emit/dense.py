@@ -60,9 +60,9 @@ class Dense:
 
 def dense_of(schedule: Any, phase: Owned, size: int, owned: bool = False) -> Dense | None:
     """Return how teams of up to `size` threads lie along the lanes of a phase; None: not at all."""
-    lanes, vector = lanes_of(schedule)
     axis = any(isinstance(x, ir.For) and x.kind == "lanes" for x in walk.statements(phase.body))
-    if not (axis and phase.has_pass) or lanes * vector == 1:
+    lanes, vector = lanes_of(schedule) if axis and phase.has_pass else (1, 1)
+    if lanes * vector == 1:
         return None
     return Dense(lanes, vector, phase.layout, size > lanes, owned)
 
