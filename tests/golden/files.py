@@ -13,7 +13,7 @@ from evenly.layouts.csr import Csr
 from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
-from .kernel import by_items, spmv
+from .kernel import by_items, spmm, spmv
 
 FOLDER = Path(__file__).parent
 COMMAND = "python -m tests.golden"
@@ -22,6 +22,7 @@ COMMAND = "python -m tests.golden"
 SCHEDULES: dict[str, Any] = {
     "cuda/owned_by_thread.cu": ev.ThreadMapped(block=256, items=4),
     "cuda/owned_by_group.cu": ev.GroupMapped(size=8, block=256, items=4),
+    "cuda/dense.cu": ev.GroupMapped(size=16, block=256, items=4, lanes=8, vector=4),
     "cuda/share.cu": ev.WorkOriented(block=256, items=8),
     "cuda/merge.cu": ev.MergePath(block=256, items=3),
     "cuda/nonzero.cu": ev.NonzeroSplit(block=256, items=4),
@@ -44,9 +45,11 @@ SCHEDULES: dict[str, Any] = {
 def fresh(name: str) -> str:
     """The text of a golden file as evenly emits it now: a line that says what it is, and the code."""
     schedule, cuda = SCHEDULES[name], name.startswith("cuda/")
-    kernel, given = (
-        (by_items, batched()) if isinstance(schedule, ev.Nested) else (spmv, arguments())
-    )
+    kernel, given = spmv, arguments()
+    if isinstance(schedule, ev.Nested):
+        kernel, given = by_items, batched()
+    if "dense" in name:
+        kernel, given = spmm, with_matrices()
     head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
     if cuda:
         return head + in_one_file(emitted(kernel, given, schedule))
@@ -63,6 +66,12 @@ def batched() -> tuple[Any, ...]:
     """The same matrix as the only item of a batch."""
     matrix, *vectors = arguments()
     return ev.batch([matrix]), *vectors
+
+
+def with_matrices() -> tuple[Any, ...]:
+    """The same matrix, and two dense matrices of float32."""
+    matrix, *_ = arguments()
+    return matrix, np.ones((1, 1), np.float32), np.ones((1, 1), np.float32)
 
 
 def in_one_file(kernels: list[KernelCode]) -> str:

@@ -12,6 +12,13 @@ def spmv(A, x, y):
 
 
 @ev.kernel
+def spmm(A, X, Y):
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+
+@ev.kernel
 def by_items(B, x, y):
     for item in B.items():
         xs = ev.stage(x, B.columns(item))

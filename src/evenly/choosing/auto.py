@@ -15,6 +15,7 @@ from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
 from .cost import Cost
+from .dense import for_dense
 from .items import ON_CPU, for_items
 from .model import Work, predicted
 from .reuse import NOTHING, reuse
@@ -61,7 +62,11 @@ def _prescribed(
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU
-    if not gpu or task.whole_tiles:
+    if not gpu:
+        return None
+    if task.axis is not None and task.axis.length > 1 and layout is not None:
+        return for_dense(statistics(layout), task.axis, task.atom_bytes, task.kept)
+    if task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):
         return by_atoms, "the kernel scans over atoms"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from evenly.arguments import Binding
 from evenly.language import ir, walk
 from evenly.language.accesses import (
     contiguous_reads,
@@ -28,6 +29,8 @@ from evenly.layouts.pattern import PatternBatch
 from evenly.layouts.sell import Sell
 from evenly.targets.gpu.engines import engine_of
 
+from .dense import Axis, axis_of
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -39,7 +42,7 @@ class Task:
     plan, which stores what follows from a structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
-    depends on its tile.
+    depends on its tile. axis: the dense axis around its passes.
     """
 
     whole_tiles: bool = False
@@ -54,6 +57,7 @@ class Task:
     emits: ir.Path = ()
     atom_bytes: int = 8
     by_tile: bool = False
+    axis: Axis | None = None
 
     @property
     def exchanged(self) -> int:
@@ -103,7 +107,14 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     atom_bytes = max(in_order, default=0) or INDEX + width
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
-    return Task(*about, by_tile)
+    return Task(*about, by_tile, axis_of(program))
+
+
+def of_call(task: Task, binding: Binding) -> Task:
+    """Return the task of a call with these arguments, which say how long a dense axis is."""
+    if task.axis is None:
+        return task
+    return replace(task, axis=task.axis.at(binding.scalar, binding.extent))
 
 
 def _passes(loop: ir.TileLoop) -> list[ir.Pass]:

@@ -10,6 +10,7 @@ from evenly.arguments import Binding, accept, is_wide
 from evenly.choosing.auto import choose
 from evenly.choosing.equal import without_offsets
 from evenly.choosing.statistics import forget
+from evenly.choosing.task import of_call
 from evenly.errors import InputError
 from evenly.hooks import hook
 from evenly.language.specs import Spec
@@ -225,13 +226,15 @@ class Bound:
         tuning = recall(program, binding, target) if plans else None
         if tuning:
             return tuning.schedule, tuning
-        return choose(binding.first_layout(), target, self.kernel.task(specs, plans)), None
+        task = of_call(self.kernel.task(specs, plans), binding)
+        return choose(binding.first_layout(), target, task), None
 
     def _subject(self, binding: Binding, target: str, plans: bool) -> Subject:
         """Return what is measured for "tuned", beginning with the choice of `auto`."""
         from .trials import subject
 
-        schedule = choose(binding.first_layout(), target, self.kernel.task(binding.specs(), plans))
+        task = of_call(self.kernel.task(binding.specs(), plans), binding)
+        schedule = choose(binding.first_layout(), target, task)
         bound = Bound(self.kernel, schedule, target, self.debug, self.options)
         return subject(bound, schedule, binding, called=not plans)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.choosing.task import of_call
 from evenly.language.slicing import written_arrays
 from evenly.language.specs import Spec
 from evenly.schedules import Schedule
@@ -48,5 +49,6 @@ def subject(bound: Bound, schedule: Schedule, binding: Binding, called: bool = F
         made = Trial(kernel, schedule, target, options=bound.options)
         return made.checked(tuple(arguments)) if called else made.as_auto(tuple(arguments))
 
-    outputs, task = sorted({path[0] for path in written}), kernel.task(specs, not called)
+    outputs = sorted({path[0] for path in written})
+    task = of_call(kernel.task(specs, not called), binding)
     return Subject(program, binding, outputs, schedule, target, bound.debug, task, trial, called)

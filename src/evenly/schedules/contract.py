@@ -39,6 +39,11 @@ run: an optional parameter of owner "group", 1, 2, 4 or 8, a divisor of `items`:
     adjacent. One instruction then loads 16 bytes of an array. If it is more than 1, only the other targets
     use `atoms`.
 
+lanes: an optional parameter of owner "group", 1, 2, 4, 8, 16 or 32, a divisor of `size`: how many threads of a group
+    lie along a dense axis (`ev.lanes` around passes) on `cuda` and `simt`; the others share a tile's atoms. Default: 1.
+vector: an optional parameter of owners "thread" and "group", 1 to 32: how many columns of the axis a thread has at a
+    time. If both are 1, an axis is walked column by column. Otherwise only other targets use `atoms` there.
+
 engine: the code that runs the schedule on `cuda` and `simt`, if not the default one of its owner. Engines are in
     targets/gpu/engines, and say which parameters they need. "dynamic": warps, or groups of several warps, take
     chunks of `chunk` tiles from a counter, and give each tile to a thread or to a group of `size`, up to the
@@ -132,8 +137,9 @@ def schedule(cls: type) -> Any:
     for name in inspect.get_annotations(cls):
         check_field_name(cls, name)
     _check(cls)
-    made: Any = dataclasses.dataclass(frozen=True)(cls)
-    made.__eq__ = _equal
+    shown = vars(cls).get("__repr__", _shown)
+    made: Any = dataclasses.dataclass(frozen=True, repr=False)(cls)
+    made.__eq__, made.__repr__ = _equal, shown
     _check_parameters(made)
     if made.owner == "share" and made.engine == "owned":
         made.engine = "share"  # the default engine of this owner
@@ -151,6 +157,14 @@ def _equal(self: Any, other: Any) -> Any:
         return NotImplemented
     names = [f.name for f in dataclasses.fields(self)]
     return all(alike(getattr(self, name), getattr(other, name)) for name in names)
+
+
+def _shown(self: Any) -> str:
+    """Return the call that makes a schedule. Parameters of a dense axis are left out if they say that there is none."""
+    values = {f.name: (getattr(self, f.name), f.default) for f in dataclasses.fields(self)}
+    none = {name for name in ("lanes", "vector") if values.get(name) == (1, 1)}
+    given = ", ".join(f"{name}={v!r}" for name, (v, _) in values.items() if name not in none)
+    return f"{type(self).__qualname__}({given})"
 
 
 def _block(self: Any) -> int:
@@ -369,6 +383,34 @@ def run_of(schedule: Any) -> int:
     run = getattr(schedule, "run", 1)
     check_run(type(schedule).__name__, run, items_of(schedule))
     return int(run) if schedule.owner == "group" else 1
+
+
+LANES = (1, 2, 4, 8, 16, 32)
+MOST_VECTOR = 32
+
+
+def check_lanes(name: str, lanes: Any, size: int) -> None:
+    """Raise InputError unless `lanes` threads of a group of `size` can lie along a dense axis."""
+    able = [n for n in LANES if size % n == 0 and (n == 1 or size <= WARP or size % WARP == 0)]
+    if not isinstance(lanes, int) or isinstance(lanes, bool) or lanes not in able:
+        expected = f"one of {', '.join(map(str, able))}, for groups of {size} threads"
+        raise InputError(f"{name}(lanes=...)", expected=expected, given=repr(lanes))
+
+
+def check_vector(name: str, value: Any) -> None:
+    """Raise InputError unless `value` is a number of columns that a thread can have at a time."""
+    check_count(name, "vector", value, 1, MOST_VECTOR)
+
+
+def lanes_of(schedule: Any) -> tuple[int, int]:
+    """Return how many threads lie along a dense axis, and how many columns each has at a time. Raises InputError."""
+    name, vector = type(schedule).__name__, getattr(schedule, "vector", 1)
+    if schedule.engine == "bins":  # whose `lanes` are the threads of a team already
+        return (schedule.lanes, vector) if vector > 1 else (1, 1)
+    lanes = getattr(schedule, "lanes", 1) if schedule.owner == "group" else 1
+    check_lanes(name, lanes, getattr(schedule, "size", 1))
+    check_vector(name, vector)
+    return int(lanes), int(vector)
 
 
 def check_min_blocks(name: str, value: Any, block: int) -> None:

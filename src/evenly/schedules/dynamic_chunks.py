@@ -9,7 +9,16 @@ from __future__ import annotations
 
 from evenly.gpus.gpu import WARP
 
-from .contract import Schedule, ceil_div, check_block, check_count, check_items, schedule
+from .contract import (
+    Schedule,
+    ceil_div,
+    check_block,
+    check_count,
+    check_items,
+    check_lanes,
+    check_vector,
+    schedule,
+)
 from .group_mapped import groups_in_block
 from .handed_out import HandedOut
 
@@ -20,7 +29,7 @@ class DynamicChunks(HandedOut, Schedule):
 
     There are at most as many blocks as a GPU runs at once. When a warp is done with its chunk, it takes
     the next one from a counter in device memory. If a tile has more than 32 threads, each such group
-    takes its own chunks. size: 1 to `block`. items: as in GroupMapped.
+    takes its own chunks. size: 1 to `block`. items, lanes, vector: as in GroupMapped.
 
     Which warp takes which chunk differs between runs, but results do not: values that a kernel
     accumulates over tiles are stored by chunk.
@@ -34,6 +43,8 @@ class DynamicChunks(HandedOut, Schedule):
     size: int = 8
     block: int = 256
     items: int = 4
+    lanes: int = 1
+    vector: int = 1
 
     engine = "dynamic"
 
@@ -46,6 +57,8 @@ class DynamicChunks(HandedOut, Schedule):
         check_items("DynamicChunks", self.items)
         check_count("DynamicChunks", "size", self.size, 1, self.block)
         check_count("DynamicChunks", "chunk", self.chunk, 1, 1 << 20)
+        check_lanes("DynamicChunks", self.lanes, self.size)
+        check_vector("DynamicChunks", self.vector)
 
     def launch(self, layout):
         chunks = ceil_div(layout.num_tiles, self.chunk)

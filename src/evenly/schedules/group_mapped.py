@@ -6,11 +6,22 @@ Bell and Garland (SC 2009). The flattened form is their section 5.2.3.
 
 from __future__ import annotations
 
+from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 from evenly.language.func import func
 from evenly.language.names import group, thread_count, thread_index
 
-from .contract import Schedule, ceil_div, check_block, check_count, check_items, check_run, schedule
+from .contract import (
+    Schedule,
+    ceil_div,
+    check_block,
+    check_count,
+    check_items,
+    check_lanes,
+    check_run,
+    check_vector,
+    schedule,
+)
 
 
 @func
@@ -42,6 +53,11 @@ class GroupMapped(Schedule):
     `run`: 1, 2, 4 or 8, a divisor of `items`: how many of these atoms are adjacent. One instruction then loads
     16 bytes of each array that the atom indexes. It suits long tiles, in which a thread has whole runs. Not with
     `flatten`.
+
+    `lanes`, `vector`: for kernels with a dense axis, `ev.lanes` around a loop over atoms. `lanes` threads of a group
+    lie along it, 1, 2, 4, 8, 16 or 32, a divisor of `size`; the others share a tile's atoms. Each thread has `vector`
+    columns at a time, 1 to 32, and reads the atoms once for them. Where columns lie side by side in memory, and each
+    row begins at a multiple of 16 bytes, one instruction loads 16 bytes of them. Not with `flatten`.
     """
 
     size: int = 32
@@ -49,6 +65,8 @@ class GroupMapped(Schedule):
     flatten: bool = False
     items: int = 4
     run: int = 1
+    lanes: int = 1
+    vector: int = 1
 
     covers = True
 
@@ -65,6 +83,13 @@ class GroupMapped(Schedule):
         check_count(type(self).__name__, "size", self.size, 2, self.block)
         check_items(type(self).__name__, self.items)
         check_run(type(self).__name__, self.run, self.items)
+        check_lanes(type(self).__name__, self.lanes, self.size)
+        check_vector(type(self).__name__, self.vector)
+        if self.flatten and self.lanes * self.vector > 1:
+            given = f"flatten=True, lanes={self.lanes}, vector={self.vector}"
+            hint = "a flattened group walks the atoms of several tiles; leave out flatten"
+            expected = "lanes=1, vector=1 with flatten=True"
+            raise InputError(type(self).__name__, expected=expected, given=given, hint=hint)
 
     def launch(self, layout):
         groups = ceil_div(layout.num_tiles, self.size) if self.flatten else layout.num_tiles
@@ -105,22 +130,29 @@ class _FixedSize(Schedule):
 
 @schedule
 class WarpMapped(_FixedSize):
-    """One tile for each warp of 32 threads; a block has `block` threads. items, run: as in GroupMapped."""
+    """One tile for each warp of 32 threads; a block has `block` threads.
+
+    items, run, lanes, vector: as in GroupMapped.
+    """
 
     block: int = 256
     items: int = 4
     run: int = 1
+    lanes: int = 1
+    vector: int = 1
 
     size = WARP
 
 
 @schedule
 class BlockMapped(_FixedSize):
-    """One tile for each block of `block` threads. items, run: as in GroupMapped."""
+    """One tile for each block of `block` threads. items, run, lanes, vector: as in GroupMapped."""
 
     block: int = 256
     items: int = 4
     run: int = 1
+    lanes: int = 1
+    vector: int = 1
 
     @property
     def size(self):

@@ -9,7 +9,15 @@ from __future__ import annotations
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP
 
-from .contract import Schedule, ceil_div, check_block, check_count, check_items, schedule
+from .contract import (
+    Schedule,
+    ceil_div,
+    check_block,
+    check_count,
+    check_items,
+    check_vector,
+    schedule,
+)
 from .handed_out import HandedOut
 
 
@@ -23,6 +31,9 @@ class Lrb(HandedOut, Schedule):
     grid: for loops over items: all blocks of the launch walk an item of so much work or more together, before the
     others, and meet in global memory. The launch is then cooperative, as that of TeamMapped. A power of two, at least
     `warp`; 0: there are no such items.
+
+    vector: for kernels with a dense axis, `ev.lanes` around a loop over atoms. If it is more than 1, `lanes` threads of
+    each team lie along the axis, with so many columns each, as in GroupMapped.
 
     Neighbouring threads have tiles of about equal length, because tiles are sorted by the power of two
     that their length reaches, the longest first. On a GPU three short kernels do that before the main one,
@@ -39,6 +50,7 @@ class Lrb(HandedOut, Schedule):
     warp: int = 1024
     items: int = 4
     grid: int = 0
+    vector: int = 1
 
     owner = "thread"
     engine = "bins"
@@ -48,6 +60,7 @@ class Lrb(HandedOut, Schedule):
         check_block("Lrb", self.block)
         check_items("Lrb", self.items)
         check_count("Lrb", "lanes", self.lanes, 2, WARP)
+        check_vector("Lrb", self.vector)
         for name in "thread", "group", "warp":
             check_count("Lrb", name, getattr(self, name), 1, 1 << 30)
         for name in "lanes", "thread", "group", "warp":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from evenly.language.names import thread_count, thread_index
 
-from .contract import Schedule, ceil_div, check_block, check_items, schedule
+from .contract import Schedule, ceil_div, check_block, check_items, check_vector, schedule
 
 
 @schedule
@@ -17,10 +17,13 @@ class ThreadMapped(Schedule):
 
     items: how many of its atoms a thread loads at once on a GPU, 1 to 32, so that these loads are in flight together.
     This applies to passes that only reduce, without inner loops. 1: one by one, as the compiler unrolls the loop.
+
+    vector: how many columns of a dense axis a thread has at a time, as in GroupMapped.
     """
 
     block: int = 256
     items: int = 5
+    vector: int = 1
 
     owner = "thread"
     covers = True
@@ -28,6 +31,7 @@ class ThreadMapped(Schedule):
     def __post_init__(self):
         check_block("ThreadMapped", self.block)
         check_items("ThreadMapped", self.items)
+        check_vector("ThreadMapped", self.vector)
 
     def launch(self, layout):
         return ceil_div(layout.num_tiles, self.block), self.block

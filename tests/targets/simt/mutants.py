@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from tests.dense import sddmm
 from tests.items import KERNELS, arguments, residuals
 from tests.kernels import CASES
 from tests.schedules import exchanges
@@ -165,6 +166,21 @@ def flat_rounds(size: int) -> None:
 def group(size: int, seed: int = 0, case: str = "softmax") -> None:
     matrix = rows([70, 0, 3, 150, 48, 1])
     run_kernel(case, ev.GroupMapped(size, block=128), matrix, seed=seed)
+
+
+def along(size: int = 64, lanes: int = 8) -> None:
+    """Groups that lie along a dense axis; there are more tiles than the blocks take at once."""
+    schedule = ev.GroupMapped(size, block=128, lanes=lanes, vector=2)
+    run_kernel("spmm", schedule, rows([70, 0, 3, 150, 48, 1]))
+
+
+def inside() -> None:
+    """Threads of an atom that reduce its lanes."""
+    A = ev.csr(rows([70, 0, 3, 150, 48, 1]))
+    x = np.ones((6, 9), np.float32)
+    z = np.ones((A.num_columns, 9), np.float32)
+    kernel = type(sddmm)(sddmm.function)
+    kernel[ev.GroupMapped(8, block=64, lanes=4, vector=2)].on("simt")(A, x, z, np.empty(272))
 
 
 def exchange(schedule: str, seed: int = 0) -> None:

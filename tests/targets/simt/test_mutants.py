@@ -58,6 +58,8 @@ flat_8: Run = functools.partial(programs.flat, 8)
 flat_64: Run = functools.partial(programs.flat, 64)
 flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
 group_48: Run = functools.partial(programs.group, 48)
+along: Run = programs.along
+inside: Run = programs.inside
 group_48_in_another_order: Run = functools.partial(programs.group, 48, seed=1)
 reductions: Run = programs.reductions
 exchange_8: Run = functools.partial(programs.exchange, "shares of groups")
@@ -100,6 +102,7 @@ PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
+    "along": along, "inside": inside,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
@@ -118,7 +121,7 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "exchange.cuh": (exchange_8, exchange_24, exchange_40, exchange_40, exchange_24, exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64, flat_rounds),
     "grid.cuh": (totals,),
-    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, staged, group_48, group_48_scan, group_48),
+    "group.cuh": (nonzero_scan, nonzero_scan, flat_8, staged, group_48, along, group_48_scan, group_48),
     "running.cuh": (nonzero_scan, nonzero_scan),
     "scan.cuh": (scan, scan),
     "scratch.cuh": (scratch, scratch),
@@ -136,7 +139,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "exchange.cuh": (exchange_24, exchange_24),
     "flatten.cuh": (flat_64, flat_64),
     "grid.cuh": (totals,),
-    "group.cuh": (nonzero_scan, group_48),
+    "group.cuh": (nonzero_scan, along, group_48),
     "running.cuh": (nonzero_scan,),
     "scan.cuh": (scan,),
     "scratch.cuh": (scratch_full,),
@@ -277,6 +280,7 @@ WRONG_THREADS = [
     Mutant("grid.cuh", "if (thread_rank() == 0) partials[block_rank()] = g;", *ALL_THREADS, totals, "race"),
     Mutant("exchange.cuh", "if (team.active()) own[team.rank()] = v;", "team.active()", "true", exchange_40, "race|bounds"),
     Mutant("group.cuh", "if (lane_rank() == 0) partials<V>(turn)[member / 32] = v;", *ALL_LANES, group_48, "race"),
+    Mutant("group.cuh", "if (lane_rank() < L) part[member / 32 * L + lane_rank()] = v;", "lane_rank() < L", "true", along, "race|bounds"),
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", "== 31", ">= 30", scan, "race"),
 ]  # fmt: skip
 MASKS = [
@@ -290,14 +294,17 @@ MASKS = [
     Mutant("exchange.cuh", "V before = shuffle_up(team.mask(), v, o);", "team.mask()", "team.mask() >> 1", exchange_8, "mask"),
     Mutant("grid.cuh", "g = lanes_fold<32>(full_warp, lane_rank(), g, combine);", *HALF, totals, "mask"),
     Mutant("group.cuh", "if constexpr (G >= 32 || Converged) return full_warp;", *HALF, group_48, "mask"),
+    Mutant("group.cuh", "if constexpr (L < 32) v = lanes_fold<32, L>(full_warp, lane_rank(), v, combine);", *HALF, along, "mask"),
+    Mutant("dense.cuh", "const unsigned mask = lanes == 32 ? full_warp : ((1u << (lanes & 31)) - 1) << (lane_rank() - lane());", "- 1) <<", "/ 2) <<", inside, "mask"),
     Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
 ]  # fmt: skip
 TURNS = [  # two halves in turn, and barriers of one's own
     Mutant("persistent.cuh", "if (Split::folds && last_thread) open[(c + 1) & 1] = rest;", "(c + 1)", "c", persistent, "uninitialised"),
     Mutant("flatten.cuh", "turn ^= 1;", *GONE, flat_64, "race"),
     Mutant("exchange.cuh", "half = other;", *GONE, exchange_24, "race"),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race"),
-    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race", 1),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, along, "race"),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, group_48_scan, "race", 1),
+    Mutant("group.cuh", "turn ^= 1;", *GONE, reductions, "race", 2),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "1 + which", "1", group_48_in_another_order, "barrier|uninitialised"),
     Mutant("group.cuh", "else barrier(1 + which, warps * 32);", "warps * 32", "32", group_48, "uninitialised"),
 ]  # fmt: skip

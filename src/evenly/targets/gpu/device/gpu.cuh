@@ -118,23 +118,44 @@ EV_DEVICE void load_pair_once(const double* p, double& first, double& second) {
   second = both.y;
 }
 // load_run: loads N > 1 contiguous elements that are read once, by one instruction for every 16 bytes. `p` is aligned
-// to 16 bytes, or to the size of all N elements if that is less.
+// to 16 bytes, or to the size of all N elements if that is less. load_again: the same for elements that are read again.
+// store_run: stores such elements, which this kernel does not read.
 template <int size> struct word_of { using type = int4; };
 template <> struct word_of<8> { using type = int2; };
 template <> struct word_of<4> { using type = int; };
 template <> struct word_of<2> { using type = short; };
-template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
-  constexpr int size = N * (int)sizeof(T);
+template <int N, class T> struct run_of {
+  static constexpr int size = N * (int)sizeof(T), words = size < 16 ? 1 : size / 16;
   using word = typename word_of<(size < 16 ? size : 16)>::type;
   static_assert(size % sizeof(word) == 0, "whole words");
   union {
-    word words[size / sizeof(word)];
+    word word_at[words];
     T each[N];
-  } run;
+  };
+};
+template <int N, class T> EV_DEVICE void load_run(const T* p, T* to) {
+  using run = run_of<N, T>;
+  run all;
   #pragma unroll
-  for (int k = 0; k < size / (int)sizeof(word); ++k) run.words[k] = __ldcs((const word*)p + k);
+  for (int k = 0; k < run::words; ++k) all.word_at[k] = __ldcs((const typename run::word*)p + k);
   #pragma unroll
-  for (int k = 0; k < N; ++k) to[k] = run.each[k];
+  for (int k = 0; k < N; ++k) to[k] = all.each[k];
+}
+template <int N, class T> EV_DEVICE void load_again(const T* p, T* to) {
+  using run = run_of<N, T>;
+  run all;
+  #pragma unroll
+  for (int k = 0; k < run::words; ++k) all.word_at[k] = load_cached((const typename run::word*)p + k);
+  #pragma unroll
+  for (int k = 0; k < N; ++k) to[k] = all.each[k];
+}
+template <int N, class T> EV_DEVICE void store_run(T* p, const T* from) {
+  using run = run_of<N, T>;
+  run all;
+  #pragma unroll
+  for (int k = 0; k < N; ++k) all.each[k] = from[k];
+  #pragma unroll
+  for (int k = 0; k < run::words; ++k) __stcs((typename run::word*)p + k, all.word_at[k]);
 }
 
 // Hides a value from the compiler's optimizations, without changing it. Used after a loop: the compiler would otherwise

@@ -184,6 +184,31 @@ template <int G, int T, bool Converged = false> struct group {
     else { share(v); return gather<V>(); }
   }
 
+  // Folds the values of the members whose ranks are equal modulo L, in order of rank. Valid in the members below L; in
+  // every member if All. L is a power of two, at most 32, that divides G; groups of several warps are of whole ones.
+  template <int L, bool All = false, class V> EV_DEVICE V fold_across(V v) const {
+    static_assert(G % L == 0 && 32 % L == 0 && (in_warp || G % 32 == 0), "equal shares");
+    auto combine = [](const V& a, const V& b) { return V::combine(a, b); };
+    if constexpr (G == L) return v;
+    else if constexpr (in_warp) {
+      v = lanes_fold<G, L>(mask(), member, v, combine);
+      return All ? value_from(mask(), v, lane_rank() - member + member % L) : v;
+    } else {
+      if constexpr (L < 32) v = lanes_fold<32, L>(full_warp, lane_rank(), v, combine);
+      turn ^= 1;
+      EV_SHARED(V, memory, 2 * per_block * warps * L);
+      V* part = memory + (turn * per_block + which) * warps * L;
+      if (lane_rank() < L) part[member / 32 * L + lane_rank()] = v;
+      sync();
+      if (All || member < L) {
+        v = part[member % L];
+        #pragma unroll
+        for (int w = 1; w < warps; ++w) v = combine(v, part[w * L + member % L]);
+      }
+      return v;
+    }
+  }
+
   // Returns `running`, and after it the values of the members of lower rank, in order. `running` then takes in the values
   // of all members. Every member calls it; one without a rank brings the identity.
   template <class V> EV_DEVICE V scan(const V& v, V& running) const {

@@ -123,8 +123,8 @@ class Text(Expressions):
     written: the arrays that the program stores into. They must not be read through the read-only cache.
     streaming: whether elements that are read once bypass the cache (in engines that split tiles).
     contended: the arrays that are read and stored atomically (see contended.py).
-    loaded: the elements that a variable already holds. lane: the lane's variable, which engines hold as a position.
-    staged: the views of arrays of which a part is in shared memory.
+    loaded: the elements that a variable already holds. lanes: the variables of lanes, which engines hold as positions.
+    staged: the views of arrays of which a part is in shared memory. rows: lengths of axes that a variable holds.
     """
 
     syntax = Syntax(
@@ -144,8 +144,9 @@ class Text(Expressions):
     references: References = field(default_factory=References)
     names: Names = field(default_factory=Names)
     loaded: dict[ir.Element, str] = field(default_factory=dict)
-    lane: ir.Var | None = None
+    lanes: dict[ir.Expr, str] = field(default_factory=dict)
     staged: dict[ir.Array, str] = field(default_factory=dict)
+    rows: dict[tuple[ir.Path, int], str] = field(default_factory=dict)
 
     def child(self) -> Text:
         """Return a printer for another function of this kernel, with its own local names and the same references."""
@@ -164,9 +165,9 @@ class Text(Expressions):
         """Return a new name for a variable of the emitter."""
         return self.names.unique(wanted)
 
-    def on_lane(self, v: ir.Var) -> None:
+    def on_lane(self, v: ir.Var, name: str = "lane") -> None:
         """Let `v` be the lane that an engine runs: as an index it is a position, elsewhere a weak integer."""
-        self.lane, self.names[v] = v, "lane" if self.wide else "(long long)lane"
+        self.lanes[v], self.names[v] = name, name if self.wide else f"(long long){name}"
 
     def array(self, a: ir.Array) -> str:
         if a in self.staged:
@@ -176,6 +177,8 @@ class Text(Expressions):
 
     def extent(self, a: ir.Array, axis: int) -> str:
         self.references.extents.setdefault((a.path, axis), a)
+        if (a.path, axis) in self.rows:
+            return self.rows[a.path, axis]
         return self.references.name(a.path, axis)
 
     def param(self, p: ir.Param) -> str:
@@ -231,7 +234,7 @@ class Text(Expressions):
         i, binds = e.indices[axis], 71 if axis else _CAST
         if len(e.indices) == 1:
             binds = 0
-        text = "lane" if i is self.lane else self.operand(i, binds)
+        text = self.lanes.get(i) or self.operand(i, binds)
         return f"(long long){text}" if binds == _CAST else text
 
     # ---- operations ----------------------------------------------------------------------------

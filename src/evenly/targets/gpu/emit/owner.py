@@ -20,6 +20,8 @@ from evenly.targets.printing.statements import Over
 
 from .batches import SideBySide, Strided
 from .contended import reread, stored_twice
+from .dense import Dense, may_spread, spread
+from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .parameters import pointer
 from .running import walk_together
@@ -55,6 +57,7 @@ class Owner(Writer):
     atoms: the schedule's range of a tile's atoms; the range of `strided`, if `run` is more than 1.
     items: how many of its atoms a thread loads at once. run: how many of these are contiguous.
     shared: the bytes of shared memory in which a group may stage each array.
+    dense: how its members lie along a dense axis; None: they do not.
     """
 
     def __init__(
@@ -68,12 +71,21 @@ class Owner(Writer):
         body: ir.Block,
         plain_tiles: bool,
         shared: int = 0,
+        dense: Dense | None = None,
     ) -> None:
         text.names[RANK] = "team.rank()"
         super().__init__(text)
         self.size, self.items, self.run = size, items, run
         self.atoms = atoms
         self.grid_names = grid
+        self.body, self.dense = body, dense
+        # Whether code for a column of a dense axis is being written, which one thread runs; where its values wait to be
+        # stored together.
+        self.spreads = False
+        self.inside: Inside | None = (
+            None  # while code for an atom is written that several threads run
+        )
+        self.stored: dict[int, str] = {}
         self.in_pass = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
@@ -90,7 +102,8 @@ class Owner(Writer):
         self.structs: list[str] = []
         self.made: dict[int, str] = {}  # the names of the structs, by the id of the pass
         # Registers do not suffice: `short`: if ptxas decides how many; `heavy`: even with a bound on threads.
-        self.short, self.heavy = False, False
+        # resident: the threads that a multiprocessor should hold, if not RESIDENT; 0: nobody says.
+        self.short, self.heavy, self.resident = False, False, 0
         passes = sum(isinstance(s, ir.Pass) for s in walk.statements(body))
         on_top = sum(isinstance(s, ir.Pass) for s in body)
         # Local arrays are indexed by what code computes, so all members need the whole result, and each a tile.
@@ -124,7 +137,7 @@ class Owner(Writer):
         return any(self.shared & walk.arrays_written(b) for b in inside)
 
     def leads(self) -> bool:
-        return self.size > 1 and not self.in_pass
+        return self.size > 1 and not (self.in_pass or self.spreads)
 
     @property
     def leader(self) -> str:
@@ -132,6 +145,12 @@ class Owner(Writer):
         return "team.leader() && live" if self.converged else "team.leader()"
 
     def store(self, s: ir.Store) -> None:
+        if id(s) in self.stored:
+            self.simple(f"{self.stored[id(s)]} = {self.text.expr(s.value)}")
+            return
+        if self.inside is not None:
+            self.line(f"if ({self.inside.axis}.lane() == 0) {self.store_text(s)}")
+            return
         if not self.leads():
             super().store(s)
             return
@@ -202,8 +221,17 @@ class Owner(Writer):
         return f"ev::staged<{ctype(array.dtype)}, {self.most_staged(array)}, pos>"
 
     def loop(self, s: ir.For) -> None:
-        """Write a loop that all members run. In kernels with scratch arrays they share lanes, which may be many."""
+        """Write a loop that all members run. They lie along lanes around passes.
+
+        In kernels with scratch arrays they share other lanes, too, which may be many.
+        """
         outside = self.declared - {v for a in reduced(s) for v in a.fields}
+        if self.inside is not None and id(s) in self.inside.along:
+            self.inside.along[id(s)].write()
+            return
+        if not self.in_pass and may_spread(self, s, outside):
+            spread(self, s)
+            return
         if self.leads() and self.shares.arrays and may_share(s, outside, set(self.grid_names)):
             share(self, s)
         else:
@@ -213,7 +241,10 @@ class Owner(Writer):
         """Write the walk over each member's share of the atoms, then the reduction over the members."""
         assert self.tile is not None
         self.identities((*s.accumulators, *(running(s) if self.size == 1 else ())))
-        if s.of is None:
+        inside = Inside(self, s) if may_lie_inside(self, s) else None
+        if inside is not None:
+            self.walk_inside(inside)
+        elif s.of is None:
             self.walk_atoms(s)
         else:
             assert self.over_tiles is not None
@@ -221,7 +252,10 @@ class Owner(Writer):
         if self.size == 1:
             self.pin(s)
             return
-        self.reduce(s)
+        if inside is None:
+            self.reduce(s)
+        else:
+            inside.reduce(s)
         # The code that follows, or the next pass, may read what members have stored in this one.
         stores = bool(self.shared) and any(
             isinstance(x, ir.Store | ir.Atomic) for x in walk.statements(s.body)
@@ -236,6 +270,14 @@ class Owner(Writer):
             and self.size <= WARP
             and bool(self.shared & walk.arrays_touched(s.body))
         )
+
+    def walk_inside(self, inside: Inside) -> None:
+        """Write the walk over atoms that several members have each."""
+        conditions = [self.walks] if self.walks else []
+        conditions += ["live"] if self.converged else []
+        inside.begin()
+        with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
+            inside.write()
 
     def walk_atoms(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms."""
@@ -355,7 +397,9 @@ class Owner(Writer):
 
     def min_blocks(self, block: int) -> int:
         """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
-        return RESIDENT // block if self.short and not self.heavy else 0
+        if self.heavy or not (self.short or self.resident):
+            return 0
+        return (self.resident or RESIDENT) // block
 
     def struct_of(self, s: ir.Pass) -> str:
         """Return the name of the struct of a pass's accumulators."""

@@ -31,10 +31,10 @@ def may_share(loop: ir.For, outside: Set[ir.Var], grid: Set[ir.Var]) -> bool:
         return False
     if any(isinstance(s, ir.Pass | ir.Scratch) for s in walk.statements(loop.body)):
         return False
-    return not any(v in grid for a in reduced(loop) for v in a.fields) and _stores_apart(loop)
+    return not any(v in grid for a in reduced(loop) for v in a.fields) and stores_apart(loop)
 
 
-def _stores_apart(loop: ir.For) -> bool:
+def stores_apart(loop: ir.For) -> bool:
     """Whether lanes store at places that depend on the lane, and read nothing that others store."""
     varying = Dependence(loop.body, {loop.var}).varying()
     stores = [s for s in walk.statements(loop.body) if isinstance(s, ir.Store)]

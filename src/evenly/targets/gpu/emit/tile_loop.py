@@ -57,7 +57,7 @@ def _tiles(
     if not writer.converged:
         loop = range_head("pos", name, start, stop, step, over[2])
         one = f"if (const pos {name} = {start}; {name} < {stop})"
-        with writer.compound(one if alone and writer.size == 1 else loop):
+        with writer.compound(one if alone and (writer.size == 1 or writer.dense) else loop):
             yield
         return
     first = writer.text.unique("first")

@@ -15,6 +15,7 @@ from evenly.schedules.contract import Sizes, items_of, run_of, teams_of
 from evenly.schedules.nested import levels
 
 from ..emit.code import KernelCode
+from ..emit.dense import dense_of
 from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, strided
 from ..emit.parameters import Parameter
@@ -66,7 +67,8 @@ class HandedOut:
         atoms = strided(phase.layout, size, width)
         asked = items_of(outer), run_of(outer)
         given = size, *asked, atoms, self.totals.names
-        self.writer = Owner(self.text, *given, phase.body, True)
+        dense = dense_of(outer, phase, max(self.teams))
+        self.writer = Owner(self.text, *given, phase.body, True, dense=dense)
         self.writer.walks, self.writer.upward = walks, True
         self.writer.several = several
         if phase.layout.items:

@@ -19,6 +19,7 @@ from evenly.schedules.nested import levels, staging
 from evenly.schedules.thread_mapped import ThreadMapped
 
 from ..emit.code import PhaseCode
+from ..emit.dense import dense_of
 from ..emit.items import TilesOfItem
 from ..emit.owner import Owner, stages_in, strided
 from ..emit.processor import define_processor
@@ -51,7 +52,8 @@ class OwnedEngine(Engine):
         atoms = strided(phase.layout, size, ir.Const(size, POS)) if in_order else code.atoms
         arrays = stages_in(phase.body) + (len(phase.scratch) if items else 0)
         near = staging(unit.schedule, arrays)
-        given = totals.names, phase.body, walks_all_groups(code), near
+        dense = dense_of(schedule, phase, size, owned=True)
+        given = totals.names, phase.body, walks_all_groups(code), near, dense
         writer = Owner(text, size, items_of(schedule), run, atoms, *given)
         writer.several = several = self.several(schedule) if phase.has_pass else None
         if items:
@@ -59,6 +61,8 @@ class OwnedEngine(Engine):
             writer.over_tiles = TilesOfItem(writer, unit, phase, *within)
         writer.declared.update(totals.names)
         define_processor(writer, code, size, schedule.block)
+        if dense and size == 1:
+            writer.line(f"const ev::group<1, {schedule.block}> team;")
         totals.start(writer)
         each = near * groups_in_block(size, schedule.block) if items and size > 1 else None
         each = 0 if several else each

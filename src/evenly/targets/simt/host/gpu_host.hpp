@@ -156,6 +156,17 @@ template <int N, class T> void load_run(const T* p, T* to) {
     __builtin_memcpy((char*)to + k * each, &bytes, each);
   }
 }
+template <int N, class T> void load_again(const T* p, T* to) { load_run<N>(p, to); }
+template <int N, class T> void store_run(T* p, const T* from) {
+  constexpr int size = N * (int)sizeof(T), each = size < 16 ? size : 16;
+  static_assert(size % each == 0, "whole words");
+  typedef char word __attribute__((vector_size(each), may_alias));
+  for (int k = 0; k < size / each; ++k) {
+    word bytes;
+    __builtin_memcpy(&bytes, (const char*)from + k * each, each);
+    ((word*)p)[k] = bytes;
+  }
+}
 template <class T> void pin(T&) {}  // only needed for the GPU's compiler
 
 // Emitted code passes a bare pointer, as on the GPU. The runtime finds the array's length by the pointer.

@@ -1,0 +1,154 @@
+"""The rule of `auto` for kernels with a dense axis around passes: who takes a tile's atoms, and who its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from evenly import schedules as s
+from evenly.gpus.gpu import WARP
+from evenly.gpus.numbers import numbers
+from evenly.language import ir, walk
+from evenly.language.beforehand import known_beforehand, value_of
+from evenly.language.dense import around_passes, by_columns, inside_passes, side_by_side
+from evenly.schedules.contract import ceil_div
+
+from .statistics import Statistics
+
+WORD = 16  # the bytes that one instruction loads at most
+UNKNOWN = 32  # columns, where tiles compute how many there are
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A dense axis around a kernel's passes.
+
+    width: the bytes of the widest element that is read or stored along it. adjacent: whether adjacent columns lie side
+    by side. inside: whether each atom has the axis, rather than each tile. length: how many columns there are, if that
+    is known; else `extent` says it before a launch.
+    """
+
+    width: int
+    adjacent: bool
+    inside: bool = False
+    length: int = UNKNOWN
+    extent: ir.Expr | None = None
+
+    def at(self, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]) -> Axis:
+        """Return the axis of a call: its length is known. scalar, extent: as `value_of` takes them."""
+        if self.extent is None:
+            return self
+        length = max(0, value_of(self.extent, scalar, extent))
+        return Axis(self.width, self.adjacent, self.inside, length)
+
+
+def axis_of(program: ir.Program) -> Axis | None:
+    """Return the dense axis around a program's passes, or inside; None if it is walked lane by lane, or not there."""
+    bodies = [step.body for step in program.pieces if isinstance(step, ir.TileLoop)]
+    around = [x for body in bodies for x in around_passes(body) if by_columns(x)]
+    inside = [x for body in bodies for x in inside_passes(body)]
+    if not (around or inside):
+        return None
+    loop, *_ = (*around, *inside)
+    found: list[ir.Element | ir.Store] = []
+    found += (e for e in walk.expressions(loop.body) if isinstance(e, ir.Element))
+    found += (x for x in walk.statements(loop.body) if isinstance(x, ir.Store))
+    along = [e for e in found if loop.var in walk.variables(e.indices)]
+    width = max((e.array.dtype.dtype.itemsize for e in along), default=4)
+    adjacent = all(side_by_side(e, loop.var) for e in along)
+    extent = loop.stop if known_beforehand(loop.stop) else None
+    return Axis(width, adjacent, not around, extent=extent)
+
+
+def for_dense(st: Statistics, axis: Axis, atom_bytes: int, kept: bool) -> tuple[s.Schedule, str]:
+    """Return the schedule for tiles with a dense axis on a GPU, and why."""
+    held = numbers()["dense"]
+    said = (
+        f"{axis.length} columns for {'an atom' if axis.inside else 'tiles'} of {st.mean:.1f} atoms"
+    )
+    lanes, vector = _columns(st, axis, held)
+    ranks = _ranks(st, lanes, axis.inside, held)
+    word = max(WORD // axis.width, 1)
+    short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
+    items = held["few"] if short else held["items"]
+    if _uneven(st, axis, atom_bytes, lanes * vector, ranks * items, kept, held):
+        made = _by_length(axis, lanes, vector, held)
+        return made, f"{said}, the longest has {st.greatest:,}: longer tiles get more threads"
+    size = lanes * ranks
+    if size == 1:
+        return s.ThreadMapped(items=items, vector=vector), said
+    return s.GroupMapped(size, items=items, lanes=lanes, vector=vector), said
+
+
+def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int]:
+    """Return the threads along an axis, and the columns of each."""
+    n, word = axis.length, max(WORD // axis.width, 1)
+    if not axis.adjacent:
+        return 1, min(n, held["apart"])
+    if n % word:
+        # As many columns as leave the fewest threads without one, up to six, which have an address each.
+        lanes = min(_power(ceil_div(n, 5)), WARP) if n > 2 else 1
+        return lanes, ceil_div(n, lanes * ceil_div(n, lanes * 6))
+    words = n // word
+    if axis.inside:  # threads that reduce take steps, so that there are few
+        lanes = min(_power(words), held["reduce"])
+        return lanes, word * min(4, ceil_div(words, lanes))
+    if st.mean < held["short"]:  # many tiles at a time, rather than a long one
+        most = held["reduce"] if words <= WARP else 2 * held["reduce"]
+    else:
+        most = WARP
+    # A word each, so that a warp's loads are of whole sectors; two, if there are many and tiles are long. The fewest
+    # threads without a column; walking the atoms once more costs as much as two words.
+    twice = st.mean >= held["long"] and words >= WARP
+    able = [1 << i for i in range(6) if 1 << i <= most]
+    best = min(able, key=lambda k: ceil_div(words, k * (1 + twice)) * (k + 2))
+    return best, word * (1 + twice)
+
+
+def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:
+    """Return how many threads share the atoms of a column: so few that each has some, more where tiles are few."""
+    most = max(1, min(WARP if inside else held["ranks"], WARP // lanes))
+    short = st.mean < held["short"] and not inside
+    found = (
+        1
+        if short
+        else min(_power(st.mean / held["atoms"] / (1 if inside else lanes), up=False), most)
+    )
+    while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
+        if st.mean < 2 * found:
+            break
+        found *= 2
+    return found
+
+
+def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Schedule:
+    """Return the schedule for tiles of very different lengths: teams of several sizes, of fewer lanes than a warp."""
+    word = max(WORD // axis.width, 1)
+    words = axis.length // word
+    if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
+        lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
+    warp = held["few_lanes"] if lanes < held["reduce"] else held["many_lanes"]
+    return s.Lrb(
+        held["block"], max(lanes, 2), 1, held["group"], warp, held["items"], max(vector, 2)
+    )
+
+
+def _uneven(
+    st: Statistics, axis: Axis, atom_bytes: int, columns: int, at_once: int, kept: bool, held: Any
+) -> bool:
+    """Whether the longest tile would take a good part of the time that all bytes take."""
+    times = ceil_div(max(axis.length, 1), columns)
+    chain = st.greatest / at_once * times * held["latency"]
+    moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers()["rates"]["memory"]
+    sorting = 0.0 if kept else held["sorting"]
+    long: bool = st.greatest > held["longest"] * st.mean
+    return long and chain > moved / 2 + sorting
+
+
+def _power(x: float, up: bool = True) -> int:
+    """Return the next power of two, at least 1: the next greater one, or the next smaller."""
+    n = 1
+    while (n if up else 2 * n - 1) < x:
+        n *= 2
+    return n if up or n <= max(x, 1) else n // 2

@@ -1,0 +1,94 @@
+"""What `auto` takes for kernels with a dense axis: threads along the axis and along atoms, from widths and lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.arguments import Binding
+from evenly.choosing.auto import consider
+from evenly.choosing.dense import Axis
+from evenly.choosing.task import Task, of_call
+from evenly.interop import generators
+from tests.dense import CASES, centred, sddmm
+from tests.kernels import spmm, spmv
+
+
+def task(kernel: Any, *args: Any, plans: bool = True) -> Task:
+    binding = Binding(kernel.named(args))
+    return of_call(kernel.task(binding.specs(), plans), binding)
+
+
+def chosen(matrix: Any, columns: int, dtype: Any = np.float32, plans: bool = True) -> Any:
+    A = ev.csr(matrix.astype(dtype))
+    X, Y = (np.zeros((n, columns), dtype) for n in reversed(matrix.shape))
+    return consider(A, "cuda", task(spmm, A, X, Y, plans=plans)).schedule
+
+
+def test_the_axis_of_a_kernel() -> None:
+    A = ev.csr(generators.uniform(10, 2))
+    X, Y = np.zeros((10, 7)), np.zeros((10, 7))
+    assert task(spmm, A, X, Y).axis == Axis(8, True, False, 7)
+    assert task(CASES["columns"].kernel, A, X.T.copy(), Y.T.copy()).axis == Axis(8, False, False, 7)
+    assert task(centred, A, X, Y, np.zeros((10, 7), np.int64)).axis == Axis(8, True, False, 7)
+    assert task(sddmm, A, X, Y, np.zeros(20)).axis == Axis(8, True, True, 7)
+    assert task(spmv, A, X[:, 0].copy(), Y[:, 0].copy()).axis is None
+
+
+def test_words_of_16_bytes_along_the_axis() -> None:
+    matrix = generators.uniform(200_000, 16)
+    assert chosen(matrix, 8) == ev.GroupMapped(8, lanes=2, vector=4)
+    assert chosen(matrix, 32) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert chosen(matrix, 128) == ev.GroupMapped(32, lanes=32, vector=4)
+    assert chosen(matrix, 32, np.float64) == ev.GroupMapped(16, lanes=16, vector=2)
+
+
+def test_widths_that_words_do_not_fill() -> None:
+    matrix = generators.uniform(200_000, 16)
+    assert chosen(matrix, 33) == ev.GroupMapped(8, lanes=8, vector=5)
+    assert chosen(matrix, 31) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert not getattr(chosen(matrix, 1), "vector", 1) > 1  # as an SpMV
+    assert chosen(matrix, 0) == chosen(matrix, 1)
+
+
+def test_longer_tiles_get_more_threads() -> None:
+    assert chosen(generators.banded(50_000, 64), 32) == ev.GroupMapped(16, lanes=8, vector=4)
+    few = chosen(generators.uniform(50, 4000), 32)
+    assert few == ev.GroupMapped(256, lanes=8, vector=4)
+
+
+def test_short_tiles_get_small_teams_and_fewer_loads_at_once() -> None:
+    matrix = generators.stencil(512)
+    assert chosen(matrix, 32) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert chosen(matrix, 64) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
+    assert chosen(matrix, 128) == ev.GroupMapped(8, items=2, lanes=8, vector=4)
+
+
+def test_threads_of_an_atom() -> None:
+    def made(columns: int, matrix: Any) -> Any:
+        A = ev.csr(matrix)
+        X = np.zeros((matrix.shape[0], columns), np.float32)
+        given = task(sddmm, A, X, X, np.zeros(matrix.nnz, np.float32))
+        return consider(A, "cuda", given).schedule
+
+    uniform = generators.uniform(200_000, 16)
+    assert made(32, uniform) == ev.GroupMapped(32, lanes=8, vector=4)
+    assert made(128, uniform) == ev.GroupMapped(32, lanes=8, vector=16)
+    assert made(4, uniform) == ev.GroupMapped(8, lanes=1, vector=4)
+    assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
+
+
+@pytest.mark.parametrize("plans", [True, False])
+def test_tiles_of_every_length_are_sorted(plans: bool) -> None:
+    matrix = generators.rmat(14)
+    assert chosen(matrix, 32, plans=plans) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
+
+
+def test_columns_that_lie_apart_are_registers_of_a_thread() -> None:
+    A, columns = ev.csr(generators.uniform(200_000, 16)), CASES["columns"].kernel
+    X, Y = np.zeros((12, 200_000), np.float32), np.zeros((12, 200_000), np.float32)
+    made = consider(A, "cuda", task(columns, A, X, Y)).schedule
+    assert made == ev.GroupMapped(4, lanes=1, vector=8)

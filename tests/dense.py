@@ -1,0 +1,228 @@
+"""Kernels with a dense axis, and schedules whose threads lie along it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import evenly as ev
+
+from .kernels import spmm
+
+WIDTHS = (0, 1, 3, 8, 31, 32, 33, 128, 300)
+
+
+@ev.kernel
+def spmm_columns(A, X, Y):
+    """Column-major: the lanes are the rows of the arrays."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[0]):
+            Y[j, row] = sum(A.value(k) * X[j, A.column(k)] for k in A.atoms(row))
+
+
+@ev.kernel
+def update(A, X, Y, bias, alpha):
+    """It reads what it stores, and an array of the axis alone."""
+    for row in A.tiles():
+        for j in ev.lanes(len(bias)):
+            total = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+            Y[row, j] = alpha * total - Y[row, j] + bias[j]
+
+
+@ev.kernel
+def centred(A, X, Y, Z):
+    """Two passes a lane, the second with the result of the first; a pass before the axis; two outputs, one sometimes."""
+    for row in A.tiles():
+        count = sum(1 for k in A.atoms(row))
+        for j in ev.lanes(X.shape[1]):
+            top = max((X[A.column(k), j] for k in A.atoms(row)), default=-math.inf)
+            shift = top + count
+            below = 0
+            total = 0.0
+            for k in A.atoms(row):
+                x = X[A.column(k), j]
+                total += (x - shift) * A.value(k)
+                if x < top:
+                    below += j % 3 + 1
+            Y[row, j] = total
+            if below > 0:
+                Z[row, j] = below + j
+
+
+@ev.kernel
+def divided(A, X, Y):
+    """Divisions by what only a lane of the axis has, and by sums of atoms."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            total = sum(100 // X[A.column(k), j] for k in A.atoms(row))
+            size = sum(1 for k in A.atoms(row))
+            Y[row, j] = total // size if size > 0 else j
+
+
+@ev.kernel
+def sddmm(A, X, Z, out):
+    """Lanes inside atoms: a dot product for each."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            out[k] = A.value(k) * sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
+
+
+@ev.kernel
+def nearest(A, X, Z, best, total, hits):
+    """Distances: two reductions inside each atom, and several over atoms; effects under a condition."""
+    for row in A.tiles():
+        least = math.inf
+        far = 0.0
+        for k in A.atoms(row):
+            c = A.column(k)
+            squares = sum((X[row, j] - Z[c, j]) ** 2 for j in ev.lanes(Z.shape[1]))
+            top = max((j for j in ev.lanes(Z.shape[1]) if X[row, j] > Z[c, j]), default=-1)
+            least = min(least, squares)
+            far += squares * A.value(k)
+            if top > 1:
+                hits[k] = top
+        best[row] = least
+        total[row] = far
+
+
+@ev.kernel
+def carried(A, X, Z, out):
+    """A variable that passes from lane to lane: one thread walks them."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            total = 0.0
+            for j in ev.lanes(X.shape[1]):
+                total += X[row, j] * Z[A.column(k), j]
+            out[k] = total
+
+
+@ev.kernel
+def outer(A, X, out):
+    """Each lane of an atom stores an element of its own."""
+    for row in A.tiles():
+        for k in A.atoms(row):
+            for j in ev.lanes(X.shape[1]):
+                out[k, j] = A.value(k) * X[A.column(k), j] + X[row % len(X), j]
+
+
+@dataclass(frozen=True)
+class Case:
+    """arguments(A, matrix, width, dtype) gives all arguments; `outputs` are the places of the stored ones."""
+
+    kernel: Any
+    arguments: Callable[[Any, Any, int, Any], tuple[Any, ...]]
+    outputs: tuple[int, ...]
+
+
+def filled(rows: int, columns: int, dtype: Any, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-4, 5, (rows, columns)).astype(dtype)
+
+
+def unaligned(array: np.ndarray) -> np.ndarray:
+    """A copy that begins an element after a multiple of 16 bytes."""
+    flat = np.zeros(array.size + 33, array.dtype)
+    first = (-flat.ctypes.data // array.itemsize) % (16 // array.itemsize) + 1
+    made = flat[first : first + array.size].reshape(array.shape)
+    made[...] = array
+    return made
+
+
+CASES = {
+    "spmm": Case(
+        spmm, lambda A, M, n, t: (A, filled(M.shape[1], n, t), filled(M.shape[0], n, t)), (2,)
+    ),
+    "columns": Case(
+        spmm_columns,
+        lambda A, M, n, t: (A, filled(n, M.shape[1], t), filled(n, M.shape[0], t)),
+        (2,),
+    ),
+    "update": Case(
+        update,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t, 2),
+            filled(1, n, t, 3)[0],
+            t(3),
+        ),
+        (2,),
+    ),
+    "centred": Case(
+        centred,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t),
+            filled(M.shape[0], n, np.int64),
+        ),
+        (2, 3),
+    ),
+    "divided": Case(
+        divided,
+        lambda A, M, n, t: (
+            A,
+            np.abs(filled(M.shape[1], n, np.int32)) + 1,
+            filled(M.shape[0], n, np.int64),
+        ),
+        (2,),
+    ),
+}
+
+# Lanes inside passes.
+INSIDE = {
+    "sddmm": Case(
+        sddmm,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, A.num_atoms, t)[0],
+        ),
+        (3,),
+    ),
+    "carried": Case(
+        carried,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, A.num_atoms, np.float64)[0],
+        ),
+        (3,),
+    ),
+    "nearest": Case(
+        nearest,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[0], n, t),
+            filled(M.shape[1], n, t, 2),
+            filled(1, M.shape[0], np.float64)[0],
+            filled(1, M.shape[0], np.float64)[0],
+            filled(1, A.num_atoms, np.int64)[0],
+        ),
+        (3, 4, 5),
+    ),
+    "outer": Case(
+        outer,
+        lambda A, M, n, t: (A, filled(M.shape[1], n, t), filled(A.num_atoms, n, t)),
+        (2,),
+    ),
+}
+CASES |= INSIDE
+
+# Teams of every shape: along the axis alone, along both, of several warps; words of 4, 2 and 1 columns.
+ALONG = {
+    "thread": ev.ThreadMapped(64, items=3, vector=4),
+    "group 2": ev.GroupMapped(2, 64, lanes=2, vector=4),
+    "group 8": ev.GroupMapped(8, 64, lanes=2, vector=8),
+    "group 24": ev.GroupMapped(24, 64, items=1, lanes=8, vector=3),
+    "warp": ev.WarpMapped(64, items=5, lanes=32, vector=1),
+    "block": ev.BlockMapped(64, items=2, lanes=8, vector=2),
+    "dynamic": ev.DynamicChunks(chunk=5, size=8, block=64, lanes=4, vector=4),
+    "dynamic 64": ev.DynamicChunks(chunk=2, size=64, block=64, lanes=16, vector=6),
+    "lrb": ev.Lrb(block=64, lanes=4, thread=2, group=16, warp=64, vector=4),
+}

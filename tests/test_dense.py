@@ -1,0 +1,193 @@
+"""Dense axes: threads that lie along `ev.lanes` around passes, on all targets."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.errors import InputError
+from tests.batteries import equal_rows, matrices
+from tests.dense import ALONG, CASES, WIDTHS, unaligned
+from tests.emitting import emitted
+from tests.kernels import ROW_LAYOUTS, laid
+
+# Rows of every kind in one matrix, few enough for the reference.
+NASTY = ("empty at the start", "one tile has everything", "a tile longer than a block", "no tiles")
+
+
+def stored(case: str, args: tuple[Any, ...]) -> list[np.ndarray]:
+    return [np.array(args[i]) for i in CASES[case].outputs]
+
+
+def check(case: str, matrix: Any, width: int, dtype: Any, *calls: Any, layout: str = "csr") -> None:
+    """Compare calls, each a kernel with its choices made, with target `python`."""
+    made = CASES[case].arguments
+    matrix = matrix.astype(dtype)
+    A = laid(matrix, layout)
+    args = made(A, matrix, width, dtype)
+    CASES[case].kernel.on("python")(*args)
+    wanted = stored(case, args)
+    for call in calls:
+        args = made(A, matrix, width, dtype)
+        call(*args)
+        for found, expected in zip(stored(case, args), wanted, strict=True):
+            np.testing.assert_array_equal(found, expected, err_msg=f"{call} {width} {matrix.shape}")
+
+
+def on_simt(case: str, schedule: Any, **options: Any) -> Any:
+    return CASES[case].kernel[schedule].on("simt", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [
+        ("thread", np.float32),
+        ("group 8", np.float64),
+        ("group 24", np.int32),
+        ("block", np.float32),
+    ],
+)
+def test_every_width(name: str, dtype: Any) -> None:
+    for width in WIDTHS:
+        check("spmm", equal_rows(5, 7, 20), width, dtype, on_simt("spmm", ALONG[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("name", ALONG)
+def test_every_width_of_every_type_over_the_battery(name: str, dtype: Any) -> None:
+    for width, matrix in itertools.product(WIDTHS, matrices(dtype).values()):
+        if matrix.nnz * width <= 30_000:
+            check("spmm", matrix, width, dtype, on_simt("spmm", ALONG[name]))
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_nasty_rows(name: str) -> None:
+    for matrix in (matrices(np.float32)[n] for n in NASTY):
+        check("spmm", matrix, 5, np.float32, on_simt("spmm", ALONG[name], seed=1))
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        ("update", "group 8"), ("centred", "block"), ("columns", "thread"), ("divided", "group 8"),
+        ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
+        ("carried", "group 8"),
+    ],
+)  # fmt: skip
+def test_other_kernels(case: str, name: str) -> None:
+    matrix = matrices(np.float32)["empty in the middle"]
+    for width in (4, 7):
+        check(case, matrix, width, np.float32, on_simt(case, ALONG[name]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [c for c in CASES if c != "spmm"])
+@pytest.mark.parametrize("name", ALONG)
+def test_other_kernels_under_every_schedule(case: str, name: str) -> None:
+    for seed, width in enumerate((1, 8, 33)):
+        for matrix in (matrices(np.float64)[n] for n in ("power law", *NASTY)):
+            if matrix.nnz * width <= 30_000:
+                check(case, matrix, width, np.float64, on_simt(case, ALONG[name], seed=seed))
+
+
+@pytest.mark.parametrize(
+    "layout",
+    [
+        n if n in ("ell", "bcsr") else pytest.param(n, marks=pytest.mark.slow)
+        for n in ROW_LAYOUTS
+        if n != "csr"
+    ],
+)
+def test_every_layout(layout: str) -> None:
+    matrix = matrices(np.float32)["empty in the middle"]
+    check("spmm", matrix, 6, np.float32, on_simt("spmm", ALONG["group 8"]), layout=layout)
+
+
+def test_arrays_that_begin_anywhere() -> None:
+    matrix = equal_rows(5, 7, 20)
+    for name, width in itertools.product(("thread", "group 8"), (4, 8)):
+        A, X, Y = CASES["spmm"].arguments(ev.csr(matrix), matrix, width, np.float32)
+        for x, y in ((unaligned(X), Y), (X, unaligned(Y))):
+            on_simt("spmm", ALONG[name])(A, x, y)
+            np.testing.assert_array_equal(y, matrix @ X)
+
+
+def test_other_targets_walk_lane_by_lane() -> None:
+    matrix = matrices(np.float32)["power law"]
+    calls = [
+        CASES["spmm"].kernel[ALONG[name]].on(target)
+        for name in ("group 8", "lrb")
+        for target in ("python", "cpu")
+    ]
+    check("spmm", matrix, 3, np.float32, *calls)
+
+
+def test_an_axis_that_tiles_compute() -> None:
+    @ev.kernel
+    def triangle(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(row):
+                Y[row, j] = sum(X[A.column(k), j] for k in A.atoms(row))
+
+    matrix = equal_rows(9, 5, 20)
+    X = CASES["spmm"].arguments(None, matrix, 9, np.float32)[1]
+    for name in ("group 8", "block"):
+        Y = np.zeros((9, 9), np.float32)
+        triangle[ALONG[name]].on("simt")(ev.csr(matrix), X, Y)
+        ones = matrix.copy()
+        ones.data[:] = 1
+        np.testing.assert_array_equal(Y, np.tril(ones @ X, -1))
+
+
+def test_what_an_atom_reads_is_loaded_once_and_columns_in_words() -> None:
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (code,) = emitted(CASES["spmm"].kernel, args, ALONG["group 2"])
+    for array in ("a_A_values", "a_A_indices"):
+        assert len(re.findall(rf"\b{array}\[", code.source)) == 1
+    assert code.source.count("ev::load_word(") == code.source.count("ev::store_word(") == 1
+    columns = CASES["columns"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (code,) = emitted(CASES["columns"].kernel, columns, ALONG["group 2"])
+    assert "word" not in code.source
+
+
+def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:
+    @ev.kernel
+    def marked(A, X, out):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                for k in A.atoms(row):
+                    out[k, j] = A.value(k) * X[A.column(k), j]
+
+    matrix = matrices(np.float32)["a tile longer than a block"]
+    X = CASES["spmm"].arguments(None, matrix, 3, np.float32)[1]
+    args = ev.csr(matrix), X, np.zeros((matrix.nnz, 3), np.float32)
+    (code,) = emitted(marked, args, ALONG["group 8"])
+    assert "ev::along" not in code.source
+    marked[ALONG["group 8"]].on("simt")(*args)
+    np.testing.assert_array_equal(args[2], matrix.data[:, None] * X[matrix.indices])
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: ev.GroupMapped(8, lanes=3), "GroupMapped(lanes=...): expected one of 1, 2, 4, 8, for groups of 8 threads"),
+        (lambda: ev.GroupMapped(8, lanes=16), "expected one of 1, 2, 4, 8, for groups of 8 threads, got 16"),
+        (lambda: ev.GroupMapped(48, lanes=2), "expected one of 1, for groups of 48 threads"),
+        (lambda: ev.WarpMapped(vector=0), "WarpMapped(vector=...): expected an integer from 1 to 32"),
+        (lambda: ev.ThreadMapped(vector=33), "ThreadMapped(vector=...): expected an integer from 1 to 32"),
+        (lambda: ev.Lrb(vector=True), "Lrb(vector=...)"),
+        (lambda: ev.DynamicChunks(size=1, lanes=2), "DynamicChunks(lanes=...)"),
+        (lambda: ev.GroupMapped(8, flatten=True, vector=4), "expected lanes=1, vector=1 with flatten=True"),
+    ],
+)  # fmt: skip
+def test_refusals(make: Any, said: str) -> None:
+    with pytest.raises(InputError) as error:
+        make()
+    assert said in str(error.value)
