@@ -66,8 +66,9 @@ class NonzeroSplit(Schedule):
     def launch(self, layout):
         share = self.block * self.items
         # Blocks also divide the empty tiles: launch enough of them for a layout of almost only empty tiles.
+        tiles = (2 if self.hypersparse else 8) * share
         return max(
-            1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)
+            1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, tiles)
         ), self.block
 
     def setup(self, layout):

@@ -48,7 +48,7 @@ template <class All> struct listed : All {
 
   // Blocks divide the tiles evenly by number, in groups of 32, one for each lane of a warp.
   template <int T> EV_DEVICE void leave_others(Grid& grid) const {
-    constexpr int batch = 4, warps = T / 32;  // loads in flight
+    constexpr int batch = 8, warps = T / 32;  // loads in flight
     const unsigned groups = (unsigned)(bin_counts(All::num_tiles()) - bins), blocks = block_count();
     const unsigned each = (groups + blocks - 1) / blocks, from = block_rank() * each;
     const unsigned to = from + each < groups ? from + each : groups;
