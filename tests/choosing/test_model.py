@@ -250,3 +250,50 @@ def test_every_number_of_tiles_and_atoms_has_a_finite_cost(lengths: list[int], t
                 work = Work(st, task, reused, columns, by_columns)
                 for cost in predicted(work, NUMBERS).values():
                     assert all(isinstance(us, float | int) and 0 <= us < math.inf for us in cost)
+
+
+# ---- layouts that are mostly empty, or sorted --------------------------------------------------------
+LISTED = ev.NonzeroSplit(128, 8, hypersparse=True)
+PLAIN = ev.NonzeroSplit(128, 8)
+
+
+def mostly_empty(tiles: int, share: float = 0.95) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.where(rng.random(tiles) < share, 0, rng.integers(1, 10, tiles))
+
+
+def listed(schedule: Any) -> bool:
+    return getattr(schedule, "hypersparse", False)
+
+
+@pytest.mark.parametrize("task", [SPMV, WIDE], ids=["float32", "float64"])
+def test_plans_list_the_tiles_that_have_atoms_where_most_have_none(task: Task) -> None:
+    assert listed(best(of_lengths(mostly_empty(4_000_000)), task, columns=4_000_000))
+    assert not listed(best(of_lengths(mostly_empty(4_000_000, 0.02)), task, columns=4_000_000))
+    assert not any(map(listed, costs(equal_tiles(4_000_000, 3))))
+    assert not any(map(listed, costs(of_lengths(mostly_empty(4_000)), ONCE)))
+
+
+def test_a_list_is_read_in_place_of_offsets() -> None:
+    work = Work(statistics(of_lengths(mostly_empty(1_000_000))), reuse=NOTHING)
+    saved = work.moved() - work.moved(listed=True)
+    assert saved == pytest.approx(1_000_000 * (4 - 1 / 8 - 0.05 * 8), rel=0.02)
+
+
+def test_shares_wait_where_many_tiles_end_among_few_atoms() -> None:
+    """Threads have many of them, or search. Tiles and atoms in equal shares, and lists, do not mind."""
+    lengths = mostly_empty(4_000_000, 0.5)
+    mixed, in_order = of_lengths(lengths), of_lengths(np.sort(lengths)[::-1])
+    chains = [costs(layout)[PLAIN].chain for layout in (mixed, in_order)]
+    assert chains[1] > 5 * chains[0] > 0
+    for schedule in (LISTED, ev.MergePath(256, 4, min_blocks=5)):
+        assert costs(in_order)[schedule].chain == 0
+
+
+def test_a_load_looks_up_a_line_for_each_tile_as_atoms_find_them() -> None:
+    """Most atoms may be in few long tiles, a line each."""
+    lengths = np.full(1_000_000, 2)
+    alike = costs(of_lengths(lengths))[ev.ThreadMapped(128, items=3)].lines
+    lengths[:50_000] = 32
+    mixed = costs(of_lengths(lengths))[ev.ThreadMapped(128, items=3)].lines
+    assert mixed > 5 * alike

@@ -63,3 +63,25 @@ def test_where_only_the_mean_is_known_all_tiles_are_alike() -> None:
     assert alike(10.0).rounds(4, 16) == alike(10.0).rounds(32, 32) == 1
     assert alike(0.0).rounds(1, 5) == 0
     assert alike(10.0) != alike(11.0)
+
+
+def test_where_short_tiles_crowd_a_share_has_many() -> None:
+    """Half of the tiles have ten atoms, then half have none, but for the last."""
+    lengths = np.repeat([10, 0], 1024)
+    lengths[-1] = 1
+    found = of_lengths(lengths)
+    assert found.crowd(100, len(lengths)) == pytest.approx(1024, abs=15)
+    assert of_lengths(lengths[:1024]).crowd(100, 1024) == pytest.approx(10)
+    mixed = np.random.default_rng(0).permutation(lengths)
+    assert 20 <= of_lengths(mixed).crowd(100, len(lengths)) <= 30
+
+
+@given(st.lists(st.integers(0, 50), max_size=300), st.integers(1, 10_000), st.integers(0, 2**40))
+def test_a_share_has_no_more_tiles_than_there_are(lengths, share: int, tiles: int) -> None:
+    found = of_lengths(np.array([*lengths, 0])).crowd(share, tiles)
+    assert 0 <= found <= max(tiles, 1) * (1 + 1e-9)
+
+
+def test_the_different_lengths_are_counted() -> None:
+    lengths, shares = of_lengths(np.array([3, 1, 3, 0] * 8)).counted
+    assert (lengths.tolist(), shares.tolist()) == ([0, 1, 3], [0.25, 0.25, 0.5])

@@ -27,6 +27,7 @@ SCHEDULES: dict[str, Any] = {
     "cuda/merge.cu": ev.MergePath(block=256, items=3),
     "cuda/nonzero.cu": ev.NonzeroSplit(block=256, items=4),
     "cuda/stream.cu": ev.NonzeroSplit(block=128, items=8, run=4),
+    "cuda/listed.cu": ev.NonzeroSplit(block=128, items=8, hypersparse=True),
     "cuda/flatten.cu": ev.GroupMapped(size=8, block=256, flatten=True, items=1),
     "cuda/dynamic.cu": ev.DynamicChunks(chunk=64, size=8, block=256, items=4),
     "cuda/nested.cu": ev.Nested(

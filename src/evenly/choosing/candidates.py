@@ -51,6 +51,9 @@ GRID: tuple[s.Schedule, ...] = (
     s.NonzeroSplit(128, 16, min_blocks=10, run=4),
     s.NonzeroSplit(128, 8, run=2),
     s.NonzeroSplit(128, 16, run=2),
+    s.NonzeroSplit(128, 4, hypersparse=True),
+    s.NonzeroSplit(128, 8, hypersparse=True),
+    s.NonzeroSplit(256, 2, hypersparse=True),
     s.Lrb(block=512),
     s.Lrb(block=512, items=1),
     s.Lrb(items=1),
@@ -124,8 +127,11 @@ def promising(schedule: s.Schedule, st: Statistics) -> bool:
     """Whether a schedule may be among the fastest on a GPU, for tiles with these statistics.
 
     Schedules whose groups of lanes own tiles are not if a lane has to walk MOST_WALKED atoms of one, or if the lanes
-    are far too few or too many for tiles of the mean length. They would take most of the time of a measurement.
+    are far too few or too many for tiles of the mean length. They would take most of the time of a measurement. A list
+    of the tiles that have atoms needs others.
     """
+    if getattr(schedule, "hypersparse", False):
+        return st.empty > 0
     if schedule.engine not in BY_LANES:
         return True
     lanes: int = getattr(schedule, "size", 1)

@@ -32,6 +32,7 @@ ITEMS_ALONE = (3, 5)
 RUNS, RUN_BYTES = (4, 8), 32  # atoms of a run, and the most bytes of its values
 LINE, WIDE = 128, 8  # bytes
 LEAST = 0.3  # of the cost of 4 bytes, however a fit extends that of 8
+SEARCHED = 8  # tiles for each atom of a share, from which on atoms search for their tile (device/split.cuh)
 # Lanes for each atom of a mean tile, and atoms for each lane: with so many, groups are never quick.
 TOO_MANY, TOO_FEW = 8, 40
 
@@ -62,28 +63,42 @@ class Work:
         return not self.task.streams
 
     @property
-    def moved(self) -> float:
-        """Bytes that are read and written in order."""
-        return self.st.atoms * self.atom_bytes + self.st.tiles * (INDEX + self.task.width)
+    def filled(self) -> float:
+        """The number of tiles that have atoms."""
+        return self.st.tiles * (1 - self.st.empty)
+
+    def moved(self, listed: bool = False) -> float:
+        """Bytes that are read and written in order. listed: by a list of the tiles that have atoms, and bits of all."""
+        st = self.st
+        places = self.filled * 2 * INDEX + st.tiles / 8 if listed else st.tiles * INDEX
+        return st.atoms * self.atom_bytes + st.tiles * self.task.width + places
+
+    def tiles_cost(self, own: Numbers) -> float:
+        """Return the work of the tiles of a list, and of the others."""
+        bare = self.st.tiles - self.filled
+        return self.filled * float(own["tile"]) + bare * float(own["bare"])
 
     def beside(self, n: Numbers) -> float:
         """Return the share of gathers that find their 32 bytes neither in use nor in L1 from long before."""
         vector = max(self.columns * self.task.width, 1)
         return self.reuse.near * max(0.0, 1 - float(n["l1"]) / vector)
 
-    def limits(self, n: Numbers, lines: float, again: float = 0.0) -> tuple[float, float, float]:
+    def limits(
+        self, n: Numbers, lines: float, again: float = 0.0, listed: bool = False
+    ) -> tuple[float, float, float]:
         """Return the microseconds of memory, of L2 and of L1.
 
-        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more.
+        lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: see `moved`.
         """
         st, vector = self.st, self.columns * self.task.width
         sectors = SECTOR * self.reuse.near * st.atoms
         once = n["multiprocessors"] * min(vector, n["l1"])
         gathered = min(sectors, SECTOR * self.beside(n) * st.atoms + once)
-        size = self.moved + min(vector, sectors)
+        moved = self.moved(listed)
+        size = moved + min(vector, sectors)
         # L2 keeps some of what just does not fit.
         share = min(max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
-        cached = self.moved + gathered + st.atoms * again
+        cached = moved + gathered + st.atoms * again
         return size * share / n["memory"], cached / n["cache"], st.atoms * lines / n["lines"]
 
 
@@ -106,7 +121,10 @@ def rows(numbers: Numbers, table: str, work: Work) -> Iterator[tuple[Any, Number
     """Yield the schedules of a table, each with its numbers."""
     for row in numbers[table]:
         made = schedule_of(row["schedule"], tuple(row["with"].items()))
-        if (work.task.runs and not work.task.by_tile) or getattr(made, "run", 1) == 1:
+        runs = (work.task.runs and not work.task.by_tile) or getattr(made, "run", 1) == 1
+        # One-shot calls would make the list each time.
+        lists = work.task.kept and work.st.empty > 0
+        if runs and (lists or not getattr(made, "hypersparse", False)):
             yield made, row
 
 
@@ -167,10 +185,12 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
     busy = max(0.0, starts - own["hidden"]) + walked * item
     busy += st.atoms * work.beside(n) * (own["far"] + few * own["few"])
-    # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line.
+    # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line: tiles as an atom
+    # finds them, since most atoms may be in few long ones.
+    length = st.mean * (1 + st.spread**2)
     alone = work.by_columns
     arrays = (INDEX, width) if work.gathers else (work.atom_bytes,)
-    each = sum(min(1.0, st.mean * size / LINE) for size in arrays) / (lanes * run)
+    each = sum(min(1.0, length * size / LINE) for size in arrays) / (lanes * run)
     streamed = work.atom_bytes / LINE
     apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
     lines = streamed if alone else max(streamed, each)
@@ -194,15 +214,21 @@ def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     """Predict the cost of shares.
 
     own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for one that gathers, that
-    depends on its tile. far: as above.
+    depends on its tile. far: as above. bare: under a list of tiles, us of a tile without atoms.
     """
-    st, run = work.st, getattr(made, "run", 1)
+    st, run, listed = work.st, getattr(made, "run", 1), getattr(made, "hypersparse", False)
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
     atom += work.task.by_tile * own["by_tile"] + work.beside(n) * own["far"]
-    busy = st.tiles * own["tile"] + st.atoms * atom
+    busy = (work.tiles_cost(own) if listed else st.tiles * own["tile"]) + st.atoms * atom
     lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
     launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])
-    return cost(work.limits(n, lines), busy, launch, 0.0, n["overlap"])
+    chain = 0.0
+    if made.engine == "nonzero" and not listed:
+        share = made.block * made.items
+        crowd = work.walks.crowd(share, st.tiles)
+        wide = crowd > SEARCHED * share
+        chain = n["turn"] * (made.items * math.log2(crowd) if wide else crowd / made.block)
+    return cost(work.limits(n, lines, listed=listed), busy, launch, chain, n["overlap"])
 
 
 def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
@@ -210,23 +236,23 @@ def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
 
     own: as for groups and shares. chain: us for each round of a team in the longest tile.
     """
-    st, lengths = work.st, work.walks.lengths.reshape(-1)
+    st, (lengths, share) = work.st, work.walks.counted
     team = team_of(lengths, made)
     walked = np.where(team == 1, np.minimum(made.thread, lengths + 2), lengths)
     rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items)), 0.0)
     scale = st.tiles / WARP
-    busy = scale * float((team * (lengths > 0)).mean()) * own["warp"]
-    busy += scale * float((rounds * team).mean()) * made.items * own["item"]
+    busy = scale * float(share @ (team * (lengths > 0))) * own["warp"]
+    busy += scale * float(share @ (rounds * team)) * made.items * own["item"]
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
-    busy += st.tiles * own["tile"] + st.atoms * (atom + work.beside(n) * own["far"])
+    busy += work.tiles_cost(own) + st.atoms * (atom + work.beside(n) * own["far"])
     all_lengths = np.append(lengths, st.greatest)
     longest = float(np.ceil(all_lengths / (team_of(all_lengths, made) * made.items)).max())
     lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
-    limits = work.limits(n, lines)
+    limits = work.limits(n, lines, listed=True)
     return cost(limits, busy, own["launch"], own["chain"] * longest, n["overlap"])
 
 
 def team_of(lengths: Any, made: s.Lrb) -> Any:
     """Return how many threads of Lrb walk tiles of these lengths."""
-    levels = [lengths < made.thread, lengths < made.group, lengths < made.warp]
-    return np.select(levels, [1, made.lanes, WARP], made.block)
+    teams = np.array((1, made.lanes, WARP, made.block))
+    return teams[np.searchsorted((made.thread, made.group, made.warp), lengths, "right")]

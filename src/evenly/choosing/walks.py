@@ -12,6 +12,7 @@ from evenly.gpus.gpu import WARP
 from evenly.language.func import func
 
 RUNS = 64  # of as many adjacent tiles as a warp has lanes
+TOGETHER = 4  # runs whose mean length is looked at, to tell where tiles are short
 
 Lengths = npt.NDArray[np.float64]
 
@@ -64,12 +65,30 @@ class Walks:
             found[count] = np.maximum(pairs[:, 0], pairs[:, 1])
         return found
 
+    @functools.cached_property
+    def counted(self) -> tuple[Lengths, Lengths]:
+        """The different lengths, and the share of the tiles that have each."""
+        lengths, counts = np.unique(self.lengths, return_counts=True)
+        return lengths, counts / self.lengths.size
+
     def rounds(self, lanes: int, atoms: int) -> float:
         """Return how many rounds a warp walks, on average, if each tile has `lanes` lanes that take `atoms` at once.
 
         A warp of several tiles walks until the longest of them ends.
         """
         return float(np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms)).mean())
+
+    @functools.cached_property
+    def along(self) -> tuple[Lengths, Lengths]:
+        """How many runs lie before every TOGETHER-th one, and how many atoms if each of their tiles stood for one."""
+        runs = np.append(np.arange(0, len(self.lengths), TOGETHER), len(self.lengths))
+        return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
+
+    def crowd(self, share: int, tiles: int) -> float:
+        """Return about how many of all `tiles` begin within `share` adjacent atoms, at most."""
+        runs, atoms = self.along
+        each = max(tiles, 1) / len(self.lengths)  # a run stands for so many tiles
+        return float((np.interp(atoms + share / each, atoms, runs) - runs).max()) * each
 
 
 def alike(mean: float) -> Walks:

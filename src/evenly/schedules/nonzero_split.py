@@ -43,12 +43,16 @@ class NonzeroSplit(Schedule):
     instruction loads 16 bytes of each array that the atom indexes, and values change hands through shared memory. It
     suits many atoms in tiles of any length, where neighbouring atoms gather from nearby. A pass that reads nothing at
     its atoms, needs its tile, has effects or scans, is run as with 1.
+    hypersparse: for layouts whose tiles mostly have no atoms. On a GPU blocks walk a list of the tiles that have some,
+    and read a bit for each of the others. A plan makes the list once, other calls make it each time, by five short
+    kernels. A pass without accumulators, or that scans, is run without it.
     """
 
     block: int = 256
     items: int = 4
     min_blocks: int = 0
     run: int = 1
+    hypersparse: bool = False
 
     owner = "share"
     engine = "nonzero"
@@ -62,8 +66,9 @@ class NonzeroSplit(Schedule):
     def launch(self, layout):
         share = self.block * self.items
         # Blocks also divide the empty tiles: launch enough of them for a layout of almost only empty tiles.
+        tiles = (2 if self.hypersparse else 8) * share
         return max(
-            1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, 8 * share)
+            1, ceil_div(layout.num_atoms, share), ceil_div(layout.num_tiles, tiles)
         ), self.block
 
     def setup(self, layout):

@@ -37,15 +37,14 @@ Stored = dict[ir.Path, DeviceMemory]  # stored partitions, by the path of their 
 class Launch:
     """One kernel launch, in a form that any launcher can use.
 
-    source: the CUDA C++, including the headers. kernel: a `cuda.core.Kernel`. cubin: its machine code.
+    code: what it was emitted as. kernel: a `cuda.core.Kernel`. cubin: its machine code.
     grid, block: three integers each. arguments: integers for pointers and 64-bit numbers, and NumPy scalars for the
     rest, as cuda.core and CuPy take them. carveout: the preferred shared memory carveout in percent; -1: none. It is
     already set on `kernel`; code that loads the cubin again has to set it. cooperative: whether all blocks have to run
     at once.
     """
 
-    name: str
-    source: str
+    code: KernelCode
     cubin: bytes
     kernel: Any
     grid: tuple[int, int, int]
@@ -54,6 +53,15 @@ class Launch:
     carveout: int = -1
     cooperative: bool = False
     memory: tuple[Any, ...] = field(repr=False, default=())  # what `arguments` point to
+
+    @property
+    def name(self) -> str:
+        return self.code.name
+
+    @property
+    def source(self) -> str:
+        """The CUDA C++, including the headers."""
+        return headers.text() + self.code.source
 
     @property
     def config(self) -> Any:
@@ -214,10 +222,8 @@ class CudaExecutable(Executable):
         arguments = self.program.arguments(step, binding, scratch, at)
         memory = (held.scratch, held.cells, partition)
         kept = (memory, [v.owner for v in binding.views.values()])
-        source = headers.text() + kernel.source
         return Launch(
-            kernel.name,
-            source,
+            kernel,
             code,
             loaded,
             step.grid,

@@ -40,6 +40,7 @@
 #include "group.cuh"
 #include "grid.cuh"
 #include "links.cuh"
+#include "listed.cuh"
 #include "rules.cuh"
 #include "running.cuh"
 
@@ -67,7 +68,8 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   static constexpr bool marks = folds || needs_tile || scans;
   static constexpr bool searches = marks || (Rule::bounded && (steps || Phase::has_leave));
   static constexpr bool stages = folds && !can_exchange<I, Value>();
-  static constexpr bool shares_out = Phase::has_leave && !Rule::bounded;  // tiles without atoms: leave_share
+  // Tiles without atoms: leave_share.
+  static constexpr bool shares_out = Phase::has_leave && !Rule::bounded && !is_listed<Phase>::value;
 
   // The id of a slot: 1 + the number of the tile that ends there, counted from t0; 0 if no tile does. `expand_tiles`
   // turns it into the same for the tile that the slot's atom belongs to, which may be open at the chunk's end.
@@ -542,9 +544,11 @@ EV_DEVICE void split_block(const Phase& phase, const Join& join, typename Phase:
   constexpr int links_at_once = Early ? 2 : 4;  // fewer where all registers are taken
   auto cut = [&](pos block) { return engine::cut(block, tiles, atoms); };
   typename choose<engine::folds, decltype(link_for<Phase, T, engine::S, Rule, links_at_once>(join)), no_link>::type link(join);
-  if (atoms == 0) {
+  // Of a list more blocks are launched than take atoms, for the tiles that are not in it.
+  if (atoms == 0 || (is_listed<Phase>::value && cut(block_rank()) == atoms)) {
     link.without_atoms();
-    if constexpr (Phase::has_leave) split.leave_all(tiles, grid);
+    if constexpr (Phase::has_leave && !is_listed<Phase>::value) split.leave_all(tiles, grid);
+    leave_unlisted<T>(phase, grid);
     return block_reduce_grid<Phase, T>(grid, grid_partials);
   }
   typename engine::Extent of_first = {};
@@ -554,6 +558,7 @@ EV_DEVICE void split_block(const Phase& phase, const Join& join, typename Phase:
   if constexpr (!Early) link.located(phase, b.t0, b.t1, true);
   split.chunk(b, split.start(), b.z0, link, grid);
   if constexpr (engine::shares_out) split.leave_share(tiles, of_first, grid);
+  leave_unlisted<T>(phase, grid);
   link.join(phase, grid);
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }

@@ -14,6 +14,7 @@
 #include "gpu.cuh"
 #include "grid.cuh"
 #include "links.cuh"
+#include "listed.cuh"
 #include "rules.cuh"
 
 namespace ev {
@@ -278,6 +279,7 @@ template <class Phase, int T, int I> struct block_stream : stream_shares<Phase, 
     barrier();
     leave(b, of_first, link, grid);
     if (shares::looks(here)) leave_of_wide(first_tile, grid);
+    leave_unlisted<T>(phase, grid);
     link.join(phase, grid);
   }
 };
@@ -301,6 +303,7 @@ EV_DEVICE void stream_block(const Phase& phase, const Join& join, typename Phase
     #pragma unroll 1
     for (long long i = (long long)block_rank() * T + thread_rank(); i < stream.tiles; i += (long long)block_count() * T)
       phase.leave((typename engine::pos)i, Phase::identity(), grid);
+    leave_unlisted<T>(phase, grid);
   }
   block_reduce_grid<Phase, T>(grid, grid_partials);
 }

@@ -21,21 +21,10 @@ from ..emit.totals import partials
 from ..emit.unit import Unit, device_counts
 from ..engine import Counts
 from ..sizing import ONE, Buffer, Sizing
+from .counting import BINS, MOST_BLOCKS, STEPS, WARPS, counting
 from .handed_out import WIDTH, HandedOut, HandedOutEngine
 
-BINS = 32
-COUNT_BLOCK = 256  # threads per block in the kernels that count and place tiles
-SCAN_BLOCK = 1024  # one warp per bin
-TILES_A_THREAD, MOST_BLOCKS = 4, 256  # in the kernels that count and place tiles
-STEPS = (
-    ("bins_count", COUNT_BLOCK, "bins", "tile_bins"),
-    ("bins_scan", SCAN_BLOCK, "scan", "tile_bins, bin_warps"),
-    ("bins_place", COUNT_BLOCK, "bins", "tile_bins"),
-)
-GIVEN = {
-    "tile_bins": Parameter("buffer", "pos*", name="tile_bins"),
-    "bin_warps": Parameter("blocks", "int", name="bin_warps"),
-}
+TILE_BINS = Parameter("buffer", "pos*", name="tile_bins")
 
 
 class BinsEngine(HandedOutEngine):
@@ -63,7 +52,7 @@ class BinsEngine(HandedOutEngine):
         made.writer.line(f"ev::walk_bins<{', '.join(map(str, kind))}>({given}, tile);")
         made.totals.reduce(made.writer, block)
         sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
-        main = made.kernel(name, [sorted_tiles, GIVEN["bin_warps"]])
+        main = made.kernel(name, [sorted_tiles, WARPS])
         counted = unit.position, device_counts(phase.layout)
         sizing = partial(self.sizing, schedule, made.totals.words, *counted)
         return PhaseCode(
@@ -98,20 +87,16 @@ class BinsEngine(HandedOutEngine):
         gpu: Gpu,
     ) -> Sizing:
         """Compute how a phase is launched. bounded: see OwnedEngine.sizing."""
-        tiles = sizes.num_tiles
-        blocks = self.blocks(schedule, sizes, gpu) if tiles else 0  # of no tiles nobody makes bins
-        counting = min(ceil_div(tiles, COUNT_BLOCK * TILES_A_THREAD), MOST_BLOCKS)
+        # Of no tiles nobody makes bins.
+        blocks = self.blocks(schedule, sizes, gpu) if sizes.num_tiles else 0
         if bounded:
             blocks = min(blocks, gpu.at_once(schedule.block))
-            counting = min(counting, gpu.multiprocessors)
-        warps = counting * COUNT_BLOCK // WARP
-        listed = min(tiles, sizes.num_atoms)  # tiles that have atoms, at most
-        places = BINS + ceil_div(tiles, BINS) + BINS * warps + listed
+        bins = counting(sizes, gpu.multiprocessors if bounded else MOST_BLOCKS)
         return Sizing(
-            {"tiles": (blocks, 1), "bins": (counting, 1), "scan": (min(tiles, 1), 1), "one": ONE},
-            {"all_lanes": blocks, "bin_warps": warps},
+            {"tiles": (blocks, 1), **bins.grids, "one": ONE},
+            {"all_lanes": blocks, **bins.counts},
             (
-                Buffer("tile_bins", places * position, position, "partition"),
+                Buffer("tile_bins", bins.places * position, position, "partition"),
                 *partials(blocks, grid_words),
             ),
         )
@@ -162,11 +147,11 @@ def bins_of(unit: Unit, phase: Owned, name: str) -> PartitionCode:
             grid,
             text.references,
             struct,
-            [tiles, f"  ev::{step}(tiles, {given});"],
-            [GIVEN[n] for n in given.split(", ")],
+            [tiles, f"  ev::{step}(tiles, tile_bins{more});"],
+            [TILE_BINS, *([WARPS] if more else [])],
             views=False,
             always=kept,
         )
-        for step, block, grid, given in STEPS
+        for step, block, grid, more in STEPS
     )
     return PartitionCode(kernels, "tile_bins", kept=kept, needed=True)

@@ -14,8 +14,18 @@ from ..emit.contended import rereads
 from ..emit.parameters import Parameter
 from ..emit.unit import device_counts
 from ..engine import Counts
-from .split import SplitEngine, SplitKernels
+from .counting import COUNT_BLOCK, STEPS, WARPS
+from .split import FINISH_BLOCK, SplitEngine, SplitKernels
 
+# The kernels that make a list of tiles (device/listed.cuh).
+BINS_OF = "const ev::filled<AllTiles> tiles{phase}; ev::"
+LISTING = (
+    *(
+        (s, n, g, f"{BINS_OF}{s}(tiles, first_tile + main_blocks + 1{more});")
+        for s, n, g, more in STEPS
+    ),
+    ("list_begins", COUNT_BLOCK, "bins", "ev::list_begins(phase, first_tile);"),
+)
 # Of so many items, lanes exchange values of up to 8 bytes without shared memory (device/group.cuh).
 SHUFFLED = (1, 2, 4, 8)
 
@@ -42,13 +52,18 @@ class BlockEngine(SplitEngine):
         if not self.partitions(made):
             return None
         # All lanes share one partition, so `phase` may have any lane.
-        values = made.values(lane="0")
-        body = [f"  const Phase phase{{{values}}};", f"  {self.cuts(made)}"]
+        phase = made.phase_value(lane="0", blocks="main_blocks")
         first = Parameter("buffer", "pos*", name="first_tile")
-        count = Parameter("blocks", "int", name="main")
-        kernel = made.following("partition", body, [first, count], always=True)
-        kept, needed = not device_counts(made.phase.layout), made.runs is not None
-        return PartitionCode((kernel,), first.name, kept, needed)
+        extra = [first, Parameter("blocks", "int", name="main"), *([WARPS] if made.lists else [])]
+        steps = [*(LISTING if made.lists else ()), ("partition", FINISH_BLOCK, "partition", "")]
+        kernels = tuple(
+            made.following(
+                name, [f"  {phase}", f"  {call or self.cuts(made)}"], extra, True, grid, block
+            )
+            for name, block, grid, call in steps
+        )
+        kept, needed = not device_counts(made.phase.layout), made.lists or made.runs is not None
+        return PartitionCode(kernels, first.name, kept, needed)
 
     def cuts(self, made: SplitKernels) -> str:
         """Return the call that makes a partition."""

@@ -24,10 +24,15 @@ class NonzeroEngine(BlockEngine):
     def runs(self, phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
         return runs_of(phase, unit)
 
+    def lists(self, made: SplitKernels) -> bool:
+        wanted = getattr(made.schedule, "hypersparse", False)
+        return wanted and made.folds and not made.persistent and not made.phase.scans
+
     def partitions(self, made: SplitKernels) -> bool:
-        # Phases of a kernel share what is stored for a layout, and runs need another partition.
-        alone = getattr(made.schedule, "run", 1) > 1 and made.runs is None
-        return super().partitions(made) and not alone
+        # Phases of a kernel share what is stored for a layout. Runs and lists need another partition.
+        run, listed = getattr(made.schedule, "run", 1), getattr(made.schedule, "hypersparse", False)
+        alone = run > 1 and made.runs is None
+        return super().partitions(made) and (made.lists or not (alone or listed))
 
     def cuts(self, made: SplitKernels) -> str:
         if made.runs is None:

@@ -24,6 +24,7 @@ from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
 from ..engine import Engine
 from ..sizing import ONE, Buffer, Sizing
+from .counting import WARPS, Counting, counting
 
 FINISH_BLOCK = 256  # threads per block in the kernels that follow a main kernel
 MAX_LANES = 65_535  # limit of a grid's y axis; kernels loop over the lanes beyond it
@@ -31,6 +32,7 @@ MEETING_FAN = 128  # equal to `ev::meeting_fan`
 PERSISTENT_BLOCKS = 8  # per multiprocessor, where only the device knows how much work there is
 CLEARING = 4  # the most blocks per multiprocessor that clear links
 LINKS = Parameter("buffer", "long long*", name="links")
+LISTED = "using Phase = ev::listed<AllTiles>;"
 CARRIES = (
     ("", "out_tile"),
     ("(Phase::Value*)", "out_value"),
@@ -71,6 +73,10 @@ class SplitEngine(Engine):
         """Return the phase, and what blocks load in runs (device/stream.cuh). None: they load atoms one by one."""
         return phase, None
 
+    def lists(self, made: SplitKernels) -> bool:
+        """Whether the kernels walk a list of the tiles that have atoms (device/listed.cuh)."""
+        return False
+
     def structs(self, made: SplitKernels) -> list[str]:
         """Return the lines of the structs that the kernels need besides `Phase`."""
         return []
@@ -109,6 +115,7 @@ class SplitKernels:
         self.text = unit.text(phase, engine.streams and not phase.scans)  # scans read atoms twice
         self.totals = Totals(self.text, phase.grid)
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
+        self.lists = engine.lists(self)
         self.source = self.structs()
 
     def launch(self) -> Launch:
@@ -121,6 +128,7 @@ class SplitKernels:
             self.scan_words(),
             self.meets,
             self.persistent,
+            self.lists,
         )
 
     def scan_words(self) -> int:
@@ -132,7 +140,16 @@ class SplitKernels:
         """Return the lines of all structs that the kernels use."""
         body = PhaseStruct(self.text, self.phase, self.totals, self.loads, runs=self.runs).lines()
         more = self.engine.structs(self)
-        return [*self.totals.structs, "struct Phase {", *self.members(), *body, "};", *more]
+        name, listed = ("AllTiles", [LISTED]) if self.lists else ("Phase", [])
+        return [
+            *self.totals.structs,
+            f"struct {name} {{",
+            *self.members(),
+            *body,
+            "};",
+            *listed,
+            *more,
+        ]
 
     def members(self) -> list[str]:
         """Return the kernel's arguments as members of a struct. `pos` comes first, since members use it."""
@@ -159,10 +176,11 @@ class SplitKernels:
         joins = cells if self.meets else self.carries()
         links = [LINKS] if self.looks_back else []
         extra = [*joins, *self.more(), *self.engine.parameters_of(self), *links]
+        extra += [WARPS] if self.lists else []
         full = LARGEST.at_once(schedule.block) if self.loads else 0  # all loads are issued at once
         return self.unit.kernel(
             self.name, schedule.block, "tiles", self.text.references, self.source,
-            over_lanes([self.phase_value(self.links()), *body], self.lanes), extra, views=False,
+            over_lanes([self.phase_value(links=self.links()), *body], self.lanes), extra, views=False,
             min_blocks=getattr(schedule, "min_blocks", 0) or full,
             carveout=getattr(schedule, "carveout", -1),
         )  # fmt: skip
@@ -174,7 +192,9 @@ class SplitKernels:
         )
         call = f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {joint(True, False, blocks)}, main_blocks, {totals});"
         extra = [*self.carries(), *self.more(), Parameter("blocks", "int", name="main")]
-        return self.following("finish", over_lanes([self.phase_value(), call], self.lanes), extra)
+        extra += [*self.engine.parameters_of(self), WARPS] if self.lists else []
+        phase = self.phase_value(blocks="main_blocks")
+        return self.following("finish", over_lanes([phase, call], self.lanes), extra)
 
     def links(self) -> str:
         """Return the links of this lane."""
@@ -187,17 +207,29 @@ class SplitKernels:
         return self.following("clear", [body], [LINKS, Parameter("blocks", "int", name="main")])
 
     def following(
-        self, what: str, body: list[str], extra: list[Parameter], always: bool = False
+        self,
+        what: str,
+        body: list[str],
+        extra: list[Parameter],
+        always: bool = False,
+        grid: str = "",
+        block: int = FINISH_BLOCK,
     ) -> KernelCode:
-        """Emit a kernel besides the main one, with a grid of its own."""
+        """Emit a kernel besides the main one. grid: the name of its grid, if that is not its own name."""
         return self.unit.kernel(
-            f"{self.name}_{what}", FINISH_BLOCK, what, self.text.references, self.source,
+            f"{self.name}_{what}", block, grid or what, self.text.references, self.source,
             body, extra, views=False, always=always,
         )  # fmt: skip
 
     # ---- parts -----------------------------------------------------------------------------------
-    def phase_value(self, links: str = "nullptr") -> str:
-        return f"const Phase phase{{{self.values(links=links)}}};"
+    def phase_value(
+        self, lane: str = "lane", links: str = "nullptr", blocks: str = "ev::block_count()"
+    ) -> str:
+        """Return the line that defines `phase`. blocks: how many the main kernel has for a lane of a dense axis."""
+        values = self.values(lane, links)
+        if self.lists:
+            return f"const Phase phase(AllTiles{{{values}}}, first_tile, {blocks}, bin_warps);"
+        return f"const Phase phase{{{values}}};"
 
     def carries(self) -> list[Parameter]:
         found = [Parameter("buffer", "void*" if cast else "pos*", name=n) for cast, n in CARRIES]
@@ -225,6 +257,7 @@ class Launch:
     scan_words: int
     meets: bool
     persistent: bool
+    lists: bool
 
     def __call__(self, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         blocks = self.engine.blocks(self.schedule, sizes, gpu)
@@ -236,6 +269,7 @@ class Launch:
         finish = ceil_div(blocks, FINISH_BLOCK) if finishes else 0
         along = min(lanes, MAX_LANES)
         links = segments(blocks) * self.scan_words * lanes
+        bins = counting(sizes)
         looks_back = [Buffer(LINKS.name, links * 8, 8)] if links else []
         return Sizing(
             {
@@ -244,19 +278,25 @@ class Launch:
                 "partition": (ceil_div(blocks + 1, FINISH_BLOCK), 1),
                 "clear": (min(ceil_div(links, FINISH_BLOCK), gpu.multiprocessors * CLEARING), 1),
                 "one": ONE,
+                **bins.grids,
             },
-            {"main": blocks, "all": blocks + finish, "all_lanes": (blocks + finish) * lanes},
+            {
+                "main": blocks,
+                "all": blocks + finish,
+                "all_lanes": (blocks + finish) * lanes,
+                **bins.counts,
+            },
             (
-                *self.joins(blocks, lanes),
+                *self.joins(blocks, lanes, list_places(sizes, bins) if self.lists else 0),
                 *looks_back,
                 *partials((blocks + finish) * lanes, self.grid_words),
             ),
         )
 
-    def joins(self, blocks: int, lanes: int) -> tuple[Buffer, ...]:
-        """Return the buffers in which parts of tiles are joined, and the partition."""
+    def joins(self, blocks: int, lanes: int, listed: int) -> tuple[Buffer, ...]:
+        """Return the buffers in which parts of tiles are joined, and the partition. listed: positions of its list."""
         position, value = self.position, 8 * self.value_words
-        first = Buffer("first_tile", (blocks + 1) * position, position, "partition")
+        first = Buffer("first_tile", (blocks + 1 + listed) * position, position, "partition")
         if self.meets:
             # A cell has one link of 8 bytes for the count, and at most one for every 4 bytes of two parts.
             cell = 8 + 2 * 2 * value
@@ -268,6 +308,11 @@ class Launch:
             *(Buffer(name, blocks * lanes * position, position) for name in CARRIED_TILES),
             *(Buffer(name, blocks * lanes * value) for name in CARRIED_VALUES),
         )
+
+
+def list_places(sizes: Sizes, bins: Counting) -> int:
+    """Return the positions of the list of tiles: those of the bins, and where the tiles in it begin."""
+    return bins.places + min(sizes.num_tiles, sizes.num_atoms) + 1
 
 
 CARRIED_TILES = [name for cast, name in CARRIES if not cast]
