@@ -70,6 +70,7 @@ from evenly.layouts import (
     ragged,
     sell,
     subset,
+    tasks,
     uniform,
 )
 from evenly.runtime.bound_call import BoundCall
@@ -85,6 +86,7 @@ from evenly.schedules import (
     NonzeroSplit,
     Partition,
     Schedule,
+    StaticList,
     ThreadMapped,
     WarpMapped,
     WorkOriented,
@@ -174,6 +176,7 @@ __all__ = [
     "SimtError",
     "SimtProgram",
     "Static",
+    "StaticList",
     "ThreadMapped",
     "Tuning",
     "UnavailableError",
@@ -232,6 +235,7 @@ __all__ = [
     "spmv",
     "stage",
     "subset",
+    "tasks",
     "thread_count",
     "thread_index",
     "uniform",

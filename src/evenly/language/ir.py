@@ -441,6 +441,18 @@ class Pass(Stmt):
     of: LayoutCode | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Push(Stmt):
+    """A task is made. values: those of its fields, in the order of the columns.
+
+    body: what appends it to the list that is walked next, for targets and schedules without a queue of their own.
+    """
+
+    values: tuple[Expr, ...]
+    body: Block
+    at: Location | None = field(default=None, compare=False)
+
+
 EFFECTS = Store | Atomic | Print | Assert  # statements that must run exactly once, in their place
 
 
@@ -459,8 +471,19 @@ class LayoutCode:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskCode:
+    """The tasks of a loop over tasks. loads: what gives each field of the loop's task its value, from the list.
+
+    The first two fields are the task's range of atoms, if it is `ranged`.
+    """
+
+    loads: tuple[Assign, ...]
+    ranged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TileLoop:
-    """`for tile in layout.tiles()`: `accumulators` are those of the whole grid."""
+    """`for tile in layout.tiles()`: `accumulators` are those of the whole grid. tasks: if its tiles are tasks."""
 
     layout: LayoutCode
     path: Path
@@ -468,6 +491,7 @@ class TileLoop:
     accumulators: tuple[Accumulator, ...]
     body: Block
     at: Location | None = field(default=None, compare=False)
+    tasks: TaskCode | None = None
 
 
 @dataclass(frozen=True, slots=True)
