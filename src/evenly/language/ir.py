@@ -445,10 +445,12 @@ class Pass(Stmt):
 class Push(Stmt):
     """A task is made. values: those of its fields, in the order of the columns.
 
-    body: what appends it to the list that is walked next, for targets and schedules without a queue of their own.
+    body: what appends it to the list that is walked next, for targets and schedules that do not hand out tasks while
+    they are made. turns: the array that those which do also change.
     """
 
     values: tuple[Expr, ...]
+    turns: Array
     body: Block
     at: Location | None = field(default=None, compare=False)
 
@@ -472,12 +474,14 @@ class LayoutCode:
 
 @dataclass(frozen=True, slots=True)
 class TaskCode:
-    """The tasks of a loop over tasks. loads: what gives each field of the loop's task its value, from the list.
+    """The tasks of a loop over tasks.
 
-    The first two fields are the task's range of atoms, if it is `ranged`.
+    loads: what gives each field of the loop's task its value, from the columns of the list. The body begins with them.
+    types: those of the columns. ranged: whether the first two fields are the task's range of atoms.
     """
 
     loads: tuple[Assign, ...]
+    types: tuple[Scalar, ...]
     ranged: bool
 
 

@@ -26,15 +26,17 @@ from evenly.layouts.arguments import count_of
 from evenly.layouts.contract import Array, is_layout, layout
 from evenly.layouts.moving import an_array
 
-MOST_SPILLED = 1 << 20  # the places of a spill, unless the user asks for more
+MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
+COUNTERS = 112
 
 
 class TaskSet:
     """Tasks (`ev.tasks`). As a layout, the tiles are the tasks of the list that is walked.
 
-    The columns have places for the first tasks, for each of the two lists, and for the spill, in this order. The spill
-    takes the tasks of the list that is pushed to for which that has no room; the run then ends after the round.
+    The columns have places for the first tasks, for each of the two lists, for the spill, and for the ring in which tasks
+    wait if they are handed out while they are made (targets/gpu/device/tasks.cuh), in this order. The spill takes the
+    tasks of the list that is pushed to for which that has no room; the run then ends after the round.
     """
 
     firsts: int  # the number of first tasks
@@ -42,6 +44,8 @@ class TaskSet:
     spill: int
     walked: Any  # (5,) int64: tasks and first place of the list that is walked, first place of the other; tasks run, most that waited
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
+    pool: Any  # (112,) int64: the counters of the ring, 16 apart (COUNTERS)
+    turns: Any  # (capacity,) uint32: of the places of the ring
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
     names: tuple[str, ...] = ()
@@ -53,7 +57,7 @@ class TaskSet:
         swap="_swap",
         push="push",
         length="_waiting",
-        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed"}),
+        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "pool", "turns"}),
     )
     host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
 
@@ -88,6 +92,15 @@ class TaskSet:
         self.walked[3] = 0
         self.walked[4] = self.firsts
         self.pushed[0] = 0
+        self._open(self.firsts)
+
+    def _open(self, count):
+        """Set the counters of the ring for tasks that wait in a list. Those of its ends go on: it is empty."""
+        self.pool[32] = count
+        self.pool[48] = 0
+        self.pool[64] = 0
+        self.pool[80] = 0
+        self.pool[96] = 0
 
     @property
     def _waiting(self):
@@ -97,7 +110,8 @@ class TaskSet:
     def _swap(self):
         """Make the list that was pushed to the one that is walked. If it has spilled, none is."""
         count = self.pushed[0]
-        self.walked[3] = self.walked[3] + self.walked[0]
+        ran = self.pool[80] if self.pool[80] > 0 else self.walked[0]
+        self.walked[3] = self.walked[3] + ran
         self.walked[4] = max(self.walked[4], count)
         if count > self.capacity:
             self.walked[0] = 0
@@ -106,6 +120,7 @@ class TaskSet:
             self.walked[1] = self.walked[2]
             self.walked[2] = 2 * self.firsts + self.capacity - self.walked[2]
             self.pushed[0] = 0
+            self._open(count)
 
     def _held(self, tile):
         """The place of a task of the list that is walked."""
@@ -216,7 +231,7 @@ def tasks(
     first: the tasks that every call begins with: a tuple of values for each, or an array of records.
     capacity: the most tasks that may wait at a time, beside those that run.
     atoms: the fields (begin, end) that are a task's range of atoms.
-    spill: how many more tasks are kept, if too many wait; default: 8 times the capacity, at most 2**20 and 1,024.
+    spill: how many more tasks are kept, if too many wait. Default: 4,096, and 8 times the capacity or 2**22.
     like: an array or a layout; the tasks lie in arrays of its library, on its device. Default: NumPy's.
       `T.to("cuda")` has copies on a GPU.
 
@@ -250,18 +265,19 @@ def tasks(
     room = count_of(capacity, "capacity")
     if room < 1:
         raise InputError("capacity", expected="an integer from 1", given=str(capacity))
-    least = min(SPILLED * max(room, len(rows)), MOST_SPILLED) + 1024
+    least = min(SPILLED * max(room, len(rows)), MOST_SPILLED) + 4096
     more = least if spill is None else count_of(spill, "spill")
     beside = an_array(like) if is_layout(like) else like
     beside = np.empty(0) if beside is None else beside
     cls = _class(tuple(types), ranged)
     columns = {}
     for name, column in zip(cls.names, cls.placed, strict=True):
-        host = np.zeros(len(rows) + 2 * room + more, types[name])
+        host = np.zeros(len(rows) + 3 * room + more, types[name])
         host[: len(rows)] = rows[name]
         columns[column] = to_where(beside, host)
-    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1))
-    return cls(len(rows), room, more, *counts, **columns)
+    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
+    turns = arrays.zeros(beside, (room,), np.dtype(np.uint32))
+    return cls(len(rows), room, more, *counts, turns, **columns)
 
 
 def _type_of(name: str, given: Any) -> np.dtype[Any]:
@@ -277,7 +293,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
 def _check_name(name: str) -> None:
     taken = hasattr(RangedTaskSet, name) and name not in ("begin", "end")
     contract = ("tiles", "atoms", "items", "push", "to", "slice", "tile_id", "valid", "tile_of")
-    own = ("firsts", "walked", "pushed")
+    own = ("firsts", "walked", "pushed", "pool", "turns")
     if taken or name in contract or name in own or name.startswith(("_", "column_")):
         hint = "a task set has that name already"
         raise InputError("tasks", expected="another name for the field", given=name, hint=hint)
@@ -340,7 +356,7 @@ def _class(names: tuple[str, ...], ranged: tuple[str, ...]) -> Any:
     order = [*ranged, *(name for name in names if name not in ranged)]
     own = dict(zip(order, columns, strict=True))
     annotations: dict[str, Any] = {"firsts": int, "capacity": int, "spill": int}
-    annotations |= {"walked": Array, "pushed": Array} | dict.fromkeys(columns, Array)
+    annotations |= dict.fromkeys(("walked", "pushed", "pool", "turns"), Array) | dict.fromkeys(columns, Array)
     body = {
         "__annotations__": annotations,
         "__module__": __name__,

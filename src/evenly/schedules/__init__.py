@@ -21,6 +21,7 @@ from .nonzero_split import NonzeroSplit
 from .partition import Partition
 from .per_item import per_item
 from .static_list import StaticList
+from .task_pool import TaskPool
 from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
 
@@ -38,6 +39,7 @@ __all__ = [
     "Schedule",
     "Sizes",
     "StaticList",
+    "TaskPool",
     "ThreadMapped",
     "WarpMapped",
     "WorkOriented",
@@ -113,6 +115,12 @@ OF_TASKS: dict[str, Entry] = {
         "tasks in rounds: one list is walked, another one appended to",
         "wide trees of tasks",
         "Cederman, Tsigas 2008, 4.1",
+    ),
+    "task_pool": Entry(
+        TaskPool,
+        "tasks as they are made: a stack for each warp, a ring for all",
+        "deep or narrow trees, tasks of unequal work",
+        "Tzeng, Patney, Owens 2010",
     ),
 }
 

@@ -61,7 +61,8 @@ def begin(cx: Context, layout: LayoutValue, tile: ir.Var, at: Location) -> tuple
         loads.append(ir.Assign(var, value, at))
     cx.block.extend(loads)
     fields = dict(zip(_by_column(layout), (load.var for load in loads), strict=True))
-    return Task(layout, fields), ir.TaskCode(tuple(loads), bool(layout.cls.ranged))
+    types = tuple(_column(layout, name).dtype for name in fields)
+    return Task(layout, fields), ir.TaskCode(tuple(loads), types, bool(layout.cls.ranged))
 
 
 def position(cx: Context, layout: LayoutValue, name: str) -> ir.Expr | None:
@@ -115,7 +116,9 @@ def push(cx: Context, layout: LayoutValue, node: s.Call) -> Value:
     )
     with cx.writing() as body:
         _append(cx, layout, tuple(row), values, node.at)
-    cx.emit(ir.Push(values, tuple(body), node.at))
+    turns = layout.fields["turns"]
+    assert isinstance(turns, ir.Array)
+    cx.emit(ir.Push(values, turns, tuple(body), node.at))
     return Static(None)
 
 
