@@ -70,6 +70,7 @@ from evenly.layouts import (
     ragged,
     sell,
     subset,
+    tasks,
     uniform,
 )
 from evenly.runtime.bound_call import BoundCall
@@ -85,6 +86,8 @@ from evenly.schedules import (
     NonzeroSplit,
     Partition,
     Schedule,
+    StaticList,
+    TaskPool,
     TeamMapped,
     ThreadMapped,
     WarpMapped,
@@ -175,6 +178,8 @@ __all__ = [
     "SimtError",
     "SimtProgram",
     "Static",
+    "StaticList",
+    "TaskPool",
     "TeamMapped",
     "ThreadMapped",
     "Tuning",
@@ -234,6 +239,7 @@ __all__ = [
     "spmv",
     "stage",
     "subset",
+    "tasks",
     "thread_count",
     "thread_index",
     "uniform",

@@ -13,7 +13,7 @@ from evenly.layouts.csr import Csr
 from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
-from .kernel import by_items, spmm, spmv
+from .kernel import by_items, halves, spmm, spmv
 
 FOLDER = Path(__file__).parent
 COMMAND = "python -m tests.golden"
@@ -37,6 +37,7 @@ SCHEDULES: dict[str, Any] = {
         ev.TeamMapped(blocks=8, block=256), ev.GroupMapped(size=8, block=256, items=4), stage=8192
     ),
     "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
+    "cuda/tasks.cu": ev.TaskPool(size=8, block=256, items=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),
     "cpu/share.py": ev.WorkOriented(block=256, items=8),
@@ -49,6 +50,8 @@ def fresh(name: str) -> str:
     kernel, given = spmv, arguments()
     if isinstance(schedule, ev.Nested):
         kernel, given = by_items, batched()
+    elif isinstance(schedule, ev.TaskPool):
+        kernel, given = halves, of_tasks()
     if "dense" in name:
         kernel, given = spmm, with_matrices()
     head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
@@ -73,6 +76,13 @@ def with_matrices() -> tuple[Any, ...]:
     """The same matrix, and two dense matrices of float32."""
     matrix, *_ = arguments()
     return matrix, np.ones((1, 1), np.float32), np.ones((1, 1), np.float32)
+
+
+def of_tasks() -> tuple[Any, ...]:
+    """Tasks that are ranges, and two vectors."""
+    fields = {"begin": np.int32, "end": np.int32}
+    _, *vectors = arguments()
+    return ev.tasks(first=[(0, 1)], capacity=1, atoms=("begin", "end"), **fields), *vectors
 
 
 def in_one_file(kernels: list[KernelCode]) -> str:

@@ -59,6 +59,8 @@ def _prescribed(
     layout: LayoutInstance | None, target: str, task: Task
 ) -> tuple[s.Schedule, str] | None:
     """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
+    if task.tasks:
+        return s.StaticList(), "the kernel has a loop over tasks: their number is not known"
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU
@@ -89,7 +91,8 @@ def _for_frontiers() -> s.Schedule:
 
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:
-    st = statistics(layout) if layout is not None else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
+    known = layout is not None and not task.tasks
+    st = statistics(layout) if known else Statistics(0, 0, 0.0, 0, 0.0, 0.0)
     prescribed = _prescribed(layout, target, task)
     if prescribed is not None:
         return Choice(*prescribed, st, ())

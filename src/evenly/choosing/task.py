@@ -42,7 +42,7 @@ class Task:
     plan, which stores what follows from a structure. runs: whether adjacent atoms read adjacent memory. scans: whether
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
-    depends on its tile. axis: the dense axis around its passes.
+    depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
     """
 
     whole_tiles: bool = False
@@ -58,6 +58,7 @@ class Task:
     atom_bytes: int = 8
     by_tile: bool = False
     axis: Axis | None = None
+    tasks: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -107,7 +108,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     atom_bytes = max(in_order, default=0) or INDEX + width
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
-    return Task(*about, by_tile, axis_of(program))
+    tasks = any(loop.tasks is not None for loop in loops)
+    return Task(*about, by_tile, axis_of(program), tasks)
 
 
 def of_call(task: Task, binding: Binding) -> Task:

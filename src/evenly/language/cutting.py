@@ -20,18 +20,34 @@ from .tile_cutting import TileCutter
 from .types import POS
 
 
-def cut(program: ir.Program, whole: bool, teams: tuple[int, ...] = ()) -> Phases:
+def cut(
+    program: ir.Program, whole: bool, teams: tuple[int, ...] = (), queues: bool = False
+) -> Phases:
     """Return the phases of `program` under a schedule that owns whole tiles, or splits them.
 
+    queues: whether tasks are handed out by an engine of their own, instead of in lists.
     teams: the fewest atoms of a tile for each team but the smallest, if the schedule has several: ascending.
     Raises LanguageError if a pass is in a loop, or a local array so large, that only owners of whole tiles can run it,
     or if there are scratch arrays, which need such owners.
     """
+    if not queues:
+        program = in_lists(program)
     if not whole:
         refuse_split(program)
         return Cutter(spread(program), whole).run()
     made, found = Cutter(program, whole).run(), lengths(program, teams)
     return made if found is None else replace(made, lengths=_cut_lengths(*found))
+
+
+def in_lists(program: ir.Program) -> ir.Program:
+    """Return the program with the code that appends to a list in the place of each push."""
+
+    def append(s: ir.Stmt) -> ir.Block | None:
+        return s.body if isinstance(s, ir.Push) else None
+
+    return replace(
+        program, steps=walk.map_steps(program.steps, lambda block: walk.rewritten(block, append))
+    )
 
 
 def _cut_lengths(
@@ -97,6 +113,12 @@ class Cutter:
                         step.at,
                         "a loop over items under a schedule that splits tiles",
                         "ev.Nested(ev.BlockMapped(), ev.ThreadMapped()) gives an item to a block, its tiles to threads",
+                    )
+                if step.tasks and not self.whole:
+                    refuse(
+                        step.at,
+                        "a loop over tasks under a schedule that splits tiles",
+                        "ev.StaticList() runs them in rounds, each task by a thread; size= by more of them",
                     )
                 if self.whole:
                     self.owned(step)
@@ -170,7 +192,7 @@ class Cutter:
         grid = self.grid_results(loop.accumulators)
         prelude, _ = needed(tuple(self.past), walk.variables_read(loop.body), effects=False)
         self.phases.append(
-            Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at)
+            Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at, loop.tasks)
         )
         self.remember_grid(loop.accumulators, [grid])
 

@@ -441,6 +441,19 @@ class Pass(Stmt):
     of: LayoutCode | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Push(Stmt):
+    """A task is made. values: those of its fields, in the order of the columns.
+
+    body: what appends it to the list that is walked next, for targets and schedules that do not hand out tasks while
+    they are made.
+    """
+
+    values: tuple[Expr, ...]
+    body: Block
+    at: Location | None = field(default=None, compare=False)
+
+
 EFFECTS = Store | Atomic | Print | Assert  # statements that must run exactly once, in their place
 
 
@@ -459,8 +472,21 @@ class LayoutCode:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskCode:
+    """The tasks of a loop over tasks.
+
+    loads: what gives each field of the loop's task its value, from the columns of the list. The body begins with them.
+    types: those of the columns. ranged: whether the first two fields are the task's range of atoms.
+    """
+
+    loads: tuple[Assign, ...]
+    types: tuple[Scalar, ...]
+    ranged: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TileLoop:
-    """`for tile in layout.tiles()`: `accumulators` are those of the whole grid."""
+    """`for tile in layout.tiles()`: `accumulators` are those of the whole grid. tasks: if its tiles are tasks."""
 
     layout: LayoutCode
     path: Path
@@ -468,6 +494,7 @@ class TileLoop:
     accumulators: tuple[Accumulator, ...]
     body: Block
     at: Location | None = field(default=None, compare=False)
+    tasks: TaskCode | None = None
 
 
 @dataclass(frozen=True, slots=True)

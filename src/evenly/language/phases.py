@@ -48,6 +48,7 @@ class Owned:
     body: ir.Block
     grid: tuple[GridResult, ...]
     at: Location | None = field(default=None, compare=False)
+    tasks: ir.TaskCode | None = None
 
     @property
     def has_pass(self) -> bool:

@@ -40,7 +40,7 @@ def _keep(
             if var not in live:
                 return None
             live.discard(var)
-        case ir.Store() | ir.Print() | ir.Assert():
+        case ir.Store() | ir.Push() | ir.Print() | ir.Assert():
             if not effects:
                 return None
         case ir.Atomic(result=result):

@@ -56,6 +56,8 @@ def operands(s: ir.Stmt) -> tuple[ir.Expr, ...]:
             return values
         case ir.Store(indices=indices, value=value):
             return (*indices, value)
+        case ir.Push(values=values):
+            return values
         case ir.SetItem(index=index, value=value):
             return (index, value)
         case ir.Scratch(length=length):
@@ -85,7 +87,7 @@ def blocks(s: ir.Stmt) -> tuple[ir.Block, ...]:
             return (a, b)
         case ir.While(before=a, body=b):
             return (a, b)
-        case ir.For(body=b) | ir.Pass(body=b):
+        case ir.For(body=b) | ir.Pass(body=b) | ir.Push(body=b):
             return (b,)
     return ()
 
@@ -220,6 +222,8 @@ def map_stmt(s: ir.Stmt, f: Callable[[ir.Expr], ir.Expr | None]) -> ir.Stmt:
             return replace(s, values=tuple(map(go, values)), index=index and go(index))
         case ir.Scan(values=values):
             return replace(s, values=tuple(map(go, values)))
+        case ir.Push(values=values, body=b):
+            return replace(s, values=tuple(map(go, values)), body=map_block(b, f))
         case ir.Pass(body=b):
             return replace(s, body=map_block(b, f))
         case ir.Yield(over=over):
@@ -242,7 +246,7 @@ def _rewritten_inside(s: ir.Stmt, f: Callable[[ir.Stmt], ir.Block | None]) -> ir
             return replace(s, then=rewritten(a, f), otherwise=rewritten(b, f))
         case ir.While(before=a, body=b):
             return replace(s, before=rewritten(a, f), body=rewritten(b, f))
-        case ir.For(body=b) | ir.Pass(body=b):
+        case ir.For(body=b) | ir.Pass(body=b) | ir.Push(body=b):
             return replace(s, body=rewritten(b, f))
     return s
 

@@ -27,6 +27,7 @@ from evenly.layouts.ragged import Ragged, ragged
 from evenly.layouts.search import Searched
 from evenly.layouts.sell import Sell, sell
 from evenly.layouts.subset import Subset, subset
+from evenly.layouts.tasks import tasks
 from evenly.layouts.uniform import Uniform, uniform
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "ragged",
     "sell",
     "subset",
+    "tasks",
     "uniform",
 ]
 

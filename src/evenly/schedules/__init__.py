@@ -20,6 +20,8 @@ from .nested import Nested
 from .nonzero_split import NonzeroSplit
 from .partition import Partition
 from .per_item import per_item
+from .static_list import StaticList
+from .task_pool import TaskPool
 from .team_mapped import TeamMapped
 from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
@@ -37,6 +39,8 @@ __all__ = [
     "Partition",
     "Schedule",
     "Sizes",
+    "StaticList",
+    "TaskPool",
     "TeamMapped",
     "ThreadMapped",
     "WarpMapped",
@@ -106,6 +110,22 @@ TABLE: dict[str, Entry] = {
 }
 
 
+# Those for loops over tasks.
+OF_TASKS: dict[str, Entry] = {
+    "static_list": Entry(
+        StaticList,
+        "tasks in rounds: one list is walked, another one appended to",
+        "wide trees of tasks",
+        "Cederman, Tsigas 2008, 4.1",
+    ),
+    "task_pool": Entry(
+        TaskPool,
+        "tasks as they are made: a stack for each warp, halves of it for idle ones",
+        "deep or narrow trees, tasks of unequal work",
+        "Tzeng, Patney, Owens 2010",
+    ),
+}
+
 CHOSEN = (
     "auto",
     "tuned",
@@ -113,7 +133,7 @@ CHOSEN = (
 
 
 def by_name(given: Any, *, auto: bool = False, **parameters: Any) -> Any:
-    """Return a schedule for a name in TABLE, a schedule class, or a schedule.
+    """Return a schedule for a name in TABLE or OF_TASKS, a schedule class, or a schedule.
 
     auto: whether "auto" and "tuned" are allowed, too, and returned as they are.
 
@@ -124,9 +144,10 @@ def by_name(given: Any, *, auto: bool = False, **parameters: Any) -> Any:
     if isinstance(given, str):
         if auto and given in CHOSEN:
             return given
-        if given not in TABLE:
-            raise unknown("schedule", given, [*TABLE, *CHOSEN] if auto else TABLE)
-        return TABLE[given].make(**parameters)
+        known = TABLE | OF_TASKS
+        if given not in known:
+            raise unknown("schedule", given, [*known, *CHOSEN] if auto else known)
+        return known[given].make(**parameters)
     if isinstance(given, type) and issubclass(given, Schedule):
         return given(**parameters)
     raise InputError(

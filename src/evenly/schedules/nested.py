@@ -129,6 +129,13 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
     nested = isinstance(schedule, Nested)
     of_items = nested or isinstance(schedule, PerItem) or spans_blocks(schedule)
     for loop in (x for x in program.pieces if isinstance(x, ir.TileLoop)):
+        if loop.tasks and not schedule.owns_tiles:
+            return InputError(
+                "schedule",
+                expected="one that gives a task to a thread or a group, such as ev.StaticList()",
+                given=str(schedule),
+                hint=f"{program.name} has a loop over tasks, which cannot be split",
+            )
         if loop.layout.items and not (nested or _may_be_outer(schedule)):
             return InputError(
                 "schedule",

@@ -41,6 +41,7 @@ from . import (
     scratch,
     staging,
     statements,
+    tasks,
 )
 from .arithmetic import cast, constant, fitted, intrinsic, real, truth
 from .context import Context, leaves
@@ -77,6 +78,8 @@ def _call(cx: Context, node: s.Call) -> Value:
             return emits.emit(cx, owner, node)
         if callee.name == "append" and isinstance(owner, LayoutValue) and appends.is_output(owner):
             return appends.append(cx, owner, node)
+        if callee.name == "push" and tasks.are_tasks(owner):
+            return tasks.push(cx, owner, node)
         _no_keywords(node)
         return methods.call_method(
             cx, callee, tuple(expressions.sequence(cx, node.arguments)), node.at

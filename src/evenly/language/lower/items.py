@@ -92,6 +92,8 @@ def tiles_of(layout: LayoutValue) -> LayoutValue | None:
 
 def word(layout: LayoutValue) -> str:
     """Return what a loop over `layout` runs over, in the user's words."""
+    if getattr(layout.cls, "tasks", False):
+        return "tasks"
     return "items" if are_items(layout) else "tiles"
 
 

@@ -15,7 +15,7 @@ from ..diagnostics import Location, refuse
 from ..func import parsed
 from ..members import accessor_takes, accessors, for_host, growing, is_default
 from ..types import POS, WEAK_INT
-from . import functions, hints, items
+from . import functions, hints, items, tasks
 from .arithmetic import cast, constant
 from .context import Context
 from .values import (
@@ -39,6 +39,8 @@ def has_default(layout: LayoutValue, name: str) -> bool:
 
 # ---- attributes --------------------------------------------------------------------------------
 def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:
+    if tasks.are_tasks(layout) and not (cx.positions or cx.schedule):
+        return tasks.attribute(cx, layout, name, at)
     grows = growing(layout.cls)
     if grows and not cx.positions and (name in grows.hidden or name.startswith("_")):
         refuse(
@@ -119,6 +121,8 @@ def call_method(cx: Context, method: Method, arguments: tuple[Value, ...], at: L
         return items.over_tiles(cx, owner, arguments, at)
     if method.name == "atoms":
         return _atoms(cx, owner, arguments, at)
+    if tasks.are_tasks(owner) and not cx.positions:
+        return tasks.field(cx, owner, method.name, arguments, at)
     grows = growing(owner.cls)
     if grows and method.name == grows.push and not cx.positions:
         if cx.pure:
@@ -206,7 +210,7 @@ def changing(
     if cx.emits:
         refuse(
             at,
-            f"the frontier {layout.name} in a kernel that emits",
+            f"the {'tasks' if tasks.are_tasks(layout) else 'frontier'} {layout.name} in a kernel that emits",
             "emit in a kernel of its own, over a layout that does not grow",
         )
     outer, cx.changing = cx.changing, layout.path
@@ -300,6 +304,8 @@ def positions(cx: Context, schedule: bool) -> Iterator[None]:
 # ---- what engines and loops need of a layout -------------------------------------------------------
 def position(cx: Context, layout: LayoutValue, name: str, arguments: tuple[Value, ...]) -> ir.Expr:
     """Return begin, end, num_tiles or num_atoms, as a position."""
+    if (of_task := tasks.position(cx, layout, name)) is not None:
+        return cast(of_task, POS)
     member = reads.member_of(layout.cls, name)
     if name in layout.fields:
         v: Value = layout.fields[name]

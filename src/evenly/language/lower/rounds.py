@@ -6,11 +6,12 @@ pass from one to the next. The device decides whether there is another round.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import ir
 from .. import syntax as s
-from ..diagnostics import refuse
+from ..diagnostics import Location, refuse
 from . import expressions, loops, statements
 from .arithmetic import constant
 from .context import Context, Loop
@@ -49,18 +50,35 @@ def lower_rounds(cx: Context, node: s.While) -> None:
             "emit in a kernel of its own, after this one",
         )
     node, left = _without_jumps(cx, node)
+    repeat(
+        cx,
+        s.assigned(node.body),
+        lambda: expressions.condition(cx, node.condition),
+        lambda: block(cx, node.body),
+        node.at,
+    )
+    cx.env.pop(left, None)
+
+
+def repeat(
+    cx: Context,
+    assigned: dict[str, Location],
+    another: Callable[[], ir.Expr],
+    once: Callable[[], None],
+    at: Location,
+) -> None:
+    """Lower rounds. another: lowers the condition for another round. once: lowers the body, which sets `assigned`."""
 
     def lower(frame: Loop) -> None:
         with cx.writing() as test:
-            condition = cx.assign("another", expressions.condition(cx, node.condition))
+            condition = cx.assign("another", another())
         with cx.writing() as body:
-            block(cx, node.body)
+            once()
             loops.close(cx, frame)
-        cx.emit(ir.Rounds(tuple(test), condition, steps(body), node.at))  # type: ignore[arg-type]  # a step
+        cx.emit(ir.Rounds(tuple(test), condition, steps(body), at))  # type: ignore[arg-type]  # a step
 
     cx.top_level = False
-    loops.carry(cx, s.assigned(node.body), lower, node.at, "rounds")
-    cx.env.pop(left, None)
+    loops.carry(cx, assigned, lower, at, "rounds")
 
 
 def _without_jumps(cx: Context, node: s.While) -> tuple[s.While, str]:

@@ -15,7 +15,7 @@ from .arithmetic import cast
 from .context import Context
 from .items import check_not_of_item
 from .local_arrays import check_before_atoms, check_tile, type_of
-from .values import ScratchArray, counted, describe
+from .values import ScratchArray, Task, counted, describe
 
 
 def make(cx: Context, node: s.Call) -> ScratchArray:
@@ -23,6 +23,12 @@ def make(cx: Context, node: s.Call) -> ScratchArray:
     if node.keywords or len(node.arguments) != 2:
         refuse(node.at, "ev.scratch takes a length and a type", "ev.scratch(2 * n, np.int32)")
     check_tile(cx, node, "ev.scratch", "a scratch array")
+    if cx.tiles is not None and isinstance(cx.tiles.id, Task):
+        refuse(
+            node.at,
+            "ev.scratch in a loop over tasks, whose number is not known",
+            "ev.local(n, type) makes an array of a length that the kernel knows",
+        )
     check_not_of_item(cx, node.at)
     check_before_atoms(cx, node, "ev.scratch", "a scratch array")
     if cx.pure:

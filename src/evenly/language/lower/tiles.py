@@ -9,7 +9,7 @@ from .. import syntax as s
 from ..diagnostics import refuse
 from ..members import growing
 from ..types import POS
-from . import accumulators, effects, emits, items, methods, statements
+from . import accumulators, effects, emits, items, methods, statements, tasks
 from .context import Context, Tiles, leaves
 from .values import Forbidden, Iterable, LayoutValue
 
@@ -47,6 +47,13 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
             _elsewhere(cx, over.layout),
         )
     layout: LayoutValue = over.layout
+    if tasks.are_tasks(layout):
+        tasks.lower_loop(cx, node, layout, lambda: _lower(cx, node, layout))
+    else:
+        _lower(cx, node, layout)
+
+
+def _lower(cx: Context, node: s.For, layout: LayoutValue) -> None:
     body = s.without_continue(node.body)
     assigned = s.assigned(body)
     what = items.word(layout)
@@ -62,9 +69,12 @@ def lower_tiles(cx: Context, node: s.For, over: Iterable) -> None:
             f"a loop over {layout.name}, which holds a frontier",
             "walk the frontier itself: for u in F.tiles()",
         )
-    if grows := growing(layout.cls):
+    if (grows := growing(layout.cls)) and not tasks.are_tasks(layout):
         methods.changing(cx, layout, grows.swap, (), node.iterable.at)
     results = accumulators.accumulate_loop(cx, ops, f"over {what}", True, lower)
+    if tasks.are_tasks(layout):
+        for _, _, total in results:
+            tasks.check_total(total, layout, node.at)
     for name in (*assigned, *targets):
         if name not in ops:
             cx.env[name] = Forbidden(
@@ -97,7 +107,11 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
     rounds, cx.loop = cx.loop, None
     with cx.writing() as block:
         cx.tiles = Tiles(layout, tile, tile)
-        cx.tiles.id = methods.tile_id(cx, layout, tile)
+        task = None
+        if tasks.are_tasks(layout):
+            cx.tiles.id, task = tasks.begin(cx, layout, tile, node.at)
+        else:
+            cx.tiles.id = methods.tile_id(cx, layout, tile)
         statements.bind_loop(cx, node.target, cx.tiles.id)
         statements.block(cx, body)
         ids = leaves(cx.tiles.id)
@@ -105,6 +119,6 @@ def _loop(cx: Context, node: s.For, layout: LayoutValue, body: tuple[s.Stmt, ...
         cx.tiles = None
     cx.top_level, cx.loop = True, rounds
     cx.env = env
-    effects.check(tuple(block), "items" if code.items else "tiles", (tile, *ids), True)
+    effects.check(tuple(block), items.word(layout), (tile, *ids), True)
     body_ = emits.close_tile(emitting, tile, block, node.at)
-    return ir.TileLoop(code, layout.path, tile, tuple(totals), body_, node.at)
+    return ir.TileLoop(code, layout.path, tile, tuple(totals), body_, node.at, task)

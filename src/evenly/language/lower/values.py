@@ -46,6 +46,17 @@ class ScratchArray:
     name: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The task of a loop over the task set `of`. It is no number: T.field(t) and T.atoms(t) take it.
+
+    fields: the variables that hold what is in its columns, by the names of the fields.
+    """
+
+    of: LayoutValue
+    fields: dict[str, ir.Var]
+
+
 @dataclass(frozen=True)
 class Static:
     """A Python object that stands for itself: a function, a module, a type, None."""
@@ -114,6 +125,7 @@ Value = (
     | LocalArray
     | ScratchArray
     | LayoutValue
+    | Task
     | Static
     | Method
     | Conjugate
@@ -149,6 +161,8 @@ def describe(value: Value) -> str:
             return f"the local array {name}" if name else "a local array"
         case LayoutValue():
             return f"the layout {value.name}"
+        case Task():
+            return "a task"
         case tuple():
             return f"a tuple of {len(value)}"
         case Iterable(kind=kind):

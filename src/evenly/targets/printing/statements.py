@@ -92,6 +92,8 @@ class Statements(Generic[T]):
                 self.begin_scratch(s)
             case ir.Atomic():
                 self.atomic(s)
+            case ir.Push():
+                self.push(s)
             case ir.If():
                 self.branch(s)
             case ir.While(before=before, condition=c, body=body):
@@ -238,6 +240,10 @@ class Statements(Generic[T]):
         raise NotImplementedError
 
     def set_item(self, s: ir.SetItem) -> None:
+        raise NotImplementedError
+
+    def push(self, s: ir.Push) -> None:
+        """Write that a task is made, where an engine hands out tasks."""
         raise NotImplementedError
 
     def begin_scratch(self, s: ir.Scratch) -> None:

@@ -95,9 +95,8 @@ class LayoutView:
         return TileIterator(self._tiles(*item))
 
     def _tiles(self, *item: int) -> Iterator[Any]:
-        walk, grows = self._walk, growing(self._class)
-        if grows:
-            self._run(grows.swap)
+        walk = self._walk
+        self._swapped()
         first, last = 0, int(self.seen.num_tiles)
         if item:
             first, last = (int(self._run(name, *item)) for name in ("item_begin", "item_end"))
@@ -108,6 +107,11 @@ class LayoutView:
                 yield walk.id
         finally:
             walk.tiles, walk.position, walk.id = None, -1, None
+
+    def _swapped(self) -> None:
+        """Before a walk over the tiles of a frontier, take the list that was pushed to."""
+        if grows := growing(self._class):
+            self._run(grows.swap)
 
     def atoms(self, *tile: Any) -> Atoms:
         walk = self._walk

@@ -22,6 +22,7 @@ from .failures import AssertionFailed, RunError, located
 from .layouts import Appended, Emitted, LayoutView, Walk
 from .meets import Meets, inlined
 from .rewrite import code_of, function_with
+from .tasks import TaskView
 
 # Code objects are cached, since compiling a function again takes longer than many test kernels run.
 _codes: MutableMapping[Callable[..., Any], tuple[Source, CodeType]] = weakref.WeakKeyDictionary()
@@ -99,6 +100,8 @@ class _Run:
             return Emitted(value, self.walk)
         if getattr(value, "appends", False):
             return Appended(value)
+        if getattr(value, "tasks", False):
+            return TaskView(value, name, self.walk).seen
         if is_layout(value):
             return LayoutView(value, name, self.walk).seen
         if value is None or isinstance(value, int | float | complex | np.generic):

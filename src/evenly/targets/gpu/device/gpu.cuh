@@ -34,6 +34,12 @@ EV_DEVICE void barrier(int id, int count) { asm volatile("bar.sync %0, %1;" ::"r
 EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
+// Lets others go first, for a thread that polls.
+#if __CUDA_ARCH__ >= 700
+EV_DEVICE void pause() { __nanosleep(200); }
+#else
+EV_DEVICE void pause() {}
+#endif
 
 // ---- rounds: whether the loop of a CUDA graph goes on, which the host decides if `handle` is 0 ------------------------
 #if __CUDACC_VER_MAJOR__ > 12 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 4)

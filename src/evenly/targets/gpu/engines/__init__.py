@@ -23,6 +23,7 @@ TABLE = {
     "dynamic": "evenly.targets.gpu.engines.dynamic:DynamicEngine",
     "nested": "evenly.targets.gpu.engines.nested:NestedEngine",
     "bins": "evenly.targets.gpu.engines.bins:BinsEngine",
+    "tasks": "evenly.targets.gpu.engines.tasks:TaskEngine",
 }
 ONCE = "evenly.targets.gpu.engines.once:OnceEngine"
 
@@ -41,7 +42,9 @@ def engine_for(phase: Phase, schedule: Any) -> Engine:
     match phase:
         case Once():
             return _engine(ONCE)
-        case Owned() if not phase.has_pass:
+        case Owned(tasks=tasks) if not phase.has_pass and not (
+            tasks and schedule.engine == "tasks"
+        ):
             return _engine(TABLE["owned"])
     return engine_of(schedule)
 

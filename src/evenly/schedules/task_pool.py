@@ -1,0 +1,45 @@
+"""Tasks as they are made: each warp has a stack of them, and gives half of it to one that has none.
+
+Source: the donation of tasks, Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU" (HPG
+2010). How the tasks get there is in targets/gpu/device/tasks.cuh.
+"""
+
+from __future__ import annotations
+
+from .contract import Schedule, check_block, check_count, check_items, schedule
+from .static_list import StaticList
+
+
+@schedule
+class TaskPool(Schedule):
+    """For kernels with a loop over tasks (`ev.tasks`): persistent blocks run tasks as they are made, in one launch.
+
+    size: 1, or up to `block` threads that run a task together and divide its atoms. block: the threads of a block.
+    items: as in ThreadMapped.
+
+    A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
+    tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
+    another round.
+
+    It suits trees that are deep or narrow, and tasks of unequal work. On the targets `cpu` and `python` tasks are run
+    in rounds, as under StaticList.
+    """
+
+    size: int = 1
+    block: int = 256
+    items: int = 4
+
+    engine = "tasks"
+
+    @property
+    def owner(self):
+        return "thread" if self.size == 1 else "group"
+
+    def __post_init__(self):
+        check_block("TaskPool", self.block)
+        check_count("TaskPool", "size", self.size, 1, self.block)
+        check_items("TaskPool", self.items)
+
+    launch = StaticList.launch
+    tiles = StaticList.tiles
+    atoms = StaticList.atoms

@@ -1,0 +1,194 @@
+"""The engine of tasks: persistent blocks run tasks as they are made (device/tasks.cuh)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evenly.errors import InputError
+from evenly.gpus.gpu import WARP, Gpu
+from evenly.language import ir, walk
+from evenly.language.phases import Owned
+from evenly.language.types import POS
+from evenly.schedules.contract import Sizes
+from evenly.schedules.dynamic_chunks import takers_in_block
+
+from ..emit.code import KernelCode, PhaseCode
+from ..emit.expressions import ctype
+from ..emit.parameters import Parameter
+from ..emit.totals import partials
+from ..emit.unit import Unit
+from ..engine import Division
+from ..sizing import ONE, Buffer, Sizing
+from .handed_out import HandedOut, HandedOutEngine
+from .owned import OwnedEngine
+
+STACKS = 24 * 1024  # bytes of shared memory for the stacks of a block, if tasks are not large
+MOST, LEAST = 256, WARP  # tasks in a stack; a power of two
+MOST_STACKS = 40 * 1024
+MAIL, FLAGS = "tasks_mail", "tasks_flags"
+
+
+class TaskEngine(HandedOutEngine):
+    """The engine of tasks. A thread, or a group of `size` threads, runs each. Other tiles are walked as usual."""
+
+    parameters = ("size", "block")
+    runs_methods = True
+    on_cpu: ClassVar[Division] = "methods"
+
+    def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
+        if phase.tasks is None:
+            return OwnedEngine().emit(unit, phase, name)
+        made = Tasks(unit, phase, phase.tasks)
+        finals = made.totals.final(unit, name, unit.schedule.block)
+        given = (
+            (made.kernel(name, []), *finals),
+            partial(self.sizing, unit.schedule, made.totals.words, made.bytes),
+        )
+        return PhaseCode(*given, phase.path, counts="tiles", teams=made.teams)
+
+    def sizing(
+        self, schedule: Any, grid_words: int, task: int, sizes: Sizes, lanes: int, gpu: Gpu
+    ) -> Sizing:
+        """Compute how a phase is launched. task: the bytes of one."""
+        blocks = self.blocks(schedule, sizes, gpu)
+        takers = blocks * takers_in_block(schedule.size, schedule.block)
+        mail = Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")
+        grids = {"tiles": (blocks, 1), "one": ONE}
+        return Sizing(grids, {"all_lanes": blocks}, (*mail, *partials(blocks, grid_words)))
+
+
+class Tasks(HandedOut):
+    """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out, and takes new ones."""
+
+    def __init__(self, unit: Unit, phase: Owned, tasks: ir.TaskCode) -> None:
+        self.tasks, self.path = tasks, phase.path
+        size = unit.schedule.size
+        super().__init__(unit, _of_task(phase, tasks), size, ir.Const(size, POS))
+
+    def tile_function(self) -> None:
+        writer, schedule = self.writer, self.unit.schedule
+        self.totals.start(writer)
+        writer.at = self.phase.at
+        writer.block(self.phase.prelude)
+        writer.tile = self.phase.tile
+        writer.structs += self.structs()
+        writer.line(f"const task_set set{{{', '.join(n for _, n in self.members())}}};")
+        kind = f"task_set, {schedule.size}, {schedule.block}, {self.room()}, {self.converged}"
+        writer.line(f"ev::task_pool<{kind}> tasks(set);")
+        head = "const auto tile = [&](const auto& team, const task& given, const bool live)"
+        with writer.compound(head):
+            for number, load in enumerate(self.tasks.loads):
+                self.load(number, load)
+            writer.block(self.phase.body)
+        writer.lines[-1] += ";"
+        writer.line("while (tasks.take()) tasks.each(tile);")
+        writer.line("tasks.leave();")
+        self.totals.reduce(writer, schedule.block)
+        writer.at = None
+
+    def load(self, number: int, load: ir.Assign) -> None:
+        """Write that a field of the task gets its value."""
+        field = ir.Var("field", self.tasks.types[number])
+        self.text.names[field] = f"given.field_{number}"
+
+        def given(e: ir.Expr) -> ir.Expr | None:
+            return field if isinstance(e, ir.Element) else None
+
+        self.writer.statement(replace(load, value=walk.map_expr(load.value, given)))
+
+    def members(self) -> list[tuple[str, str]]:
+        """Return the members of the task set, each as it is declared, with its value."""
+        p = {q.path[-1]: q.printed for q in self.parameters()}
+        values = [
+            ("long long* pool", p["pool"]),
+            ("long long* pushed", p["pushed"]),
+            ("long long waiting", f"{p['walked']}[0]"),
+            ("long long from", f"{p['walked']}[1]"),
+            ("long long to", f"{p['walked']}[2]"),
+            ("long long capacity", p["capacity"]),
+            ("long long spill", p["spill"]),
+            ("long long spilled", f"{p['firsts']} + 2 * {p['capacity']}"),
+            ("task* mail", f"(task*){MAIL}"),
+            ("int* flags", FLAGS),
+        ]
+        columns = enumerate(self.tasks.types)
+        return values + [(f"ev::out<{ctype(t)}> column_{i}", p[f"column_{i}"]) for i, t in columns]
+
+    def parameters(self) -> list[Parameter]:
+        types = {
+            "pool": "long long*",
+            "pushed": "long long*",
+            "walked": "const long long*",
+            **{f"column_{i}": f"{ctype(t)}*" for i, t in enumerate(self.tasks.types)},
+        }
+        arrays = [
+            Parameter("array", t, (*self.path, name), printed=f"tasks_{name}")
+            for name, t in types.items()
+        ]
+        numbers = ("firsts", "capacity", "spill")
+        return arrays + [
+            Parameter("scalar", "long long", (*self.path, name), printed=f"tasks_{name}")
+            for name in numbers
+        ]
+
+    def structs(self) -> list[str]:
+        fields = range(len(self.tasks.types))
+        loaded = ", ".join(f"column_{i}[at]" for i in fields)
+        stored = " ".join(f"column_{i}[at] = given.field_{i};" for i in fields)
+        return [
+            "struct task {",
+            *(f"  {ctype(t)} field_{i};" for i, t in enumerate(self.tasks.types)),
+            "};",
+            "struct task_set {",
+            "  using Task = task;",
+            *(f"  {declared};" for declared, _ in self.members()),
+            f"  EV_DEVICE task load(long long at) const {{ return {{{loaded}}}; }}",
+            f"  EV_DEVICE void store(long long at, const task& given) const {{ {stored} }}",
+            "};",
+        ]
+
+    def room(self) -> int:
+        """Return how many tasks a stack holds. Raises InputError if the tasks of a block are too large."""
+        schedule = self.unit.schedule
+        size = self.bytes
+        takers = takers_in_block(schedule.size, schedule.block)
+        room = MOST
+        while room > LEAST and takers * room * size > STACKS:
+            room //= 2
+        if takers * room * size > MOST_STACKS:
+            raise InputError(
+                "schedule",
+                expected=f"a block whose stacks of tasks fit into {MOST_STACKS:,} bytes",
+                given=f"{schedule}, for tasks of {size} bytes",
+                hint="fewer threads a block, as block=64; or ev.StaticList()",
+            )
+        return room
+
+    def kernel(self, name: str, parameters: list[Parameter]) -> KernelCode:
+        buffers = Parameter("buffer", "void*", name=MAIL), Parameter("buffer", "int*", name=FLAGS)
+        return super().kernel(name, [*parameters, *buffers, *self.parameters()])
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of a task."""
+        fields = [(str(i), t.dtype) for i, t in enumerate(self.tasks.types)]
+        return int(np.dtype(fields, align=True).itemsize)
+
+
+def _of_task(phase: Owned, tasks: ir.TaskCode) -> Owned:
+    """Return the phase with what is known of a task in place of what is read from the lists."""
+
+    def bare(s: ir.Stmt) -> ir.Block | None:
+        return (replace(s, body=()),) if isinstance(s, ir.Push) else None
+
+    body = walk.rewritten(phase.body[len(tasks.loads) :], bare)
+    layout = phase.layout
+    if tasks.ranged:
+        tile = ir.Var("t", POS)
+        begin, end = (ir.Inline((tile,), (), (ir.Cast(load.var, POS),)) for load in tasks.loads[:2])
+        layout = replace(layout, begin=begin, end=end)
+    return replace(phase, body=body, layout=layout)

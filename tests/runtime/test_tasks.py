@@ -1,0 +1,136 @@
+"""Tasks through the public interface: on every target, under every schedule that owns whole tiles."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from tests.tasks import CASES, halves, runs_fans
+
+SIMT = pytest.param("simt", marks=pytest.mark.simt)
+SCHEDULES = [
+    ev.StaticList(size=48, block=64),
+    ev.TaskPool(block=64),
+    ev.TaskPool(size=8, block=64),
+    ev.TaskPool(size=64, block=64),
+    *(
+        pytest.param(schedule, marks=pytest.mark.slow)
+        for schedule in (
+            ev.StaticList(),
+            ev.StaticList(size=8, block=64),
+            ev.StaticList(size=96, block=96),
+            ev.TaskPool(),
+            ev.TaskPool(size=5, block=32),
+            ev.DynamicChunks(chunk=2, size=4, block=64),
+            ev.Lrb(),
+            ev.WarpMapped(),
+        )
+    ),
+]
+
+
+def make(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    return function(*given, **named)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_every_task_runs_once(target: str, case: str) -> None:
+    CASES[case](make, lambda kernel, *given: kernel.on(target)(*given))
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_every_task_runs_once_under_every_schedule(schedule: Any, case: str) -> None:
+    CASES[case](make, lambda kernel, *given: kernel[schedule].on("simt")(*given))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_every_schedule_on_the_cpu(schedule: Any, case: str) -> None:
+    CASES[case](make, lambda kernel, *given: kernel[schedule].on("cpu")(*given))
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("capacity", [1, 2, 33, 500])
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:
+    calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), 25, 2, capacity)  # fmt: skip
+    assert tasks == 651
+    assert calls <= 3
+
+
+def test_a_set_pickles() -> None:
+    T, leaves, count = the_halves(64)
+    again = pickle.loads(pickle.dumps(T))
+    halves.on("cpu")(again, leaves, count)
+    assert again.tasks_run == 127
+
+
+def the_halves(capacity: int, **named: Any) -> tuple[Any, Any, np.ndarray]:
+    T = ev.tasks(begin=np.int32, end=np.int32, first=[(0, 1000)], capacity=capacity, **named)
+    return T, ev.output((np.int32, np.int32), capacity=200), np.zeros(1, np.int64)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", SIMT])
+def test_a_call_without_room_ends_and_another_goes_on_with_what_is_left(target: str) -> None:
+    T, leaves, count = the_halves(1)
+    ran, capacity = 0, 1
+    while True:
+        try:
+            halves.on(target)(T, leaves, count)
+            break
+        except ev.InputError as error:
+            said = str(error)
+        ran += int(count[0])
+        assert count[0] == T.tasks_run
+        left = len(T.remaining)
+        assert left > capacity
+        assert f"at most {capacity} tasks that wait at a time, got {left}" in said
+        assert f"capacity={left})" in said
+        capacity *= 2
+        T = ev.tasks(
+            begin=np.int32, end=np.int32, first=T.remaining, capacity=capacity
+        )  # fmt: skip
+    assert ran + T.tasks_run == 2 * len(leaves) - 1
+    begins, ends = (np.sort(c) for c in leaves.columns)
+    assert begins[0] == 0 and ends[-1] == 1000
+    np.testing.assert_array_equal(begins[1:], ends[:-1])
+
+
+def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
+    T, leaves, count = the_halves(2, spill=1)
+    with pytest.raises(ev.InputError) as error:
+        halves.on("cpu")(T, leaves, count)
+    assert "got 4, of which 1 are lost" in str(error.value)
+    assert "spill=2 would have kept all" in str(error.value)
+    assert len(T.remaining) == 3
+
+
+def test_every_call_begins_with_the_first_tasks() -> None:
+    T, leaves, count = the_halves(64)
+    plan = halves.plan(T, leaves, count, target="cpu")
+    for _ in range(3):
+        leaves.clear()
+        plan(T, leaves, count)
+        assert (len(leaves), T.tasks_run, T.most_waiting) == (64, 127, 64)
+
+
+def test_auto_takes_a_schedule_of_tasks() -> None:
+    T, leaves, count = the_halves(64)
+    for target in ("cpu", "python"):
+        assert halves.plan(T, leaves, count, target=target).schedule == ev.StaticList()
+
+
+@pytest.mark.parametrize("schedule", [ev.MergePath(), ev.NonzeroSplit(), ev.WorkOriented()])
+def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any) -> None:
+    with pytest.raises(ev.InputError, match=type(schedule).__name__) as error:
+        halves[schedule](*the_halves(64))
+    assert "halves has a loop over tasks, which cannot be split" in str(error.value)
