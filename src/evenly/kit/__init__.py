@@ -20,6 +20,7 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
+from evenly.kit.graphs import as_graph, as_reverse, float_type, vertex
 from evenly.kit.operands import (
     check_beside,
     check_indices,
@@ -41,7 +42,9 @@ from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
 __all__ = [
+    "as_graph",
     "as_integers",
+    "as_reverse",
     "as_rows",
     "check_beside",
     "check_indices",
@@ -54,6 +57,7 @@ __all__ = [
     "each",
     "empty",
     "entry",
+    "float_type",
     "from_numpy",
     "has_items",
     "held_as",
@@ -75,6 +79,7 @@ __all__ = [
     "to_numpy",
     "vector",
     "vectors",
+    "vertex",
     "whole",
     "zeros",
 ]
