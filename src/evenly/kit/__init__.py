@@ -20,7 +20,14 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
-from evenly.kit.graphs import as_graph, as_reverse, float_type, vertex
+from evenly.kit.graphs import (
+    as_graph,
+    as_reverse,
+    float_type,
+    priority,
+    priority_seed,
+    vertex,
+)
 from evenly.kit.operands import (
     check_beside,
     check_indices,
@@ -67,6 +74,8 @@ __all__ = [
     "on_gpu",
     "part",
     "positions",
+    "priority",
+    "priority_seed",
     "radix_sort",
     "renamed",
     "result_type",

@@ -10,6 +10,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop import sparse
 from evenly.kit.arguments import shape
+from evenly.language.func import func
 from evenly.language.types import from_dtype, read_as
 from evenly.layouts.contract import is_layout
 from evenly.layouts.conversions import Convertible
@@ -59,6 +60,26 @@ def vertex(given: Any, G: Csr, name: str = "source") -> int:
         expected = f"a vertex in 0..{G.num_tiles - 1}" if G.num_tiles else "a graph with vertices"
         raise InputError(name, expected=expected, given=str(found))
     return found
+
+
+def priority_seed(given: Any) -> np.uint32:
+    """Return the seed of hashed priorities. Raises InputError unless it is an integer in 0 .. 2**32 - 1."""
+    try:
+        found = operator.index(given)
+    except TypeError:
+        found = -1
+    if not 0 <= found < 2**32:
+        raise InputError("seed", expected="an integer in 0..2**32-1", given=repr(given))
+    return np.uint32(found)
+
+
+@func
+def priority(v, seed):  # type: ignore[no-untyped-def]
+    """In kernels: a hash of the vertex v, different for all vertices. Source: the end of MurmurHash3 (Appleby)."""
+    h = np.uint32(v) ^ np.uint32(seed)
+    h = (h ^ (h >> 16)) * np.uint32(0x85EBCA6B)
+    h = (h ^ (h >> 13)) * np.uint32(0xC2B2AE35)
+    return h ^ (h >> 16)
 
 
 def float_type(G: Csr) -> np.dtype[Any]:

@@ -1,7 +1,7 @@
 """Connected components by a forest of pointers to smaller vertices, in one walk over the edges.
 
-Sources: Jaiganesh, Burtscher, "A High-Performance Connected Components Implementation for GPUs" (HPDC 2018); Rem's
-algorithm in Dijkstra, "A Discipline of Programming" (1976).
+Sources: Rem's algorithm in Dijkstra, "A Discipline of Programming" (1976), with compare-and-swap and splices as in
+Dhulipala, Hong, Shun, "ConnectIt" (VLDB 2020).
 """
 
 from __future__ import annotations
@@ -23,14 +23,18 @@ def join(G, V, above, label):
         for e in G.atoms(u):
             a = np.int32(u)
             b = np.int32(G.column(e))
-            while a != b:
-                high = max(a, b)
-                low = min(a, b)
-                old = above[high]
-                if old == high:
-                    old = ev.atomic_cas(above, high, high, low)
-                a = low
-                b = low if old == high else old  # linked, or on to what stands above
+            over_a = above[a]
+            over_b = above[b]
+            while over_a != over_b:  # else both are in one tree
+                if over_a < over_b:
+                    a, b, over_a, over_b = b, a, over_b, over_a
+                old = ev.atomic_cas(above, a, over_a, over_b)
+                if old == over_a:
+                    if a == over_a:  # a was a root: it is joined
+                        break
+                    a = over_a  # its branch is joined, and what it was cut from is next
+                over_a = above[a]
+                over_b = above[b]
     for v in V.tiles():
         root = above[v]
         while above[root] != root:
