@@ -26,7 +26,7 @@ from evenly.networkx.functions import (
     triangles,
     weakly_connected_components,
 )
-from evenly.networkx.running import can_run, should_run
+from evenly.networkx.running import can_run, on_start_tests, should_run
 
 __all__ = [
     "average_clustering",
@@ -44,6 +44,7 @@ __all__ = [
     "node_connected_component",
     "number_connected_components",
     "number_weakly_connected_components",
+    "on_start_tests",
     "pagerank",
     "should_run",
     "single_source_bellman_ford_path_length",

@@ -140,6 +140,8 @@ def betweenness_centrality(
     G = convert_from_nx(G)
     n = len(G)
     chosen = None if k is None else [G.index[v] for v in seed.sample(G.nodes, k)]
+    if chosen == []:
+        raise ZeroDivisionError("k is 0")
     sources = None if chosen is None else np.array(chosen, np.int32)
     found = ev.kit.to_numpy(
         ev.graph.betweenness(G.csr, sources=sources, normalized=False, csc=G.csc)

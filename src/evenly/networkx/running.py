@@ -9,6 +9,11 @@ from typing import Any
 from evenly.networkx import functions
 from evenly.networkx.conversion import Graph
 
+# NetworkX's own tests that do not hold here, and why.
+DEVIATIONS = {
+    "test_mis.py::test_random_seed": "the set follows from a hash, and is listed in the order of nodes",
+}
+
 Arguments = Mapping[str, Any]
 
 FEW = 2_000  # nodes and edges: NetworkX is done sooner than the graph is converted
@@ -96,3 +101,13 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     if len(graph) + graph.number_of_edges() < few:
         return "a small graph: NetworkX is done before it is converted"
     return True
+
+
+def on_start_tests(items: Any) -> None:
+    """Mark those of NetworkX's own tests that do not hold here (NETWORKX_TEST_BACKEND=evenly)."""
+    import pytest
+
+    for item in items:
+        for name, why in DEVIATIONS.items():
+            if item.nodeid.endswith(name):
+                item.add_marker(pytest.mark.xfail(reason=why, strict=True))
