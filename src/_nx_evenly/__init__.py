@@ -39,7 +39,7 @@ def get_info() -> dict[str, Any]:
     return {
         "backend_name": "evenly",
         "project": "evenly",
-        "package": "evenly.networkx",
+        "package": "evenly.networkx_backend",
         "short_summary": "Irregular parallel work, balanced by schedules, on GPUs and CPUs.",
         "default_config": {"device": "cpu"},
         "functions": {

@@ -115,9 +115,7 @@ def run(options: Options) -> int:
         repeat = options.repeat or (10 if target.clock else 1)
 
         def call() -> Any:
-            found = algorithm.run(
-                G, options.source, schedule=options.schedule, target=target.name
-            )
+            found = algorithm.run(G, options.source, schedule=options.schedule, target=target.name)
             wait_for(found)
             return found
 

@@ -44,7 +44,11 @@ def as_reverse(G: Csr, csc: Any) -> Csr:
     """Return the graph with its edges turned around. csc: None, or `G` as `ev.csc` makes it, if the caller has it."""
     if csc is None:
         csc = G.tocsc()
-    elif not isinstance(csc, Csc) or csc.shape != G.shape or len(csc.indices) != len(G.indices):
+    elif (
+        not isinstance(csc, Csc)
+        or csc.shape != (G.num_tiles,) * 2
+        or len(csc.indices) != len(G.indices)
+    ):
         given = f"{type(csc).__name__} of shape {getattr(csc, 'shape', None)}"
         raise InputError("csc", expected="the graph G as ev.csc makes it", given=given)
     return csc.transpose()  # type: ignore[no-any-return]
@@ -74,7 +78,7 @@ def priority_seed(given: Any) -> np.uint32:
 
 
 @func
-def priority(v, seed):  # type: ignore[no-untyped-def]
+def priority(v, seed):
     """In kernels: a hash of the vertex v, different for all vertices. Source: the end of MurmurHash3 (Appleby)."""
     h = np.uint32(v) ^ np.uint32(seed)
     h = (h ^ (h >> 16)) * np.uint32(0x85EBCA6B)

@@ -31,7 +31,9 @@ def check_bfs(G: Any, **how: Any) -> None:
     from_reached = levels[src] >= 0
     assert (levels[dst][from_reached] <= levels[src][from_reached] + 1).all()
     ones = sp.csr_array((np.ones(G.nnz), G.indices, G.indptr), shape=G.shape)
-    assert parents.tolist() == graphs.tree(ones, source, np.where(levels < 0, np.inf, levels)).tolist()
+    assert (
+        parents.tolist() == graphs.tree(ones, source, np.where(levels < 0, np.inf, levels)).tolist()
+    )
 
 
 def check_sssp(G: Any, **how: Any) -> None:
@@ -43,7 +45,9 @@ def check_sssp(G: Any, **how: Any) -> None:
     assert lengths[source] == 0
     assert parents.tolist() == graphs.tree(G, source, lengths).tolist()
     reached = np.isfinite(lengths)
-    assert (parents[reached] >= 0).sum() == reached.sum() - 1  # an equality for each, but for the source
+    assert (
+        parents[reached] >= 0
+    ).sum() == reached.sum() - 1  # an equality for each, but for the source
     assert ((ev.graph.bfs(G, source, **how) >= 0) == reached).all()
 
 
@@ -126,8 +130,16 @@ def test_every_schedule_searches(schedule: str) -> None:
 
 def in_short() -> list[Any]:
     """What `make test` runs on simt, and what else `make test-all` does."""
-    quick = [("bfs", "merge_path"), ("components", "thread_mapped"), ("independent", "nonzero_split")]
-    pairs = [(name, schedule) for name in CHECKS for schedule in ("thread_mapped", "merge_path", "nonzero_split", "lrb")]
+    quick = [
+        ("bfs", "merge_path"),
+        ("components", "thread_mapped"),
+        ("independent", "nonzero_split"),
+    ]
+    pairs = [
+        (name, schedule)
+        for name in CHECKS
+        for schedule in ("thread_mapped", "merge_path", "nonzero_split", "lrb")
+    ]
     return [pytest.param(*pair, marks=() if pair in quick else pytest.mark.slow) for pair in pairs]
 
 
@@ -159,7 +171,9 @@ def test_negative_weights_and_cycles(G: Any) -> None:
     if (lengths == before).all():
         assert ev.graph.sssp(G, 0, target="python").tolist() == lengths.tolist()
     else:
-        with pytest.raises(ev.InputError, match="^G: expected no negative cycle, got one that vertex 0"):
+        with pytest.raises(
+            ev.InputError, match="^G: expected no negative cycle, got one that vertex 0"
+        ):
             ev.graph.sssp(G, 0, target="python")
 
 
@@ -178,7 +192,13 @@ def test_edges_of_infinite_weight_lead_nowhere() -> None:
 
 @pytest.mark.parametrize(
     ("weights", "lengths"),
-    [("float32", "float32"), ("float64", "float64"), ("int32", "float64"), ("int8", "float32"), ("float16", "float32")],
+    [
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("int32", "float64"),
+        ("int8", "float32"),
+        ("float16", "float32"),
+    ],
 )
 def test_types_of_lengths(weights: str, lengths: str) -> None:
     made = np.array([2, 3], weights), np.array([1, 2]), np.array([0, 1, 2, 2])
@@ -187,11 +207,16 @@ def test_types_of_lengths(weights: str, lengths: str) -> None:
 
 
 def test_the_same_bits_on_every_run_and_under_every_schedule() -> None:
-    for call in (ev.graph.pagerank, lambda G, **how: ev.graph.betweenness(G, sources=np.arange(9), **how)):
+    for call in (
+        ev.graph.pagerank,
+        lambda G, **how: ev.graph.betweenness(G, sources=np.arange(9), **how),
+    ):
         first = call(BIG, schedule="thread_mapped", target="cpu")
         for _ in range(3):
             assert call(BIG, schedule="thread_mapped", target="cpu").tobytes() == first.tobytes()
-        np.testing.assert_allclose(call(BIG, schedule="merge_path", target="cpu"), first, rtol=1e-12)
+        np.testing.assert_allclose(
+            call(BIG, schedule="merge_path", target="cpu"), first, rtol=1e-12
+        )
 
 
 def test_sampled_betweenness_and_its_scale() -> None:
@@ -199,7 +224,9 @@ def test_sampled_betweenness_and_its_scale() -> None:
     n, every = 12, np.arange(12, dtype=np.int32)
     whole = ev.graph.betweenness(G, target="python")
     np.testing.assert_allclose(whole, graphs.betweenness(G) / (n - 1) / (n - 2), rtol=1e-12)
-    parts = [ev.graph.betweenness(G, sources=part, target="python") for part in (every[:6], every[6:])]
+    parts = [
+        ev.graph.betweenness(G, sources=part, target="python") for part in (every[:6], every[6:])
+    ]
     np.testing.assert_allclose((parts[0] + parts[1]) / 2, whole, rtol=1e-12)
     given = ev.graph.betweenness(G, csc=ev.csc(G), target="python")
     assert given.tobytes() == whole.tobytes()
@@ -242,10 +269,15 @@ def test_undirected() -> None:
         assert ev.graph.undirected(found) is found
 
 
-@pytest.mark.parametrize("make", [sp.csc_array, sp.coo_array, ev.csr, ev.csc, ev.coo], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "make", [sp.csc_array, sp.coo_array, ev.csr, ev.csc, ev.coo], ids=lambda f: f.__name__
+)
 def test_what_a_graph_may_be(make: Any) -> None:
     G = graphs.random(30, 60)
-    assert ev.graph.bfs(make(G), 3, target="python").tolist() == ev.graph.bfs(G, 3, target="python").tolist()
+    assert (
+        ev.graph.bfs(make(G), 3, target="python").tolist()
+        == ev.graph.bfs(G, 3, target="python").tolist()
+    )
 
 
 def test_indices_of_64_bits() -> None:

@@ -73,10 +73,10 @@ def accumulate(F, R, V, sources, level, paths, below, part, total):
             for v in R.tiles():
                 for e in R.atoms(v):
                     u = R.column(e)
-                    if level[u] >= 0 and level[u] == level[v] - 1:
-                        if ev.atomic_add(below, u, -1) == 1:  # the last one below u
-                            F.push(u)
-                            R.push(u)
+                    above = level[u] >= 0 and level[u] == level[v] - 1
+                    if above and ev.atomic_add(below, u, -1) == 1:  # the last one below u
+                        F.push(u)
+                        R.push(u)
 
 
 @ev.kernel

@@ -35,13 +35,11 @@ def search(F, V, level, parent, source):
                     seen = ev.atomic_cas(level, v, -1, depth)
                     if seen == -1:  # only one edge is the first
                         F.push(v)
-                if parent is not None:
-                    if (seen == -1 or seen == depth) and u < parent[v]:
-                        ev.atomic_min(parent, v, u)
+                if parent is not None and (seen == -1 or seen == depth) and u < parent[v]:
+                    ev.atomic_min(parent, v, u)
     for v in V.tiles():
-        if parent is not None:
-            if parent[v] == NONE:
-                parent[v] = -1
+        if parent is not None and parent[v] == NONE:
+            parent[v] = -1
 
 
 def bfs(

@@ -28,7 +28,7 @@ def peel(F, G, V, left):
             if left[v] > k:
                 least = min(least, left[v])
         k = least
-        going = k < MOST
+        going = bool(k < MOST)
         for v in V.tiles():
             if left[v] == k:
                 F.push(v)

@@ -47,9 +47,12 @@ def colour_in_order(F, G, V, seed, waits, first, color):
                 ev.atomic_max(color, u, begin + lowest)
             for e in F.atoms(u):
                 v = F.column(e)
-                if used != ALL and kit.priority(v, seed) < mine:
-                    if ev.atomic_add(waits, v, -1) == 1:
-                        F.push(v)
+                if (
+                    used != ALL
+                    and kit.priority(v, seed) < mine
+                    and ev.atomic_add(waits, v, -1) == 1
+                ):
+                    F.push(v)
 
 
 def greedy_coloring(
@@ -77,8 +80,7 @@ def greedy_coloring(
     G = ev.graph.undirected(G) if check else kit.as_graph(G)
     n = G.num_tiles
     waits, first, color = (kit.empty(G.offsets, (n,), np.int32) for _ in range(3))
-    seed = kit.priority_seed(seed)
     colour_in_order[schedule].on(target)(
-        ev.frontier(G), G, kit.each(n), seed, waits, first, color
+        ev.frontier(G), G, kit.each(n), kit.priority_seed(seed), waits, first, color
     )
     return color

@@ -17,30 +17,33 @@ OPEN, IN, OUT = 0, 1, 2
 
 
 @ev.kernel
-def choose(I, O, G, V, seed, waits, state, member):
-    """member[v]: whether v is in. I, O: what has just become in or out. waits[v]: its neighbours before it not yet out."""
+def choose(chosen, ruled_out, G, V, seed, waits, state, member):
+    """member[v]: whether v is in. waits[v]: its neighbours before it that are not yet out.
+
+    chosen, ruled_out: what has just become in or out.
+    """
     for u in G.tiles():
         mine = kit.priority(u, seed)
         waits[u] = sum(1 for e in G.atoms(u) if kit.priority(G.column(e), seed) > mine)
         state[u] = OPEN
         if waits[u] == 0:
             state[u] = IN
-            I.push(u)
-    while len(I) > 0:
-        for u in I.tiles():
-            for e in I.atoms(u):
-                v = I.column(e)
-                if state[v] == OPEN:
-                    if ev.atomic_cas(state, v, OPEN, OUT) == OPEN:
-                        O.push(v)
-        for u in O.tiles():
+            chosen.push(u)
+    while len(chosen) > 0:
+        for u in chosen.tiles():
+            for e in chosen.atoms(u):
+                v = chosen.column(e)
+                if state[v] == OPEN and ev.atomic_cas(state, v, OPEN, OUT) == OPEN:
+                    ruled_out.push(v)
+        for u in ruled_out.tiles():
             mine = kit.priority(u, seed)
-            for e in O.atoms(u):
-                v = O.column(e)
-                if kit.priority(v, seed) < mine:
-                    if ev.atomic_add(waits, v, -1) == 1:  # no neighbour that is in waits for v
-                        ev.atomic_exch(state, v, IN)
-                        I.push(v)
+            for e in ruled_out.atoms(u):
+                v = ruled_out.column(e)
+                if kit.priority(v, seed) < mine and ev.atomic_add(waits, v, -1) == 1:
+                    ev.atomic_exch(
+                        state, v, IN
+                    )  # it is open: whoever waits for one that is in never comes here
+                    chosen.push(v)
     for v in V.tiles():
         member[v] = state[v] == IN
 
@@ -71,8 +74,14 @@ def maximal_independent_set(
     n = G.num_tiles
     waits, state = (kit.empty(G.offsets, (n,), np.int32) for _ in range(2))
     member = kit.empty(waits, (n,), np.bool_)
-    seed = kit.priority_seed(seed)
     choose[schedule].on(target)(
-        ev.frontier(G), ev.frontier(G), G, kit.each(n), seed, waits, state, member
+        ev.frontier(G),
+        ev.frontier(G),
+        G,
+        kit.each(n),
+        kit.priority_seed(seed),
+        waits,
+        state,
+        member,
     )
     return member

@@ -167,9 +167,7 @@ def pagerank(
         raise ev.InputError("max_rounds", expected=expected, given=str(max_rounds))
     if found == WEIGHTS:
         hint = "weighted=False ignores them"
-        raise ev.InputError(
-            "G", expected="finite weights, 0 or more", given="others", hint=hint
-        )
+        raise ev.InputError("G", expected="finite weights, 0 or more", given="others", hint=hint)
     if found != FINE:
         expected = "finite numbers, 0 or more, not all of them 0"
         raise ev.InputError(NAMES[found], expected=expected, given="others")

@@ -55,12 +55,12 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
                 for e in F.atoms(u):
                     v = F.column(e)
                     candidate = distance[u] + F.value(e)
-                    if candidate < distance[v]:
-                        if candidate < ev.atomic_min(distance, v, candidate):
-                            if candidate < limit:
-                                F.push(v)
-                            else:
-                                far.push(v)
+                    near = candidate < distance[v]  # a load is cheaper than an atomic
+                    if near and candidate < ev.atomic_min(distance, v, candidate):
+                        if candidate < limit:
+                            F.push(v)
+                        else:
+                            far.push(v)
         while len(F) == 0 and len(far) > 0:
             nearest = math.inf
             settled = limit
@@ -83,10 +83,10 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
         report[0] = CYCLE
     else:
         report[0] = FINE
-    if parent is not None:  # breadth-first along the edges of shortest paths, which may have length 0
-        if not nan and not cycle:
-            hops[source] = 0
-            F.push(source)
+    # Breadth-first along the edges of shortest paths, which may have length 0.
+    if parent is not None and not nan and not cycle:
+        hops[source] = 0
+        F.push(source)
     depth = 0
     while len(F) > 0 and not cycle:
         depth += 1
@@ -104,9 +104,8 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
                         if (seen == -1 or seen == depth) and u < parent[v]:
                             ev.atomic_min(parent, v, u)
     for v in V.tiles():
-        if parent is not None:
-            if parent[v] == NONE:
-                parent[v] = -1
+        if parent is not None and parent[v] == NONE:
+            parent[v] = -1
 
 
 def sssp(
@@ -125,9 +124,9 @@ def sssp(
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
       of the same library, on the same device.
-    return_parents: also return the parent of each vertex, (n,) int32. Of the shortest paths, those with the fewest edges
-      count; of the last vertices before v on these, the one with the smallest number. -1 for the source and for what it
-      does not reach.
+    return_parents: also return the parent of each vertex, (n,) int32. Of the shortest paths, those with the fewest
+      edges count; of the last vertices before v on these, the one with the smallest number. -1 for the source and for
+      what it does not reach.
     schedule, target: as of `ev.spmv`.
 
     On a GPU a call is one launch, and it waits, since there may be a negative cycle. Raises InputError for a negative

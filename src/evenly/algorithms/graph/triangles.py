@@ -1,6 +1,6 @@
 """Triangles: each is found once, at its edge from the vertex of least degree to the next.
 
-Source: Schank, Wagner, "Finding, Counting and Listing All Triangles in Large Graphs" (WEA 2005): the algorithm `forward`.
+Source: Schank, Wagner, "Finding, Counting and Listing All Triangles in Large Graphs" (WEA 2005): `forward`.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def closed(G, V, count, share):
         share[v] = 2 * count[v] / (degree * (degree - 1)) if degree > 1 else 0.0
 
 
-def triangles(
-    G: Any, *, check: bool = True, schedule: Any = "auto", target: str = "auto"
-) -> Any:
+def triangles(G: Any, *, check: bool = True, schedule: Any = "auto", target: str = "auto") -> Any:
     """The number of triangles at each vertex, (n,) int64. A third of their sum is the number of triangles.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`, of which
@@ -78,10 +76,8 @@ def triangles(
     return _count(G, schedule, target)
 
 
-def clustering(
-    G: Any, *, check: bool = True, schedule: Any = "auto", target: str = "auto"
-) -> Any:
-    """The clustering coefficient of each vertex, (n,) float64: the share of pairs of its neighbours that are neighbours.
+def clustering(G: Any, *, check: bool = True, schedule: Any = "auto", target: str = "auto") -> Any:
+    """The clustering coefficient of each vertex, (n,) float64: the share of pairs of its neighbours that are an edge.
 
     It is 0 for vertices with fewer than two neighbours. Arguments and errors are those of `ev.graph.triangles`.
 

@@ -25,7 +25,9 @@ class Graph:
 
     __networkx_backend__ = "evenly"
 
-    def __init__(self, nodes: list[Any], matrix: Any, directed: bool, multi: bool, attr: Any) -> None:
+    def __init__(
+        self, nodes: list[Any], matrix: Any, directed: bool, multi: bool, attr: Any
+    ) -> None:
         self.nodes, self.matrix, self.attr = nodes, matrix, attr
         self.index = {node: i for i, node in enumerate(nodes)}
         self._directed, self._multi = directed, multi
@@ -74,12 +76,11 @@ class Graph:
 
     def by_node(self, values: Any) -> dict[Any, Any]:
         """Return an array (n,) as a dictionary of Python's own numbers."""
-        return dict(zip(self.nodes, ev.kit.to_numpy(values).tolist(), strict=True))
+        found: list[Any] = ev.kit.to_numpy(values).tolist()
+        return dict(zip(self.nodes, found, strict=True))
 
 
-def convert_from_nx(
-    graph: Any, *, edge_attrs: dict[str, Any] | None = None, **_: Any
-) -> Graph:
+def convert_from_nx(graph: Any, *, edge_attrs: dict[str, Any] | None = None, **_: Any) -> Graph:
     """Convert a graph of NetworkX. edge_attrs: the name of the attribute that is the weight, and its default.
 
     Raises NotImplementedError for weights that are not numbers: NetworkX runs its own function then.
@@ -127,7 +128,9 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
     made = nx.DiGraph() if result.is_directed() else nx.Graph()
     made.add_nodes_from(result.nodes)
     edges = result.matrix.tocoo()
-    for u, v, weight in zip(edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True):
+    for u, v, weight in zip(
+        edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True
+    ):
         data = {} if result.attr is None else {result.attr: weight}
         made.add_edge(result.nodes[u], result.nodes[v], **data)
     return made

@@ -1,10 +1,10 @@
 """The backend "evenly" of NetworkX: `nx.betweenness_centrality(G, backend="evenly")` (docs/graph.md).
 
-NetworkX finds this module by its entry point, and calls what stands here. It is imported when the backend is first used.
+NetworkX finds this module by its entry point, imports it when the backend is first used, and calls what stands here.
 """
 
-from evenly.networkx.conversion import convert_from_nx, convert_to_nx
-from evenly.networkx.functions import (
+from evenly.networkx_backend.conversion import convert_from_nx, convert_to_nx
+from evenly.networkx_backend.functions import (
     average_clustering,
     betweenness_centrality,
     clustering,
@@ -26,7 +26,7 @@ from evenly.networkx.functions import (
     triangles,
     weakly_connected_components,
 )
-from evenly.networkx.running import can_run, on_start_tests, should_run
+from evenly.networkx_backend.running import can_run, on_start_tests, should_run
 
 __all__ = [
     "average_clustering",

@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evenly.networkx import functions
-from evenly.networkx.conversion import Graph
+from evenly.networkx_backend import functions
+from evenly.networkx_backend.conversion import Graph
 
 # NetworkX's own tests that do not hold here, and why.
 DEVIATIONS = {

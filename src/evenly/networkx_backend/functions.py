@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 
 import evenly as ev
-from evenly.networkx.conversion import Graph, convert_from_nx
+from evenly.networkx_backend.conversion import Graph, convert_from_nx
 
 
 # ---- searches and shortest paths -------------------------------------------------------------------
@@ -88,7 +88,7 @@ def pagerank(
     nstart: Any = None,
     weight: Any = "weight",
     dangling: Any = None,
-) -> dict[Any, float]:
+) -> Any:
     G = _weighted(G, weight)
     if len(G) == 0:
         return {}
@@ -136,7 +136,7 @@ def betweenness_centrality(
     weight: Any = None,
     endpoints: bool = False,
     seed: Any = None,
-) -> dict[Any, float]:
+) -> Any:
     G = convert_from_nx(G)
     n = len(G)
     chosen = None if k is None else [G.index[v] for v in seed.sample(G.nodes, k)]
@@ -150,7 +150,7 @@ def betweenness_centrality(
         return G.by_node(found)
     pairs = (n - 1) * (n - 2) if normalized else 1 if G.is_directed() else 2
     found = found / pairs
-    if chosen is not None:  # a source is no source of paths through itself
+    if k is not None:  # a source is no source of paths through itself
         found = found * ((n - 1) / n)
         found[chosen] *= k / (k - 1) if k > 1 else np.nan
     return G.by_node(found)
@@ -233,7 +233,7 @@ def _of(G: Graph, nodes: Any, values: Any) -> Any:
         raise nx.NetworkXError(f"Node {nodes} is not in the graph.") from None
 
 
-def core_number(G: Any) -> dict[Any, int]:
+def core_number(G: Any) -> Any:
     G = convert_from_nx(G)
     if G.loops:
         raise nx.NetworkXNotImplemented(
@@ -244,9 +244,7 @@ def core_number(G: Any) -> dict[Any, int]:
 
 
 # ---- colours and sets ------------------------------------------------------------------------------
-def greedy_color(
-    G: Any, strategy: Any = "largest_first", interchange: bool = False
-) -> dict[Any, int]:
+def greedy_color(G: Any, strategy: Any = "largest_first", interchange: bool = False) -> Any:
     G = convert_from_nx(G)
     return G.by_node(ev.graph.greedy_coloring(G.simple, check=False))
 
