@@ -19,19 +19,20 @@ EXACT = 2**53  # integers up to here are float64
 class Graph:
     """A graph as NetworkX's backends have it: vertices 0, 1, ... in the order of its nodes. Parallel edges are one.
 
-    nodes: the node of each vertex. index: the vertex of each node. matrix: (n, n), a csr_array of weights, of which
-    columns ascend; int64 or float64, or of 1 if no attribute is asked for.
+    nodes: the node of each vertex. index: the vertex of each node. attr: the attribute that is the weight, or None.
+    matrix: (n, n), a csr_array of weights, of which columns ascend; ones without `attr`. Weights are float64, so that
+    each kernel is compiled once. whole: whether they are integers.
     """
 
     __networkx_backend__ = "evenly"
 
     def __init__(
-        self, nodes: list[Any], matrix: Any, directed: bool, multi: bool, attr: Any
+        self, nodes: list[Any], matrix: Any, directed: bool, multi: bool, attr: Any, whole: bool
     ) -> None:
-        self.nodes, self.matrix, self.attr = nodes, matrix, attr
+        self.nodes, self.matrix, self.attr, self.whole = nodes, matrix, attr, whole
         self.index = {node: i for i, node in enumerate(nodes)}
         self._directed, self._multi = directed, multi
-        self._device = nx.config.backends.evenly.device
+        self.device = nx.config.backends.evenly.device
 
     def is_directed(self) -> bool:
         return self._directed
@@ -51,7 +52,7 @@ class Graph:
     @cached_property
     def csr(self) -> Any:
         """The layout of the matrix, on the device that is configured."""
-        return ev.csr(self.matrix, check=False).to(self._device)
+        return ev.csr(self.matrix, check=False).to(self.device)
 
     @cached_property
     def csc(self) -> Any:
@@ -61,12 +62,12 @@ class Graph:
     @cached_property
     def simple(self) -> Any:
         """The layout without self loops, of an undirected graph."""
-        if not self.matrix.diagonal().any() and not self.loops:
+        if not self.loops:
             return self.csr
         bare = self.matrix.tocoo()
         keep = bare.row != bare.col
         arrays = bare.data[keep], (bare.row[keep], bare.col[keep])
-        return ev.csr(scipy.sparse.csr_array(arrays, shape=bare.shape)).to(self._device)
+        return ev.csr(scipy.sparse.csr_array(arrays, shape=bare.shape)).to(self.device)
 
     @cached_property
     def loops(self) -> bool:
@@ -95,18 +96,20 @@ def convert_from_nx(graph: Any, *, edge_attrs: dict[str, Any] | None = None, **_
     indices = np.fromiter(heads, np.int32, int(offsets[-1]))
     attr, default = next(iter(edge_attrs.items())) if edge_attrs else (None, 1)
     if attr is None:
-        values = np.ones(len(indices), np.int8)
+        values, whole = np.ones(len(indices)), True
     elif graph.is_multigraph():
         raise NotImplementedError("weights of parallel edges")
     else:
-        values = _numbers(data.get(attr, default) for of in neighbours for data in of.values())
+        given = (data.get(attr, default) for of in neighbours for data in of.values())
+        values, whole = _numbers(given)
     shape = len(nodes), len(nodes)
     matrix = scipy.sparse.csr_array((values, indices, offsets), shape=shape)
     matrix.sort_indices()
-    return Graph(nodes, matrix, graph.is_directed(), graph.is_multigraph(), attr)
+    return Graph(nodes, matrix, graph.is_directed(), graph.is_multigraph(), attr, whole)
 
 
-def _numbers(values: Iterable[Any]) -> Any:
+def _numbers(values: Iterable[Any]) -> tuple[Any, bool]:
+    """Return numbers as float64, and whether they are integers."""
     found = list(values)
     try:
         array = np.array(found) if found else np.zeros(0)
@@ -114,11 +117,10 @@ def _numbers(values: Iterable[Any]) -> Any:
         raise NotImplementedError("weights that are not numbers") from None
     if array.ndim != 1 or array.dtype.kind not in "biuf":
         raise NotImplementedError("weights that are not numbers")
-    if array.dtype.kind == "f":
-        return array.astype(np.float64)
-    if len(array) and int(abs(array.astype(object)).max()) * (len(array) + 1) >= EXACT:
+    whole = array.dtype.kind != "f"
+    if whole and max(int(array.max()), -int(array.min())) * (len(array) + 1) >= EXACT:
         raise NotImplementedError("integers whose sums a float64 may not hold")
-    return array.astype(np.int64)
+    return array.astype(np.float64), whole
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
@@ -128,9 +130,8 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
     made = nx.DiGraph() if result.is_directed() else nx.Graph()
     made.add_nodes_from(result.nodes)
     edges = result.matrix.tocoo()
-    for u, v, weight in zip(
-        edges.row.tolist(), edges.col.tolist(), edges.data.tolist(), strict=True
-    ):
+    weights = edges.data.astype(np.int64) if result.whole else edges.data
+    for u, v, weight in zip(edges.row.tolist(), edges.col.tolist(), weights.tolist(), strict=True):
         data = {} if result.attr is None else {result.attr: weight}
         made.add_edge(result.nodes[u], result.nodes[v], **data)
     return made

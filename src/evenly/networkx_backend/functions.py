@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 
 import evenly as ev
+from evenly.interop.transfer import to_place
 from evenly.networkx_backend.conversion import Graph, convert_from_nx
 
 
@@ -17,14 +18,15 @@ def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) 
     G = convert_from_nx(G)
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return _reached(G, ev.graph.bfs(G.csr, G.index[source]), cutoff)
+    return _reached(G, ev.graph.bfs(G.csr, G.index[source], csc=G.csc), cutoff)
 
 
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict[Any, int]:
     G = convert_from_nx(G)
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    return _reached(G, ev.graph.bfs(G.csc.transpose(), G.index[target]), cutoff)
+    found = ev.graph.bfs(G.csc.transpose(), G.index[target], csc=G.csr.transpose())
+    return _reached(G, found, cutoff)
 
 
 def single_source_dijkstra_path_length(
@@ -60,10 +62,10 @@ def _weighted(G: Any, weight: Any) -> Graph:
 
 def _lengths(G: Graph, source: Any, cutoff: Any) -> dict[Any, Any]:
     if G.attr is None:
-        return _reached(G, ev.graph.bfs(G.csr, G.index[source]), cutoff)
+        return _reached(G, ev.graph.bfs(G.csr, G.index[source], csc=G.csc), cutoff)
     lengths = ev.kit.to_numpy(ev.graph.sssp(G.csr, G.index[source]))
     found = np.where(np.isinf(lengths) & (lengths > 0), np.nan, lengths)
-    return _reached(G, found, cutoff, np.int64 if G.matrix.dtype.kind == "i" else None)
+    return _reached(G, found, cutoff, np.int64 if G.whole else None)
 
 
 def _reached(G: Graph, lengths: Any, cutoff: Any, dtype: Any = None) -> dict[Any, Any]:
@@ -119,14 +121,7 @@ def _vector(G: Graph, given: Any) -> Any:
     found = np.array([given.get(node, 0) for node in G.nodes], np.float64)
     if found.sum() == 0:
         raise ZeroDivisionError
-    like = G.csr.offsets
-    out = ev.kit.empty(like, found.shape, np.float64)
-    return ev.kit.from_numpy(found, like) if not ev.kit.on_gpu(like) else _copied(found, out)
-
-
-def _copied(host: Any, out: Any) -> Any:
-    ev.kit.store(host, out)
-    return out
+    return to_place(found, G.device)
 
 
 def betweenness_centrality(
@@ -142,7 +137,7 @@ def betweenness_centrality(
     chosen = None if k is None else [G.index[v] for v in seed.sample(G.nodes, k)]
     if chosen == []:
         raise ZeroDivisionError("k is 0")
-    sources = None if chosen is None else np.array(chosen, np.int32)
+    sources = None if chosen is None else to_place(np.array(chosen, np.int32), G.device)
     found = ev.kit.to_numpy(
         ev.graph.betweenness(G.csr, sources=sources, normalized=False, csc=G.csc)
     )

@@ -18,7 +18,7 @@ import evenly as ev
 from evenly import kit
 
 NONE = 2**31 - 1  # greater than any vertex
-SPREAD = 4.0  # from 0.25 to 16 hardly differ (benchmarks/notes/graphs.md)
+SPREAD = 4.0  # from 0.25 to 16 times the mean weight hardly differ: benchmarks/notes/graphs.md
 FINE, NAN, CYCLE = 0, 1, 2  # what the kernel reports
 
 
