@@ -36,7 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("collect",),
     ("wiring",),
     ("",),
-    ("bench",),
+    ("bench", "networkx_backend"),
     ("reproduce",),
     ("cli",),
     ("__main__",),

@@ -99,6 +99,7 @@ from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 if TYPE_CHECKING:
+    from evenly.algorithms import graph
     from evenly.algorithms.arrays.compact import compact
     from evenly.algorithms.arrays.group_by import group_by
     from evenly.algorithms.arrays.index_add import index_add
@@ -133,13 +134,17 @@ _LATE = {
     "sort_by_key": "evenly.algorithms.arrays.sort_by_key",
     "unique": "evenly.algorithms.arrays.unique",
 }
+_LATE_MODULES = {"graph": "evenly.algorithms.graph"}
 
 
 def __getattr__(name: str) -> object:
-    """Import a name of `_LATE` on first access. For an unknown name, raise AttributeError with the nearest one."""
+    """Import a late name on first access. For an unknown name, raise AttributeError with the nearest one."""
     if name in _LATE:
         found = globals()[name] = getattr(importlib.import_module(_LATE[name]), name)
         return found
+    if name in _LATE_MODULES:
+        module = globals()[name] = importlib.import_module(_LATE_MODULES[name])
+        return module
     import difflib
 
     near = difflib.get_close_matches(name, __all__, n=1)
@@ -214,6 +219,7 @@ __all__ = [
     "first",
     "frontier",
     "func",
+    "graph",
     "group",
     "group_by",
     "index_add",

@@ -11,7 +11,7 @@ import evenly as ev
 
 FOLDER = Path(ev.__file__).parent / "algorithms"
 ALGORITHMS = [p for p in sorted(FOLDER.rglob("*.py")) if p.name != "__init__.py"]
-ALLOWED = {"__future__", "typing", "numpy", "evenly", "evenly.kit"}
+ALLOWED = {"__future__", "math", "typing", "numpy", "evenly", "evenly.kit"}
 
 
 def imported(path: Path) -> set[str]:

@@ -27,6 +27,7 @@ NAMES = (
     "benchmarks",
     "one_kernel",
     "errors",
+    "graph",
     "reference",
 )
 

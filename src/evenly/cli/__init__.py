@@ -1,9 +1,9 @@
-"""The command line: `evenly demo`, `spmv`, `bench`, `tune`, `tuning`, `info`, `cache`, `schedules`, `layouts`.
+"""The command line: `evenly demo`, `spmv`, `graph`, `bench`, `tune`, `tuning`, `info`, `cache`, `schedules`, `layouts`.
 
     app          the commands and their options, as Typer sees them
     entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
-    spmv, demo, bench, tune, tuning, info, cache, listing    the commands, one file each
+    spmv, graph, demo, bench, tune, tuning, info, cache, listing    the commands, one file each
     bench_run    runs `evenly bench`
     problem      one SpMV on one target: arrays, plans, results
     timing       medians of interleaved runs, on the host and on a GPU

@@ -147,6 +147,53 @@ def spmv(
     return run(Options(*options, seed, profile))
 
 
+GRAPH = (
+    "Run a graph algorithm on the matrix in FILE, whose entry (i, j) is the edge from i to j.\n\n"
+    "ALGORITHM is bfs, sssp, pagerank, components, triangles or cores. The time is that of a whole call.\n\n"
+    "Example: evenly graph bfs examples/karate.mtx --validate"
+)
+
+
+@app.command(help=GRAPH)
+def graph(
+    algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="Its name, see above.")],
+    file: MatrixFile,
+    source: Annotated[int, typer.Option(metavar="N", help="The first vertex of bfs, sssp.")] = 0,
+    schedule: Annotated[
+        str, typer.Option(metavar="NAME", help="One of `evenly schedules`, or auto.")
+    ] = "auto",
+    target: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="auto (the best there is), cuda, cpu, python or simt."),
+    ] = "auto",
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            show_default="10; on python and simt 1",
+            help="Timed calls, after one that warms up; the median is printed.",
+        ),
+    ] = None,
+    csv: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append a line (kernel, dataset, rows, cols, nnzs, elapsed in ms) to this file. "
+            "A new file gets a header.",
+        ),
+    ] = None,
+    validate: Annotated[
+        bool,
+        typer.Option(
+            "--validate", metavar="", help="Compare every entry with SciPy's, or the definition."
+        ),
+    ] = False,
+) -> int:
+    from evenly.cli.graph import Options, run
+
+    return run(Options(algorithm, file, source, schedule, target, repeat, csv, validate))
+
+
 TUNE = (
     "Measure every schedule on the matrix in FILE, and remember the fastest.\n\n"
     "Plans of the same kernel for the same structure, types and device take it from then on: "

@@ -20,6 +20,14 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
+from evenly.kit.graphs import (
+    as_graph,
+    as_reverse,
+    float_type,
+    priority,
+    priority_seed,
+    vertex,
+)
 from evenly.kit.operands import (
     check_beside,
     check_indices,
@@ -41,7 +49,9 @@ from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
 __all__ = [
+    "as_graph",
     "as_integers",
+    "as_reverse",
     "as_rows",
     "check_beside",
     "check_indices",
@@ -54,6 +64,7 @@ __all__ = [
     "each",
     "empty",
     "entry",
+    "float_type",
     "from_numpy",
     "has_items",
     "held_as",
@@ -63,6 +74,8 @@ __all__ = [
     "on_gpu",
     "part",
     "positions",
+    "priority",
+    "priority_seed",
     "radix_sort",
     "renamed",
     "result_type",
@@ -75,6 +88,7 @@ __all__ = [
     "to_numpy",
     "vector",
     "vectors",
+    "vertex",
     "whole",
     "zeros",
 ]

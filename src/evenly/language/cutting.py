@@ -146,7 +146,10 @@ class Cutter:
             [*self.past, *before, *end, *loads], head, _read_in(body)
         )
         self.heads[condition] = self.under(loop.condition, (*head, *kept))
-        read = (later | _read_in(loop.steps)) - set(carried) - walk.variables_set(head)
+        _, tested = needed(
+            loop.test, {loop.condition}, effects=True
+        )  # at the end of each round, too
+        read = (later | _read_in(loop.steps) | tested) - set(carried) - walk.variables_set(head)
         self.scalars(ir.Scalars((*before, *end)), read)
         past, first = [*self.past, *loads], len(self.phases)
         self.past = [*past, *head, *restored]

@@ -269,3 +269,15 @@ def breaks_and_continues_of_nested_rounds(A, y, n):
         skipped = 500
     n[1] = outer
     n[2] = skipped
+
+
+@case(A=rows([1], [2], [4]), y=out("int32", [4, 4, 4]), n=out("int32", [4]))
+def the_condition_reads_what_an_array_was_before(A, y, n):
+    """It is not read anew at the end of each round."""
+    stop = y[0] > 0
+    rounds = 0
+    while rounds < 4 and not stop:
+        rounds += 1
+        for row in A.tiles():
+            y[row] += 1
+    n[0] = rounds
