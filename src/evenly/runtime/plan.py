@@ -260,6 +260,20 @@ class Plan:
             balance.save(path)
         return balance
 
+    def trace(self, path: Any) -> None:
+        """Write which thread takes which atom at which step of a launch on a GPU, for the explorer of the site.
+
+        It is computed on the host, as `profile` is. A pass over a layout is an entry of its own. The format is in
+        docs/trace.md.
+
+        path: a file that ends in .json or .json.gz.
+
+        Raises InputError for other paths, for a loop over items, and beyond 5,000,000 tiles and atoms.
+        """
+        from evenly.balance.trace import trace
+
+        trace(self.kernel.source, self._binding, self._phases, self.schedule, path)
+
     def tune(
         self,
         *,
