@@ -34,7 +34,7 @@ FILLED = 20_000  # atoms of a layout that fills in zeros, where more would only 
 
 
 def every_third(A: Any) -> Any:
-    return ev.subset(np.arange(0, A.num_tiles, 3, dtype=np.int32), A)
+    return ev.subset(A, np.arange(0, A.num_tiles, 3, dtype=np.int32))
 
 
 # (label, name in JavaScript, its options, the same in Python)
