@@ -18,6 +18,7 @@ ROOT = HERE.parent
 for folder in HERE, ROOT, ROOT / "src":
     sys.path.insert(0, str(folder))
 
+import accessible  # noqa: E402
 import data  # noqa: E402
 import front  # noqa: E402
 import links  # noqa: E402
@@ -37,6 +38,7 @@ def main(out: Path) -> int:
         shutil.rmtree(out)
     if not docs(out):
         return 1
+    accessible.repair(out)
     pages(out)
     broken = links.check(out)
     for line in broken:

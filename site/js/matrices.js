@@ -3,15 +3,15 @@ import { ofLengths, summed } from "./layouts.js";
 
 export const MOST_TILES = 200_000, MOST_NONZEROS = 1_000_000;
 
-/** Parses "3 0 2, 5x4": lengths, and a length repeated. Throws Error in one line. */
+/** Parses "3 0 2, 5x4": lengths, and five rows of 4. Throws Error in one line. */
 export function parseLengths(text) {
   const lengths = [];
   for (const word of text.split(/[\s,;]+/).filter(Boolean)) {
-    const found = /^(\d{1,7})(?:x(\d{1,6}))?$/.exec(word);
-    if (!found) throw new Error(`"${word}" is no length: write numbers such as 3 0 2, or 5x4 for four rows of 5`);
-    const count = Number(found[2] ?? 1);
+    const found = /^(?:(\d{1,6})x)?(\d{1,7})$/.exec(word);
+    if (!found) throw new Error(`"${word}" is no length: write numbers such as 3 0 2, or 5x4 for five rows of 4`);
+    const count = Number(found[1] ?? 1);
     if (lengths.length + count > MOST_TILES) throw new Error(`at most ${MOST_TILES.toLocaleString("en")} rows`);
-    for (let i = 0; i < count; i++) lengths.push(Number(found[1]));
+    for (let i = 0; i < count; i++) lengths.push(Number(found[2]));
   }
   const total = lengths.reduce((a, b) => a + b, 0);
   if (total > MOST_NONZEROS) throw new Error(`at most ${MOST_NONZEROS.toLocaleString("en")} atoms; these are ${total.toLocaleString("en")}`);

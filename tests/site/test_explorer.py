@@ -268,29 +268,27 @@ def test_files_are_shown_or_refused_in_a_line(site: str, browser: Browser, tmp_p
 def test_200_000_atoms_play_at_30_frames_a_second(site: str, browser: Browser) -> None:
     browser.open(f"{site}#m=rmat-14&l=csr&s=merge_path")
     assert "228,231 atoms" in text(browser, "#about")
-    # Without a display nothing paces the frames: what is measured is what the page itself takes for one.
     taken = browser.run(
         """(async () => {
             const step = document.getElementById("step"), frame = () => new Promise(requestAnimationFrame);
-            const times = [];
-            for (let i = 0; i < 12; i++) {
+            await frame();
+            const start = performance.now();
+            for (let i = 0; i < 20; i++) {
                 step.value = i % (Number(step.max) + 1);
                 step.dispatchEvent(new Event("input"));
                 await frame();
-                const start = performance.now();
-                await frame();
-                times.push(performance.now() - start);
             }
-            return times.sort((a, b) => a - b)[6];
+            return (performance.now() - start) / 20;
         })()"""
     )
-    assert taken < 1000 / 30
+    assert 0 < taken < 1000 / 30  # milliseconds a frame
 
 
 def test_the_first_paint_takes_less_than_a_second_and_little_script(
     site: str, browser: Browser
 ) -> None:
     browser.open(site)
+    browser.wait("performance.getEntriesByName('first-contentful-paint').length")
     painted = browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     assert painted < 1000
     loaded = browser.run(
