@@ -1,4 +1,4 @@
-"""What the theme's pages lack for screen readers and keyboards, as axe-core finds it, put right after Sphinx has made them."""
+"""Repair the pages of the theme, where they lack something for screen readers and keyboards, as axe-core finds it."""
 
 from __future__ import annotations
 

@@ -22,9 +22,31 @@ KERNEL = """\
 @ev.kernel
 def spmv(A, x, y):
     for row in A.tiles():
-        y[row] = sum(A.value(k) * x[A.column(k)]
-                     for k in A.atoms(row))
+        y[row] = sum(
+            A.value(k) * x[A.column(k)]
+            for k in A.atoms(row)
+        )
 """
+
+# Where a GPU's engine divides the work by itself, the methods are what other targets do.
+SHARES = """\
+# On a GPU each block takes such a share, and
+# its warps load it together (device/split.cuh).
+
+"""
+BINS = """\
+# On a GPU tiles are sorted into bins, and
+# handed to teams that fit (device/bins.cuh).
+# On other targets:
+
+"""
+CHUNKS = """\
+# On a GPU a free warp takes the next chunk
+# from a counter (device/dynamic.cuh).
+# On other targets:
+
+"""
+ENGINES = {"merge_path": SHARES, "nonzero_split": SHARES, "lrb": BINS, "dynamic_chunks": CHUNKS}
 
 # What a group of flattened tiles does on a GPU is its engine's; the class has what the CPU does.
 FLATTEN = """\
@@ -42,7 +64,9 @@ def everything() -> dict[str, Any]:
         "kernel": KERNEL,
         "schedules": rows(SCHEDULES),
         "layouts": rows(LAYOUTS),
-        "code": {name: methods(entry.make) for name, entry in SCHEDULES.items()}
+        "code": {
+            name: ENGINES.get(name, "") + methods(entry.make) for name, entry in SCHEDULES.items()
+        }
         | {"flatten": FLATTEN},
         "presets": [{"name": n, "group": g, "title": t} for n, g, t, _ in presets()],
     }

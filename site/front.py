@@ -58,7 +58,7 @@ def idle(schedule: Any) -> float:
 
 
 def lanes(schedule: Any, title: str) -> str:
-    """Draw time to the right and a thread a line: an atom is a square in its row's colour, idle time is pale."""
+    """Draw time to the right and a thread a line: an atom is a square in its row's colour, idle time is a bar."""
     all_rows = taken(schedule)
     most, cell, left = max(map(len, all_rows)), 20, 72
     wide, high = left + 18 * cell + 4, len(all_rows) * (cell + 3) + 4

@@ -30,7 +30,8 @@ export const MEANINGS = {
 /** What a line of a kernel does: begins tiles, takes atoms, ends tiles. */
 export function meaningOf(line) {
   if (/for .+ in .+\.tiles\(\)/.test(line)) return "tiles";
-  if (/\.atoms\(/.test(line)) return "atoms";
+  if (/\.(atoms|value|column)\(/.test(line)) return "atoms";
+  if (/^\s+\w+\[\w+\] = /.test(line)) return "ends";
   return null;
 }
 

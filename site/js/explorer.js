@@ -171,7 +171,7 @@ function say() {
 function lit(row) {
   if (!pointed) return false;
   if (pointed.meaning) return row.dataset.meaning === pointed.meaning;
-  return row.dataset.meaning === "atoms" || (!trace?.source && row.dataset.meaning === "tiles" && pointed.atom >= 0);
+  return row.dataset.meaning === "atoms" || panels[pointed.panel]?.isAt(pointed.atom, row.dataset.meaning);
 }
 
 function text() {

@@ -40,7 +40,7 @@ export class Grid {
       this.lines = Math.min(Math.max(1, laid.tiles), MOST_HIGH);
       this.cell = clamp(Math.floor(wide / this.columns), 1, LARGEST);
     } else {
-      const aim = Math.sqrt((wide * wide * 0.55) / Math.max(1, laid.atoms));
+      const aim = Math.sqrt((wide * wide * 0.9) / Math.max(1, laid.atoms));
       this.cell = clamp(Math.floor(aim), 1, LARGEST);
       this.columns = Math.floor(wide / this.cell);
       this.lines = Math.max(1, Math.ceil(laid.atoms / this.columns));

@@ -35,6 +35,7 @@ export class Panel {
   /** shown: {laid, schedule}, or of a trace {laid, launch, label}. */
   show(shown, state) {
     this.shown = shown;
+    this.drawn = "";
     const traced = Boolean(shown.launch);
     this.schedule = traced ? null : made(shown.schedule.name, shown.schedule);
     this.launch = shown.launch ?? launch(this.schedule, shown.laid);
@@ -100,11 +101,18 @@ export class Panel {
     const thread = mine?.atom >= 0 ? this.launch.worker[mine.atom] : (mine?.threads?.[0] ?? -1);
     const each = [1, WARP, this.launch.block];
     this.bars.forEach((bars, i) => bars.draw(now, thread < 0 ? -1 : Math.floor(thread / each[i])));
-    if (this.share) {
-      const piece = this.schedule.name === "merge_path" ? Math.floor(thread / this.launch.block) : thread;
-      drawPath(this.find(".path canvas"), this.shown.laid, this.share, thread < 0 ? -1 : piece);
-    }
+    this.drawPath(thread);
     light(this.find(".methods"), (row) => mine?.atom >= 0 && /return|yield/.test(row.textContent) && row.dataset.number > this.atomsLine());
+  }
+
+  /** Draws the merge path, if it is shown and another piece is pointed at than before: steps do not change it. */
+  drawPath(thread) {
+    if (!this.share) return;
+    const piece = this.schedule.name === "merge_path" ? Math.floor(thread / this.launch.block) : thread;
+    const key = `${thread < 0 ? -1 : piece} ${document.documentElement.dataset.theme}`;
+    if (key === this.drawn) return;
+    this.drawn = key;
+    drawPath(this.find(".path canvas"), this.shown.laid, this.share, thread < 0 ? -1 : piece);
   }
 
   atomsLine() {
@@ -116,10 +124,17 @@ export class Panel {
   marker(pointed, now) {
     const { worker, step } = this.launch, { offsets } = this.shown.laid, { tile } = this.grid;
     if (pointed.meaning === "tiles") return (k) => k === offsets[tile[k]];
+    if (pointed.meaning === "ends") return (k) => k === offsets[tile[k] + 1] - 1;
     if (pointed.meaning === "atoms") return (k) => step[k] === Math.min(now, this.balance.most - 1);
     if (pointed.threads) return (k) => worker[k] >= pointed.threads[0] && worker[k] < pointed.threads[1];
     const thread = worker[pointed.atom];
     return (k) => worker[k] === thread;
+  }
+
+  /** Whether an atom is where a tile begins or ends. */
+  isAt(atom, meaning) {
+    const { offsets } = this.shown.laid, tile = this.grid.tile[atom];
+    return (meaning === "tiles" && atom === offsets[tile]) || (meaning === "ends" && atom === offsets[tile + 1] - 1);
   }
 
   describe({ atom, threads, level }) {
