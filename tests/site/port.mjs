@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 import { balance } from "../../site/js/balance.js";
-import { lay, levelsOf } from "../../site/js/layouts.js";
+import { lay, LAYOUTS, levelsOf } from "../../site/js/layouts.js";
 import { SCHEDULES, launch, schedule, sizeOf, walk } from "../../site/js/schedules.js";
 
 const digest = (...parts) => {
@@ -13,7 +13,7 @@ const digest = (...parts) => {
 };
 
 const { patterns, layouts, schedules, processors, verbose } = JSON.parse(readFileSync(0, "utf8"));
-const answers = { parameters: {}, layouts: {}, levels: {}, launches: {}, balances: {}, walks: {} };
+const answers = { known: Object.keys(LAYOUTS), parameters: {}, layouts: {}, levels: {}, launches: {}, balances: {}, walks: {} };
 for (const [name, { parameters }] of Object.entries(SCHEDULES)) {
   answers.parameters[name] = Object.fromEntries(parameters.map((p) => [p.name, p.start]));
 }
