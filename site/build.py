@@ -1,6 +1,7 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
-`python site/build.py OUT --explorer` makes the explorer alone, and needs evenly alone.
+`python site/build.py OUT --pages` makes the front page and the explorer; `--explorer` makes the explorer, and needs evenly
+alone.
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """
@@ -81,4 +82,8 @@ def footer() -> str:
 
 if __name__ == "__main__":
     target = Path(sys.argv[1]).resolve()
-    sys.exit(pages(target, "explorer") if "--explorer" in sys.argv[2:] else main(target))
+    part = sys.argv[2:]
+    if part:
+        pages(target, "explorer" if part == ["--explorer"] else "")
+    else:
+        sys.exit(main(target))

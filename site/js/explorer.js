@@ -1,6 +1,7 @@
 // The explorer: controls, panels, and what is pointed at. The state is what a link holds (state.js).
 import { light, MEANINGS, meaningOf, showCode } from "./code.js";
-import { lay, LAYOUTS, levelsOf } from "./layouts.js";
+import { lay, LAYOUTS } from "./layouts.js";
+import { showLevels } from "./levels.js";
 import { ofPreset, parseLengths, parseMarket, parseTrace, textOf } from "./matrices.js";
 import { Panel } from "./panel.js";
 import { controlsOf } from "./parameters.js";
@@ -38,7 +39,7 @@ async function preset(name) {
 function rebuild() {
   stop();
   try {
-    const shown = trace ? trace.phases.slice(0, 2) : problems();
+    const shown = trace ? trace.phases : problems();
     while (panels.length > shown.length) panels.pop().remove();
     while (panels.length < shown.length) panels.push(new Panel($$("main"), panels.length, events, data));
     $$("main").classList.toggle("two", shown.length > 1);
@@ -72,6 +73,7 @@ function describe() {
   if (trace) parts.unshift(`the trace of ${trace.kernel}, ${trace.phases.map((p) => p.layout).join(" and ")}`);
   else parts.unshift(`${name()} as ${state.layout.name}`);
   if (laid.masked) parts.push(`${laid.masked.reduce((a, b) => a + b, 0).toLocaleString("en")} of them padding`);
+  if (panels[0].grid.note) parts.push(panels[0].grid.note);
   if (laid.items) parts.push(`${count(laid.items.length - 1, "item")}, with a line around each`);
   if (laid.levels) parts.push(`level ${state.layout.level ?? 1} of 0 to ${laid.levels.length - 1} of a breadth-first search`);
   if (state.dense > 1) parts.push(`${state.dense} dense columns, each with the same division (ev.lanes)`);
@@ -89,8 +91,18 @@ function controls() {
   $$("layout").value = state.layout.name;
   $$("layout").disabled = Boolean(trace);
   const { parameters } = LAYOUTS[state.layout.name];
-  const bounded = parameters.map((p) => (p.name === "level" && pattern ? { ...p, most: levelsOf(pattern, state.layout.from ?? 0).length - 1 } : p));
+  const { levels } = panels[0].shown.laid, last = Math.max(0, (levels?.length ?? 1) - 1);
+  const bounded = parameters.map((p) => (p.name === "level" ? { ...p, most: last } : p));
   controlsOf($$("layout-parameters"), trace ? [] : bounded, state.layout, changed, "layout");
+  $$("levels").hidden = !levels || Boolean(trace);
+  if (levels && !trace) {
+    showLevels($$("levels"), pattern, levels, state.layout.level ?? 1, state.schedules[0], (level) => {
+      state.layout.level = level;
+      state.step = -1;
+      changed();
+      $$("levels").querySelectorAll("button")[level]?.focus();
+    });
+  }
   for (const id of ["arrange", "colour", "dense"]) $$(id).value = state[id];
   $$("dense-out").textContent = state.dense;
   $$("two").checked = panels.length > 1;
@@ -105,6 +117,7 @@ function changed() {
 }
 
 function link() {
+  if (trace) return; // which no link holds
   state.step = now >= most ? -1 : now;
   written = toFragment(state);
   history.replaceState(null, "", written);
@@ -171,7 +184,7 @@ function say() {
 function lit(row) {
   if (!pointed) return false;
   if (pointed.meaning) return row.dataset.meaning === pointed.meaning;
-  return row.dataset.meaning === "atoms" || panels[pointed.panel]?.isAt(pointed.atom, row.dataset.meaning);
+  return row.dataset.meaning === "atoms" || (pointed.atom >= 0 && panels[pointed.panel].isAt(pointed.atom, row.dataset.meaning));
 }
 
 function text() {
@@ -247,6 +260,7 @@ function listen() {
     changed();
   });
   $$("link").addEventListener("click", async () => {
+    if (trace || state.matrix === "file") return report(new Error("a link cannot hold a file: choose a matrix of the list"));
     link();
     try {
       await navigator.clipboard.writeText(location.href);

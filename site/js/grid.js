@@ -2,7 +2,7 @@
 import { hueOf, tables, theme, words } from "./colours.js";
 import { WARP } from "./schedules.js";
 
-const LARGEST = 18, MOST_HIGH = 2600; // pixels of a cell, and of the canvas
+const LARGEST = 18, MOST_HIGH = 2600, TALLEST = 16000; // pixels of a cell, of a grid, and of all its copies
 
 export class Grid {
   constructor(canvas) {
@@ -13,12 +13,18 @@ export class Grid {
   /** Takes what is to be shown; colour: thread, warp or block; arrange: auto, rows or packed. */
   show(laid, launch, { arrange, colour, dense = 1 }) {
     Object.assign(this, { laid, launch, dense });
-    this.arrange = arrange === "auto" ? this.fitting() : arrange;
+    const wide = this.width(), fit = this.longest() <= wide && laid.tiles <= MOST_HIGH;
+    this.note = arrange === "rows" && !fit ? "packed, since a line a tile is too wide or too high" : "";
+    this.arrange = arrange === "auto" ? this.fitting() : fit ? arrange : "packed";
     const by = { thread: 1, warp: WARP, block: launch.block }[colour];
     this.hues = Uint8Array.from(launch.worker, (w) => hueOf(Math.floor(w / by)));
     this.tile = new Int32Array(laid.atoms);
     for (let t = 0; t < laid.tiles; t++) this.tile.fill(t, laid.offsets[t], laid.offsets[t + 1]);
     this.place();
+  }
+
+  width() {
+    return Math.max(120, this.canvas.parentElement.clientWidth);
   }
 
   fitting() {
@@ -34,10 +40,10 @@ export class Grid {
 
   /** Gives each atom a place in the image, and the image a scale, for the canvas's width. */
   place() {
-    const { laid } = this, wide = Math.max(120, this.canvas.parentElement.clientWidth);
+    const { laid } = this, wide = this.width();
     if (this.arrange === "rows") {
-      this.columns = Math.min(this.longest(), wide);
-      this.lines = Math.min(Math.max(1, laid.tiles), MOST_HIGH);
+      this.columns = this.longest();
+      this.lines = Math.max(1, laid.tiles);
       this.cell = clamp(Math.floor(wide / this.columns), 1, LARGEST);
     } else {
       const aim = Math.sqrt((wide * wide * 0.9) / Math.max(1, laid.atoms));
@@ -46,17 +52,19 @@ export class Grid {
       this.lines = Math.max(1, Math.ceil(laid.atoms / this.columns));
     }
     while (this.cell > 1 && this.lines * this.cell > MOST_HIGH) this.cell--;
+    if (this.arrange === "packed") this.lines = Math.max(1, Math.ceil(laid.atoms / (this.columns = Math.floor(wide / this.cell))));
     this.at = new Int32Array(laid.atoms);
     for (let k = 0; k < laid.atoms; k++) {
       const x = this.arrange === "rows" ? k - laid.offsets[this.tile[k]] : k % this.columns;
       const y = this.arrange === "rows" ? this.tile[k] : Math.floor(k / this.columns);
-      this.at[k] = x < this.columns && y < this.lines ? y * this.columns + x : -1;
+      this.at[k] = y * this.columns + x;
     }
     this.image.width = this.columns;
     this.image.height = this.lines;
     const ratio = Math.min(2, window.devicePixelRatio || 1);
     this.gap = this.dense > 1 ? 6 : 0;
     this.high = this.lines * this.cell;
+    this.dense = Math.max(1, Math.min(this.dense, Math.floor(TALLEST / this.high)));
     const height = this.high * this.dense + this.gap * (this.dense - 1);
     this.ratio = height * ratio > 8000 ? 1 : ratio;
     this.canvas.width = this.columns * this.cell * this.ratio;
@@ -73,7 +81,6 @@ export class Grid {
     const { done, ahead, aside, padding } = tables(colours.paper), active = words(colours.mark);
     out.fill(0);
     for (let k = 0; k < laid.atoms; k++) {
-      if (at[k] < 0) continue;
       const step = launch.step[k];
       let colour = step < now ? done[hues[k]] : ahead[hues[k]];
       if (step === now) colour = active;
@@ -120,7 +127,6 @@ export class Grid {
   }
 
   frame(pen, colours, k) {
-    if (this.at[k] < 0) return;
     const x = (this.at[k] % this.columns) * this.cell, y = Math.floor(this.at[k] / this.columns) * this.cell;
     pen.strokeStyle = colours.ink;
     pen.lineWidth = 2;

@@ -5,6 +5,7 @@ They need Chromium; CI has none. With EVENLY_AXE=path/to/axe.min.js (npm's axe-c
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import json
@@ -37,17 +38,23 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of the built explorer."""
-    out = tmp_path_factory.mktemp("site")
-    build = [sys.executable, str(ROOT / "site" / "build.py"), str(out), "--explorer"]
+@contextlib.contextmanager
+def serving(out: Path, part: str) -> Iterator[str]:
+    """Build a part of the site, and serve it; the address."""
+    build = [sys.executable, str(ROOT / "site" / "build.py"), str(out), part]
     subprocess.run(build, check=True)
     handler = functools.partial(Quiet, directory=str(out))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}/explorer.html"
+        yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the built explorer."""
+    with serving(tmp_path_factory.mktemp("site"), "--explorer") as address:
+        yield f"{address}/explorer.html"
 
 
 @pytest.fixture(scope="module")
@@ -128,27 +135,46 @@ def test_every_control_changes_the_view_and_the_link(site: str, browser: Browser
         )
 
 
-@pytest.mark.parametrize(
-    "layout",
-    [
-        "csr",
-        "csc",
-        "coo",
-        "ell",
-        "sell",
-        "bcsr",
-        "dia",
-        "ragged",
-        "uniform",
-        "subset",
-        "frontier",
-        "batch",
-    ],
-)
-def test_every_layout_is_shown(layout: str, site: str, browser: Browser) -> None:
-    browser.open(f"{site}#m=stencil&l={layout}&s=lrb,block=64")
-    assert text(browser, "#problem") == ""
-    assert f"as {layout}" in text(browser, "#about")
+def test_every_layout_is_shown(site: str, browser: Browser) -> None:
+    browser.open(f"{site}#m=stencil&s=lrb,block=64")
+    layouts = browser.run("[...document.getElementById('layout').options].map(o => o.value)")
+    assert len(layouts) == 12
+    for layout in layouts:
+        set_to(browser, "#layout", layout)
+        assert text(browser, "#problem") == ""
+        assert f"as {layout}" in text(browser, "#about")
+
+
+def test_a_search_is_shown_level_by_level(site: str, browser: Browser) -> None:
+    browser.open(f"{site}#m=rmat-8&l=frontier,level=1,from=1&s=thread_mapped,block=32")
+    matrix = rmat(8)
+    levels = search(matrix, 1)
+    assert browser.run("document.querySelectorAll('#levels button').length") == len(levels)
+    browser.run("document.querySelectorAll('#levels button')[2].click()")
+    atoms = int(np.diff(matrix.indptr)[levels[2]].sum())
+    assert f"{len(levels[2])} tiles, {atoms:,} atoms" in text(browser, "#about")
+    assert "l=frontier,level=2,from=1" in browser.run("location.hash")
+
+
+def search(matrix: Any, start: int) -> list[list[int]]:
+    """The rows of each level of a breadth-first search."""
+    levels, seen, now = [], {start}, [start]
+    while now:
+        levels.append(now)
+        found = {
+            int(c)
+            for row in now
+            for c in matrix.indices[matrix.indptr[row] : matrix.indptr[row + 1]]
+        }
+        now = sorted(found - seen)
+        seen |= set(now)
+    return levels
+
+
+def test_what_does_not_fit_as_lines_is_packed_and_said(site: str, browser: Browser) -> None:
+    browser.open(f"{site}#m=lengths&n=5000.3&v=rows&s=warp_mapped")
+    assert "packed, since a line a tile is too wide or too high" in text(browser, "#about")
+    assert browser.run("document.querySelector('canvas.grid').width") < 1400
 
 
 def test_a_link_restores_the_view(site: str, browser: Browser) -> None:
