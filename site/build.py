@@ -1,7 +1,7 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
-`python site/build.py OUT --pages` makes the front page and the explorer; `--explorer` makes the explorer, and needs evenly
-alone.
+`python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer alone,
+which needs nothing but evenly.
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """

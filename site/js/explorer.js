@@ -336,4 +336,4 @@ async function open(file) {
 fill();
 listen();
 await load();
-document.documentElement.dataset.ready = "yes";
+requestAnimationFrame(() => (document.documentElement.dataset.ready = "yes")); // drawn, for tests

@@ -179,4 +179,4 @@ tabs();
 listen();
 choose("thread_mapped");
 path();
-document.documentElement.dataset.ready = "yes";
+requestAnimationFrame(() => (document.documentElement.dataset.ready = "yes")); // drawn, for tests
