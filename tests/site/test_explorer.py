@@ -194,6 +194,19 @@ def test_a_link_restores_the_view(site: str, browser: Browser) -> None:
         assert (shown(browser), text(browser, "#about")) == (before, said)
 
 
+def test_the_views_to_begin_with_are_shown_as_they_are_linked(site: str, browser: Browser) -> None:
+    browser.open(site)
+    views = browser.run("[...document.querySelectorAll('.try a')].map(a => a.getAttribute('href'))")
+    assert len(views) == 6
+    for number, view in enumerate(views):
+        before = text(browser, "#about")
+        browser.run(f"document.querySelectorAll('.try a')[{number}].click()")
+        browser.wait(f"document.getElementById('about').textContent !== {before!r}")
+        browser.run("document.getElementById('link').click()")
+        assert browser.run("location.hash") == view
+        assert text(browser, "#problem") == ""
+
+
 def test_a_broken_link_shows_the_start_or_says_what_is_wrong(site: str, browser: Browser) -> None:
     browser.open(site)
     start = shown(browser)
