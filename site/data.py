@@ -94,6 +94,11 @@ def helpers(function: Any) -> Iterator[Any]:
             yield from helpers(called.function)
 
 
+def hues() -> list[str]:
+    """Return the colours of workers."""
+    return re.findall(r"#[0-9a-f]{6}", (ROOT / "site" / "js" / "colours.js").read_text())
+
+
 # ---- matrices ----------------------------------------------------------------------------------------
 def presets() -> Iterator[tuple[str, str, str, Callable[[], Any]]]:
     """Yield the name, group, title and maker of each matrix that the explorer offers."""

@@ -14,7 +14,6 @@ from evenly.layouts import TABLE as LAYOUTS
 from evenly.schedules import TABLE as SCHEDULES
 
 LENGTHS = (5, 2, 0, 9, 1, 3, 18, 2)  # of the rows in the first picture
-HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a5195", "#b8ad2a")
 
 
 def parts() -> dict[str, str]:
@@ -62,7 +61,7 @@ def lanes(schedule: Any, title: str) -> str:
     all_rows = taken(schedule)
     most, cell, left = max(map(len, all_rows)), 20, 72
     wide, high = left + 18 * cell + 4, len(all_rows) * (cell + 3) + 4
-    shapes = []
+    shapes, hues = [], data.hues()
     for thread, rows in enumerate(all_rows):
         y = 2 + thread * (cell + 3)
         shapes.append(f'<text x="0" y="{y + 15}" class="axis">thread {thread}</text>')
@@ -73,7 +72,7 @@ def lanes(schedule: Any, title: str) -> str:
             )
         for step, row in enumerate(rows):
             place = f'x="{left + step * cell}" y="{y}" width="{cell - 1}" height="{cell}"'
-            shapes.append(f'<rect {place} rx="2" fill="{HUES[row % len(HUES)]}"/>')
+            shapes.append(f'<rect {place} rx="2" fill="{hues[row % len(hues)]}"/>')
     said = f"{title}: eight threads, {sum(LENGTHS)} atoms, {most} steps, {idle(schedule):.0%} of the time idle"
     return (
         f'<svg viewBox="0 0 {wide} {high}" role="img" aria-label="{said}">{"".join(shapes)}</svg>'

@@ -1,6 +1,6 @@
-// Colours of workers. The hues are those of Okabe and Ito (2008), which colour-blind readers tell apart.
+// Colours of workers: those of Okabe and Ito (2008), which colour-blind readers tell apart, with a grey for their black.
 
-const HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#7a5195", "#b8ad2a"];
+const HUES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#555555", "#f0e442"];
 
 /** The number of a worker's hue. Turned after every eight, so that groups of 8 and of 32 do not all look alike. */
 export const hueOf = (worker) => (worker + 3 * Math.floor(worker / HUES.length)) % HUES.length;
