@@ -13,7 +13,7 @@ export function theme() {
   return { ink: of("--ink"), paper: of("--canvas"), faint: of("--faint"), line: of("--line"), busy: of("--busy"), idle: of("--idle"), mark: of("--mark"), muted: of("--muted") };
 }
 
-export function rgb(hex) {
+function rgb(hex) {
   const n = parseInt(hex.slice(1), 16);
   return [n >> 16, (n >> 8) & 255, n & 255];
 }

@@ -5,7 +5,7 @@ import { showLevels } from "./levels.js";
 import { ofPreset, parseLengths, parseMarket, parseTrace, textOf } from "./matrices.js";
 import { Panel } from "./panel.js";
 import { controlsOf } from "./parameters.js";
-import { fromFragment, START, toFragment } from "./state.js";
+import { fromFragment, toFragment } from "./state.js";
 
 const $$ = (id) => document.getElementById(id);
 const data = await (await fetch("data.json")).json();

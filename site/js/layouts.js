@@ -43,7 +43,7 @@ export const LAYOUTS = {
   },
 };
 
-export const MOST_ATOMS = 4_000_000;
+const MOST_ATOMS = 4_000_000;
 
 export function lay(pattern, name, options = {}) {
   const entry = LAYOUTS[name];

@@ -1,7 +1,7 @@
 // Where patterns come from: presets, typed lengths, Matrix Market files, traces.
 import { ofLengths, summed } from "./layouts.js";
 
-export const MOST_TILES = 200_000, MOST_NONZEROS = 1_000_000;
+const MOST_TILES = 200_000, MOST_NONZEROS = 1_000_000;
 
 /** Parses "3 0 2, 5x4": lengths, and five rows of 4. Throws Error in one line. */
 export function parseLengths(text) {

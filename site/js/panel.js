@@ -24,7 +24,8 @@ export class Panel {
     this.select.append(...Object.keys(SCHEDULES).map((name) => new Option(name, name)));
     this.grid = new Grid(find(".grid"));
     this.bars = LEVELS.map((level) => new Bars(find(`.bars.${level}`)));
-    this.focus = 0;
+    this.focus = 0; // the atom that the arrow keys move from
+    this.at = [0, 0, 0]; // and the thread, warp and block
     this.listen();
   }
 
@@ -80,7 +81,7 @@ export class Panel {
     const { laid } = this.shown;
     const label = `${plural(laid.atoms, "atom")} of ${plural(laid.tiles, "tile")}, by the ${this.data.schedules[this.select.value]?.what ?? "schedule"}: ${percent(idle)} idle`;
     this.find(".grid").setAttribute("aria-label", `${label}. Arrow keys move from atom to atom.`);
-    LEVELS.forEach((level) => this.find(`.bars.${level}`).setAttribute("aria-label", this.find(`.${level}-caption`).textContent));
+    LEVELS.forEach((level) => this.find(`.bars.${level}`).setAttribute("aria-label", `${this.find(`.${level}-caption`).textContent}. Arrow keys move from bar to bar.`));
   }
 
   path(traced) {
@@ -178,12 +179,22 @@ export class Panel {
     });
     LEVELS.forEach((level, i) => {
       const canvas = this.find(`.bars.${level}`);
-      canvas.addEventListener("pointermove", (event) => {
-        if (!this.bars[i].level.time.length) return;
-        const each = [1, WARP, this.launch.block][i], first = this.bars[i].processorAt(event.offsetX) * each;
-        events.point({ panel: index, threads: [first, first + each], level });
-      });
+      const processor = (at) => {
+        const { length } = this.bars[i].level.time, each = [1, WARP, this.launch.block][i];
+        if (!length) return;
+        this.at[i] = Math.max(0, Math.min(length - 1, at));
+        events.point({ panel: index, threads: [this.at[i] * each, (this.at[i] + 1) * each], level });
+      };
+      canvas.addEventListener("pointermove", (event) => processor(this.bars[i].processorAt(event.offsetX)));
       canvas.addEventListener("pointerleave", () => events.point(null));
+      canvas.addEventListener("focus", () => processor(this.at[i]));
+      canvas.addEventListener("blur", () => events.point(null));
+      canvas.addEventListener("keydown", (event) => {
+        const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        processor(this.at[i] + by);
+      });
     });
   }
 }

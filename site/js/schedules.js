@@ -44,7 +44,7 @@ export function schedule(name, given = {}) {
   return s;
 }
 
-export const ownerOf = (s) => SCHEDULES[s.name].owner(s);
+const ownerOf = (s) => SCHEDULES[s.name].owner(s);
 export const sizeOf = (s) => (ownerOf(s) === "group" ? SCHEDULES[s.name].size(s) : 1);
 
 // ---- any number of processors: `schedule.partition(layout, n)` -----------------------------------------
@@ -118,7 +118,7 @@ export function launch(s, laid) {
   return { blocks, block, ...taken };
 }
 
-export function blocksOf(s, { tiles, atoms }) {
+function blocksOf(s, { tiles, atoms }) {
   const atOnce = MULTIPROCESSORS * Math.floor(THREADS / s.block);
   switch (s.name) {
     case "thread_mapped":
@@ -261,7 +261,7 @@ function takersInBlock(size, block) {
   return size <= WARP ? block / WARP : groupsInBlock(size, block);
 }
 
-export function groupsInBlock(size, block) {
+function groupsInBlock(size, block) {
   if (size === 1) return block;
   if (size <= WARP) return (block / WARP) * Math.floor(WARP / size);
   return Math.min(15, Math.floor(block / (ceil(size, WARP) * WARP)));

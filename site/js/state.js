@@ -2,7 +2,7 @@
 import { LAYOUTS } from "./layouts.js";
 import { SCHEDULES } from "./schedules.js";
 
-export const START = {
+const START = {
   matrix: "power-law", lengths: "", layout: { name: "csr" }, schedules: [{ name: "thread_mapped", block: 64 }],
   arrange: "auto", colour: "thread", step: -1, dense: 1,
 };
@@ -53,7 +53,7 @@ function read(text, table) {
   return found;
 }
 
-export function allowed(p, value) {
+function allowed(p, value) {
   if (!Number.isInteger(value)) return false;
   if (p.values) return p.values.includes(value);
   return value >= p.least && value <= p.most && (value - p.least) % (p.step ?? 1) === 0;

@@ -261,6 +261,13 @@ def test_the_keyboard_reaches_every_atom(site: str, browser: Browser) -> None:
     for key, atom in (("ArrowRight", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("End", 5), ("Home", 0)):
         browser.press(key)
         browser.wait(f"document.getElementById('pointed').textContent.startsWith('Atom {atom} ')")
+    browser.run("document.querySelector('canvas.warps').focus()")
+    browser.wait("document.getElementById('pointed').textContent === 'Warp 0: 6 atoms in 3 steps.'")
+    browser.run("document.querySelector('canvas.threads').focus()")
+    browser.press("ArrowRight")
+    browser.wait(
+        "document.getElementById('pointed').textContent.startsWith('Thread 1 of block 0 ')"
+    )
     browser.press("Escape")
     browser.wait("document.getElementById('pointed').textContent.startsWith('Nothing')")
 

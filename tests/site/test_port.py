@@ -216,3 +216,11 @@ def test_levels_are_those_of_a_search() -> None:
             now = sorted(c for c in reached - seen if c < M.shape[0])
             seen |= set(now)
         assert found[name] == levels, name
+
+
+def test_parts_that_need_no_browser() -> None:
+    assert NODE
+    done = subprocess.run(
+        [NODE, "--test", str(PORT.with_name("parts.test.mjs"))], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
