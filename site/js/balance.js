@@ -11,7 +11,7 @@ export function balance({ blocks, block, worker }) {
     threads, warps, blocks: whole,
     idle: lost(sum(whole.atoms), sum(whole.time) * block),
     idleLanes: lost(sum(warps.atoms), sum(warps.time) * WARP),
-    idleWarps: lost(sum(warps.time), sum(whole.time) * (block / WARP)),
+    idleWarps: lost(sum(warps.time), sum(whole.time) * Math.ceil(block / WARP)),
     idleBlocks: lost(sum(whole.time), most(whole.time) * blocks),
     most: most(atoms),
   };
@@ -24,7 +24,7 @@ export function skew(level) {
 }
 
 function joined(atoms, lanes) {
-  const n = atoms.length / lanes, level = { lanes, time: new Int32Array(n), atoms: new Int32Array(n) };
+  const n = Math.ceil(atoms.length / lanes), level = { lanes, time: new Int32Array(n), atoms: new Int32Array(n) };
   for (let i = 0; i < atoms.length; i++) {
     const at = Math.floor(i / lanes);
     level.atoms[at] += atoms[i];

@@ -40,6 +40,12 @@ export function light(element, lit) {
   for (const row of element.children) row.classList.toggle("lit", Boolean(lit(row)));
 }
 
+/** Whether a line belongs to the function whose first line begins so. */
+export function isIn(row, head) {
+  for (let at = row; at; at = at.previousElementSibling) if (/^def /.test(at.textContent)) return at.textContent.startsWith(head);
+  return false;
+}
+
 function coloured(row, line) {
   let at = 0;
   for (const found of line.matchAll(WORDS)) {

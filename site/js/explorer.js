@@ -59,7 +59,7 @@ function rebuild() {
 /** What the panels show of the pattern: one entry for each schedule. */
 function problems() {
   const laid = lay(pattern, state.layout.name, state.layout);
-  return state.schedules.map((schedule) => ({ laid, schedule }));
+  return state.schedules.map((schedule) => ({ laid, schedule, processors: state.processors }));
 }
 
 function kernel() {
@@ -105,6 +105,10 @@ function controls() {
   }
   for (const id of ["arrange", "colour", "dense"]) $$(id).value = state[id];
   $$("dense-out").textContent = state.dense;
+  $$("processors").value = state.processors;
+  $$("processors").disabled = Boolean(trace);
+  $$("processors-out").textContent = state.processors || "a GPU's launch";
+  $$("processors").setAttribute("aria-valuetext", $$("processors-out").textContent);
   $$("two").checked = panels.length > 1;
   $$("two").disabled = Boolean(trace);
   $$("step").max = most;
@@ -250,10 +254,13 @@ function listen() {
       changed();
     });
   }
-  $$("dense").addEventListener("input", () => {
-    state.dense = Number($$("dense").value);
-    changed();
-  });
+  for (const id of ["dense", "processors"]) {
+    $$(id).addEventListener("input", () => {
+      state[id] = Number($$(id).value);
+      state.step = -1;
+      changed();
+    });
+  }
   $$("two").addEventListener("change", () => {
     state.schedules = $$("two").checked ? [state.schedules[0], { name: "merge_path", block: state.schedules[0].block ?? 256 }] : [state.schedules[0]];
     state.step = -1;

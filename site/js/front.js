@@ -1,7 +1,7 @@
 // The front page: schedules in tabs, each with its walk, and the merge path.
 import { balance } from "./balance.js";
 import { Bars } from "./bars.js";
-import { light, meaningOf, showCode } from "./code.js";
+import { isIn, light, meaningOf, showCode } from "./code.js";
 import { Grid } from "./grid.js";
 import { lay } from "./layouts.js";
 import { parseLengths } from "./matrices.js";
@@ -61,15 +61,10 @@ function draw() {
   const idle = Math.round(found.idle * 100), threads = shown.blocks * shown.block;
   $$("walk-bars-caption").textContent = `${threads} threads in ${shown.blocks} block${shown.blocks > 1 ? "s" : ""}; ${found.most} step${found.most > 1 ? "s" : ""}; ${idle}% idle`;
   $$("walk-bars").setAttribute("aria-label", $$("walk-bars-caption").textContent);
-  light($$("walk-code"), (row) => (thread >= 0 || playing) && /return/.test(row.textContent) && after(row, "def atoms"));
+  light($$("walk-code"), (row) => (thread >= 0 || playing) && /return/.test(row.textContent) && isIn(row, "def atoms"));
   light($$("kernel"), (row) => (thread >= 0 || playing) && row.dataset.meaning === "atoms");
   $$("walk-said").textContent = thread < 0 ? "" :
     `Thread ${thread % shown.block} of block ${Math.floor(thread / shown.block)} takes ${found.threads.atoms[thread]} of the ${laid.atoms} atoms; this one is its step ${shown.step[atom] + 1}, of row ${grid.tile[atom]}.`;
-}
-
-function after(row, text) {
-  for (let at = row; at; at = at.previousElementSibling) if (/^def /.test(at.textContent)) return at.textContent.startsWith(text);
-  return false;
 }
 
 function play() {

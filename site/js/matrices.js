@@ -85,7 +85,7 @@ export function parseTrace(text) {
       layout: `${phase.layout} (${phase.kind})`,
       line: phase.line,
       laid: { tiles: offsets.length - 1, atoms, offsets, masked, items: null, row: (tile) => tile, column: () => -1 },
-      launch: { blocks: phase.blocks, block: phase.block, worker: Int32Array.from(phase.worker), step: Int32Array.from(phase.step) },
+      launch: { processors: phase.processors, blocks: phase.blocks, block: phase.block, worker: Int32Array.from(phase.worker), step: Int32Array.from(phase.step) },
     };
   });
   if (!phases.length) throw new Error("the trace has no pass over atoms");

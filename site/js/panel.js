@@ -1,11 +1,11 @@
 // One schedule: its parameters, its grid of atoms, its bars, its code.
 import { balance, most as longestOf, percent, skew } from "./balance.js";
 import { Bars } from "./bars.js";
-import { light, showCode } from "./code.js";
+import { isIn, light, showCode } from "./code.js";
 import { Grid } from "./grid.js";
 import { controlsOf } from "./parameters.js";
 import { drawPath } from "./path.js";
-import { launch, schedule as made, SCHEDULES, WARP } from "./schedules.js";
+import { launch, partition, schedule as made, SCHEDULES, WARP } from "./schedules.js";
 
 const LEVELS = ["threads", "warps", "blocks"];
 const number = (n) => n.toLocaleString("en");
@@ -39,7 +39,7 @@ export class Panel {
     this.drawn = "";
     const traced = Boolean(shown.launch);
     this.schedule = traced ? null : made(shown.schedule.name, shown.schedule);
-    this.launch = shown.launch ?? launch(this.schedule, shown.laid);
+    this.launch = shown.launch ?? (shown.processors ? partition(this.schedule, shown.laid, shown.processors) : launch(this.schedule, shown.laid));
     this.balance = balance(this.launch);
     this.grid.show(shown.laid, this.launch, state);
     this.focus = Math.min(this.focus, Math.max(0, shown.laid.atoms - 1));
@@ -52,10 +52,11 @@ export class Panel {
     const name = traced ? this.shown.label.split(" ")[0] : this.schedule.name, known = this.data.schedules[name];
     this.select.disabled = traced;
     this.select.value = known ? name : "";
-    controlsOf(this.find(".who .parameters"), traced ? [] : SCHEDULES[name].parameters, this.shown.schedule, this.events.changed, `s${this.index}`);
+    const divides = ({ name: key }) => !this.launch.processors || ["size", "flatten"].includes(key); // others say how a launch is cut
+    controlsOf(this.find(".who .parameters"), traced ? [] : SCHEDULES[name].parameters.filter(divides), this.shown.schedule, this.events.changed, `s${this.index}`);
     const said = known ? `${known.what}; for ${known.when}. ${known.source}.` : "";
     this.find(".what").textContent = traced ? `${this.shown.label}: ${said}` : said;
-    const code = name === "group_mapped" && this.schedule?.flatten ? "flatten" : name;
+    const code = name === "group_mapped" && this.schedule?.flatten && !this.launch.processors ? "flatten" : name;
     showCode(this.find(".methods"), this.data.code[code] ?? "# a schedule of your own");
     this.find("details").hidden = !this.data.code[code];
   }
@@ -68,9 +69,11 @@ export class Panel {
       b.textContent = text;
       return [b, ` ${label}`];
     };
-    this.find(".numbers").append(...strong(percent(idle), "idle"), " · ", ...strong(plural(most, "step"), "of the longest thread"), " · ", `${plural(this.launch.blocks, "block")} of ${block} threads`);
+    this.find(".numbers").append(...strong(percent(idle), "idle"), " · ", ...strong(plural(most, "step"), "of the longest thread"), " · ", this.launch.processors ? this.divided() : `${plural(this.launch.blocks, "block")} of ${block} threads`);
+    for (const level of ["warps", "blocks"]) this.find(`.bars.${level}`).closest("figure").hidden = Boolean(this.launch.processors);
     const ratio = (level) => `longest ${skew(level).toFixed(1)} times the mean`;
-    this.find(".threads-caption").textContent = `Threads: ${number(threads.time.length)}; ${ratio(threads)}; full height: ${plural(most, "step")}`;
+    const who = this.launch.processors && block === this.launch.processors ? "Processors" : "Threads";
+    this.find(".threads-caption").textContent = `${who}: ${number(threads.time.length)}; ${ratio(threads)}; full height: ${plural(most, "step")}`;
     this.find(".warps-caption").textContent = `Warps: ${number(warps.time.length)}; lanes idle ${percent(idleLanes)}`;
     this.find(".blocks-caption").textContent = `Blocks: ${number(blocks.time.length)}; idle ${percent(idle)}, ${ratio(blocks)}`;
     const over = (level, upper, each) => level.time.map((_, i) => upper.time[Math.floor(i / each)]);
@@ -84,14 +87,21 @@ export class Panel {
     LEVELS.forEach((level) => this.find(`.bars.${level}`).setAttribute("aria-label", `${this.find(`.${level}-caption`).textContent}. Arrow keys move from bar to bar.`));
   }
 
+  /** What a partition is for, in words. */
+  divided() {
+    const { processors, block } = this.launch;
+    return `${plural(processors, "processor")}${block > processors ? ` of ${block / processors} threads` : ""}`;
+  }
+
   path(traced) {
     const s = this.schedule, figure = this.find(".path"), along = !traced && ["merge_path", "work_oriented"].includes(s.name);
     figure.hidden = !along;
     if (!along) return (this.share = 0);
-    const { laid } = this.shown, threads = this.launch.blocks * s.block, total = laid.tiles + laid.atoms;
-    this.share = s.name === "merge_path" ? s.block * s.items : Math.ceil(total / Math.max(1, threads));
-    const who = s.name === "merge_path" ? `Each block takes ${plural(this.share, "step")} of it` : `Each thread takes ${plural(this.share, "step")} of it`;
-    const text = `The merge path: right for each atom, down at the end of each tile. ${who}.`;
+    const { laid } = this.shown, threads = this.launch.blocks * this.launch.block, total = laid.tiles + laid.atoms;
+    this.byBlock = s.name === "merge_path" && !this.launch.processors;
+    this.share = this.byBlock ? s.block * s.items : Math.ceil(total / Math.max(1, threads));
+    const who = this.byBlock ? "block" : this.launch.processors ? "processor" : "thread";
+    const text = `The merge path: right for each atom, down at the end of each tile. Each ${who} takes ${plural(this.share, "step")} of it.`;
     figure.firstElementChild.textContent = text;
     figure.querySelector("canvas").setAttribute("aria-label", text);
   }
@@ -103,22 +113,17 @@ export class Panel {
     const each = [1, WARP, this.launch.block];
     this.bars.forEach((bars, i) => bars.draw(now, thread < 0 ? -1 : Math.floor(thread / each[i])));
     this.drawPath(thread);
-    light(this.find(".methods"), (row) => mine?.atom >= 0 && /return|yield/.test(row.textContent) && row.dataset.number > this.atomsLine());
+    light(this.find(".methods"), (row) => mine?.atom >= 0 && /return/.test(row.textContent) && isIn(row, "def atoms"));
   }
 
   /** Draws the merge path, if it is shown and another piece is pointed at than before: steps do not change it. */
   drawPath(thread) {
     if (!this.share) return;
-    const piece = this.schedule.name === "merge_path" ? Math.floor(thread / this.launch.block) : thread;
+    const piece = this.byBlock ? Math.floor(thread / this.launch.block) : thread;
     const key = `${thread < 0 ? -1 : piece} ${document.documentElement.dataset.theme}`;
     if (key === this.drawn) return;
     this.drawn = key;
     drawPath(this.find(".path canvas"), this.shown.laid, this.share, thread < 0 ? -1 : piece);
-  }
-
-  atomsLine() {
-    const rows = [...this.find(".methods").children];
-    return Number(rows.findLast((row) => row.textContent.includes("def atoms"))?.dataset.number ?? 1e9);
   }
 
   /** Which atoms stay in colour. */
@@ -140,7 +145,8 @@ export class Panel {
 
   describe({ atom, threads, level }) {
     const { worker, step, block } = this.launch, { laid } = this.shown;
-    const where = (thread) => `thread ${number(thread % block)} of block ${number(Math.floor(thread / block))} (warp ${Math.floor((thread % block) / WARP)}, lane ${thread % WARP})`;
+    const { processors } = this.launch, each = block / (processors || 1);
+    const where = (thread) => processors ? `processor ${number(Math.floor(thread / each))}${each > 1 ? `, its thread ${thread % each}` : ""}` : `thread ${number(thread % block)} of block ${number(Math.floor(thread / block))} (warp ${Math.floor((thread % block) / WARP)}, lane ${thread % WARP})`;
     if (atom >= 0) {
       const tile = this.grid.tile[atom], thread = worker[atom], column = laid.column(tile, atom), row = laid.row(tile, atom);
       const at = laid.masked?.[atom] ? "padding" : column < 0 ? "" : `row ${number(row)}, column ${number(column)}`;

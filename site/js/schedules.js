@@ -106,6 +106,23 @@ function tilesEnded(offsets, atom) {
   return low;
 }
 
+/** Returns the walks of all `n` processors as a launch of one block: `plan.trace(processors=n)`. */
+export function partition(s, laid, n) {
+  const size = sizeOf(s), worker = new Int32Array(laid.atoms), step = new Int32Array(laid.atoms);
+  for (let p = 0; p < n; p++) {
+    for (let rank = 0; rank < size; rank++) {
+      let done = 0;
+      for (const [, first, end, stride] of walk(s, laid, n, p, rank)) {
+        for (let atom = first; atom < end; atom += stride) {
+          worker[atom] = p * size + rank;
+          step[atom] = done++;
+        }
+      }
+    }
+  }
+  return { blocks: 1, block: n * size, worker, step, processors: n };
+}
+
 // ---- a launch on a GPU: `plan.trace()` ------------------------------------------------------------------
 
 /** Returns {blocks, block, worker, step}: the thread that takes each atom, and how many it takes before. */

@@ -4,7 +4,7 @@ import { SCHEDULES } from "./schedules.js";
 
 const START = {
   matrix: "power-law", lengths: "", layout: { name: "csr" }, schedules: [{ name: "thread_mapped", block: 64 }],
-  arrange: "auto", colour: "thread", step: -1, dense: 1,
+  arrange: "auto", colour: "thread", step: -1, dense: 1, processors: 0,
 };
 const ARRANGEMENTS = ["auto", "rows", "packed"], COLOURS = ["thread", "warp", "block"];
 
@@ -18,6 +18,7 @@ export function toFragment(state) {
   if (state.colour !== "thread") held.set("c", state.colour);
   if (state.step >= 0) held.set("t", state.step);
   if (state.dense > 1) held.set("d", state.dense);
+  if (state.processors) held.set("p", state.processors);
   return `#${held.toString().replaceAll("%2C", ",").replaceAll("%3D", "=")}`;
 }
 
@@ -34,6 +35,7 @@ export function fromFragment(fragment) {
   if (COLOURS.includes(held.get("c"))) state.colour = held.get("c");
   if (/^\d{1,7}$/.test(held.get("t") ?? "")) state.step = Number(held.get("t"));
   if (/^[1-8]$/.test(held.get("d") ?? "")) state.dense = Number(held.get("d"));
+  if (/^([1-9]|[1-5]\d|6[0-4])$/.test(held.get("p") ?? "")) state.processors = Number(held.get("p"));
   return state;
 }
 

@@ -14,7 +14,7 @@ import pytest
 import evenly as ev
 from evenly.balance.profile import offsets_of
 from evenly.balance.shares import first_thread, shares
-from evenly.balance.steps import Steps, steps
+from evenly.balance.steps import Steps, steps, steps_of_partition
 from evenly.balance.trace import MOST
 from evenly.schedules.contract import Sizes
 from evenly.schedules.work_oriented import merge_search
@@ -105,6 +105,38 @@ def test_every_walk_is_that_of_the_partition(layout: str) -> None:
     assert check_against_partition(layout, np.inf) > 100
 
 
+def check_partitions(layout: str, processors: tuple[int, ...], most: float) -> int:
+    """Traces of partitions against `Partition` itself, for every schedule."""
+    compared = 0
+    for name, schedule, A in problems(layout):
+        size = schedule.size if schedule.owner == "group" else 1
+        for n in processors:
+            if (n + int(A.num_tiles)) * size > most:
+                continue
+            found = steps_of_partition(schedule, A, offsets_of(A), n)
+            whole, shown = schedule.partition(A, n).keeping(), {}
+            for p in range(n):
+                for rank in range(size):
+                    walked = [k for t in whole.tiles(p, rank) for k in whole.atoms(p, t, rank)]
+                    shown |= {k: (p * size + rank, step) for step, k in enumerate(walked)}
+            pairs = zip(found.worker.tolist(), found.step.tolist(), strict=True)
+            assert list(pairs) == [shown[k] for k in range(len(shown))], (name, schedule, n)
+            assert (found.blocks, found.block, len(shown)) == (1, n * size, A.num_atoms)
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("layout", ["csr", "ell"])
+def test_partitions_are_followed(layout: str) -> None:
+    assert check_partitions(layout, (5,), 2_000) > 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_all_partitions_are_followed(layout: str) -> None:
+    assert check_partitions(layout, (1, 3, 64), 200_000) > 800
+
+
 @pytest.mark.parametrize("layout", ["csr", "coo", "sell_sorted"])
 def test_blocks_of_merge_path_end_where_the_search_of_partition_says(layout: str) -> None:
     for name, matrix in matrices().items():
@@ -191,6 +223,20 @@ def test_the_file_has_the_numbers(layout: str, suffix: str, tmp_path: Path) -> N
     ]
     assert phase["masked"] == padding
     assert bool(padding) is (layout != "csr")
+
+
+def test_a_partition_is_written(tmp_path: Path) -> None:
+    plan = planned(ev.csr(matrices()["power law"]), ev.GroupMapped(4))
+    plan.trace(tmp_path / "a.json", processors=3)
+    (phase,) = read(tmp_path / "a.json")["phases"]
+    assert (phase["processors"], phase["blocks"], phase["block"]) == (3, 1, 12)
+    expected = plan.schedule.partition(ev.csr(matrices()["power law"]), 3).work()
+    assert np.bincount(np.array(phase["worker"]) // 4).tolist() == expected.tolist()
+    for wrong in 0, True, 2.0:
+        with pytest.raises(
+            ev.InputError, match="processors: expected a number of processors, 1 or more, got"
+        ):
+            plan.trace(tmp_path / "b.json", processors=wrong)
 
 
 def test_each_pass_is_an_entry(tmp_path: Path) -> None:

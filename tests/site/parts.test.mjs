@@ -14,7 +14,7 @@ const lengthsOf = (p) => [...p.offsets].slice(1).map((end, row) => end - p.offse
 test("a link holds the view", () => {
   for (const link of [
     "#m=rmat-10&l=csr&s=merge_path,block=64,items=3",
-    "#m=lengths&n=3.0.5x2&l=sell,slice_height=4,sigma=16&s=lrb,block=64,lanes=4&s2=thread_mapped&v=rows&c=block&t=7&d=3",
+    "#m=lengths&n=3.0.5x2&l=sell,slice_height=4,sigma=16&s=lrb,block=64,lanes=4&s2=thread_mapped&v=rows&c=block&t=7&d=3&p=12",
   ]) assert.equal(toFragment(fromFragment(link)), link);
 });
 

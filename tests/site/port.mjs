@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 
 import { balance } from "../../site/js/balance.js";
 import { lay, LAYOUTS, levelsOf } from "../../site/js/layouts.js";
-import { SCHEDULES, launch, schedule, sizeOf, walk } from "../../site/js/schedules.js";
+import { SCHEDULES, launch, partition, schedule, sizeOf, walk } from "../../site/js/schedules.js";
 
 const digest = (...parts) => {
   const hash = createHash("sha1");
@@ -13,7 +13,7 @@ const digest = (...parts) => {
 };
 
 const { patterns, layouts, schedules, processors, verbose } = JSON.parse(readFileSync(0, "utf8"));
-const answers = { known: Object.keys(LAYOUTS), parameters: {}, layouts: {}, levels: {}, launches: {}, balances: {}, walks: {} };
+const answers = { known: Object.keys(LAYOUTS), parameters: {}, layouts: {}, levels: {}, launches: {}, balances: {}, walks: {}, partitions: {} };
 for (const [name, { parameters }] of Object.entries(SCHEDULES)) {
   answers.parameters[name] = Object.fromEntries(parameters.map((p) => [p.name, p.start]));
 }
@@ -40,6 +40,8 @@ for (const [name, given] of Object.entries(patterns)) {
           for (let rank = 0; rank < sizeOf(made); rank++) pieces.push(p, rank, ...walk(made, laid, n, p, rank).flat());
         }
         answers.walks[`${where}/${n}`] = verbose ? pieces : digest(pieces);
+        const parts = partition(made, laid, n);
+        answers.partitions[`${where}/${n}`] = digest([parts.blocks, parts.block], parts.worker, parts.step);
       }
     }
   }

@@ -110,6 +110,7 @@ def test_every_control_changes_the_view_and_the_link(site: str, browser: Browser
         ("#arrange", "rows", "change", "v=rows"),
         ("#colour", "warp", "change", "c=warp"),
         ("#dense", "2", "input", "d=2"),
+        ("#processors", "5", "input", "p=5"),
         ("#step", "0", "input", ""),
     ):
         set_to(browser, control, value, event)
@@ -198,7 +199,7 @@ def test_a_link_restores_the_view(site: str, browser: Browser) -> None:
 def test_the_views_to_begin_with_are_shown_as_they_are_linked(site: str, browser: Browser) -> None:
     browser.open(site)
     views = browser.run("[...document.querySelectorAll('.try a')].map(a => a.getAttribute('href'))")
-    assert len(views) == 6
+    assert len(views) == 7
     for number, view in enumerate(views):
         before = text(browser, "#about")
         browser.run(f"document.querySelectorAll('.try a')[{number}].click()")
@@ -229,6 +230,18 @@ def test_numbers_are_those_of_the_profile(site: str, browser: Browser) -> None:
     expected = f"{load.idle:.0%} idle · {load.threads.most} steps of the longest thread · {load.blocks.number} blocks of 256 threads"
     assert text(browser, ".numbers") == expected
     assert f"lanes idle {load.idle_lanes:.0%}" in text(browser, ".warps-caption")
+
+
+def test_a_partition_is_that_of_python(site: str, browser: Browser) -> None:
+    matrix = matrices()["power law"]
+    work = ev.MergePath().partition(ev.csr(matrix), 4).work()
+    browser.open(f"{site}#m=power-law&s=merge_path&p=4")
+    idle = 1 - work.sum() / (4 * work.max())
+    assert (
+        text(browser, ".numbers")
+        == f"{idle:.0%} idle · {work.max()} steps of the longest thread · 4 processors"
+    )
+    assert "Each processor takes 1,019 steps of it." in text(browser, ".path figcaption")
 
 
 def test_pointing_goes_from_atom_to_worker_to_line_and_back(site: str, browser: Browser) -> None:

@@ -17,7 +17,7 @@ import pytest
 import evenly as ev
 from evenly.balance.profile import load, offsets_of
 from evenly.balance.shares import shares
-from evenly.balance.steps import steps
+from evenly.balance.steps import steps, steps_of_partition
 from evenly.layouts import TABLE as LAYOUT_TABLE
 from evenly.layouts import convert
 from evenly.layouts.contract import masks
@@ -181,6 +181,9 @@ def compare_walks(label: str, processors: list[int]) -> None:
             for n in processors:
                 where = f"{name}/{label}/{schedule}/{n}"
                 assert answers["walks"][where] == digest(walked(schedule, A, n)), where
+                s = steps_of_partition(schedule, A, offsets_of(A), n)
+                expected = digest([s.blocks, s.block], s.worker, s.step)
+                assert answers["partitions"][where] == expected, where
 
 
 def test_partitions_are_those_of_python() -> None:

@@ -71,18 +71,24 @@ def _per_block(size: int, block: int) -> int:
 def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
     """Count the atoms of each thread, (blocks * block,)."""
     atoms = np.zeros(blocks * block, np.int64)
-    for thread, taken in walks(schedule, layout, blocks, block):
+    for thread, taken in walks_of_launch(schedule, layout, blocks, block):
         atoms[thread] += len(taken)
     return atoms
 
 
-def walks(schedule: Any, layout: Any, blocks: int, block: int) -> Iterator[tuple[int, Walked]]:
-    """Yield a thread and the atoms of its next tile, by the schedule's own methods as plain Python.
+def walks_of_launch(
+    schedule: Any, layout: Any, blocks: int, block: int
+) -> Iterator[tuple[int, Walked]]:
+    """Yield a thread of a launch and the atoms of its next tile, by the schedule's own methods as plain Python."""
+    size = group_size(schedule)
+    for group, rank, atoms in walks(schedule, layout, blocks * _per_block(size, block)):
+        yield first_thread(group, size, block) + rank, atoms
 
-    Raises InputError beyond MOST_STEPS.
-    """
-    size = schedule.size if schedule.owner == "group" else 1
-    steps = blocks * block + int(layout.num_tiles) * size
+
+def walks(schedule: Any, layout: Any, processors: int) -> Iterator[tuple[int, int, Walked]]:
+    """Yield (processor, rank, atoms of its next tile), as `partition` says. Raises InputError beyond MOST_STEPS."""
+    size = group_size(schedule)
+    steps = (processors + int(layout.num_tiles)) * size
     if steps > MOST_STEPS:
         raise InputError(
             f"the balance of {type(schedule).__name__}",
@@ -90,13 +96,16 @@ def walks(schedule: Any, layout: Any, blocks: int, block: int) -> Iterator[tuple
             given=f"{steps:,}",
             hint="profile some of the tiles: A.slice(range(1000))",
         )
-    per_block = _per_block(size, block)
-    whole = Partition(schedule, layout, blocks * per_block).keeping()
-    for group in range(blocks * per_block):
-        first = first_thread(group, size, block)
+    whole = Partition(schedule, layout, processors).keeping()
+    for processor in range(processors):
         for rank in range(size):
-            for tile in whole.tiles(group, rank):
-                yield first + rank, whole.atoms(group, tile, rank)
+            for tile in whole.tiles(processor, rank):
+                yield processor, rank, whole.atoms(processor, tile, rank)
+
+
+def group_size(schedule: Any) -> int:
+    """Return the threads of a processor of the schedule's partition."""
+    return int(schedule.size) if schedule.owner == "group" else 1
 
 
 def first_thread(group: Any, size: int, block: int) -> Any:

@@ -1,7 +1,8 @@
-"""Who takes each atom of a layout in the launch of a schedule, and when: what `shares` counts, atom by atom."""
+"""Who takes each atom of a layout, and when: in the launch of a schedule (what `shares` counts), or in a partition."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +14,15 @@ from evenly.targets.gpu.engine import Teams
 from evenly.targets.gpu.engines import engine_of
 
 from .balance import Numbers
-from .shares import first_thread, walks
+from .shares import first_thread, group_size, walks, walks_of_launch
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The launch of one schedule on one layout.
+    """One schedule on one layout, in a launch or in a partition.
 
-    blocks, block: the blocks, and the threads of each. offsets: (tiles + 1,), where each tile begins.
+    blocks, block: the blocks, and the threads of each; a partition is one block.
+    offsets: (tiles + 1,), where each tile begins.
     worker: (atoms,), the thread that takes each atom, counted through all blocks.
     step: (atoms,), how many atoms that thread takes before. All arrays are int64.
     """
@@ -44,8 +46,16 @@ def steps(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Steps:
     elif found is not None:
         taken = _in_groups(*found, block)
     else:
-        taken = _walked(schedule, layout, blocks, block)
+        taken = _followed(walks_of_launch(schedule, layout, blocks, block), int(layout.num_atoms))
     return Steps(schedule, blocks, block, offsets, *taken)
+
+
+def steps_of_partition(schedule: Any, layout: Any, offsets: Numbers, processors: int) -> Steps:
+    """Follow `schedule.partition(layout, processors)`. If tiles belong to groups, a processor has several threads."""
+    size = group_size(schedule)
+    walked = ((p * size + rank, atoms) for p, rank, atoms in walks(schedule, layout, processors))
+    taken = _followed(walked, int(layout.num_atoms))
+    return Steps(schedule, 1, processors * size, offsets, *taken)
 
 
 def _in_groups(size: int, atoms: Numbers, block: int) -> tuple[Numbers, Numbers]:
@@ -66,13 +76,14 @@ def _in_teams(teams: Teams, offsets: Numbers) -> tuple[Numbers, Numbers]:
     return worker, step
 
 
-def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> tuple[Numbers, Numbers]:
-    worker, step = np.zeros((2, int(layout.num_atoms)), np.int64)
-    done = [0] * (blocks * block)
-    for thread, atoms in walks(schedule, layout, blocks, block):
+def _followed(walked: Iterable[tuple[int, Any]], count: int) -> tuple[Numbers, Numbers]:
+    """Walk threads through their atoms. walked: a thread, and the atoms of its next tile."""
+    worker, step = np.zeros((2, count), np.int64)
+    done: dict[int, int] = {}
+    for thread, atoms in walked:
         for atom in atoms:
-            worker[atom], step[atom] = thread, done[thread]
-            done[thread] += 1
+            worker[atom], step[atom] = thread, done.get(thread, 0)
+            done[thread] = done.get(thread, 0) + 1
     return worker, step
 
 

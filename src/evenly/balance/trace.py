@@ -18,12 +18,12 @@ from evenly.language.phases import Once, Owned, Phase, Phases
 from evenly.language.source import Source
 from evenly.layouts.contract import masks
 from evenly.layouts.moving import move
-from evenly.schedules.contract import Sizes
+from evenly.schedules.contract import Sizes, is_integer
 from evenly.version import __version__
 
 from .balance import Numbers, label_of
 from .profile import check_loops_over_tiles, offsets_of
-from .steps import steps
+from .steps import steps, steps_of_partition
 
 FORMAT, VERSION = "evenly-trace", 1
 SUFFIXES = (".json", ".json.gz")
@@ -31,12 +31,24 @@ MOST = 5_000_000  # tiles and atoms that a browser takes in a few seconds
 AT_ONCE = 1 << 16  # numbers that become text at a time
 
 
-def trace(source: Source, binding: Binding, phases: Phases, schedule: Any, path: Any) -> None:
-    """Write a trace of each of a kernel's passes. Raises InputError for a path or a size that is refused."""
+def trace(
+    source: Source,
+    binding: Binding,
+    phases: Phases,
+    schedule: Any,
+    path: Any,
+    processors: int | None = None,
+) -> None:
+    """Write a trace of each of a kernel's passes, in a launch, or in a partition for so many processors.
+
+    Raises InputError for a path, a number or a size that is refused.
+    """
     check_path(path)
+    if processors is not None:
+        check_processors(processors)
     check_loops_over_tiles(f"{source.name}: trace", phases)
     walked = [p for p in phases.phases if not isinstance(p, Once) and _has_atoms(p)]
-    made = [_phase(phase, binding, schedule, source) for phase in walked]
+    made = [_phase(phase, binding, schedule, source, processors) for phase in walked]
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -64,7 +76,14 @@ def _has_atoms(phase: Phase) -> bool:
     return not isinstance(phase, Owned) or phase.has_pass
 
 
-def _phase(phase: Any, binding: Binding, schedule: Any, source: Source) -> dict[str, Any]:
+def check_processors(given: Any, name: str = "processors") -> None:
+    if not is_integer(given) or given < 1:
+        raise InputError(name, expected="a number of processors, 1 or more", given=repr(given))
+
+
+def _phase(
+    phase: Any, binding: Binding, schedule: Any, source: Source, processors: int | None
+) -> dict[str, Any]:
     """Return the entry of one phase. Its arrays are NumPy's."""
     whole, name = binding.layout(phase.path), ".".join(phase.path)
     sizes = Sizes(int(whole.max_tiles), int(whole.max_atoms))
@@ -77,12 +96,16 @@ def _phase(phase: Any, binding: Binding, schedule: Any, source: Source) -> dict[
         )
     here = move(whole, "cpu")
     offsets = offsets_of(here)
-    found = steps(schedule, here, offsets, sizes)
+    if processors is None:
+        found = steps(schedule, here, offsets, sizes)
+    else:
+        found = steps_of_partition(schedule, here, offsets, processors)
     return {
         "layout": name,
         "kind": type(whole).__name__,
         "line": 0 if phase.at is None else phase.at.line - source.first_line + 1,
         "schedule": label_of(schedule),
+        "processors": processors,
         "blocks": found.blocks,
         "block": found.block,
         "offsets": offsets,

@@ -196,7 +196,7 @@ def tune(
 
 TRACE = (
     "Write which thread takes which nonzero of the matrix in FILE, and when, for the site's explorer.\n\n"
-    "It follows a launch on a GPU. Nothing runs, and no GPU is needed.\n\n"
+    "It follows a launch on a GPU, or a partition. Nothing runs, and no GPU is needed.\n\n"
     "Example: evenly trace examples/karate.mtx --schedule merge_path"
 )
 
@@ -216,11 +216,17 @@ def trace(
             help="Where to write it: .json or .json.gz.",
         ),
     ] = None,
+    processors: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Instead of a launch, the schedule's partition for N processors."
+        ),
+    ] = None,
 ) -> int:
     from evenly.cli.spmv import Options
     from evenly.cli.trace import run
 
-    return run(Options(file, schedule, layout, "python"), output)
+    return run(Options(file, schedule, layout, "python"), output, processors)
 
 
 @app.command()
