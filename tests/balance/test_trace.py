@@ -278,6 +278,20 @@ def test_what_no_browser_takes_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_kernel_that_walks_no_atoms_is_refused(tmp_path: Path) -> None:
+    @ev.kernel
+    def zeros(A: Any, y: Any) -> None:
+        for row in A.tiles():
+            y[row] = 0.0
+
+    plan = zeros.plan(ev.csr(matrices()["stencil"]), np.zeros(169), target="python")
+    with pytest.raises(
+        ev.InputError,
+        match="zeros: trace: expected a kernel with a loop over atoms, got one without",
+    ):
+        plan.trace(tmp_path / "a.json")
+
+
 def test_a_loop_over_items_is_refused(tmp_path: Path) -> None:
     @ev.kernel
     def lengths(B: Any, out: Any) -> None:

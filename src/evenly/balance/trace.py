@@ -48,6 +48,9 @@ def trace(
         check_processors(processors)
     check_loops_over_tiles(f"{source.name}: trace", phases)
     walked = [p for p in phases.phases if not isinstance(p, Once) and _has_atoms(p)]
+    if not walked:
+        expected = "a kernel with a loop over atoms"
+        raise InputError(f"{source.name}: trace", expected=expected, given="one without")
     made = [_phase(phase, binding, schedule, source, processors) for phase in walked]
     head = {
         "format": FORMAT,
