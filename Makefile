@@ -1,5 +1,6 @@
 # make demo   set up what is needed and run the main job
 # make test   the tests (make test-all: the full products too), make lint, make types
+# make site   the site, in build/site (make site-serve: and show it)
 #
 # PYTHON=... chooses the interpreter (3.11 or newer) the first time.
 
@@ -10,7 +11,7 @@ STAMPS := $(VENV)/.stamps
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: demo test test-all gpu-test lint types format clean
+.PHONY: demo test test-all gpu-test lint types format site site-serve clean
 
 demo: $(STAMPS)/core
 	@tools/gpu_extra install $(BIN) $(STAMPS)
@@ -36,6 +37,13 @@ format: $(STAMPS)/dev
 types: $(STAMPS)/dev
 	$(BIN)/python -m mypy
 
+site: $(STAMPS)/site
+	$(BIN)/python site/build.py build/site
+
+site-serve: site
+	@echo "http://localhost:8000, until Ctrl-C"
+	@$(BIN)/python -m http.server 8000 --bind 127.0.0.1 --directory build/site
+
 $(STAMPS)/venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "evenly needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>/dev/null || echo not there)." \
@@ -52,6 +60,10 @@ $(STAMPS)/core: $(STAMPS)/venv pyproject.toml constraints.txt
 $(STAMPS)/dev: $(STAMPS)/core pyproject.toml constraints.txt constraints-cu12.txt constraints-cu13.txt
 	@$(PIP) -c constraints.txt -e '.[dev]'
 	@tools/gpu_extra compile $(BIN) $(STAMPS)
+	@touch $@
+
+$(STAMPS)/site: $(STAMPS)/core pyproject.toml constraints.txt constraints-site.txt
+	@$(PIP) -c constraints.txt -c constraints-site.txt -e '.[site]'
 	@touch $@
 
 clean:

@@ -124,7 +124,15 @@ def test_chunks_go_to_whoever_is_free_first(monkeypatch) -> None:
     sizes = [5000, *[32] * 199]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     _, shared, _ = made(ev.DynamicChunks(chunk=1, size=32, block=1024), offsets)
-    assert shared.atoms.tolist() == [5000, *[128] * 10, *[96] * 53]
+    warps = shared.atoms.reshape(-1, 32).sum(axis=1)
+    assert warps.tolist() == [5000, *[128] * 10, *[96] * 53]
+
+
+def test_lanes_without_an_atom_of_a_short_tile_are_idle() -> None:
+    """Groups of 8 that take tiles of one atom: the first lane has it, however many tiles the group takes."""
+    _, shared, found = made(ev.DynamicChunks(chunk=64, size=8, block=64), np.arange(65))
+    assert shared.atoms.reshape(-1, 8)[:, 0].sum() == 64
+    assert found.idle_lanes == 1 - 4 / 32
 
 
 def test_blocks_that_take_chunks_are_as_many_as_run_at_once() -> None:

@@ -24,6 +24,7 @@ NAMES = (
     "plans",
     "tuning",
     "balance",
+    "trace",
     "benchmarks",
     "one_kernel",
     "errors",

@@ -1,7 +1,9 @@
-"""Count how evenly schedules divide the work of a layout, for `plan.profile()`.
+"""Count how evenly schedules divide the work of a layout, for `plan.profile()`, and show it, for `plan.trace()`.
 
 shares       counts the atoms of each group of threads, under any schedule
 profile      makes a Balance from shares
 balance      the numbers
 sketch, pictures     the numbers as text and as a figure
+steps        who takes each atom, and when
+trace        that as a file
 """

@@ -96,10 +96,7 @@ class Load:
 
     @property
     def label(self) -> str:
-        """The name of the schedule, with the parameters that are not the default."""
-        known = (name for name, entry in TABLE.items() if entry.make is type(self.schedule))
-        name = next(known, type(self.schedule).__name__)
-        return " ".join([name, *_changed(self.schedule)])
+        return label_of(self.schedule)
 
     @property
     def idle(self) -> float:
@@ -155,6 +152,12 @@ class Balance:
         from .pictures import available, svg
 
         return svg(self) if available() else None
+
+
+def label_of(schedule: Schedule) -> str:
+    """Return the name of a schedule, with the parameters that are not the default."""
+    known = (name for name, entry in TABLE.items() if entry.make is type(schedule))
+    return " ".join([next(known, type(schedule).__name__), *_changed(schedule)])
 
 
 def _lost(used: int, held: int) -> float:

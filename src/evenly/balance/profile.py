@@ -31,11 +31,7 @@ def profile(
 
     Raises InputError for a name that is not a layout, and if a user's schedule has too much to walk.
     """
-    if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
-        expected = "a kernel with loops over tiles"
-        raise InputError(
-            f"{kernel}: profile", expected=expected, given="one with a loop over items"
-        )
+    check_loops_over_tiles(f"{kernel}: profile", phases)
     there = {name: value for name, value in binding.arguments.items() if is_layout(value)}
     name = layout or _first_loop(phases)
     if name not in there:
@@ -48,6 +44,13 @@ def profile(
     loads = tuple(load(s, shares(s, here, offsets, sizes)) for s in schedules)
     what = f"{name} ({type(whole).__name__})"
     return Balance(kernel, what, len(offsets) - 1, int(offsets[-1]), loads)
+
+
+def check_loops_over_tiles(what: str, phases: Phases) -> None:
+    """Raise InputError for a kernel with a loop over items, whose tiles have a schedule of their own."""
+    if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
+        expected = "a kernel with loops over tiles"
+        raise InputError(what, expected=expected, given="one with a loop over items")
 
 
 def _first_loop(phases: Phases) -> str:

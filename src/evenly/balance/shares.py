@@ -1,14 +1,16 @@
 """Count the atoms of each group of threads, for the launch of a schedule.
 
-All engines hand out atoms in one way: a group of lanes takes consecutive atoms (or a tile)
+Most engines hand out atoms in one way: a group of lanes takes consecutive atoms (or a tile)
 together, and lane r takes every size-th of them from r on. A single thread is a group of one. In
 the engines that split tiles (`merge`, `nonzero`) the group is the warp, and a lane's atoms are those
-that it loads. So an array of counts is enough.
+that it loads. So an array of counts is enough. Engines that hand out whole tiles in an order of their
+own (`bins`, `dynamic`) say who takes each tile, and their groups are single threads.
 tests/balance/test_shares.py compares it with `Partition` and with plain loops.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,7 @@ from evenly.gpus.gpu import WARP
 from evenly.gpus.numbers import measured
 from evenly.schedules.contract import Sizes, ceil_div
 from evenly.schedules.group_mapped import groups_in_block
-from evenly.schedules.partition import Partition
+from evenly.schedules.partition import Partition, Walked
 from evenly.targets.gpu.engines import engine_of
 
 from .balance import Numbers
@@ -67,9 +69,26 @@ def _per_block(size: int, block: int) -> int:
 
 # ---- schedules of the user's, walked ---------------------------------------------------------------
 def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
-    """Count the atoms of each thread, (blocks * block,), with the schedule's own methods as plain Python."""
-    size = schedule.size if schedule.owner == "group" else 1
-    steps = blocks * block + int(layout.num_tiles) * size
+    """Count the atoms of each thread, (blocks * block,)."""
+    atoms = np.zeros(blocks * block, np.int64)
+    for thread, taken in walks_of_launch(schedule, layout, blocks, block):
+        atoms[thread] += len(taken)
+    return atoms
+
+
+def walks_of_launch(
+    schedule: Any, layout: Any, blocks: int, block: int
+) -> Iterator[tuple[int, Walked]]:
+    """Yield a thread of a launch and the atoms of its next tile, by the schedule's own methods as plain Python."""
+    size = group_size(schedule)
+    for group, rank, atoms in walks(schedule, layout, blocks * _per_block(size, block)):
+        yield first_thread(group, size, block) + rank, atoms
+
+
+def walks(schedule: Any, layout: Any, processors: int) -> Iterator[tuple[int, int, Walked]]:
+    """Yield (processor, rank, atoms of its next tile), as `partition` says. Raises InputError beyond MOST_STEPS."""
+    size = group_size(schedule)
+    steps = (processors + int(layout.num_tiles)) * size
     if steps > MOST_STEPS:
         raise InputError(
             f"the balance of {type(schedule).__name__}",
@@ -77,21 +96,28 @@ def _walked(schedule: Any, layout: Any, blocks: int, block: int) -> Numbers:
             given=f"{steps:,}",
             hint="profile some of the tiles: A.slice(range(1000))",
         )
-    per_block = _per_block(size, block)
-    whole = Partition(schedule, layout, blocks * per_block).keeping()
-    atoms = np.zeros((blocks, block), np.int64)
-    for group in range(blocks * per_block):
-        place = _first_thread(group % per_block, size)
+    whole = Partition(schedule, layout, processors).keeping()
+    for processor in range(processors):
         for rank in range(size):
-            atoms[group // per_block, place + rank] = sum(
-                len(whole.atoms(group, tile, rank)) for tile in whole.tiles(group, rank)
-            )
-    return atoms.reshape(-1)
+            for tile in whole.tiles(processor, rank):
+                yield processor, rank, whole.atoms(processor, tile, rank)
 
 
-def _first_thread(group: int, size: int) -> int:
-    """Return where in its block a group begins: a small group never straddles two warps (device/group.cuh)."""
+def group_size(schedule: Any) -> int:
+    """Return the threads of a processor of the schedule's partition."""
+    return int(schedule.size) if schedule.owner == "group" else 1
+
+
+def first_thread(group: Any, size: int, block: int) -> Any:
+    """Return the first thread of a group, or of an array of them, among all threads of a launch.
+
+    A small group never straddles two warps (device/group.cuh).
+    """
+    per_block = _per_block(size, block)
+    among = group % per_block
     if size > WARP:
-        return group * ceil_div(size, WARP) * WARP
-    per_warp = WARP // size
-    return group // per_warp * WARP + group % per_warp * size
+        place = among * ceil_div(size, WARP) * WARP
+    else:
+        per_warp = WARP // size
+        place = among // per_warp * WARP + among % per_warp * size
+    return group // per_block * block + place

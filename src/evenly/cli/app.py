@@ -241,6 +241,41 @@ def tune(
     return run(options, schedule or [], seconds, not no_save, locality)
 
 
+TRACE = (
+    "Write which thread takes which nonzero of the matrix in FILE, and when, for the site's explorer.\n\n"
+    "It follows a launch on a GPU, or a partition. Nothing runs, and no GPU is needed.\n\n"
+    "Example: evenly trace examples/karate.mtx --schedule merge_path"
+)
+
+
+@app.command(help=TRACE)
+def trace(
+    file: MatrixFile,
+    schedule: Annotated[
+        str, typer.Option(metavar="NAME", help="One of `evenly schedules`.")
+    ] = "merge_path",
+    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            show_default="NAME-SCHEDULE.json.gz",
+            help="Where to write it: .json or .json.gz.",
+        ),
+    ] = None,
+    processors: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Instead of a launch, the schedule's partition for N processors."
+        ),
+    ] = None,
+) -> int:
+    from evenly.cli.spmv import Options
+    from evenly.cli.trace import run
+
+    return run(Options(file, schedule, layout, "python"), output, processors)
+
+
 @app.command()
 def info() -> int:
     """Show targets, devices, versions and the cache."""

@@ -260,6 +260,23 @@ class Plan:
             balance.save(path)
         return balance
 
+    def trace(self, path: Any, *, processors: int | None = None) -> None:
+        """Write which thread takes which atom at which step of a launch on a GPU, for the explorer of the site.
+
+        It is computed on the host, as `profile` is. A pass over a layout is an entry of its own. The format is in
+        docs/trace.md.
+
+        path: a file that ends in .json or .json.gz.
+        processors: instead of a launch, follow `schedule.partition(layout, processors)`.
+
+        Raises InputError for other paths, for a loop over items, and beyond 5,000,000 tiles and atoms; for a partition,
+        whose processors Python walks one by one, beyond 200,000.
+        """
+        from evenly.balance.trace import trace
+
+        given = self._binding, self._phases, self.schedule
+        trace(self.kernel.source, *given, path, processors)
+
     def tune(
         self,
         *,

@@ -6,7 +6,7 @@ engines/__init__.py. A schedule names its engine: `engine = "..."`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 
 Division = Literal["methods", "merge", "nonzero"]
 Counts = npt.NDArray[np.int64]
+
+
+class Teams(NamedTuple):
+    """Who takes each tile, where an engine hands out whole tiles in an order of its own. Three arrays, (tiles,) int64.
+
+    tiles: the tiles, in the order in which they are handed out. first: the first thread of the launch that takes that
+    tile. size: how many threads take it together; thread `first + r` has every size-th of its atoms from r on.
+    """
+
+    tiles: Counts
+    first: Counts
+    size: Counts
 
 
 class Engine:
@@ -64,4 +76,8 @@ class Engine:
         Return None if that can only be found by running the schedule's methods.
         offsets: where each tile begins, (tiles + 1,) int64.
         """
+        return None
+
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams | None:
+        """Return who takes each tile; None if the groups of `shares` take all atoms in order."""
         return None

@@ -19,7 +19,7 @@ from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.several import Several
 from ..emit.totals import partials
 from ..emit.unit import Unit, device_counts
-from ..engine import Counts
+from ..engine import Counts, Teams
 from ..sizing import ONE, Buffer, Sizing
 from .counting import BINS, MOST_BLOCKS, STEPS, WARPS, counting
 from .handed_out import WIDTH, HandedOut, HandedOutEngine
@@ -101,22 +101,20 @@ class BinsEngine(HandedOutEngine):
             ),
         )
 
-    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams:
         """Blocks take the longest tiles first, in turn. A block takes one tile, or one for each of its teams."""
-        sizes = np.diff(offsets)
-        bits = np.frexp(sizes)[1]
+        bits = np.frexp(np.diff(offsets))[1]
         order = np.argsort(-bits, kind="stable")
         longest = [-n.bit_length() for n in (schedule.warp, schedule.group, schedule.thread)]
-        classes = np.split(sizes[order], np.searchsorted(-bits[order], longest, "right"))
-        out = np.zeros((blocks, schedule.block), np.int64)
-        first = 0
-        for size, tiles in zip((schedule.block, WARP, schedule.lanes, 1), classes, strict=True):
-            turn, team = np.divmod(np.arange(len(tiles)), schedule.block // size)
-            each, more = np.divmod(tiles, size)
-            for rank in range(size if len(tiles) else 0):
-                np.add.at(out, ((first + turn) % blocks, team * size + rank), each + (rank < more))
-            first += ceil_div(len(tiles), schedule.block // size)
-        return 1, out.reshape(-1)
+        cuts = np.searchsorted(-bits[order], longest, "right")
+        counts = np.diff(cuts, prepend=0, append=len(order)).tolist()
+        widths = schedule.block, WARP, schedule.lanes, 1
+        places, unit = [], 0
+        for size, tiles in zip(widths, counts, strict=True):
+            turn, team = np.divmod(np.arange(tiles), schedule.block // size)
+            places.append((unit + turn) % max(blocks, 1) * schedule.block + team * size)
+            unit += ceil_div(tiles, schedule.block // size)
+        return Teams(order, np.concatenate(places), np.repeat(widths, counts))
 
 
 def first_bin(atoms: int) -> int:

@@ -20,7 +20,7 @@ from ..emit.code import Counted, PhaseCode
 from ..emit.parameters import Parameter
 from ..emit.totals import Chunked, partials
 from ..emit.unit import Unit
-from ..engine import Counts
+from ..engine import Counts, Teams
 from ..sizing import ONE, Buffer, Sizing
 from .handed_out import HandedOut, HandedOutEngine
 
@@ -54,19 +54,26 @@ class DynamicEngine(HandedOutEngine):
         chunks = ceil_div(sizes.num_tiles, schedule.chunk)
         return Sizing(grids, {}, (COUNTER, *partials(chunks, grid_words)))
 
-    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams:
         """Give each chunk to the taker that is free first; if several are, to the one with the lowest number."""
-        size, takers = schedule.size, blocks * takers_in_block(schedule.size, schedule.block)
+        size, chunk = schedule.size, schedule.chunk
+        per_block = takers_in_block(size, schedule.block)
         groups = 1 if size > WARP else WARP // size
-        work = of_groups(np.diff(offsets), schedule.chunk, groups)
-        times = (-(-work // size)).max(axis=2).sum(axis=1)
-        atoms = np.zeros((takers, groups), np.int64)
-        free = [(0, taker) for taker in range(takers)]  # a heap; equal times are in order of takers
-        for time, done in zip(times.tolist(), work.sum(axis=1), strict=True):
+        sizes = np.diff(offsets)
+        times = (-(-of_groups(sizes, chunk, groups) // size)).max(axis=2).sum(axis=1)
+        free = [
+            (0, taker) for taker in range(blocks * per_block)
+        ]  # a heap; equal times are in order of takers
+        taken = np.zeros(len(times), np.int64)
+        for number, time in enumerate(times.tolist()):
             since, taker = free[0]
-            atoms[taker] += done
+            taken[number] = taker
             heapq.heapreplace(free, (since + time, taker))
-        return size, atoms.reshape(-1)
+        tiles = np.arange(len(sizes))
+        block, taker = np.divmod(taken[tiles // chunk], per_block)
+        wide = ceil_div(size, WARP) * WARP  # the threads of a taker
+        first = block * schedule.block + taker * wide + tiles % chunk % groups * size
+        return Teams(tiles, first, np.full(len(sizes), size))
 
 
 def of_groups(sizes: Counts, chunk: int, groups: int) -> Counts:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from evenly.gpus.gpu import Gpu
 from evenly.language import ir
 from evenly.language.phases import Owned
@@ -23,7 +25,7 @@ from ..emit.scratch import Shares
 from ..emit.several import SEVERAL, Several
 from ..emit.totals import Totals
 from ..emit.unit import Unit
-from ..engine import Engine
+from ..engine import Counts, Engine, Teams
 from . import engine_of
 
 WIDTH = ir.Var("width", POS)
@@ -39,6 +41,21 @@ class HandedOutEngine(Engine):
 
     def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
         return min(super().blocks(schedule, sizes, gpu), self.rounds * gpu.at_once(schedule.block))
+
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams:
+        raise NotImplementedError
+
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+        """Count the atoms of each thread: lane r of a team has every size-th of a tile's atoms, from r on."""
+        teams = self.teams(schedule, offsets, blocks)
+        atoms = np.diff(offsets)[teams.tiles]
+        out = np.zeros(blocks * schedule.block, np.int64)
+        for size in np.unique(teams.size):
+            these = teams.size == size
+            each, more = np.divmod(atoms[these], size)
+            for rank in range(size):
+                np.add.at(out, teams.first[these] + rank, each + (rank < more))
+        return 1, out
 
 
 class HandedOut:

@@ -1,0 +1,89 @@
+"""Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
+
+`python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer alone,
+which needs nothing but evenly.
+
+Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
+"""
+
+from __future__ import annotations
+
+import shutil
+import string
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+for folder in HERE, ROOT, ROOT / "src":
+    sys.path.insert(0, str(folder))
+
+import accessible  # noqa: E402
+import data  # noqa: E402
+import front  # noqa: E402
+import links  # noqa: E402
+
+import evenly  # noqa: E402
+
+NAV = (("index.html", "What it is"), ("explorer.html", "Explorer"), ("docs/index.html", "Docs"))
+HEADER = """<header class="site"><div><a class="name" href="index.html">evenly</a><nav aria-label="Site">{links}</nav>
+<button type="button" id="theme" aria-label="Light or dark">◐</button></div></header>"""
+FOOTER = """<footer><div>evenly {version}, Apache License 2.0.
+This site loads nothing from elsewhere and counts nobody.</div></footer>"""
+
+
+def main(out: Path) -> int:
+    """Build everything into `out`, check its links, and return the exit status."""
+    if out.exists():
+        shutil.rmtree(out)
+    if not docs(out):
+        return 1
+    accessible.repair(out)
+    pages(out)
+    broken = links.check(out)
+    for line in broken:
+        print(f"site: {line}", file=sys.stderr)
+    print(f"site: {len(list(out.rglob('*.html')))} pages in {out}, {len(broken)} broken links")
+    return 1 if broken else 0
+
+
+def docs(out: Path) -> bool:
+    """Make the pages of docs/ with Sphinx; a warning is a failure."""
+    doctrees = out.parent / "site-doctrees"
+    command = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "-b", "html"]
+    done = subprocess.run([*command, "-c", str(HERE), "-d", str(doctrees), str(ROOT), str(out)])
+    return done.returncode == 0
+
+
+def pages(out: Path, only: str = "") -> None:
+    """Make the front page and the explorer, or one of them."""
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(HERE / "js", out / "js", dirs_exist_ok=True)
+    shutil.copytree(HERE / "css", out, dirs_exist_ok=True)
+    data.write(out)
+    for page, parts in (("index.html", front.parts), ("explorer.html", dict)):
+        if page.startswith(only):
+            text = string.Template((HERE / "pages" / page).read_text())
+            filled = text.substitute(header=header(page), footer=footer(), **parts())
+            (out / page).write_text(filled)
+
+
+def header(page: str) -> str:
+    named = (
+        f'<a href="{to}"{" aria-current=page" if to == page else ""}>{said}</a>' for to, said in NAV
+    )
+    return HEADER.format(links="".join(named))
+
+
+def footer() -> str:
+    return FOOTER.format(version=evenly.__version__)
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]).resolve()
+    part = sys.argv[2:]
+    if part:
+        pages(target, "explorer" if part == ["--explorer"] else "")
+    else:
+        sys.exit(main(target))

@@ -1,0 +1,166 @@
+"""Write which worker takes which atom at which step to a file, for `plan.trace()`. docs/trace.md has the format."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+from evenly.arguments import Binding
+from evenly.errors import InputError
+from evenly.language.phases import Once, Owned, Phase, Phases
+from evenly.language.source import Source
+from evenly.layouts.contract import masks
+from evenly.layouts.moving import move
+from evenly.schedules.contract import Sizes, is_integer
+from evenly.version import __version__
+
+from .balance import Numbers, label_of
+from .profile import check_loops_over_tiles, offsets_of
+from .steps import steps, steps_of_partition
+
+FORMAT, VERSION = "evenly-trace", 1
+SUFFIXES = (".json", ".json.gz")
+MOST = 5_000_000  # tiles and atoms that a browser takes in a few seconds
+AT_ONCE = 1 << 16  # numbers that become text at a time
+
+
+def trace(
+    source: Source,
+    binding: Binding,
+    phases: Phases,
+    schedule: Any,
+    path: Any,
+    processors: int | None = None,
+) -> None:
+    """Write a trace of each of a kernel's passes, in a launch, or in a partition for so many processors.
+
+    Raises InputError for a path, a number or a size that is refused.
+    """
+    check_path(path)
+    if processors is not None:
+        check_processors(processors)
+    check_loops_over_tiles(f"{source.name}: trace", phases)
+    walked = [p for p in phases.phases if not isinstance(p, Once) and _has_atoms(p)]
+    if not walked:
+        expected = "a kernel with a loop over atoms"
+        raise InputError(f"{source.name}: trace", expected=expected, given="one without")
+    made = [_phase(phase, binding, schedule, source, processors) for phase in walked]
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "evenly": __version__,
+        "kernel": source.name,
+        "source": source.text,
+    }
+    with _opened(Path(path)) as file:
+        _write(file, head | {"phases": made})
+        file.write("\n")
+
+
+def check_path(path: Any, name: str = "path") -> None:
+    """Refuse a path that no trace can be written to, before anything is computed."""
+    if not isinstance(path, str | PathLike):
+        raise InputError(name, expected="the path of a file", given=type(path).__name__)
+    if not str(path).endswith(SUFFIXES):
+        expected = "a file that ends in .json or .json.gz"
+        raise InputError(name, expected=expected, given=repr(str(path)))
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(name, expected="a file in a folder that exists", given=repr(str(path)))
+
+
+def _has_atoms(phase: Phase) -> bool:
+    return not isinstance(phase, Owned) or phase.has_pass
+
+
+def check_processors(given: Any, name: str = "processors") -> None:
+    if not is_integer(given) or given < 1:
+        raise InputError(name, expected="a number of processors, 1 or more", given=repr(given))
+
+
+def _phase(
+    phase: Any, binding: Binding, schedule: Any, source: Source, processors: int | None
+) -> dict[str, Any]:
+    """Return the entry of one phase. Its arrays are NumPy's."""
+    whole, name = binding.layout(phase.path), ".".join(phase.path)
+    sizes = Sizes(int(whole.max_tiles), int(whole.max_atoms))
+    if sizes.num_tiles + sizes.num_atoms > MOST:
+        raise InputError(
+            f"the trace of {name}",
+            expected=f"at most {MOST:,} tiles and atoms, which a browser can show",
+            given=f"{sizes.num_tiles + sizes.num_atoms:,}",
+            hint=f"trace some of the tiles: {name}.slice(range(1000))",
+        )
+    here = move(whole, "cpu")
+    offsets = offsets_of(here)
+    if processors is None:
+        found = steps(schedule, here, offsets, sizes)
+    else:
+        found = steps_of_partition(schedule, here, offsets, processors)
+    return {
+        "layout": name,
+        "kind": type(whole).__name__,
+        "line": 0 if phase.at is None else phase.at.line - source.first_line + 1,
+        "schedule": label_of(schedule),
+        "processors": processors,
+        "blocks": found.blocks,
+        "block": found.block,
+        "offsets": offsets,
+        "worker": found.worker,
+        "step": found.step,
+        "masked": _masked(here, offsets),
+    }
+
+
+def _masked(layout: Any, offsets: Numbers) -> Numbers:
+    """Return the positions of padding, ascending."""
+    if not masks(layout):
+        return np.zeros(0, np.int64)
+    positions = np.arange(int(offsets[-1]))
+    tiles = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    try:
+        valid = np.asarray(layout.valid(tiles, positions), bool)
+    except (TypeError, ValueError):  # it branches, or needs an integer
+        pairs = zip(tiles.tolist(), positions.tolist(), strict=True)
+        valid = np.fromiter((bool(layout.valid(t, p)) for t, p in pairs), bool, len(positions))
+    return np.flatnonzero(~valid)
+
+
+# ---- text -------------------------------------------------------------------------------------------
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":  # the same trace is the same bytes: no time of writing
+        packed = gzip.GzipFile(path, "wb", compresslevel=6, mtime=0)
+        return io.TextIOWrapper(packed, encoding="ascii")
+    return path.open("w", encoding="ascii")
+
+
+def _write(file: TextIO, value: Any) -> None:
+    """Write JSON, in which the members of an array become text piece by piece."""
+    if isinstance(value, np.ndarray):
+        file.write("[")
+        file.writelines(_numbers(value))
+        file.write("]")
+    elif isinstance(value, dict):
+        for i, (key, member) in enumerate(value.items()):
+            file.write(f"{',' if i else '{'}{json.dumps(key)}:")
+            _write(file, member)
+        file.write("}")
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            file.write("," if i else "[")
+            _write(file, member)
+        file.write("]" if value else "[]")
+    else:
+        file.write(json.dumps(value))
+
+
+def _numbers(values: Numbers) -> Iterator[str]:
+    for first in range(0, len(values), AT_ONCE):
+        text = ",".join(map(str, values[first : first + AT_ONCE].tolist()))
+        yield f",{text}" if first else text

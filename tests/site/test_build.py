@@ -1,0 +1,82 @@
+"""The build of the site: its link checker, what it takes from evenly, and, where Sphinx is installed, the whole."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenly.schedules import TABLE
+from tests.batteries import names
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Import a module of site/."""
+    monkeypatch.syspath_prepend(ROOT / "site")
+    return importlib.import_module
+
+
+def test_what_leads_nowhere_is_found(part: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<h1 id="here">A</h1><a href="b/">b</a> <a href="#here">here</a> <a href="b/#there">there</a>'
+    )
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "index.html").write_text('<a id="there" href="../a.html#here"></a>')
+    assert part("links").check(tmp_path) == []
+    (tmp_path / "c.html").write_text(
+        '<a href="no.html">1</a><a href="a.html#no">2</a><script src="https://cdn.example/x.js"></script>'
+        '<a href="https://doi.org/10.1145/3572848.3577434">fine</a><img src="no.png">'
+    )
+    assert part("links").check(tmp_path) == [
+        "c.html: no.html: no such file",
+        "c.html: a.html#no: no such place in it",
+        "c.html: <script> loads https://cdn.example/x.js from elsewhere",
+        "c.html: no.png: no such file",
+    ]
+
+
+def test_the_explorer_has_the_battery_and_the_code_of_every_schedule(part: Any) -> None:
+    held = part("data").everything()
+    assert {p["title"] for p in held["presets"]} >= set(names())
+    assert len({p["name"] for p in held["presets"]}) == len(held["presets"])
+    assert set(held["code"]) == {*TABLE, "flatten"}
+    assert "def merge_search(layout, diagonal):" in held["code"]["merge_path"]
+
+
+def test_the_front_page_has_the_results_of_the_docs(part: Any) -> None:
+    found = part("data").families()
+    assert len(found) == 13
+    assert found[-1][0] == "all 60"
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    for name, numbers in found:
+        assert f"| {name} | {' | '.join(f'{n:.2f}' for n in numbers)} |" in page
+    assert "in float32" in part("front").losses()
+
+
+def test_sources_are_cited_as_in_the_citation_file(part: Any) -> None:
+    pytest.importorskip("yaml", reason="the extra `site` is not installed")
+    text = part("data").bibtex()
+    assert text.count("@") == 3
+    for said in (
+        "@inproceedings{osama2023,",
+        "Merrill, Duane and Garland, Michael",
+        "10.1109/SC.2016.57",
+    ):
+        assert said in text
+
+
+@pytest.mark.slow
+def test_the_whole_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    for module in "sphinx", "furo", "myst_parser":
+        pytest.importorskip(module, reason="the extra `site` is not installed")
+    build = [sys.executable, str(ROOT / "site" / "build.py"), str(tmp_path / "site")]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("0 broken links\n")
