@@ -112,21 +112,32 @@ CHECKS = {
     "betweenness": check_betweenness,
 }
 SMALL = [name for name in CHECKS if name != "betweenness"]  # whose reference is cubic, and more
+RARE = "both ways", "coloring", "independent"  # compiled for the CPU by `make test-all` alone
 
 
-@pytest.mark.parametrize("name", SMALL)
+def compiled(names: Any) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.slow] * (name in RARE)) for name in names]
+
+
+@pytest.mark.parametrize("name", compiled(SMALL))
 def test_nasty_graphs(name: str) -> None:
     for G in NASTY.values():
         if G.shape[0] or name not in ("bfs", "both ways", "sssp"):
             CHECKS[name](G, target="cpu")
 
 
-@pytest.mark.parametrize("target", ["cpu", "python"])
+@pytest.mark.parametrize("name", compiled(CHECKS))
+@settings(max_examples=15)
+@given(G=graphs.drawn())
+def test_drawn_graphs(name: str, G: Any) -> None:
+    CHECKS[name](G, target="cpu")
+
+
 @pytest.mark.parametrize("name", CHECKS)
 @settings(max_examples=15)
 @given(G=graphs.drawn())
-def test_drawn_graphs(name: str, target: str, G: Any) -> None:
-    CHECKS[name](G, target=target)
+def test_drawn_graphs_on_the_reference(name: str, G: Any) -> None:
+    CHECKS[name](G, target="python")
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -140,7 +151,6 @@ def in_short() -> list[Any]:
     quick = [
         ("bfs", "merge_path"),
         ("components", "thread_mapped"),
-        ("independent", "nonzero_split"),
     ]
     pairs = [
         (name, schedule)
@@ -253,14 +263,16 @@ def test_pagerank_with_vectors() -> None:
 
 def test_seeds_give_other_colours_and_sets() -> None:
     for call in (ev.graph.greedy_coloring, ev.graph.maximal_independent_set):
-        results = {call(BIG, seed=seed, target="cpu").tobytes() for seed in range(3)}
+        ends = np.random.default_rng(0).integers(0, 60, (2, 120))
+        G = graphs.csr(np.ones(120), *ends, 60)
+        results = {call(G, seed=seed, target="python").tobytes() for seed in range(3)}
         assert len(results) == 3
 
 
 def test_more_colours_than_a_word_has_bits() -> None:
-    n = 140
+    n = 70
     G = sp.csr_array(np.ones((n, n)))
-    assert sorted(ev.graph.greedy_coloring(G, target="cpu").tolist()) == list(range(n))
+    assert sorted(ev.graph.greedy_coloring(G, target="python").tolist()) == list(range(n))
 
 
 def test_undirected() -> None:

@@ -40,9 +40,8 @@ def choose(chosen, ruled_out, G, V, seed, waits, state, member):
             for e in ruled_out.atoms(u):
                 v = ruled_out.column(e)
                 if kit.priority(v, seed) < mine and ev.atomic_add(waits, v, -1) == 1:
-                    ev.atomic_exch(
-                        state, v, IN
-                    )  # it is open: whoever waits for one that is in never comes here
+                    # It is open: one that waits for a vertex that is in never comes here.
+                    ev.atomic_exch(state, v, IN)
                     chosen.push(v)
     for v in V.tiles():
         member[v] = state[v] == IN
