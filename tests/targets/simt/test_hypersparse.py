@@ -87,3 +87,16 @@ def test_empty_tiles_take_a_bit_not_two_offsets() -> None:
         plan = spmv_rows[ev.NonzeroSplit(64, 4, hypersparse=hypersparse)].on("simt").plan(A, x, y)
         sectors.append(plan.counters()[0].totals["global_load_sectors"])
     assert sectors[1] < sectors[0] / 5
+
+
+def test_totals_where_fewer_blocks_have_atoms_than_tiles() -> None:
+    """A finish kernel joins what blocks share, and the last blocks have nothing."""
+    case = CASES["spmv_dot"]
+    for lengths in ([0] * 4_000 + [1], [500] + [0] * 5_000, [3, 0, 400] + [0] * 5_000 + [90]):
+        matrix = rows(lengths)
+        args = case.arguments(ev.csr(matrix), matrix, np.float32)
+        case.kernel[ALONE].on("simt")(*args)
+        expected = case.arguments(ev.csr(matrix), matrix, np.float32)
+        case.kernel.on("python")(*expected)
+        for place in case.outputs:
+            np.testing.assert_allclose(args[place], expected[place], rtol=1e-5)

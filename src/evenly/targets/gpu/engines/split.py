@@ -246,7 +246,7 @@ class Launch:
 
     value_words, grid_words: words of 64 bits, for the values of a tile that blocks share, and for the grid's totals.
     scan_words: links for what a block leaves open, if blocks look back.
-    position: bytes of a position.
+    position: bytes of a position. lists: whether the partition has a list of the tiles that have atoms.
     """
 
     engine: SplitEngine
