@@ -12,7 +12,7 @@ from tests.kernels import spmv
 import evenly as ev
 from evenly.targets.simt.options import Options, options_of
 
-NAMES = "expected one of depth, memory, order, races, resident, seed, seeds, starts, steps, strict"
+NAMES = "expected one of depth, memory, order, progress, races, resident, seed, seeds, starts, steps, strict"
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "misspelled": ({"sed": 3}, f"option of target 'simt': {NAMES}, got 'sed'; hint: did you mean 'seed'?"),
     "negative": ({"seed": -1}, "seed: expected an integer, 0 or more, got -1"),

@@ -86,6 +86,7 @@ EV_KERNEL(32) gaps(int* out) {
     out[0] = held[1].b;
   }
 }
+EV_KERNEL(32) reads_const(const int* scratch, int* out) { out[0] = scratch[1]; }
 EV_KERNEL(32) reads_scratch(int* scratch, int* out) {
   scratch[ev::thread_rank()] = 1;
   out[ev::thread_rank()] = scratch[ev::thread_rank() + 1];
@@ -171,6 +172,10 @@ def test_scratch_memory_that_holds_nothing() -> None:
     program().launch("reads_scratch", 1, 1, scratch, out)
     said = fails("reads_scratch", 1, scratch, out, uninitialised=("scratch",))
     assert "uninitialised: array scratch[1] has not been written" in said
+    assert (
+        said.replace("reads_scratch", "reads_const").splitlines()[0]
+        == fails("reads_const", 1, scratch, out, uninitialised=("scratch",)).splitlines()[0]
+    )
     with pytest.raises(
         ev.InputError, match="uninitialised: expected one of out, scratch, got 'scr'"
     ):

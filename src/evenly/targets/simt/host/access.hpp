@@ -103,6 +103,7 @@ struct Look {
   void global(GlobalArray& a, std::uint32_t stamp) const {
     if (!writes && !a.writable) {
       if (address + size > a.base + a.bytes) outside("array", a);
+      if (!a.ready(address - a.base, size)) fail("uninitialised", element("array", a, address) + " has not been written by anyone");
       return aligned(a, "array");  // it is never written, so there is no race
     }
     if (!a.writable) fail("bounds", element("array", a, address) + " may not be written: kernels of this run take it as read-only");
