@@ -13,9 +13,10 @@ from evenly.language.accesses import always
 from evenly.language.dense import inside_passes
 from evenly.language.schedule_code import whole_tile
 
-from .dense import STEP, Spread
+from .columns import Columns
 from .expressions import ctype
 from .shared_lanes import reduced, stores_apart
+from .spread import STEP
 from .statements import fields_of, members
 
 if TYPE_CHECKING:
@@ -97,12 +98,8 @@ class Inside:
             writer.line(f"{text.var(v)} = {whole}.{m};")
 
 
-class Along(Spread):
+class Along(Columns):
     """Writes one loop over lanes inside a pass."""
-
-    def __init__(self, writer: Owner, loop: ir.For, axis: str) -> None:
-        super().__init__(writer, loop)
-        self.axis = axis
 
     def elements(self) -> list[ir.Element]:
         """Return the elements that are loaded as words, before the code of their columns."""

@@ -20,7 +20,7 @@ from evenly.targets.printing.statements import Over
 
 from .batches import SideBySide, Strided
 from .contended import reread, stored_twice
-from .dense import Dense, may_spread, spread
+from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
 from .parameters import pointer
@@ -28,6 +28,7 @@ from .running import walk_together
 from .scratch import Shares
 from .several import Several
 from .shared_lanes import may_share, reduced, share
+from .spread import spread
 from .statements import (
     Writer,
     fields_of,
