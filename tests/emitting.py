@@ -23,7 +23,7 @@ from tests.kernels import Case, laid_out
 
 def emitted(kernel: Any, args: tuple[Any, ...], schedule: Any) -> list[KernelCode]:
     """Every kernel of `kernel` for arguments in CPU memory, the partition kernels too."""
-    phases, layouts = typed(kernel, args, schedule)
+    phases, layouts = typed(kernel, args, schedule, queues=schedule.engine == "tasks")
     wide = is_wide(Binding(kernel.named(args)))
     unit = Unit(phases.name, schedule, layouts, phases.stored, wide)
     return [k for code in emit(phases, unit) for k in code.all_kernels]
@@ -37,12 +37,12 @@ def emitted_for_cpu(kernel: Any, args: tuple[Any, ...], schedule: Any) -> str:
 
 
 def typed(
-    kernel: Any, args: tuple[Any, ...], schedule: Any
+    kernel: Any, args: tuple[Any, ...], schedule: Any, queues: bool = False
 ) -> tuple[Phases, dict[Path, LayoutSpec]]:
     """The phases of a kernel for these arguments under a schedule, and the layouts by path."""
     named = kernel.named(args)
     specs = tuple(spec_of(value, name) for name, value in named.items())
-    phases = cut(kernel.program(specs), whole=schedule.owns_tiles)
+    phases = cut(kernel.program(specs), whole=schedule.owns_tiles, queues=queues)
     return phases, layouts_of(dict(zip(named, specs, strict=True)))
 
 

@@ -177,4 +177,33 @@ def runs_together(make: Make, run: Run) -> None:
     assert host(out).tolist() == [2 * (0 + 1 + 0 + 2 + 3 + 4 + 5 + 6 + 7), n]
 
 
+@ev.kernel
+def fans(T, width, marks):
+    for t in T.tiles():
+        ev.atomic_add(marks, T.number(t), 1)
+        if T.depth(t) > 0:
+            for i in range(width):
+                T.push(T.number(t) * width + i + 1, T.depth(t) - 1)
+
+
+def runs_fans(make: Make, run: Run, width: int, depth: int, capacity: int) -> tuple[int, int]:
+    """Tasks that push many: where they have no room, another call goes on. Return the calls, and the tasks."""
+    tasks = sum(width**d for d in range(depth + 1))
+    marks = make(np.zeros, tasks, np.int32)
+    first: Any = [(0, depth)]
+    calls = ran = 0
+    while len(first):
+        T = make(ev.tasks, number=np.int32, depth=np.int8, first=first, capacity=capacity, spill=10**6)  # fmt: skip
+        calls += 1
+        try:
+            run(fans, T, width, marks)
+        except ev.InputError:
+            capacity = max(2 * capacity, len(T.remaining))
+        ran += T.tasks_run
+        first = T.remaining
+    np.testing.assert_array_equal(host(marks), 1)
+    assert ran == tasks
+    return calls, tasks
+
+
 CASES = {"halves": runs_halves, "thirds": runs_thirds, "grown": runs_grown, "together": runs_together}  # fmt: skip

@@ -45,7 +45,7 @@ class TaskSet:
     walked: Any  # (5,) int64: tasks and first place of the list that is walked, first place of the other; tasks run, most that waited
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
     pool: Any  # (112,) int64: the counters of the ring, 16 apart (COUNTERS)
-    turns: Any  # (capacity,) uint32: of the places of the ring
+    turns: Any  # (capacity,) int32: of the places of the ring
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
     names: tuple[str, ...] = ()
@@ -272,12 +272,23 @@ def tasks(
     cls = _class(tuple(types), ranged)
     columns = {}
     for name, column in zip(cls.names, cls.placed, strict=True):
-        host = np.zeros(len(rows) + 3 * room + more, types[name])
-        host[: len(rows)] = rows[name]
-        columns[column] = to_where(beside, host)
+        given = np.ascontiguousarray(rows[name])
+        columns[column] = _column(beside, given, len(rows) + 3 * room + more)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
-    turns = arrays.zeros(beside, (room,), np.dtype(np.uint32))
+    turns = arrays.zeros(beside, (room,), np.dtype(np.int32))
     return cls(len(rows), room, more, *counts, turns, **columns)
+
+
+def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:
+    """Return an array (places,) beside another one, which begins with these rows."""
+    made = arrays.zeros(beside, (places,), rows.dtype)
+    if arrays.kind(made) == "device":
+        whole = np.zeros(places, rows.dtype)
+        whole[: len(rows)] = rows
+        return to_where(beside, whole)
+    if len(rows):
+        made[: len(rows)] = to_where(beside, rows)
+    return made
 
 
 def _type_of(name: str, given: Any) -> np.dtype[Any]:

@@ -160,7 +160,7 @@ class Owner(Writer):
             self.line("team.sync();")
 
     def push(self, s: ir.Push) -> None:
-        self.effect(f"tasks.push({{{', '.join(map(self.text.expr, s.values))}}});")
+        self.effect(f"tasks.push({{{', '.join(map(self.text.expr, s.values))}}})")
 
     def accumulate(self, acc: ir.Accumulator, values: tuple[ir.Expr, ...]) -> None:
         if self.leads() and acc.fields[0] in self.grid_names:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+
 from evenly.errors import InputError
 from evenly.gpus.gpu import WARP, Gpu
 from evenly.language import ir, walk
@@ -145,7 +147,7 @@ class Tasks(HandedOut):
     def room(self) -> int:
         """Return how many tasks a stack holds. Raises InputError if the tasks of a block are too large."""
         schedule = self.unit.schedule
-        size = sum(-(-t.dtype.itemsize // 8) * 8 for t in self.tasks.types)
+        size = np.dtype([(str(i), t.dtype) for i, t in enumerate(self.tasks.types)], align=True).itemsize
         takers = takers_in_block(schedule.size, schedule.block)
         room = MOST
         while room > LEAST and takers * room * size > STACKS:

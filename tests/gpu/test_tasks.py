@@ -1,0 +1,64 @@
+"""Tasks on a GPU: every case under every schedule of tasks, without room, and many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.transfer import to_cuda
+from tests.tasks import CASES, halves, runs_fans
+
+pytestmark = pytest.mark.gpu
+SCHEDULES = [
+    ev.StaticList(),
+    ev.StaticList(size=8),
+    ev.StaticList(size=48, block=96),
+    ev.StaticList(size=128, block=128),
+    ev.TaskPool(),
+    ev.TaskPool(size=5, block=64),
+    ev.TaskPool(size=8, block=64),
+    ev.TaskPool(size=32),
+    ev.TaskPool(size=48, block=64),
+    ev.TaskPool(size=128, block=128),
+    ev.DynamicChunks(),
+    ev.Lrb(),
+]
+
+
+def make(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+    made = function(*given, **named)
+    return to_cuda(made) if isinstance(made, np.ndarray) else made.to("cuda")
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_every_task_runs_once(schedule: Any, case: str) -> None:
+    CASES[case](make, lambda kernel, *given: kernel[schedule].on("cuda")(*given))
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 33, 10_000])
+@pytest.mark.parametrize("schedule", SCHEDULES[:10], ids=str)
+def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:
+    def run(kernel: Any, *given: Any) -> None:
+        kernel[schedule].on("cuda")(*given)
+
+    for width, depth in ((40, 3), (3, 10), (5_000, 1)):
+        runs_fans(make, run, width, depth, capacity)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("schedule", [ev.TaskPool(), ev.TaskPool(size=64, block=64)], ids=str)
+def test_a_thousand_runs_end(schedule: Any) -> None:
+    """The ring is small, so that it is full and empty all the time."""
+    T = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 1_000_000)], capacity=5_000)
+    leaves = make(ev.output, (np.int32, np.int32), capacity=100_000)
+    count = make(np.zeros, 1, np.int64)
+    plan = halves.plan(T, leaves, count, schedule=schedule)
+    for _ in range(1000):
+        leaves.clear()
+        plan(T, leaves, count)
+        assert T.tasks_run == 2 * len(leaves) - 1 == count.get()[0]
