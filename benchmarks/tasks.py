@@ -44,7 +44,8 @@ def timed(name: str, call: Any, work: int, times: int = 5) -> None:
         cupy.cuda.Device().synchronize()
         taken.append(time.perf_counter() - start)
     middle, least, most = sorted(taken)[times // 2], min(taken), max(taken)
-    print(f"{name:60} {1e3 * middle:9.3f} ms ({1e3 * least:.3f} to {1e3 * most:.3f}) {work / middle / 1e6:10.1f} M/s", flush=True)  # fmt: skip
+    spread = f"{1e3 * middle:9.3f} ms ({1e3 * least:.3f} to {1e3 * most:.3f})"
+    print(f"{name:70} {spread} {work / middle / 1e6:10.1f} M/s", flush=True)
 
 
 def tree(schedule: Any, depth: int, capacity: int) -> None:

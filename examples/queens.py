@@ -1,8 +1,8 @@
 """N-Queens: in how many ways n queens stand on a board so that none attacks another.
 
-A task is a board whose first rows have a queen each. Down to the row `split` it makes a task for each free square of the
-next row. From there on a thread counts alone: it goes down and comes back by bits, without recursion. Source: the tasks
-and their cutoff are those of dynamic parallelism benchmarks such as BOTS (Duran et al., ICPP 2009).
+A task is a board whose first rows have a queen each. Down to the row `split` it makes a task for each free square of
+the next row. From there on a thread counts alone: it goes down and comes back by bits, without recursion. Source: the
+tasks and their cutoff are as in the Barcelona OpenMP Tasks Suite (Duran et al., ICPP 2009).
 
 Run it: python examples/queens.py
 """

@@ -35,7 +35,7 @@ def search(T, depth, most, totals):
         children = 0
         if T.depth(t) < depth:
             u = np.float64(T.e(t) & np.uint32(0x7FFFFFFF)) / 2147483648.0
-            children = int(math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN))))
+            children = math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN)))
         if children == 0:
             leaves += 1
         for i in range(min(children, most)):

@@ -1,7 +1,5 @@
 """Kernels with loops over tasks, each with what it has to give."""
 
-# ruff: noqa: B007
-
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import evenly as ev
-
 from evenly.interop.transfer import to_numpy as host
 
 Make = Callable[..., Any]
@@ -82,7 +79,7 @@ def runs_thirds(make: Make, run: Run) -> None:
     out, visits = make(np.zeros, n + 1, np.int64), make(np.zeros, n, np.int32)
     total, most = make(np.zeros, 2, np.int64), make(np.zeros, 1, np.int64)
     run(thirds, T, make(np.array, x), out, total, most, visits)
-    expected, seen, depth = np.zeros(n + 1, np.int64), np.zeros(n, np.int32), {}
+    seen, depth = np.zeros(n, np.int32), {}
     rounds = [(0, n)]
     while rounds:
         after = []

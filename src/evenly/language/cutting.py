@@ -25,7 +25,8 @@ def cut(
 ) -> Phases:
     """Return the phases of `program` under a schedule that owns whole tiles, or splits them.
 
-    queues: whether tasks are handed out by an engine of their own, instead of in lists. teams: the fewest atoms of a tile for each team but the smallest, if the schedule has several: ascending.
+    queues: whether tasks are handed out by an engine of their own, instead of in lists.
+    teams: the fewest atoms of a tile for each team but the smallest, if the schedule has several: ascending.
     Raises LanguageError if a pass is in a loop, or a local array so large, that only owners of whole tiles can run it,
     or if there are scratch arrays, which need such owners.
     """
@@ -191,9 +192,7 @@ class Cutter:
         grid = self.grid_results(loop.accumulators)
         prelude, _ = needed(tuple(self.past), walk.variables_read(loop.body), effects=False)
         self.phases.append(
-            Owned(
-                loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at, loop.tasks
-            )
+            Owned(loop.layout, loop.path, loop.tile, prelude, loop.body, grid, loop.at, loop.tasks)
         )
         self.remember_grid(loop.accumulators, [grid])
 

@@ -446,11 +446,10 @@ class Push(Stmt):
     """A task is made. values: those of its fields, in the order of the columns.
 
     body: what appends it to the list that is walked next, for targets and schedules that do not hand out tasks while
-    they are made. turns: the array that those which do also change.
+    they are made.
     """
 
     values: tuple[Expr, ...]
-    turns: Array
     body: Block
     at: Location | None = field(default=None, compare=False)
 

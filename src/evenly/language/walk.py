@@ -150,8 +150,7 @@ def arrays_read(block: ir.Block) -> set[ir.Array]:
 
 
 def arrays_written(block: ir.Block) -> set[ir.Array]:
-    changed = {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic | ir.Scratch)}
-    return changed | {s.turns for s in statements(block) if isinstance(s, ir.Push)}
+    return {s.array for s in statements(block) if isinstance(s, ir.Store | ir.Atomic | ir.Scratch)}
 
 
 def arrays_touched(block: ir.Block) -> set[ir.Array]:

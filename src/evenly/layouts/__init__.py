@@ -23,11 +23,11 @@ from evenly.layouts.dia import Dia, dia
 from evenly.layouts.ell import Ell, ell
 from evenly.layouts.frontier import Frontier, frontier
 from evenly.layouts.output import output
-from evenly.layouts.tasks import tasks
 from evenly.layouts.ragged import Ragged, ragged
 from evenly.layouts.search import Searched
 from evenly.layouts.sell import Sell, sell
 from evenly.layouts.subset import Subset, subset
+from evenly.layouts.tasks import tasks
 from evenly.layouts.uniform import Uniform, uniform
 
 __all__ = [

@@ -10,9 +10,10 @@ Processors" (Graphics Hardware 2008), section 4.1.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import keyword
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +29,23 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 112
+COUNTERS = 80
 
 
 class TaskSet:
     """Tasks (`ev.tasks`). As a layout, the tiles are the tasks of the list that is walked.
 
-    The columns have places for the first tasks, for each of the two lists, for the spill, and for the ring in which tasks
-    wait if they are handed out while they are made (targets/gpu/device/tasks.cuh), in this order. The spill takes the
-    tasks of the list that is pushed to for which that has no room; the run then ends after the round.
+    The columns have places for the first tasks, for each of the two lists, and for the spill, in this order. The spill
+    takes the tasks for which the list that is pushed to has no room. Then the run ends after the round.
     """
 
     firsts: int  # the number of first tasks
     capacity: int  # the places of a list
     spill: int
-    walked: Any  # (5,) int64: tasks and first place of the list that is walked, first place of the other; tasks run, most that waited
+    # (5,) int64: tasks and first place of the list that is walked; first place of the other; tasks run; most waiting
+    walked: Any
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
-    pool: Any  # (112,) int64: the counters of the ring, 16 apart (COUNTERS)
-    turns: Any  # (capacity,) int32: of the places of the ring
+    pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/tasks.cuh)
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
     names: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class TaskSet:
         swap="_swap",
         push="push",
         length="_waiting",
-        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "pool", "turns"}),
+        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "pool"}),
     )
     host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
 
@@ -92,15 +92,12 @@ class TaskSet:
         self.walked[3] = 0
         self.walked[4] = self.firsts
         self.pushed[0] = 0
-        self._open(self.firsts)
+        self._clear()
 
-    def _open(self, count):
-        """Set the counters of the ring for tasks that wait in a list. Those of its ends go on: it is empty."""
-        self.pool[32] = count
-        self.pool[48] = 0
-        self.pool[64] = 0
-        self.pool[80] = 0
-        self.pool[96] = 0
+    def _clear(self):
+        """Set the counters to 0, which are 16 apart."""
+        for i in range(5):
+            self.pool[16 * i] = 0
 
     @property
     def _waiting(self):
@@ -110,7 +107,7 @@ class TaskSet:
     def _swap(self):
         """Make the list that was pushed to the one that is walked. If it has spilled, none is."""
         count = self.pushed[0]
-        ran = self.pool[80] if self.pool[80] > 0 else self.walked[0]
+        ran = self.pool[64] if self.pool[64] > 0 else self.walked[0]
         self.walked[3] = self.walked[3] + ran
         self.walked[4] = max(self.walked[4], count)
         if count > self.capacity:
@@ -120,7 +117,7 @@ class TaskSet:
             self.walked[1] = self.walked[2]
             self.walked[2] = 2 * self.firsts + self.capacity - self.walked[2]
             self.pushed[0] = 0
-            self._open(count)
+        self._clear()
 
     def _held(self, tile):
         """The place of a task of the list that is walked."""
@@ -192,11 +189,17 @@ class TaskSet:
 class RangedTaskSet(TaskSet):
     """Tasks that have atoms. The first two columns say which."""
 
+    if TYPE_CHECKING:
+        column_0: Any
+        column_1: Any
+
     @property
     def max_atoms(self) -> int:
         """As many as positions of 32 bits can count, or of 64 if the fields need them: tasks may say any."""
-        columns = (self.column_0, self.column_1)  # type: ignore[attr-defined]
-        wide = any(arrays.dtype_of(c).itemsize > 4 or arrays.dtype_of(c) == np.uint32 for c in columns)
+        columns = (self.column_0, self.column_1)
+        wide = any(
+            arrays.dtype_of(c).itemsize > 4 or arrays.dtype_of(c) == np.uint32 for c in columns
+        )
         return 2**40 if wide else 2**31 - 2**22 - self.max_tiles
 
     def begin(self, tile):
@@ -273,10 +276,9 @@ def tasks(
     columns = {}
     for name, column in zip(cls.names, cls.placed, strict=True):
         given = np.ascontiguousarray(rows[name])
-        columns[column] = _column(beside, given, len(rows) + 3 * room + more)
+        columns[column] = _column(beside, given, len(rows) + 2 * room + more)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
-    turns = arrays.zeros(beside, (room,), np.dtype(np.int32))
-    return cls(len(rows), room, more, *counts, turns, **columns)
+    return cls(len(rows), room, more, *counts, **columns)
 
 
 def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:
@@ -292,10 +294,9 @@ def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:
 
 
 def _type_of(name: str, given: Any) -> np.dtype[Any]:
-    try:
+    found: np.dtype[Any] | None = None
+    with contextlib.suppress(TypeError):
         found = np.dtype(given)
-    except TypeError:
-        found = None
     if found is None or from_dtype(found) is None:
         raise InputError(name, expected=f"a type of {TYPES}", given=repr(given))
     return found
@@ -304,7 +305,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
 def _check_name(name: str) -> None:
     taken = hasattr(RangedTaskSet, name) and name not in ("begin", "end")
     contract = ("tiles", "atoms", "items", "push", "to", "slice", "tile_id", "valid", "tile_of")
-    own = ("firsts", "walked", "pushed", "pool", "turns")
+    own = ("firsts", "walked", "pushed", "pool")
     if taken or name in contract or name in own or name.startswith(("_", "column_")):
         hint = "a task set has that name already"
         raise InputError("tasks", expected="another name for the field", given=name, hint=hint)
@@ -367,7 +368,9 @@ def _class(names: tuple[str, ...], ranged: tuple[str, ...]) -> Any:
     order = [*ranged, *(name for name in names if name not in ranged)]
     own = dict(zip(order, columns, strict=True))
     annotations: dict[str, Any] = {"firsts": int, "capacity": int, "spill": int}
-    annotations |= dict.fromkeys(("walked", "pushed", "pool", "turns"), Array) | dict.fromkeys(columns, Array)
+    annotations |= dict.fromkeys(("walked", "pushed", "pool"), Array) | dict.fromkeys(
+        columns, Array
+    )
     body = {
         "__annotations__": annotations,
         "__module__": __name__,

@@ -21,8 +21,8 @@ class TaskPool(Schedule):
     tasks wait. The others get the oldest ones, or those for which the stack has no room, through a ring in device
     memory. If that is full, the call goes on in another round, with the tasks of all stacks, as long as they have room.
 
-    It suits trees that are deep or narrow, and tasks of unequal work. On the targets `cpu` and `python` tasks are run in
-    rounds, as under StaticList. So are loops over other tiles, on every target.
+    It suits trees that are deep or narrow, and tasks of unequal work. On the targets `cpu` and `python` tasks are run
+    in rounds, as under StaticList.
     """
 
     size: int = 1

@@ -7,6 +7,7 @@ list. A schedule that hands out tasks while they are made runs all of them in th
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from .. import ir
 from .. import syntax as s
@@ -18,7 +19,8 @@ from .context import Context
 from .values import LayoutValue, Method, Static, Task, Value, counted, describe
 
 
-def are_tasks(layout: object) -> bool:
+def are_tasks(layout: object) -> TypeGuard[LayoutValue]:
+    """Whether this is a set of tasks."""
     return isinstance(layout, LayoutValue) and bool(getattr(layout.cls, "tasks", False))
 
 
@@ -37,7 +39,9 @@ def attribute(cx: Context, layout: LayoutValue, name: str, at: Location) -> Valu
     )
 
 
-def field(cx: Context, layout: LayoutValue, name: str, given: tuple[Value, ...], at: Location) -> Value:
+def field(
+    cx: Context, layout: LayoutValue, name: str, given: tuple[Value, ...], at: Location
+) -> Value:
     """Lower `T.name(t)`, a field of the loop's task."""
     if len(given) != 1:
         refuse(at, f"{layout.name}.{name} takes 1 argument, got {len(given)}", "the loop's task")
@@ -116,9 +120,7 @@ def push(cx: Context, layout: LayoutValue, node: s.Call) -> Value:
     )
     with cx.writing() as body:
         _append(cx, layout, tuple(row), values, node.at)
-    turns = layout.fields["turns"]
-    assert isinstance(turns, ir.Array)
-    cx.emit(ir.Push(values, turns, tuple(body), node.at))
+    cx.emit(ir.Push(values, tuple(body), node.at))
     return Static(None)
 
 
@@ -155,7 +157,8 @@ def lower_loop(
 
     def another() -> ir.Expr:
         waiting = methods.property_of(cx, layout, "_waiting", at)
-        return ir.Compare(">", waiting, ir.Const(0, waiting.type))  # type: ignore[union-attr]
+        assert isinstance(waiting, ir.Expr)
+        return ir.Compare(">", waiting, ir.Const(0, waiting.type))
 
     def once() -> None:
         cx.top_level = True

@@ -21,8 +21,8 @@ from .arrays import CheckedArray
 from .failures import AssertionFailed, RunError, located
 from .layouts import Appended, Emitted, LayoutView, Walk
 from .meets import Meets, inlined
-from .tasks import TaskView
 from .rewrite import code_of, function_with
+from .tasks import TaskView
 
 # Code objects are cached, since compiling a function again takes longer than many test kernels run.
 _codes: MutableMapping[Callable[..., Any], tuple[Source, CodeType]] = weakref.WeakKeyDictionary()

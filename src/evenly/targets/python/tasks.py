@@ -39,7 +39,7 @@ class TaskView(LayoutView):
         return lambda task: column[int(self._run("_held", task))]
 
     def _push(self, *values: Any) -> None:
-        tasks = self._layout
+        tasks: Any = self._layout
         place = int(tasks.pushed[0])
         tasks.pushed[0] += 1
         if place < tasks.capacity + tasks.spill:

@@ -1,4 +1,5 @@
-// Tasks that are made while others run: a stack for each taker in shared memory, and one ring for all in device memory.
+// Tasks that are made while others run: a stack for each taker in shared memory, and mail from those that have tasks to
+// those that have none.
 //
 //     task_pool<Set, G, T, S, Converged> tasks(set);   // stacks of S tasks; groups of G threads run tasks
 //     while (tasks.take()) tasks.each(run);            // run(team, task, live): see each
@@ -7,115 +8,118 @@
 //
 // A taker is a warp or, if G > 32, a group of several warps, as in dynamic.cuh. It takes the newest tasks of its stack,
 // one for each of its groups, and puts what they push on top, so that a tree is walked depth first and few tasks wait.
-// What has no room in the stack goes to the ring. A taker also gives its oldest tasks to the ring while others are idle:
-// in a tree these are the largest. One that has no tasks takes some from the ring. (Donation of tasks: Tzeng, Patney,
-// Owens, "Task Management for Irregular-Parallel Workloads on the GPU", HPG 2010.)
+// One that has no tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest.
+// (Donation of tasks: Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU", HPG 2010.)
 //
-// open: the tasks in the ring, the first tasks that nobody has taken, and the takers that have tasks, together. It is
-// raised before a task can be seen in the ring, and lowered by one when a taker runs dry. So nobody finds it 0 before
-// the last task is done, and then everybody does.
-//
-// If the ring is full, a task is kept with those that are left for a later call, and all takers stop: they put the tasks
-// that nobody has begun there, too.
+// What has no room in a stack is kept in a list, for the next round. If that list is too short, all takers put what they
+// have not begun there, and the round ends.
 //
 // What a task has stored before it pushes is visible to whoever runs the new task: a taker synchronizes between tasks,
-// and the ring publishes by fences.
+// and mail is published by fences.
 //
-// Set: the task set. `Task load(place)`, `void store(place, task)`, and the members
-//     long long* pool;                       // the counters below
-//     unsigned* turns;                       // (capacity,): how often each place of the ring was filled or emptied
-//     long long* pushed;                     // how many tasks are kept for later
-//     long long waiting, from, to;           // the tasks that wait at the beginning, their place, and that of those to keep
-//     long long capacity, spill, ring;       // of the ring and of a list; of the spill; the place of the ring,
-//                                            // which lies behind the spill, which lies behind the lists
+// Set: the task set. `Task load(place)` and `void store(place, task)` of the lists, and the members
+//     long long* pool;                     // the counters below, all 0 at first
+//     long long* pushed;                   // how many tasks are kept for the next round
+//     long long waiting, from, to;         // the tasks that wait at first, their place, and that of those to keep
+//     long long capacity, spill, spilled;  // of the list to keep tasks in; of what lies beyond; the place of that
+//     Task* mail;                          // 32 tasks for each taker
+//     int* flags;                          // (takers,), zero between launches: what is in a box
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
+#include "together.cuh"
 
 namespace ev {
 
 // Where the counters are in `pool`: each has a line of memory of its own.
-enum task_counter { tasks_out = 0, tasks_in = 16, tasks_open = 32, takers_idle = 48, firsts_taken = 64, tasks_run = 80, tasks_stopped = 96 };
+enum task_counter { takers_idle = 0, mail_wanted = 16, mail_sent = 32, firsts_taken = 48, tasks_run = 64 };
 
-// A bounded ring for several producers and consumers, in batches of up to W tasks: one for each of W lanes of a warp, from
-// lane `base` on. All of these call each function together. (D. Vyukov, "Bounded MPMC queue", 1024cores.net.)
+// Mail from takers to idle ones. The lanes 0..W-1 of a warp call each function together.
 //
-// The place of position p is p % capacity. The turn of a place says whether it is free or filled, and how often it has
-// been. So a look at the turns of a batch and one compare-and-swap of a counter claim its positions.
-template <class Set, int W> struct task_ring {
+// An idle taker draws a number, whose box it watches. So it waits where nobody else does. Whoever sends mail draws a
+// number, too, and the same numbers meet: a queue by tickets, in which those that take may wait before there is anything.
+// The flag of a box is 0, or says of which number the mail is, and how many tasks it has. There are as many boxes as
+// takers, and a taker wants one mail at a time.
+//
+// takers_idle has two counts: in the lower half those that want mail which nobody sends yet, in the upper half those
+// that have begun. Who sends mail lowers the first one before. So the taker that makes them equal knows that no other has
+// tasks, or will get any: it tells all that wait. A taker that begins later finds the same.
+template <class Set, int W> struct task_mail {
   using Task = typename Set::Task;
   const Set& set;
-  const int base;
+  const int boxes;
 
-  // Puts in a task of each of the first n lanes. Returns how many, in order: fewer than n if the ring is full.
-  EV_DEVICE int put(const Task& task, int n) const {
-    int done = 0;
-    for (int k = 1; done < n && k > 0; done += k) k = put_some(task, done, n - done);
-    return done;
+  EV_DEVICE void begin() const {
+    if (lane_rank() == 0) atomic_add(set.pool + takers_idle, 1LL << 32);
   }
 
-  // Takes up to n tasks, for the first lanes. Returns how many; 0: the ring is empty.
-  EV_DEVICE int get(Task& task, int n) const {
-    long long at;
-    const int k = claim(tasks_out, 1, 0, n, at), lane = rank();
-    if (lane < k) {
-      fence_device();
-      task = set.load(place(at + lane));
-      fence_device();
-      atomic_store(set.turns + slot(at + lane), turn(at + lane) + 2);
+  // Sends a task of each of the first n lanes to a taker that waits. Returns whether one does.
+  EV_DEVICE bool send(const Task& task, int n) const {
+    if (idle(add(takers_idle, -1)) <= 0) {
+      add(takers_idle, 1);
+      return false;
     }
-    return k;
+    const long long number = add(mail_sent, 1);
+    const int box = (int)(number % boxes);
+    while (for_all([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
+    fence_device();
+    if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
+    sync_warp(mask());  // with what any of the lanes has stored before
+    if (lane_rank() == 0) {
+      fence_device();
+      atomic_store(set.flags + box, flag(number) + n);
+    }
+    return true;
+  }
+
+  // Waits for mail. Returns how many tasks came, for the first lanes; 0: there will be none any more.
+  EV_DEVICE int receive(Task& task) const {
+    const long long number = add(mail_wanted, 1);
+    const int box = (int)(number % boxes);
+    fence_device();
+    const long long before = add(takers_idle, 1);
+    if (idle(before) + 1 == begun(before) && end(number)) return 0;
+    int found;
+    while ((found = (int)for_all([&] { return atomic_load(set.flags + box); })) != over && found / 64 != flag(number) / 64) pause();
+    fence_device();
+    sync_warp(mask());
+    const int n = found == over ? 0 : found % 64;
+    if (lane_rank() < n) task = set.mail[32 * box + lane_rank()];
+    sync_warp(mask());
+    if (lane_rank() == 0) {
+      fence_device();
+      atomic_store(set.flags + box, 0);
+    }
+    return n;
   }
 
   // A counter. add: its value before.
   EV_DEVICE long long add(int counter, long long n) const { return for_all([&] { return atomic_add(set.pool + counter, n); }); }
   EV_DEVICE long long read(int counter) const { return for_all([&] { return atomic_load(set.pool + counter); }); }
+  EV_DEVICE bool anybody_waits() const { return idle(read(takers_idle)) > 0; }
 
-  EV_DEVICE int rank() const { return lane_rank() - base; }
-  EV_DEVICE unsigned mask() const { return lanes_through(W - 1) << base; }
-
-private:
-  EV_DEVICE int slot(long long at) const { return (int)(at % set.capacity); }
-  EV_DEVICE unsigned turn(long long at) const { return (unsigned)(2 * (at / set.capacity)); }  // at which it is free
-  EV_DEVICE long long place(long long at) const { return set.ring + slot(at); }
-
-  // What the first lane finds.
+  // What lane 0 finds.
   template <class F> EV_DEVICE long long for_all(const F& f) const {
     long long v = 0;
-    if (rank() == 0) v = f();
-    return shuffle_from(mask(), v, base);
+    if (lane_rank() == 0) v = f();
+    return shuffle_from(mask(), v, 0);
   }
+  static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
-  EV_DEVICE int put_some(const Task& task, int first, int n) const {
-    long long at;
-    const int k = claim(tasks_in, 0, first, n, at), lane = rank() - first;
-    sync_warp(mask());  // what any of the lanes has stored before is visible with each task
-    if (lane >= 0 && lane < k) {
-      fence_device();
-      set.store(place(at + lane), task);
-      fence_device();
-      atomic_store(set.turns + slot(at + lane), turn(at + lane) + 1);
-    }
-    return k;
-  }
+private:
+  static constexpr int over = -1;
+  EV_DEVICE int flag(long long number) const { return (int)(number / boxes % (1 << 24) + 1) * 64; }
+  static EV_DEVICE int idle(long long both) { return (int)both; }
+  static EV_DEVICE int begun(long long both) { return (int)((both - idle(both)) >> 32); }
 
-  // Claims up to n consecutive positions from `at` on, whose places have all had their turn, for the lanes from `first` on.
-  // Returns how many; 0: the first place has not had its turn.
-  EV_DEVICE int claim(int counter, unsigned filled, int first, int n, long long& at) const {
-    at = read(counter);
-    for (;;) {
-      const int lane = rank() - first;
-      bool ready = false;
-      if (lane >= 0 && lane < n && lane < set.capacity)
-        ready = atomic_load(set.turns + slot(at + lane)) == turn(at + lane) + filled;
-      const unsigned others = ~(ballot(mask(), ready) >> (base + first));
-      const int k = others == 0 ? 32 : lowest_bit(others);
-      const long long seen = k > 0 ? for_all([&] { return atomic_compare_exchange(set.pool + counter, at, at + k); }) : read(counter);
-      if (k > 0 && seen == at) return k;
-      // Where somebody empties the place at the moment, it will be free.
-      if (k == 0 && seen == at && (filled == 1 || at - read(tasks_out) >= set.capacity)) return 0;
-      at = seen;
-    }
+  // Tells all who want mail, but this taker, that there is none any more. False if another one tells this one, too: that
+  // found the same before this one began.
+  EV_DEVICE bool end(long long own) const {
+    fence_device();
+    const long long wanted = read(mail_wanted), sent = for_all([&] { return atomic_max(set.pool + mail_sent, wanted); });
+    for (long long n = sent + lane_rank(); n < wanted; n += W)
+      if (n != own) atomic_store(set.flags + n % boxes, over);
+    return sent <= own;
   }
 };
 
@@ -125,23 +129,30 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool {
   static constexpr bool by_warp = team::in_warp;
   static constexpr int takers = by_warp ? T / 32 : team::per_block;  // per block
   static constexpr int groups = by_warp ? team::per_warp : 1;        // per taker
-  static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that use the ring
-  static_assert((S & (S - 1)) == 0 && S >= groups, "a power of two, with room for a batch");
+  static constexpr int lanes = by_warp ? groups * G : 32;            // of a warp that mail tasks
+  static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a mail");
 
-  EV_DEVICE task_pool(const Set& s) : set(s), ring{s, 0} {
-    if (mine.present() && leads()) *count() = 0;
-    if (mine.present()) sync();
+  EV_DEVICE task_pool(const Set& s) : set(s), mail{s, takers * block_count()} {
+    if (!mine.present()) return;
+    if (leads()) *count() = 0;
+    if (first_warp()) mail.begin();
+    sync();
   }
 
   // Sees to it that the taker has tasks; false if there are none any more. Every thread calls it until it returns false.
   EV_DEVICE bool take() {
     if (!mine.present()) return false;
-    if (held > 0 && (++batches & 3) == 0) {
-      if (agreed([&] { return ring.read(tasks_stopped); })) return stop();
-      const int more = held - groups;
-      if (more > 0 && agreed([&] { return ring.read(takers_idle); })) give(more < lanes ? more : lanes);
+    for (;;) {
+      if (held == 0 && !refill()) return false;
+      if (!look && (++batches & 3) != 0) return true;
+      if (agreed([&] { return mail.for_all([&] { return atomic_load(set.pushed); }) > set.capacity; })) {
+        keep_all();
+        continue;
+      }
+      look = held > 1 && agreed([&] { return mail.anybody_waits(); });
+      if (look) give(held / 2 < lanes ? held / 2 : lanes);
+      return true;
     }
-    return held > 0 || refill();
   }
 
   // Calls run(team, task, live) for the newest tasks, one for each group. Converged: for all groups of a warp. One without
@@ -159,20 +170,11 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool {
     held = *count() < S ? *count() : S;
   }
 
-  // Puts a task on the stack or, where that is full, into the ring.
+  // Puts a task on the stack. If that is full, it is for the next round.
   EV_DEVICE void push(const Task& task) const {
     const int place = atomic_add(count(), 1);
-    if (place < S) {
-      stack()[(bottom + place) & (S - 1)] = task;
-      return;
-    }
-    const task_ring<Set, 1> own{set, lane_rank()};
-    atomic_add(set.pool + tasks_open, 1LL);
-    if (own.put(task, 1) == 0) {
-      atomic_add(set.pool + tasks_open, -1LL);
-      keep(task);
-      atomic_store(set.pool + tasks_stopped, 1LL);
-    }
+    if (place < S) stack()[(bottom + place) & (S - 1)] = task;
+    else keep(task);
   }
 
   // At the end, notes how many tasks the taker has run.
@@ -182,10 +184,9 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool {
 
 private:
   const Set& set;
-  const task_ring<Set, lanes> ring;
+  const task_mail<Set, lanes> mail;
   const team mine;
-  enum { fresh, active, idle } state = fresh;
-  bool firsts_left = true;
+  bool firsts_left = true, look = false;  // whether to look at once if others wait
   int held = 0, bottom = 0, batches = 0;  // tasks in the stack, the place of the oldest
   long long ran = 0;
 
@@ -200,91 +201,74 @@ private:
   }
   EV_DEVICE int taker() const { return by_warp ? warp_rank() : mine.local(); }
   EV_DEVICE bool leads() const { return by_warp ? lane_rank() == 0 : mine.rank() == 0; }
+  EV_DEVICE bool first_warp() const { return by_warp || mine.rank() < 32; }
   EV_DEVICE void sync() const {
-    if constexpr (by_warp) sync_warp(ring.mask());
+    if constexpr (by_warp) sync_warp(mail.mask());
     else mine.sync();
   }
 
   // What the taker's first warp finds, for all of its threads. `f` gives the same to each lane.
-  template <class F> EV_DEVICE long long agreed(const F& f) const {
+  template <class F> EV_DEVICE int agreed(const F& f) const {
     if constexpr (by_warp) return f();
     else {
-      EV_SHARED(long long, found, takers);
-      if (mine.rank() < 32) {
-        const long long v = f();
+      EV_SHARED(int, found, takers);
+      if (first_warp()) {
+        const int v = f();
         if (leads()) found[taker()] = v;
       }
       sync();
-      const long long v = found[taker()];
+      const int v = found[taker()];
       sync();
       return v;
     }
   }
 
-  // Gives the n oldest tasks to the ring, as far as there is room.
+  // Gives the n oldest tasks to a taker that waits.
   EV_DEVICE void give(int n) {
-    const int k = (int)agreed([&] {
-      const Task task = stack()[(bottom + lane_rank() % n) & (S - 1)];
-      ring.add(tasks_open, n);
-      const int given = ring.put(task, n);
-      if (given < n) ring.add(tasks_open, given - n);
-      return given;
-    });
-    bottom += k;
-    held -= k;
+    if (!agreed([&] { return mail.send(stack()[(bottom + lane_rank() % n) & (S - 1)], n); })) return;
+    bottom += n;
+    held -= n;
   }
 
-  // Gets tasks for an empty stack, and waits for them while others are active; false if there are none any more.
+  // Gets tasks for an empty stack; false if there are none any more.
   EV_DEVICE bool refill() {
-    for (;;) {
-      held = (int)agreed([&] { return fetch(); });
-      const bool found = held > 0;
-      if (leads() && (found || state == active)) atomic_add(set.pool + tasks_open, (long long)(found - (state == active) - held));
-      if (leads() && (found ? state == idle : state != idle)) atomic_add(set.pool + takers_idle, found ? -1LL : 1LL);
-      state = found ? active : idle;
-      sync();
-      if (found) return true;
-      if (agreed([&] { return ring.read(tasks_stopped); })) return stop();
-      if (agreed([&] { return ring.read(tasks_open); }) == 0) return false;
-      pause();
-    }
+    held = agreed([&] {
+      Task task;
+      int k = firsts(task);
+      if (k == 0) k = mail.receive(task);
+      if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
+      return k;
+    });
+    look = true;
+    sync();
+    return held > 0;
   }
 
-  // Puts first tasks that nobody has taken on the stack, or tasks of the ring. Returns how many.
-  EV_DEVICE int fetch() {
-    Task task;
-    const int k = fetched(task);
-    if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
-    return k;
-  }
-  EV_DEVICE int fetched(Task& task) {
-    if (firsts_left) {
-      const long long at = ring.add(firsts_taken, groups), left = set.waiting - at;
-      const int k = left < groups ? (int)left : groups;
-      if (k > 0) {
-        if (lane_rank() < k) task = set.load(set.from + at + lane_rank());
-        return k;
-      }
-      firsts_left = false;
-    }
-    return ring.get(task, groups);
+  // Takes some of the tasks that waited at first. Returns how many.
+  EV_DEVICE int firsts(Task& task) {
+    if (!firsts_left) return 0;
+    const long long at = mail.add(firsts_taken, groups), left = set.waiting - at;
+    const int k = left < groups ? (int)left : groups;
+    firsts_left = k > 0;
+    if (lane_rank() < k) task = set.load(set.from + at + lane_rank());
+    return firsts_left ? k : 0;
   }
 
-  // Keeps what nobody has begun for a later call.
-  EV_DEVICE bool stop() {
+  // Keeps what nobody has begun.
+  EV_DEVICE void keep_all() {
     agreed([&] {
       for (int i = lane_rank(); i < held; i += lanes) keep(stack()[(bottom + i) & (S - 1)]);
       Task task;
-      for (int k; (k = fetched(task)) > 0;)
+      for (int k; (k = firsts(task)) > 0;)
         if (lane_rank() < k) keep(task);
       return 0;
     });
-    return false;
+    held = 0;
   }
   EV_DEVICE void keep(const Task& task) const {
-    const long long place = atomic_add(set.pushed, 1LL);
+    const long long place = add_together(set.pushed, 1LL);
     if (place < set.capacity) set.store(set.to + place, task);
-    else if (place < set.capacity + set.spill) set.store(set.ring - set.spill + place - set.capacity, task);
+    else if (place < set.capacity + set.spill) set.store(set.spilled + place - set.capacity, task);
   }
 };
 

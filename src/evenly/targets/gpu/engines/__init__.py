@@ -41,7 +41,9 @@ def engine_for(phase: Phase, schedule: Any) -> Engine:
     match phase:
         case Once():
             return _engine(ONCE)
-        case Owned(tasks=tasks) if not phase.has_pass and not (tasks and schedule.engine == "tasks"):
+        case Owned(tasks=tasks) if not phase.has_pass and not (
+            tasks and schedule.engine == "tasks"
+        ):
             return _engine(TABLE["owned"])
     return engine_of(schedule)
 

@@ -22,13 +22,14 @@ from ..emit.parameters import Parameter
 from ..emit.totals import partials
 from ..emit.unit import Unit
 from ..engine import Division
-from ..sizing import ONE, Sizing
+from ..sizing import ONE, Buffer, Sizing
 from .handed_out import HandedOut, HandedOutEngine
 from .owned import OwnedEngine
 
 STACKS = 24 * 1024  # bytes of shared memory for the stacks of a block, if tasks are not large
 MOST, LEAST = 256, WARP  # tasks in a stack; a power of two
 MOST_STACKS = 40 * 1024
+MAIL, FLAGS = "tasks_mail", "tasks_flags"
 
 
 class TaskEngine(HandedOutEngine):
@@ -43,19 +44,25 @@ class TaskEngine(HandedOutEngine):
             return OwnedEngine().emit(unit, phase, name)
         made = Tasks(unit, phase, phase.tasks)
         finals = made.totals.final(unit, name, unit.schedule.block)
-        given = (made.kernel(name, []), *finals), partial(self.sizing, unit.schedule, made.totals.words)
+        given = (
+            (made.kernel(name, []), *finals),
+            partial(self.sizing, unit.schedule, made.totals.words, made.bytes),
+        )
         return PhaseCode(*given, phase.path, counts="tiles", teams=made.teams)
 
     def sizing(
-        self, schedule: Any, grid_words: int, sizes: Sizes, lanes: int, gpu: Gpu
+        self, schedule: Any, grid_words: int, task: int, sizes: Sizes, lanes: int, gpu: Gpu
     ) -> Sizing:
+        """Compute how a phase is launched. task: the bytes of one."""
         blocks = self.blocks(schedule, sizes, gpu)
+        takers = blocks * takers_in_block(schedule.size, schedule.block)
+        mail = Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")
         grids = {"tiles": (blocks, 1), "one": ONE}
-        return Sizing(grids, {"all_lanes": blocks}, partials(blocks, grid_words))
+        return Sizing(grids, {"all_lanes": blocks}, (*mail, *partials(blocks, grid_words)))
 
 
 class Tasks(HandedOut):
-    """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out and takes those it pushes."""
+    """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out, and takes new ones."""
 
     def __init__(self, unit: Unit, phase: Owned, tasks: ir.TaskCode) -> None:
         self.tasks, self.path = tasks, phase.path
@@ -98,14 +105,15 @@ class Tasks(HandedOut):
         p = {q.path[-1]: q.printed for q in self.parameters()}
         values = [
             ("long long* pool", p["pool"]),
-            ("unsigned* turns", p["turns"]),
             ("long long* pushed", p["pushed"]),
             ("long long waiting", f"{p['walked']}[0]"),
             ("long long from", f"{p['walked']}[1]"),
             ("long long to", f"{p['walked']}[2]"),
             ("long long capacity", p["capacity"]),
             ("long long spill", p["spill"]),
-            ("long long ring", f"{p['firsts']} + 2 * {p['capacity']} + {p['spill']}"),
+            ("long long spilled", f"{p['firsts']} + 2 * {p['capacity']}"),
+            ("task* mail", f"(task*){MAIL}"),
+            ("int* flags", FLAGS),
         ]
         columns = enumerate(self.tasks.types)
         return values + [(f"ev::out<{ctype(t)}> column_{i}", p[f"column_{i}"]) for i, t in columns]
@@ -113,7 +121,6 @@ class Tasks(HandedOut):
     def parameters(self) -> list[Parameter]:
         types = {
             "pool": "long long*",
-            "turns": "unsigned*",
             "pushed": "long long*",
             "walked": "const long long*",
             **{f"column_{i}": f"{ctype(t)}*" for i, t in enumerate(self.tasks.types)},
@@ -147,7 +154,7 @@ class Tasks(HandedOut):
     def room(self) -> int:
         """Return how many tasks a stack holds. Raises InputError if the tasks of a block are too large."""
         schedule = self.unit.schedule
-        size = np.dtype([(str(i), t.dtype) for i, t in enumerate(self.tasks.types)], align=True).itemsize
+        size = self.bytes
         takers = takers_in_block(schedule.size, schedule.block)
         room = MOST
         while room > LEAST and takers * room * size > STACKS:
@@ -162,7 +169,14 @@ class Tasks(HandedOut):
         return room
 
     def kernel(self, name: str, parameters: list[Parameter]) -> KernelCode:
-        return super().kernel(name, [*parameters, *self.parameters()])
+        buffers = Parameter("buffer", "void*", name=MAIL), Parameter("buffer", "int*", name=FLAGS)
+        return super().kernel(name, [*parameters, *buffers, *self.parameters()])
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of a task."""
+        fields = [(str(i), t.dtype) for i, t in enumerate(self.tasks.types)]
+        return int(np.dtype(fields, align=True).itemsize)
 
 
 def _of_task(phase: Owned, tasks: ir.TaskCode) -> Owned:
@@ -175,8 +189,6 @@ def _of_task(phase: Owned, tasks: ir.TaskCode) -> Owned:
     layout = phase.layout
     if tasks.ranged:
         tile = ir.Var("t", POS)
-        begin, end = (
-            ir.Inline((tile,), (), (ir.Cast(load.var, POS),)) for load in tasks.loads[:2]
-        )
+        begin, end = (ir.Inline((tile,), (), (ir.Cast(load.var, POS),)) for load in tasks.loads[:2])
         layout = replace(layout, begin=begin, end=end)
     return replace(phase, body=body, layout=layout)

@@ -1,0 +1,68 @@
+"""The mail of tasks: explored completely under weak memory for two workers, and with planted mistakes that are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.targets.simt.mutants import Place, planted
+
+import evenly as ev
+
+pytestmark = pytest.mark.simt
+SOURCE = (Path(__file__).parent / "fixtures" / "mail.cu").read_text()
+FENCE = "fence_device();"
+
+
+def workers(blocks: int, nodes: int) -> tuple[Any, ...]:
+    pool, mail, flags = np.zeros(80, np.int64), np.zeros(32 * blocks, np.int32), np.zeros(blocks, np.int32)  # fmt: skip
+    return pool, mail, flags, np.zeros(256, np.int32), np.zeros(1, np.int32), nodes
+
+
+@pytest.mark.parametrize(("blocks", "nodes"), [(2, 3), (2, 4), (3, 1)])
+@pytest.mark.parametrize("memory", ["relaxed", "sequential"])
+def test_all_executions_run_every_task_once_and_end(blocks: int, nodes: int, memory: str) -> None:
+    program = ev.SimtProgram(SOURCE)
+    found = program.explore("workers", blocks, 1, *workers(blocks, nodes), memory=memory)
+    assert found.complete, found.reason
+    for outcome in found.outcomes:
+        flags, sum_ = outcome.arrays[2], outcome.arrays[4]
+        assert not flags.any()
+        assert sum_[0] == nodes * (nodes + 1) // 2
+
+
+def explored(program: ev.SimtProgram) -> None:
+    for nodes in (3, 4, 5):
+        program.explore("workers", 2, 1, *workers(2, nodes))
+
+
+def many_mails(program: ev.SimtProgram) -> None:
+    """Boxes are used again, for other workers."""
+    for seed in range(30):
+        program.launch("workers", 3, 1, *workers(3, 255), seed=seed)
+
+
+MISTAKES = {
+    "a mail is written while the one before it is read": (0, many_mails, "race"),
+    "a mail is seen before it is there": (1, explored, "race"),
+    "a number is drawn after one is idle": (2, explored, "deadlock"),
+    "a mail is read before it is seen": (3, explored, "race"),
+    "a box is free before its mail is read": (4, many_mails, "race"),
+    "the last one misses a number": (5, explored, "deadlock"),
+}
+
+
+def test_many_mails_are_right() -> None:
+    many_mails(ev.SimtProgram(SOURCE))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_missing_fence_is_found(tmp_path: Path, mistake: str) -> None:
+    nth, run, kind = MISTAKES[mistake]
+    with planted(tmp_path, Place("tasks.cuh", FENCE, nth), lambda line: line.replace(FENCE, "")):
+        program = ev.SimtProgram(SOURCE)
+        with pytest.raises(ev.SimtError) as caught:
+            run(program)
+    assert caught.value.kind == kind
