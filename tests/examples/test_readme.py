@@ -24,7 +24,11 @@ def test_its_code_runs_on_a_gpu(tmp_path: Path) -> None:
     assert pages.run(README, tmp_path, gpu=True) > 2
 
 
-@pytest.mark.parametrize("table", [layouts.TABLE, schedules.TABLE], ids=["layouts", "schedules"])
+@pytest.mark.parametrize(
+    "table",
+    [layouts.TABLE, schedules.TABLE, schedules.OF_TASKS],
+    ids=["layouts", "schedules", "schedules of tasks"],
+)
 def test_its_tables_are_those_of_the_code(table: dict) -> None:
     text = README.read_text()
     for name, entry in table.items():
@@ -36,6 +40,7 @@ def test_what_the_tables_have_is_public_and_described() -> None:
     for page, names in {
         "layouts": {name: entry.constructor for name, entry in layouts.TABLE.items()},
         "schedules": {e.make.__name__: e.make for e in schedules.TABLE.values()},
+        "tasks": {e.make.__name__: e.make for e in schedules.OF_TASKS.values()},
     }.items():
         text = (pages.ROOT / "docs" / f"{page}.md").read_text()
         for name, made in names.items():

@@ -61,7 +61,7 @@ def test_a_call_without_room_ends_and_another_goes_on_with_what_is_left(target: 
         left = len(T.remaining)
         assert left > capacity
         assert f"at most {capacity} tasks that wait at a time, got {left}" in said
-        assert f"capacity={left}" in said
+        assert f"capacity={left})" in said
         capacity *= 2
         T = ev.tasks(
             begin=np.int32, end=np.int32, first=T.remaining, capacity=capacity
@@ -76,8 +76,8 @@ def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
     T, leaves, count = the_halves(2, spill=1)
     with pytest.raises(ev.InputError) as error:
         halves.on("cpu")(T, leaves, count)
-    assert "got 4; 1 of them are lost" in str(error.value)
-    assert "spill=2" in str(error.value)
+    assert "got 4, of which 1 are lost" in str(error.value)
+    assert "spill=2 would have kept all" in str(error.value)
     assert len(T.remaining) == 3
 
 

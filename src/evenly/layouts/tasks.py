@@ -138,15 +138,14 @@ class TaskSet:
         if count <= self.capacity:
             return
         kept = self.capacity + self.spill
-        lost = f"; {count - kept} of them are lost" if count > kept else ""
-        more = f"capacity={count} has room for them"
-        if lost:
-            more += f", or spill={count - self.capacity} keeps them"
+        room = f"ev.tasks(..., capacity={count}) has room for them"
+        if count > kept:
+            room += f", spill={count - self.capacity} would have kept all"
         raise InputError(
             "tasks",
             expected=f"at most {self.capacity} tasks that wait at a time",
-            given=f"{count}{lost}",
-            hint=f"ev.tasks(..., {more}; first=T.remaining goes on with those that are left",
+            given=f"{count}, of which {count - kept} are lost" if count > kept else str(count),
+            hint=f"{room}; first=T.remaining goes on with those that are left",
         )
 
     @property

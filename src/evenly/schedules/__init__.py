@@ -118,7 +118,7 @@ OF_TASKS: dict[str, Entry] = {
     ),
     "task_pool": Entry(
         TaskPool,
-        "tasks as they are made: a stack for each warp, a ring for all",
+        "tasks as they are made: a stack for each warp, halves of it for idle ones",
         "deep or narrow trees, tasks of unequal work",
         "Tzeng, Patney, Owens 2010",
     ),

@@ -1,7 +1,7 @@
-"""Tasks as they are made: each warp has a stack of them, and gives some to others through a ring.
+"""Tasks as they are made: each warp has a stack of them, and gives half of it to one that has none.
 
 Source: the donation of tasks, Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU" (HPG
-2010); the ring is D. Vyukov's bounded queue, taken in batches.
+2010). How the tasks get there is in targets/gpu/device/tasks.cuh.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class TaskPool(Schedule):
     items: as in ThreadMapped.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
-    tasks wait. The others get the oldest ones, or those for which the stack has no room, through a ring in device
-    memory. If that is full, the call goes on in another round, with the tasks of all stacks, as long as they have room.
+    tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
+    another round.
 
     It suits trees that are deep or narrow, and tasks of unequal work. On the targets `cpu` and `python` tasks are run
     in rounds, as under StaticList.

@@ -22,6 +22,7 @@ from evenly.targets.gpu.engines.split import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER
+MAIL = Path(__file__).parent / "fixtures" / "mail.cu"
 SYNC = re.compile(r"(?<!EV_DEVICE void )\b(?:\w+\.)?(?:barrier|sync|sync_warp)\([^;]*\);")
 SHARED = re.compile(r"EV_SHARED\((.*, \w+), (?!1\);)([^;]*)\);")
 
@@ -451,6 +452,21 @@ def turned(B, x, y, z, last):
 
 def dynamic(size: int) -> None:
     run_kernel("spmv_dot", ev.DynamicChunks(chunk=3, size=size, block=64), SHORT)
+
+
+def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
+    """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
+    program = SimtProgram(MAIL.read_text())
+    for seed in range(seeds):
+        pool, pushed, flags = np.zeros(80, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
+        mail, items = np.zeros(192, np.int32), np.ones(1001, np.int32)
+        data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
+        data[1] = 1
+        program.launch(kernel, 3, 32 if kernel == "by_group" else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
+        left = items[1 : 1 + pushed[0]]
+        assert not flags.any() and pool[64] + len(left) > 0
+        if len(left) == 0:
+            assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
 
 
 BINS = """

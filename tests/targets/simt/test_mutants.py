@@ -88,6 +88,9 @@ binned_spmv: Run = functools.partial(programs.binned, "spmv", programs.SHORT)
 binned_in_place: Run = programs.binned_in_place
 pair: Run = programs.pair
 sorting: Run = programs.sorting
+tasks_by_thread: Run = functools.partial(programs.tasks, "by_thread")
+tasks_by_group: Run = functools.partial(programs.tasks, "by_group")
+tasks_by_block: Run = functools.partial(programs.tasks, "by_block")
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
@@ -102,6 +105,7 @@ PROGRAMS = {
     "streams": streams, "streams, short": streams_short, "streams over empty tiles": streams_over_empty_tiles,
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
+    "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by block": tasks_by_block,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
@@ -122,6 +126,10 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     ),
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
+    "tasks.cuh": (
+        tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread, tasks_by_thread, tasks_by_thread,
+        tasks_by_thread, tasks_by_block, tasks_by_block, tasks_by_thread,
+    ),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
@@ -136,6 +144,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "split.cuh": (merge_by_tile, merge, merge, merge),
     "persistent.cuh": (persistent,),
     "stream.cuh": (streams, streams, streams),
+    "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
 }
 
 

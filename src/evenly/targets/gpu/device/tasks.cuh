@@ -63,6 +63,7 @@ template <class Set, int W> struct task_mail {
     const int box = (int)(number % boxes);
     while (for_all([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
     fence_device();
+    sync_warp(mask());
     if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
     sync_warp(mask());  // with what any of the lanes has stored before
     if (lane_rank() == 0) {
@@ -133,10 +134,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool {
   static_assert((S & (S - 1)) == 0 && S >= 32, "a power of two, with room for a mail");
 
   EV_DEVICE task_pool(const Set& s) : set(s), mail{s, takers * block_count()} {
-    if (!mine.present()) return;
-    if (leads()) *count() = 0;
-    if (first_warp()) mail.begin();
-    sync();
+    if (mine.present() && first_warp()) mail.begin();
   }
 
   // Sees to it that the taker has tasks; false if there are none any more. Every thread calls it until it returns false.
@@ -207,7 +205,8 @@ private:
     else mine.sync();
   }
 
-  // What the taker's first warp finds, for all of its threads. `f` gives the same to each lane.
+  // What the taker's first warp finds, for all of its threads. `f` gives the same to each lane. Each place that calls has
+  // shared memory of its own, and `each` synchronizes before the place is reached again.
   template <class F> EV_DEVICE int agreed(const F& f) const {
     if constexpr (by_warp) return f();
     else {
@@ -217,9 +216,7 @@ private:
         if (leads()) found[taker()] = v;
       }
       sync();
-      const int v = found[taker()];
-      sync();
-      return v;
+      return found[taker()];
     }
   }
 
