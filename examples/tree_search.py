@@ -85,7 +85,7 @@ def root(seed, capacity, like=None):
 
 
 def by_hand(seed, depth):
-    """The numbers of nodes and leaves, by hashlib."""
+    """The numbers of nodes and leaves, by Python's hashlib."""
     todo = [(0, hashlib.sha1(bytes(16) + seed.to_bytes(4, "big")).digest())]
     nodes = leaves = 0
     while todo:
@@ -104,6 +104,7 @@ def by_hand(seed, depth):
 def main(schedule="auto", target=None, tree="small", capacity=10_000):
     target = target or best()
     seed, depth, nodes, leaves = TREES[tree]
+    assert tree != "small" or by_hand(seed, depth) == (nodes, leaves)
     T, totals = put(target, root(seed, capacity), np.zeros(3, np.int64))
     search[schedule].on(target)(T, depth, 100, totals)
     assert [int(v) for v in totals] == [nodes, leaves, depth]

@@ -73,7 +73,7 @@ def thirds(T, x, out, total, most, visits):
 
 def runs_thirds(make: Make, run: Run) -> None:
     """Tasks with atoms: two passes that reduce and one that does not, then tasks that are made in a loop."""
-    n = 2000
+    n = 600
     x = np.random.default_rng(1).integers(0, 100, n)
     T = make(ev.tasks, end=np.int64, begin=np.int32, atoms=("begin", "end"), first=[(n, 0)], capacity=n)  # fmt: skip
     out, visits = make(np.zeros, n + 1, np.int64), make(np.zeros, n, np.int32)

@@ -38,6 +38,7 @@ PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
 OF_ITEMS = ("batched_cg",)
 WHOLE = ("colour_sets",)  # for schedules that own whole tiles
+OF_TASKS = ("queens", "tree_search", "quadrature")
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {
@@ -69,7 +70,7 @@ def own_schedules() -> dict[str, Any]:
 
 def test_no_example_is_forgotten() -> None:
     found = {path.stem for path in FOLDER.glob("*.py")}
-    assert found == {*COMPUTATIONS, *WHOLE, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
+    assert found == {*COMPUTATIONS, *WHOLE, *OF_TASKS, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -118,7 +119,32 @@ def test_of_items_on_cuda(name: str, schedule: Any) -> None:
     example(name).main(schedule, "cuda")
 
 
-@pytest.mark.parametrize("name", [*COMPUTATIONS, *WHOLE, *PIECES, *OF_ITEMS])
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_of_tasks(name: str) -> None:
+    example(name).main(target="cpu")
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", [ev.StaticList(), ev.TaskPool(block=64)], ids=str)
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_of_tasks_on_simt(name: str, schedule: Any) -> None:
+    given = {"tolerance": 1e-5} if name == "quadrature" else {}
+    example(name).main(schedule, "simt", **given)
+
+
+def test_the_published_size_of_a_tree() -> None:
+    example("tree_search").main(target="cpu", tree="T1", capacity=4_000_000)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", [ev.StaticList(), ev.TaskPool()], ids=str)
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_of_tasks_on_cuda(name: str, schedule: Any) -> None:
+    pytest.importorskip("cupy")
+    example(name).main(schedule, "cuda")
+
+
+@pytest.mark.parametrize("name", [*COMPUTATIONS, *WHOLE, *OF_TASKS, *PIECES, *OF_ITEMS])
 def test_on_the_reference(name: str) -> None:
     example(name).main(target="python")
 

@@ -13,7 +13,7 @@ from evenly.layouts.csr import Csr
 from evenly.targets.gpu.emit.code import KernelCode
 from tests.emitting import emitted, emitted_for_cpu
 
-from .kernel import by_items, spmv
+from .kernel import by_items, halves, spmv
 
 FOLDER = Path(__file__).parent
 COMMAND = "python -m tests.golden"
@@ -32,6 +32,7 @@ SCHEDULES: dict[str, Any] = {
         ev.BlockMapped(256, items=4), ev.GroupMapped(size=8, block=256, items=4), stage=8192
     ),
     "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
+    "cuda/tasks.cu": ev.TaskPool(size=8, block=256, items=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),
     "cpu/share.py": ev.WorkOriented(block=256, items=8),
@@ -41,9 +42,11 @@ SCHEDULES: dict[str, Any] = {
 def fresh(name: str) -> str:
     """The text of a golden file as evenly emits it now: a line that says what it is, and the code."""
     schedule, cuda = SCHEDULES[name], name.startswith("cuda/")
-    kernel, given = (
-        (by_items, batched()) if isinstance(schedule, ev.Nested) else (spmv, arguments())
-    )
+    kernel, given = spmv, arguments()
+    if isinstance(schedule, ev.Nested):
+        kernel, given = by_items, batched()
+    elif isinstance(schedule, ev.TaskPool):
+        kernel, given = halves, of_tasks()
     head = f"{'//' if cuda else '#'} {kernel.name}, {schedule!r}. Rewritten by `{COMMAND}`.\n\n"
     if cuda:
         return head + in_one_file(emitted(kernel, given, schedule))
@@ -60,6 +63,13 @@ def batched() -> tuple[Any, ...]:
     """The same matrix as the only item of a batch."""
     matrix, *vectors = arguments()
     return ev.batch([matrix]), *vectors
+
+
+def of_tasks() -> tuple[Any, ...]:
+    """Tasks that are ranges, and two vectors."""
+    fields = {"begin": np.int32, "end": np.int32}
+    _, *vectors = arguments()
+    return ev.tasks(first=[(0, 1)], capacity=1, atoms=("begin", "end"), **fields), *vectors
 
 
 def in_one_file(kernels: list[KernelCode]) -> str:

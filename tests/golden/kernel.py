@@ -12,6 +12,16 @@ def spmv(A, x, y):
 
 
 @ev.kernel
+def halves(T, x, y):
+    for t in T.tiles():
+        y[T.begin(t)] = sum(x[k] for k in T.atoms(t))
+        middle = (T.begin(t) + T.end(t)) // 2
+        if middle > T.begin(t):
+            T.push(T.begin(t), middle)
+            T.push(middle, T.end(t))
+
+
+@ev.kernel
 def by_items(B, x, y):
     for item in B.items():
         xs = ev.stage(x, B.columns(item))

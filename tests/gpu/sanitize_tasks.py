@@ -1,7 +1,6 @@
 """Tasks for compute-sanitizer, as `tests.gpu.sanitize`:
 
-compute-sanitizer --tool memcheck  --report-api-errors no python -m tests.gpu.sanitize_tasks
-compute-sanitizer --tool racecheck python -m tests.gpu.sanitize_tasks
+compute-sanitizer --tool memcheck --report-api-errors no python -m tests.gpu.sanitize_tasks
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from evenly.layouts.bcsr import bcsr
 from evenly.layouts.frontier import frontier
 from evenly.layouts.output import output
 from evenly.layouts.subset import subset
+from evenly.layouts.tasks import tasks
 from evenly.layouts.uniform import uniform
 
 from . import helpers
@@ -42,6 +43,7 @@ ARGUMENTS: dict[str, Any] = {
     "UF": uniform(2, frontier(A)),
     "O": output((np.int32, np.float32), capacity=9),
     "U": uniform(2, A),
+    "Q": tasks(a=np.int32, b=np.int32, first=[(0, 3)], capacity=9),
     "x": f32(1, 2, 3),
     "y": f32(0, 0, 0),
     "z": i32(0, 0, 0),
@@ -435,6 +437,23 @@ LAYOUTS = [
     R("tile", "«x.emit»(row)", "x.emit of an array", "kernel.collect(..., x=(numpy.int32, ...)) returns what a kernel emits"),
 ]
 
+TASKS = [
+    R("top", "for t in Q.tiles():\n    y[«t»] = 1", "a task where a number is needed", ""),
+    R("top", "for t in Q.tiles():\n    z[Q.a(t)] = «Q.c»(t)", "Q.c in a kernel: Q is a set of tasks", "kernels have a, b, push, tiles"),
+    R("top", "for t in Q.tiles():\n    z[0] = «Q.a(2)»", "Q.a of a number (int)", "for t in Q.tiles(): ... Q.a(t)"),
+    R("top", "for t in Q.tiles():\n    z[0] = «Q.a()»", "Q.a takes 1 argument, got 0", "the loop's task"),
+    R("top", "for t in Q.tiles():\n    for k in «Q.atoms»(t):\n        pass", "the atoms of Q, whose tasks have none", "ev.tasks(..., atoms=(begin, end)) names the fields that are a task's range of atoms"),
+    R("top", "for t in Q.tiles():\n    «Q.push(1)»", "Q.push takes 2 values, got 1", "one for each field: Q.push(a, b)"),
+    R("top", "for t in Q.tiles():\n    Q.push(1, b=«2»)", "Q.push takes no argument b", "values by place, one a column"),
+    R("top", "for t in Q.tiles():\n    «Q.push(1, s)»", "a float stored into Q.b of int32", "convert it: int(x) truncates"),
+    R("top", "«Q.push(1, 2)»", "Q.push outside the loop over the tasks of Q", "the tasks that a call begins with are first=[...] of ev.tasks"),
+    R("tile", "«Q.push(1, 2)»", "Q.push outside the loop over the tasks of Q", "the tasks that a call begins with are first=[...] of ev.tasks"),
+    R("top", "for t in Q.tiles():\n    for u in «Q.tiles()»:\n        pass", "a loop over tasks that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
+    R("top", "q = 0.0\n«for t in Q.tiles():»\n    q += x[Q.a(t)]", "a sum of floats over the tasks of Q, whose order differs from run to run", "append a key and the value to an ev.output, sort by the key (ev.sort_by_key), and reduce that"),
+    R("top", "for t in Q.tiles():\n    «y[Q.a(t)] += 1»", "an update of y[...] in a loop over tasks: two tasks may meet in one element", "ev.atomic_add(y, index, value)"),
+    R("top", "for t in Q.tiles():\n    h = «ev.scratch(3, np.int32)»", "ev.scratch in a loop over tasks, whose number is not known", "ev.local(n, type) makes an array of a length that the kernel knows"),
+]
+
 LOOPS_ = [
     R("tile", "for r in «A.tiles()»:\n    pass", "a loop over tiles that is not at the top level of the kernel", "one loop over tiles after the other; a while at the top level may stand around them"),
     R("top", "if n > 2:\n    for row in «A.tiles()»:\n        pass", "a loop over tiles that is not at the top level of the kernel", "test the condition in the loop, for each tile; a while at the top level may stand around loops"),
@@ -725,4 +744,4 @@ RACES = [
     R("tile", "at = row + 0\nv = «y[at]»\nat = at + 1\ny[at] = v", "y is stored in this loop over tiles and read at another place: tiles are independent, and have no order", "read it in a second loop over tiles"),
 ]
 
-TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *SCRATCH, *BATCHES, *RACES]
+TABLE = [*SYNTAX, *NAMES, *VALUES, *SUBSCRIPTS, *OPERATORS, *CALLS, *LAYOUTS, *TASKS, *LOOPS_, *REDUCTIONS, *SCANS, *ACCUMULATION, *LOCALS, *SCRATCH, *BATCHES, *RACES]

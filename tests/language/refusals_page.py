@@ -21,6 +21,7 @@ GROUPS = {
     "Operators": refusals.OPERATORS,
     "Calls and atomics": refusals.CALLS,
     "Layouts": refusals.LAYOUTS,
+    "Tasks": refusals.TASKS,
     "Loops": refusals.LOOPS_,
     "Reductions": refusals.REDUCTIONS,
     "Scans": refusals.SCANS,
