@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -9,17 +10,27 @@ import numpy as np
 import pytest
 
 import evenly as ev
-from tests.tasks import CASES, halves
+from tests.tasks import CASES, halves, runs_fans
 
 SIMT = pytest.param("simt", marks=pytest.mark.simt)
 SCHEDULES = [
-    ev.StaticList(),
-    ev.StaticList(size=8, block=64),
     ev.StaticList(size=48, block=64),
-    ev.StaticList(size=96, block=96),
-    ev.DynamicChunks(chunk=2, size=4, block=64),
-    ev.Lrb(),
-    ev.WarpMapped(),
+    ev.TaskPool(block=64),
+    ev.TaskPool(size=8, block=64),
+    ev.TaskPool(size=64, block=64),
+    *(
+        pytest.param(schedule, marks=pytest.mark.slow)
+        for schedule in (
+            ev.StaticList(),
+            ev.StaticList(size=8, block=64),
+            ev.StaticList(size=96, block=96),
+            ev.TaskPool(),
+            ev.TaskPool(size=5, block=32),
+            ev.DynamicChunks(chunk=2, size=4, block=64),
+            ev.Lrb(),
+            ev.WarpMapped(),
+        )
+    ),
 ]
 
 
@@ -37,8 +48,30 @@ def test_every_task_runs_once(target: str, case: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
 def test_every_task_runs_once_under_every_schedule(schedule: Any, case: str) -> None:
-    for target in ("cpu", "simt"):
-        CASES[case](make, lambda kernel, *given: kernel[schedule].on(target)(*given))  # noqa: B023
+    CASES[case](make, lambda kernel, *given: kernel[schedule].on("simt")(*given))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_every_schedule_on_the_cpu(schedule: Any, case: str) -> None:
+    CASES[case](make, lambda kernel, *given: kernel[schedule].on("cpu")(*given))
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("capacity", [1, 2, 33, 500])
+@pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
+def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:
+    calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), 25, 2, capacity)  # fmt: skip
+    assert tasks == 651
+    assert calls <= 3
+
+
+def test_a_set_pickles() -> None:
+    T, leaves, count = the_halves(64)
+    again = pickle.loads(pickle.dumps(T))
+    halves.on("cpu")(again, leaves, count)
+    assert again.tasks_run == 127
 
 
 def the_halves(capacity: int, **named: Any) -> tuple[Any, Any, np.ndarray]:

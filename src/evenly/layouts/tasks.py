@@ -132,6 +132,10 @@ class TaskSet:
     # ---- on the host -----------------------------------------------------------------------------
     may_overflow = True
 
+    def __reduce__(self) -> Any:
+        values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
+        return _again, (self.names, self.ranged, values)
+
     def check(self) -> None:
         """Raise InputError if there was no room for all tasks. On a GPU this waits for the device."""
         count = self._left()
@@ -170,7 +174,7 @@ class TaskSet:
 
     @property
     def most_waiting(self) -> int:
-        """The most tasks that waited at a time in the latest call. On a GPU this waits for the device."""
+        """The most tasks in a list at the end of a round of the latest call. On a GPU this waits for the device."""
         return self._walked(4)
 
     def _walked(self, number: int) -> int:
@@ -378,3 +382,8 @@ def _class(names: tuple[str, ...], ranged: tuple[str, ...]) -> Any:
         "ranged": ranged,
     }
     return layout(type("Tasks", (RangedTaskSet if ranged else TaskSet,), body))
+
+
+def _again(names: tuple[str, ...], ranged: tuple[str, ...], values: tuple[Any, ...]) -> Any:
+    """Make a pickled set again."""
+    return _class(names, ranged)(*values)

@@ -36,11 +36,12 @@ class Watched:
 
     def __call__(self) -> None:
         if getattr(self.run, "captured", False):
+            tasks = any(getattr(reference(), "tasks", False) for reference in self.frontiers)
             raise InputError(
-                "frontier",
+                "tasks" if tasks else "frontier",
                 expected="one that always has room, in a call that is captured into a CUDA graph",
                 given="one that may overflow",
-                hint="ev.frontier(G, unique=True)",
+                hint="" if tasks else "ev.frontier(G, unique=True)",
             )
         self.run()
         for reference in self.frontiers:

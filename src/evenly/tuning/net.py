@@ -58,7 +58,8 @@ def check(target: str, binding: Binding) -> None:
         _refuse("target 'cuda' or 'cpu', whose times mean something", f"target {target!r}")
     for name, value in binding.arguments.items():
         if growing(type(value)) is not None:
-            _refuse("layouts whose tiles stay", f"the frontier {name}, whose tiles change")
+            what = "tasks" if getattr(value, "tasks", False) else "frontier"
+            _refuse("layouts whose tiles stay", f"the {what} {name}, whose tiles change")
 
 
 def _refuse(expected: str, given: str) -> None:

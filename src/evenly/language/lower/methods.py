@@ -210,7 +210,7 @@ def changing(
     if cx.emits:
         refuse(
             at,
-            f"the frontier {layout.name} in a kernel that emits",
+            f"the {'tasks' if tasks.are_tasks(layout) else 'frontier'} {layout.name} in a kernel that emits",
             "emit in a kernel of its own, over a layout that does not grow",
         )
     outer, cx.changing = cx.changing, layout.path
