@@ -38,7 +38,7 @@ PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
 OF_ITEMS = ("batched_cg",)
 WHOLE = ("colour_sets",)  # for schedules that own whole tiles
-OF_TASKS = ("queens", "tree_search", "quadrature")
+OF_TASKS = ("queens", "tree_search", "quadrature", "octree")
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {

@@ -82,14 +82,19 @@ def _met(block: ir.Block, *runs: ir.Var) -> Iterator[ir.Store]:
 
 # ---- reads of what others write ------------------------------------------------------------------
 def _dependences(loop: ir.TileLoop) -> None:
-    """Check that a tile or an atom reads what its loop stores at its own place only, where it stores."""
+    """Check that a tile or an atom reads what its loop stores at its own place only, where it stores.
+
+    A task may also read what those have stored that made it, at any place. So only the atoms of a pass are looked at.
+    """
     passes = [s for s in walk.statements(loop.body) if isinstance(s, ir.Pass)]
     for p in passes:
         _independent(p.body, "atom" if p.of is None else "tile", own=True)
         # The passes over an item's tiles follow each other, and may read what an earlier one has stored.
         if p.of is not None:
             _independent(p.body, "tile", own=False)
-    if not loop.layout.items:
+        if loop.tasks:
+            _independent(p.body, "atom", own=False)
+    if not (loop.layout.items or loop.tasks):
         _independent(loop.body, "tile", own=False)
 
 

@@ -10,7 +10,17 @@ from ..walk import subexpressions
 from . import accumulators, expressions, item_accumulators, local_arrays, loops, remarks, scratch
 from .arithmetic import binary, cast, in_range
 from .context import Context, leaves
-from .values import LayoutValue, LocalArray, ScratchArray, Static, Value, counted, describe, spoken
+from .values import (
+    LayoutValue,
+    LocalArray,
+    ScratchArray,
+    Static,
+    Task,
+    Value,
+    counted,
+    describe,
+    spoken,
+)
 
 
 def block(cx: Context, statements: tuple[s.Stmt, ...]) -> None:
@@ -196,8 +206,12 @@ def store(cx: Context, target: s.Subscript, v: Value, at: Location) -> None:
     indices = expressions.array_indices(cx, array, target)
     v = _read_before(cx, expressions.as_number(v, at), mark)
     value = convert(array, v, at)
-    tells = cx.walk is not None and not cx.walk.again and not walk.is_constant(value)
-    cx.emit(ir.Store(array, indices, value, at, cx.walk.atom if cx.walk and tells else None))
+    constant = walk.is_constant(value)
+    tells = cx.walk is not None and not cx.walk.again and not constant
+    # A task stores where those that made it may have stored something else, and nobody else stores.
+    alone = cx.tiles is not None and isinstance(cx.tiles.id, Task) and not constant
+    atom = cx.walk.atom if cx.walk and tells and not alone else None
+    cx.emit(ir.Store(array, indices, value, at, atom, alone))
 
 
 def store_item(cx: Context, array: LocalArray, target: s.Subscript, v: Value, at: Location) -> None:
