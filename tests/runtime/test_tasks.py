@@ -169,3 +169,27 @@ def test_a_task_may_read_what_its_ancestors_have_stored_and_nobody_else(schedule
     np.testing.assert_array_equal(y[1:], n // 2 + n // 4)
     with pytest.raises(ev.SimtError, match="data race on array x"):
         looks_aside[schedule].on("simt")(T, x, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "tasks: expected a field, such as begin=np.int32, got none"),
+        ({"push": np.int32}, "tasks: expected another name for the field, got push"),
+        ({"remaining": np.int32}, "tasks: expected another name for the field, got remaining"),
+        ({"lambda": np.int32}, "tasks: expected a name of Python, got 'lambda'"),
+        ({"a": object}, "a: expected a type of float32"),
+        ({"a": np.int32, "first": [(1, 2)]}, "first[0]: expected a value for each of a, got (1, 2)"),
+        ({"a": np.int32, "first": [1.5]}, "first[0]: a: expected a number of int32, got 1.5"),
+        ({"a": np.int8, "first": [1, 200]}, "first[1]: a: expected a number of int8, got 200"),
+        ({"a": np.int32, "first": 3}, "first: expected a list of tasks, got 3"),
+        ({"a": np.int32, "capacity": 0}, "capacity: expected an integer from 1, got 0"),
+        ({"a": np.int32, "capacity": 2**30}, "capacity: expected 2 * capacity + spill"),
+        ({"a": np.int32, "atoms": ("a", "b")}, "atoms: expected two of the fields a"),
+        ({"a": np.int32, "b": np.float32, "atoms": ("a", "b"), "first": [(1, 2)]}, "atoms: b: expected a field of integers"),
+    ],
+)  # fmt: skip
+def test_what_a_set_refuses(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ev.InputError) as error:
+        ev.tasks(**({"first": [1], "capacity": 3} | given))
+    assert str(error.value).startswith(said)
