@@ -125,7 +125,11 @@ def test_of_tasks(name: str) -> None:
 
 
 @pytest.mark.simt
-@pytest.mark.parametrize("schedule", [ev.StaticList(), ev.TaskPool(block=64)], ids=str)
+@pytest.mark.parametrize(
+    "schedule",
+    [pytest.param(ev.StaticList(), marks=pytest.mark.slow), ev.TaskPool(block=64)],
+    ids=str,
+)
 @pytest.mark.parametrize("name", OF_TASKS)
 def test_of_tasks_on_simt(name: str, schedule: Any) -> None:
     given = {"tolerance": 1e-5} if name == "quadrature" else {}

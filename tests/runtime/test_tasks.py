@@ -59,7 +59,10 @@ def test_every_schedule_on_the_cpu(schedule: Any, case: str) -> None:
 
 
 @pytest.mark.simt
-@pytest.mark.parametrize("capacity", [1, 2, 33, 500])
+@pytest.mark.parametrize(
+    "capacity",
+    [1, 33, pytest.param(2, marks=pytest.mark.slow), pytest.param(500, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("schedule", SCHEDULES, ids=str)
 def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:
     calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), 25, 2, capacity)  # fmt: skip
@@ -134,3 +137,59 @@ def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any) -> None:
     with pytest.raises(ev.InputError, match=type(schedule).__name__) as error:
         halves[schedule](*the_halves(64))
     assert "halves has a loop over tasks, which cannot be split" in str(error.value)
+
+
+@ev.kernel
+def looks_aside(T, x, y):
+    for t in T.tiles():
+        x[T.n(t)] = T.n(t)
+        y[T.n(t)] = x[T.n(t) ^ 1]
+        if T.n(t) < 32:
+            T.push(2 * T.n(t))
+            T.push(2 * T.n(t) + 1)
+
+
+@ev.kernel
+def looks_back(T, x, y):
+    for t in T.tiles():
+        x[T.n(t)] = T.n(t)
+        y[T.n(t)] = x[T.n(t) // 2] + x[T.n(t) // 4]
+        if T.n(t) < 32:
+            T.push(2 * T.n(t))
+            T.push(2 * T.n(t) + 1)
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("schedule", [ev.StaticList(), ev.TaskPool(block=32)], ids=str)
+def test_a_task_may_read_what_its_ancestors_have_stored_and_nobody_else(schedule: Any) -> None:
+    T = ev.tasks(n=np.int32, first=[1], capacity=100)
+    x, y = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    looks_back[schedule].on("simt")(T, x, y)
+    n = np.arange(1, 64)
+    np.testing.assert_array_equal(y[1:], n // 2 + n // 4)
+    with pytest.raises(ev.SimtError, match="data race on array x"):
+        looks_aside[schedule].on("simt")(T, x, y)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "tasks: expected a field, such as begin=np.int32, got none"),
+        ({"push": np.int32}, "tasks: expected another name for the field, got push"),
+        ({"remaining": np.int32}, "tasks: expected another name for the field, got remaining"),
+        ({"lambda": np.int32}, "tasks: expected a name of Python, got 'lambda'"),
+        ({"a": object}, "a: expected a type of float32"),
+        ({"a": np.int32, "first": [(1, 2)]}, "first[0]: expected a value for each of a, got (1, 2)"),
+        ({"a": np.int32, "first": [1.5]}, "first[0]: a: expected a number of int32, got 1.5"),
+        ({"a": np.int8, "first": [1, 200]}, "first[1]: a: expected a number of int8, got 200"),
+        ({"a": np.int32, "first": 3}, "first: expected a list of tasks, got 3"),
+        ({"a": np.int32, "capacity": 0}, "capacity: expected an integer from 1, got 0"),
+        ({"a": np.int32, "capacity": 2**30}, "capacity: expected 2 * capacity + spill"),
+        ({"a": np.int32, "atoms": ("a", "b")}, "atoms: expected two of the fields a"),
+        ({"a": np.int32, "b": np.float32, "atoms": ("a", "b"), "first": [(1, 2)]}, "atoms: b: expected a field of integers"),
+    ],
+)  # fmt: skip
+def test_what_a_set_refuses(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ev.InputError) as error:
+        ev.tasks(**({"first": [1], "capacity": 3} | given))
+    assert str(error.value).startswith(said)

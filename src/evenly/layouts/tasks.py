@@ -30,6 +30,7 @@ from evenly.layouts.moving import an_array
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
 COUNTERS = 80
+MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
 class TaskSet:
@@ -273,13 +274,17 @@ def tasks(
         raise InputError("capacity", expected="an integer from 1", given=str(capacity))
     least = min(SPILLED * max(room, len(rows)), MOST_SPILLED) + 4096
     more = least if spill is None else count_of(spill, "spill")
+    places = len(rows) + 2 * room + more
+    if places > MOST_PLACES:
+        expected = f"2 * capacity + spill + the first tasks to be at most {MOST_PLACES}"
+        raise InputError("capacity", expected=expected, given=str(places))
     beside = an_array(like) if is_layout(like) else like
     beside = np.empty(0) if beside is None else beside
     cls = _class(tuple(types), ranged)
     columns = {}
     for name, column in zip(cls.names, cls.placed, strict=True):
         given = np.ascontiguousarray(rows[name])
-        columns[column] = _column(beside, given, len(rows) + 2 * room + more)
+        columns[column] = _column(beside, given, places)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
 
