@@ -18,8 +18,9 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 
 # Packages and modules of evenly, of which the longest name that fits a module counts. "": evenly/__init__.py itself.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "hooks", "version", "gpus", "timing"),
+    ("errors", "hooks", "version", "timing"),
     ("cache",),
+    ("gpus",),
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
