@@ -38,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("",),
     ("bench",),
-    ("reproduce",),
+    ("fitting", "reproduce"),
     ("cli",),
     ("__main__",),
 )

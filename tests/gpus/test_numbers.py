@@ -59,7 +59,7 @@ def file_of(gpu: Gpu, **rates: float) -> str:
 
 # ---- GPUs that were measured -----------------------------------------------------------------------------
 def test_every_committed_file_has_the_tables_of_the_model() -> None:
-    assert [known.gpu for known in committed()][0] == measured()
+    assert next(known.gpu for known in committed()) == measured()
     for known in committed():
         assert checked(known) is known
         assert known.gpu.name and known.gpu.bandwidth and known.gpu.l2 and known.gpu.speed

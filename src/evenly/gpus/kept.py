@@ -1,4 +1,4 @@
-"""The data files that `evenly fit` has written for this user, in evenly's cache. A newer version of evenly ignores them."""
+"""The data files that `evenly fit` has written for this user, in the cache of this version of evenly."""
 
 from __future__ import annotations
 

@@ -51,13 +51,24 @@ def for_gpu(gpu: Gpu) -> dict[str, Any]:
     Carveouts are percentages of the shared memory that a multiprocessor can have. If that differs from that of the GPU
     that was measured, rows that set a carveout are left out, and the driver decides.
     """
-    nearest = min((*of_user(), *committed()), key=lambda known: gpu.distance(known.gpu))
-    held, origin = nearest.costs, f"measured on {nearest.gpu.name}"
-    if not gpu.like(nearest.gpu):
-        held, origin = scaled(held, nearest.gpu, gpu), said(nearest.gpu, gpu)
-    if gpu.shared_memory != nearest.gpu.shared_memory:
-        held = held | {"shares": [r for r in held["shares"] if r["with"].get("carveout", -1) < 0]}
+    held = every_row(gpu)
+    if gpu.shared_memory == nearest(gpu).gpu.shared_memory:
+        return held
+    return held | {"shares": [r for r in held["shares"] if r["with"].get("carveout", -1) < 0]}
+
+
+def every_row(gpu: Gpu) -> dict[str, Any]:
+    """Return the same with all rows: where a fit begins."""
+    known = nearest(gpu)
+    held, origin = known.costs, f"measured on {known.gpu.name}"
+    if not gpu.like(known.gpu):
+        held, origin = scaled(held, known.gpu, gpu), said(known.gpu, gpu)
     return {**by_hand(), **held, "multiprocessors": gpu.multiprocessors, "origin": origin}
+
+
+def nearest(gpu: Gpu) -> Measured:
+    """Return the GPU that was measured and is the most similar to this one."""
+    return min((*of_user(), *committed()), key=lambda known: gpu.distance(known.gpu))
 
 
 # ---- data files --------------------------------------------------------------------------------------
