@@ -43,13 +43,13 @@ def main() -> None:
         for task in TASKS:
             found = times(matrix, task)
             best = min(found, key=lambda kind: found[kind])
-            print(f"{name:16} {str(task):18} {found[best]:8.2f} us  {best}", flush=True)
+            print(f"{name:16} {task!s:18} {found[best]:8.2f} us  {best}", flush=True)
             for kind, us in found.items():
                 longer[task, kind].append(us / found[best])
     means = {key: statistics.geometric_mean(ratios) for key, ratios in longer.items()}
     for task, kind in sorted(means, key=lambda key: (key[0], means[key])):
         mean, worst = means[task, kind], max(longer[task, kind])
-        print(f"{str(task):18} {mean:.3f}, at worst {worst:.2f}  {kind}")
+        print(f"{task!s:18} {mean:.3f}, at worst {worst:.2f}  {kind}")
 
 
 if __name__ == "__main__":

@@ -58,7 +58,8 @@ class OnGpu:
         device = current_device(None)
         self.gpu = gpu_of(device.device_id)
         self.memory = int(driver.cuMemGetInfo()[2])
-        self.architecture = f"sm_{device.arch}"
+        major, minor = device.compute_capability
+        self.architecture = f"sm_{major}{minor}"
 
     def layout(self, matrix: Any) -> Any:
         return csr(matrix).to("cuda")
