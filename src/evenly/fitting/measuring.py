@@ -13,7 +13,7 @@ from evenly import targets
 from evenly.bench.families import of_families
 from evenly.bench.matrices import Source, in_type, sources
 from evenly.choosing.statistics import statistics
-from evenly.errors import one_line
+from evenly.errors import EvenlyError, one_line
 from evenly.gpus.gpu import Gpu
 from evenly.interop.device_array import DeviceArray
 from evenly.interop.families import LENGTHS
@@ -60,14 +60,22 @@ class OnGpu:
         self.memory = int(driver.cuMemGetInfo()[2])
         major, minor = device.compute_capability
         self.architecture = f"sm_{major}{minor}"
+        self.refused: set[tuple[Named, Any]] = set()  # what cannot be compiled
 
     def layout(self, matrix: Any) -> Any:
         return csr(matrix).to("cuda")
 
     def times(self, A: Any, task: Named) -> dict[str, float]:
         kernel, given = arguments(task.kernel, A, DeviceArray.from_numpy)
-        plans = {str(s): kernel[s].plan_as_auto(*given) for s in tried(statistics(A))}
-        clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
+        clocks = {}
+        for schedule in tried(statistics(A)):
+            if (task, schedule) not in self.refused:
+                try:
+                    plan = kernel[schedule].plan_as_auto(*given)
+                except EvenlyError:  # compilers have mistakes, too
+                    self.refused.add((task, schedule))
+                    continue
+                clocks[str(schedule)] = GraphClock(plan.launches)
         samples = measure(clocks, rounds=ROUNDS, flushed=False)
         return {name: min(samples[name, WARM].times) for name in clocks}
 

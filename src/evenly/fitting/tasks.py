@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from evenly.arguments import spec_of
 from evenly.choosing.candidates import candidates, promising
 from evenly.choosing.statistics import Statistics
 from evenly.choosing.task import Task
+from evenly.errors import EvenlyError
 from evenly.layouts.equal import equal
 from evenly.targets.cuda.compile import cubin
 
@@ -81,12 +83,14 @@ def tried(st: Statistics) -> Iterator[Any]:
 def compiled(job: tuple[Named, Any, str]) -> None:
     """Compile a kernel under a schedule for an architecture, into the cache.
 
-    For any rows, and for rows of equal length, whose offsets a plan under `auto` does not read.
+    For any rows, and for rows of equal length, whose offsets a plan under `auto` does not read. What a compiler refuses
+    is left out when it is measured.
     """
     task, schedule, architecture = job
     kernel, given = small(task)
-    compile_ahead(kernel, given, schedule, architecture)
-    compile_ahead(kernel, (equal(given[0], 1), *given[1:]), schedule, architecture)
+    with contextlib.suppress(EvenlyError):
+        compile_ahead(kernel, given, schedule, architecture)
+        compile_ahead(kernel, (equal(given[0], 1), *given[1:]), schedule, architecture)
 
 
 def compile_ahead(kernel: Any, given: tuple[Any, ...], schedule: Any, architecture: str) -> None:
