@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenly.cache import directory
@@ -17,7 +18,7 @@ from evenly.fitting.tasks import SPMVS
 from evenly.fitting.vector import logs, with_logs
 from evenly.gpus import numbers
 from evenly.gpus.gpu import Gpu
-from evenly.gpus.numbers import every_row, for_gpu, measured
+from evenly.gpus.numbers import every_row, for_gpu
 from tests.fitting.synthetic import Clockwork
 
 GPU = Gpu(60, 1536, 24, 102_400, "NVIDIA X1", 32_000_000, 600_000, 2_000)
@@ -84,13 +85,18 @@ def test_a_fit_is_written_and_auto_uses_it(evenly, truth, tmp_path) -> None:
     assert again.lines[-1].startswith(("written: ", "not written: "))
 
 
-def test_what_chooses_no_better_is_not_written(evenly, monkeypatch) -> None:
-    monkeypatch.setattr(fit_run, "OnGpu", lambda: Clockwork(measured(), every_row(measured())))
+def test_what_chooses_worse_is_not_written(evenly, monkeypatch, truth) -> None:
+    def astray(fit, start, cases, steps):
+        return with_logs(start, logs(truth) + np.linspace(-2, 2, len(logs(truth))))
+
+    monkeypatch.setattr(fit_run, "OnGpu", lambda: Clockwork(GPU, every_row(GPU)))
+    monkeypatch.setattr(fit_run.Fit, "fitted", astray)
     ran = evenly("fit", *SHORT)
     assert ran.status == 0
     assert ran.lines[-1].startswith(
-        "not written: on families that a fit has not seen it chooses no better ("
+        "not written: for families that a fit has not seen it chooses worse (0."
     )
+    assert ran.lines[-1].endswith(" than what was there (1.000)")
     assert not directory("gpus").exists()
 
 

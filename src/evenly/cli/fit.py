@@ -9,7 +9,7 @@ import typer
 FIT = (
     "Measure this GPU for some minutes, and fit the numbers that `auto` predicts times by.\n\n"
     "Kernels are timed under every schedule, on random matrices. Prints what was found beside what was there, and how "
-    "well both choose, also for families of matrices that a fit has not seen. If it chooses better there, it is "
+    "well both choose, also for families of matrices that a fit has not seen. Unless it chooses worse there, it is "
     "written to a data file in evenly's cache, which `auto` uses from then on.\n\n"
     "Example: evenly fit --seconds 120"
 )

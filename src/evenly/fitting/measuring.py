@@ -71,11 +71,11 @@ class OnGpu:
         for schedule in tried(statistics(A)):
             if (task, schedule) not in self.refused:
                 try:
-                    plan = kernel[schedule].plan_as_auto(*given)
+                    launches = kernel[schedule].plan_as_auto(*given).launches
                 except EvenlyError:  # compilers have mistakes, too
                     self.refused.add((task, schedule))
                     continue
-                clocks[str(schedule)] = GraphClock(plan.launches)
+                clocks[str(schedule)] = GraphClock(launches)
         samples = measure(clocks, rounds=ROUNDS, flushed=False)
         return {name: min(samples[name, WARM].times) for name in clocks}
 
