@@ -19,7 +19,7 @@ def fit(
     seconds: Annotated[
         int,
         typer.Option(metavar="S", help="How long to measure; compiling and fitting come on top."),
-    ] = 240,
+    ] = 120,
     seed: Annotated[int, typer.Option(metavar="N", help="Of the random matrices.")] = 1,
     largest: Annotated[
         int | None,

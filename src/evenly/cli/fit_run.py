@@ -33,7 +33,7 @@ TIE = 0.99  # the best of forty schedules is partly luck: so much less is not wo
 class Options:
     """The options of `evenly fit`; its `--help` describes them."""
 
-    seconds: int = 240
+    seconds: int = 120
     seed: int = 1
     largest: int | None = None
     matrices: str | None = None

@@ -12,7 +12,7 @@ from .cases import Case
 from .fit import Fit
 from .vector import GIVEN, Numbers, digits, rows
 
-UNSEEN_STEPS = 6  # of each fit that lacks a family
+UNSEEN_STEPS = 4  # of each fit that lacks a family
 HEADS = "the best over the chosen", "cases", "before", "worst", "fitted", "worst", "unseen", "worst"
 
 
