@@ -73,8 +73,8 @@ def test_a_fit_is_written_and_auto_uses_it(evenly, truth, tmp_path) -> None:
     assert "merge_path block=256, items=4, min_blocks=5: launch " in ran.out
     cells = ran.lines[-2].split()
     assert cells[:2] == ["all", "4"]
-    then, now, unseen = (float(cells[n]) for n in (2, 4, 6))
-    assert then < unseen <= 1 and now > (1 + then) / 2
+    then, now, new = (float(cells[n]) for n in (2, 4, 6))
+    assert then < new <= 1 and now > (1 + then) / 2
     assert ran.lines[-1] == f"written: {directory('gpus') / 'nvidia-x1.toml'}"
     after = for_gpu(GPU)
     assert after["origin"] == "measured on NVIDIA X1"
@@ -94,7 +94,7 @@ def test_what_chooses_worse_is_not_written(evenly, monkeypatch, truth) -> None:
     ran = evenly("fit", *SHORT)
     assert ran.status == 0
     assert ran.lines[-1].startswith(
-        "not written: for families that a fit has not seen it chooses worse (0."
+        "not written: for matrices that a fit has not seen it chooses worse (0."
     )
     assert ran.lines[-1].endswith(" than what was there (1.000)")
     assert not directory("gpus").exists()

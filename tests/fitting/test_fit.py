@@ -14,7 +14,7 @@ import pytest
 from evenly.fitting import fit as fitting
 from evenly.fitting.cases import Case
 from evenly.fitting.fit import Fit, Linear, limits, near
-from evenly.fitting.report import judged, table, unseen
+from evenly.fitting.report import family_of, fold_of, judged, mean, table, unseen
 from evenly.fitting.tasks import TASKS
 from evenly.fitting.vector import GIVEN, as_text, logs, places, rows, with_logs
 from evenly.fitting.workers import workers
@@ -106,37 +106,57 @@ def test_a_fit_stays_within_its_limits() -> None:
 
 
 # ---- what it loses ---------------------------------------------------------------------------------
+class Recorded(Fit):
+    """Fits nothing, and keeps the cases that it was given."""
+
+    def __init__(self) -> None:
+        super().__init__(map, silent)
+        self.given: list[list[Case]] = []
+
+    def fitted(self, start: Any, cases: list[Case], steps: int) -> Any:
+        self.given.append(cases)
+        return start
+
+
 def test_each_family_is_judged_by_a_fit_without_it() -> None:
     cases = times(numbers())[:4]
     for case in cases[2:]:
         case.lengths = "other"
-    cases[3].lengths = ""  # of a file
-    fits: list[list[Case]] = []
+    cases[3].lengths = ""  # of files
+    fit = Recorded()
+    assert list(dict(unseen(fit, numbers(), cases, family_of))) == ["drawn", "other", ""]
+    assert fit.given == [cases[2:], [*cases[:2], cases[3]], cases[:3]]
 
-    class Recorded(Fit):
-        def fitted(self, start: Any, chosen: list[Case], steps: int) -> Any:
-            fits.append(chosen)
-            return start
 
-    found = dict(unseen(Recorded(map, silent), numbers(), cases))
-    assert list(found) == ["drawn", "other"]
-    assert fits == [cases[2:], [*cases[:2], cases[3]]]
+def test_each_fourth_of_the_matrices_is_judged_by_a_fit_without_it() -> None:
+    cases = times(numbers())
+    cases.append(replace(cases[1], task=TASKS[1]))  # the same matrix
+    fit = Recorded()
+    assert list(dict(unseen(fit, numbers(), cases, fold_of(cases)))) == [0, 1, 2, 3]
+    left = [[case for case in cases if case not in given] for given in fit.given]
+    assert left == [[cases[0], cases[4]], [cases[1], cases[5], cases[6]], [cases[2]], [cases[3]]]
+
+
+def test_one_part_is_not_judged_without_itself() -> None:
+    assert list(unseen(Recorded(), numbers(), times(numbers())[:2], family_of)) == []
 
 
 def test_a_table_of_what_is_lost() -> None:
     cases = times(numbers())
     cases[5].lengths, cases[5].task = "", TASKS[2]
-    worst = max(cases[0].us.values()) / cases[0].best
-    bad = with_logs(numbers(), logs(numbers()))
-    found = judged(cases, numbers(), bad, {"drawn": bad})
-    found[0] = replace(found[0], unseen=1 / worst)
+    found = judged(cases, numbers(), numbers(), {"drawn": numbers()})
+    found[0] = replace(found[0], before=0.25, families=0.5)
     cells = {name: rest for name, *rest in table(found)}
-    mean = f"{(1 / worst) ** (1 / 5):.3f}"
-    least = f"{1 / worst:.2f}"
+    means = [f"{0.25 ** (1 / 5):.3f}", f"{0.5 ** (1 / 5):.3f}"]
     assert list(cells) == ["spmv float32, families", "row_argmax float32, files", "drawn", "all"]
-    assert cells["drawn"] == ["5", "1.000", "1.00", "1.000", "1.00", mean, least]
-    assert cells["row_argmax float32, files"] == ["1", "1.000", "1.00", "1.000", "1.00", "-", "-"]
-    assert cells["all"] == ["6", *cells["drawn"][1:]]
+    assert cells["drawn"] == ["5", means[0], "0.25", *ONE, *NONE, means[1], "0.50"]
+    assert cells["row_argmax float32, files"] == ["1", *ONE, *ONE, *NONE, *NONE]
+    assert cells["all"][0] == "6"
+    assert mean(found, "matrices") == 1.0
+    assert mean(found[:1], "before") == pytest.approx(0.25)
+
+
+ONE, NONE = ["1.000", "1.00"], ["-", "-"]
 
 
 # ---- processes -------------------------------------------------------------------------------------

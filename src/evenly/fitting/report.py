@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,37 +12,73 @@ from .cases import Case
 from .fit import Fit
 from .vector import GIVEN, Numbers, digits, rows
 
-UNSEEN_STEPS = 4  # of each fit that lacks a family
-HEADS = "the best over the chosen", "cases", "before", "worst", "fitted", "worst", "unseen", "worst"
+Part = int | str  # of the cases: a fold, or a family
+
+UNSEEN_STEPS = 4  # of each fit that lacks a part of the cases
+FOLDS = 4  # parts of the matrices
+KINDS = "before", "fitted", "matrices", "families"
+HEADS = (
+    "the best over the chosen",
+    "cases",
+    *("before", "worst", "fitted", "worst", "new matrices", "worst", "new family", "worst"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A case, and the time of its best schedule over that of the one chosen by the numbers of before, of the fit, and
-    of a fit that lacked its family of lengths; nan: there is no such fit."""
+    """A case, and the time of its best schedule over that of the chosen one.
+
+    Chosen by the numbers of before, of the fit, of a fit that lacked its matrix and others, and of one that lacked its
+    family of lengths; nan: there is none.
+    """
 
     case: Case
     before: float
     fitted: float
-    unseen: float = math.nan
+    matrices: float = math.nan
+    families: float = math.nan
 
 
-def unseen(fit: Fit, start: Numbers, cases: list[Case]) -> Iterator[tuple[str, Numbers]]:
-    """Yield each family of lengths, and the numbers of a fit without it."""
-    for name in dict.fromkeys(case.lengths for case in cases if case.lengths):
-        others = [case for case in cases if case.lengths != name]
-        if others:
-            yield name, fit.fitted(start, others, UNSEEN_STEPS)
+def unseen(
+    fit: Fit, start: Numbers, cases: list[Case], part_of: Callable[[Case], Part]
+) -> Iterator[tuple[Part, Numbers]]:
+    """Yield each part of the cases, and the numbers of a fit without it; nothing if there is only one."""
+    parts = dict.fromkeys(map(part_of, cases))
+    for part in parts if len(parts) > 1 else ():
+        others = [case for case in cases if part_of(case) != part]
+        yield part, fit.fitted(start, others, UNSEEN_STEPS)
+
+
+def fold_of(cases: Iterable[Case]) -> Callable[[Case], Part]:
+    """Return a function that divides the cases into FOLDS parts by their matrices."""
+    numbered = {name: n for n, name in enumerate(dict.fromkeys(case.matrix for case in cases))}
+    return lambda case: numbered[case.matrix] % FOLDS
+
+
+def family_of(case: Case) -> Part:
+    return case.lengths
 
 
 def judged(
-    cases: Iterable[Case], before: Numbers, fitted: Numbers, without: Mapping[str, Numbers]
+    cases: list[Case], before: Numbers, fitted: Numbers, without: Mapping[Part, Numbers]
 ) -> list[Judged]:
-    def lost(case: Case) -> float:
-        other = without.get(case.lengths)
-        return math.nan if other is None else case.lost(other)
+    """Judge the cases. without: what `unseen` has found, by part."""
+    fold = fold_of(cases)
 
-    return [Judged(case, case.lost(before), case.lost(fitted), lost(case)) for case in cases]
+    def lost(case: Case, part: Part) -> float:
+        return case.lost(without[part]) if part in without else math.nan
+
+    return [
+        Judged(c, c.lost(before), c.lost(fitted), lost(c, fold(c)), lost(c, family_of(c)))
+        for c in cases
+    ]
+
+
+def mean(found: Iterable[Judged], kind: str) -> float:
+    """Return the geometric mean of those that are known; 1 if there are none."""
+    values = [getattr(one, kind) for one in found]
+    known = [value for value in values if not math.isnan(value)]
+    return math.exp(float(np.log(known).mean())) if known else 1.0
 
 
 def table(found: list[Judged]) -> Iterator[tuple[str, ...]]:
@@ -55,18 +91,12 @@ def table(found: list[Judged]) -> Iterator[tuple[str, ...]]:
     order = sorted(groups, key=lambda name: (name == "all", ", " not in name))
     for name in filter(None, order):
         here = groups[name]
-        cells = (
-            _cells([getattr(j, what) for j in here]) for what in ("before", "fitted", "unseen")
-        )
-        yield name, str(len(here)), *(cell for two in cells for cell in two)
+        yield name, str(len(here)), *(cell for kind in KINDS for cell in _cells(here, kind))
 
 
-def _cells(values: list[float]) -> tuple[str, str]:
-    """Return the geometric mean and the least."""
-    known = [value for value in values if not math.isnan(value)]
-    if not known:
-        return "-", "-"
-    return f"{math.exp(float(np.log(known).mean())):.3f}", f"{min(known):.2f}"
+def _cells(here: list[Judged], kind: str) -> tuple[str, str]:
+    known = [value for one in here if not math.isnan(value := getattr(one, kind))]
+    return (f"{mean(here, kind):.3f}", f"{min(known):.2f}") if known else ("-", "-")
 
 
 def changes(before: Numbers, after: Numbers) -> Iterator[str]:
