@@ -14,12 +14,13 @@ import pytest
 from evenly.cache import directory
 from evenly.cli import fit_run
 from evenly.errors import UnavailableError
+from evenly.fitting import cases
 from evenly.fitting.tasks import SPMVS
 from evenly.fitting.vector import logs, with_logs
 from evenly.gpus import numbers
 from evenly.gpus.gpu import Gpu
-from evenly.gpus.numbers import every_row, for_gpu
-from tests.fitting.synthetic import Clockwork
+from evenly.gpus.numbers import every_row, for_gpu, measured
+from tests.fitting.synthetic import Clockwork, times
 
 GPU = Gpu(60, 1536, 24, 102_400, "NVIDIA X1", 32_000_000, 600_000, 2_000)
 SHORT = "--largest", 2000, "--seed", 3
@@ -137,15 +138,14 @@ def test_bad_options(evenly, given, said) -> None:
     assert (ran.status, ran.err) == (2, f"evenly: {said}\n")
 
 
-def test_times_of_a_gpu_without_a_data_file(evenly, truth, tmp_path) -> None:
-    path = tmp_path / "times.csv.gz"
-    evenly("fit", *SHORT, "--times", path, "--out", tmp_path / "elsewhere.toml")
-    ran = evenly("fit", "--from", path)
-    assert ran.status == 2
-    assert re.fullmatch(
-        r"evenly: --from: expected times of one GPU that has a data file \(NVIDIA H200.*\), got NVIDIA X1\n",
-        ran.err,
-    )
+def test_times_of_two_gpus(evenly, truth, tmp_path) -> None:
+    paths = [tmp_path / name for name in ("x1.csv.gz", "h200.csv.gz")]
+    for gpu, path in zip((GPU, measured()), paths, strict=True):
+        (case, *_) = times(every_row(gpu))
+        path.write_bytes(cases.written([replace(case, gpu=gpu)]))
+    ran = evenly("fit", "--from", paths[0], "--from", paths[1])
+    said = "--from: expected times of one GPU, got NVIDIA H200, NVIDIA X1"
+    assert (ran.status, ran.err) == (2, f"evenly: {said}\n")
 
 
 def test_a_place_that_cannot_be_written(evenly, truth, tmp_path) -> None:

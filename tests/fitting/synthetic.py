@@ -14,6 +14,7 @@ from evenly.choosing.walks import of_lengths
 from evenly.fitting.cases import Case, looked_at
 from evenly.fitting.tasks import SPMVS, Named
 from evenly.gpus.gpu import Gpu
+from evenly.gpus.numbers import measured
 from evenly.layouts import csr
 
 
@@ -37,7 +38,7 @@ def times(numbers: Any) -> list[Case]:
     found = []
     for at, one in enumerate(WORKS):
         us = {str(s): cost.total for s, cost in predicted(one, numbers).items()}
-        found.append(Case("GPU", 1000, str(at), "drawn", "any", (0, 0), SPMVS[0], us, one))
+        found.append(Case(measured(), 1000, str(at), "drawn", "any", (0, 0), SPMVS[0], us, one))
     return found
 
 

@@ -143,11 +143,10 @@ def keep_times(path: str, found: list[Case]) -> None:
 def kept_times(options: Options, progress: Progress) -> tuple[Gpu, list[Case]]:
     """Read files of times, and make the matrices again. Return the GPU, and what was measured on it."""
     every = [case for path in options.source for case in cases.read(path)]
-    names = {case.gpu for case in every}
-    known = {known.gpu.name: known.gpu for known in (*numbers.committed(), *numbers.of_user())}
-    if len(names) != 1 or not names <= known.keys():
-        expected = f"times of one GPU that has a data file ({', '.join(known)})"
-        raise InputError("--from", expected=expected, given=", ".join(sorted(names)) or "none")
+    gpus = {case.gpu for case in every}
+    if len(gpus) != 1:
+        names = ", ".join(sorted(gpu.name for gpu in gpus)) or "none"
+        raise InputError("--from", expected="times of one GPU", given=names)
     found = []
     for name, here in cases.made_again(every, options.matrices):
         progress.say(f"made again: {name}")
@@ -157,7 +156,7 @@ def kept_times(options: Options, progress: Progress) -> tuple[Gpu, list[Case]]:
         print(f"left out, since --matrices has no such matrix: {', '.join(sorted(left))}")
     if not found:
         raise InputError("--from", expected="times of matrices that can be made", given="others")
-    return known[names.pop()], found
+    return gpus.pop(), found
 
 
 # ---- the data file -----------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import scipy.sparse
@@ -18,6 +19,7 @@ from evenly.choosing.model import Numbers, Work, predicted
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.walks import Lengths, Walks
 from evenly.errors import InputError
+from evenly.gpus.gpu import Gpu
 from evenly.layouts import csr
 
 from .tasks import Named, known
@@ -33,11 +35,11 @@ NOTHING = Work(Statistics(0, 0, 0.0, 0, 0.0, 0.0))
 class Case:
     """A kernel on a matrix.
 
-    gpu: its name. largest: of the families' matrices that were drawn with it, in nonzeros. lengths, columns: the
-    families it was drawn by, or "". size: rows and nonzeros. us: by schedule. work: what the model looks at.
+    largest: of the families' matrices that were drawn with it, in nonzeros. lengths, columns: the families it was drawn
+    by, or "". size: rows and nonzeros. us: by schedule. work: what the model looks at.
     """
 
-    gpu: str
+    gpu: Gpu
     largest: int
     matrix: str
     lengths: str
@@ -93,12 +95,13 @@ def looked_at(A: Any, task: Named) -> Work:
 
 # ---- files -----------------------------------------------------------------------------------------
 def written(cases: Iterable[Case]) -> bytes:
-    """Return the text of a file of times, compressed. The matrices can be made again from their names."""
+    """Return a file of times, compressed. It has the GPU's properties; from the names matrices can be made again."""
     text = io.StringIO(newline="")
     write = csv.writer(text, lineterminator="\n").writerow
     write(HEAD)
     for case in cases:
-        about = case.gpu, case.largest, case.matrix, case.lengths, case.columns, *case.size
+        gpu = json.dumps(asdict(case.gpu))
+        about = gpu, case.largest, case.matrix, case.lengths, case.columns, *case.size
         for schedule, us in case.us.items():
             write((*about, *case.task, schedule, f"{us:.4f}"))
     return gzip.compress(text.getvalue().encode(), mtime=0)
@@ -115,7 +118,8 @@ def read(path: str) -> list[Case]:
             for row in rows:
                 task = Named(row["kernel"], row["dtype"])
                 size = int(row["rows"]), int(row["nnz"])
-                about = row["gpu"], int(row["largest"]), row["matrix"], row["lengths"]
+                gpu = Gpu(**json.loads(row["gpu"]))
+                about = gpu, int(row["largest"]), row["matrix"], row["lengths"]
                 new = Case(*about, row["columns"], size, task)
                 case = found.setdefault((row["matrix"], task), new)
                 case.us[row["schedule"]] = float(row["us"])

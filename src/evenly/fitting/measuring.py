@@ -114,7 +114,7 @@ def measured(
 
 def _of(place: Place, source: Source, largest: int, tasks: tuple[Named, ...]) -> Iterator[Case]:
     matrix = scipy.sparse.csr_array(source.make())
-    about = place.gpu.name, largest, source.name, source.lengths, source.columns
+    about = place.gpu, largest, source.name, source.lengths, source.columns
     for dtype, same in itertools.groupby(sorted(tasks, key=lambda t: t.dtype), lambda t: t.dtype):
         A = place.layout(in_type(matrix, dtype))
         size = int(A.num_tiles), int(A.num_atoms)
