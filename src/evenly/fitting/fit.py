@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 
 from .cases import Case
 from .vector import (
-    HARDWARE,
+    HELD,
     HIGHEST,
     LOWEST,
     RATES,
@@ -40,7 +40,7 @@ NEAR = 2.5  # how fast that weight falls with the logarithm of the time beside t
 WORST = 0.5  # weight of the square of a loss: one large loss is worse than many small ones
 FILES = 2.0  # weight of a matrix that was not drawn by families
 PULL = 0.1  # towards the start, of the squares of logarithms: what a short measurement does not show stays
-HELD, FREE = 0.15, 1.5  # how far the logarithms of the hardware's numbers, and of others, may move
+FREE = 1.5  # how far the logarithm of a number may move, unless it is the hardware's (vector.HELD)
 BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
 STEP = 1e-3  # of a logarithm, for derivatives
 SHARES = 64  # of the cases, for processes
@@ -199,7 +199,7 @@ class Fit:
 def limits(start: Numbers) -> tuple[Logs, Logs]:
     """Return the least and the greatest logarithms that a fit from there may find."""
     where, first = places(start), logs(start)
-    far = np.array([HELD if p.key in HARDWARE and p.row == RATES else FREE for p in where])
+    far = np.array([HELD.get(p.key, FREE) if p.row == RATES else FREE for p in where])
     lowest = np.array([LOWEST.get(p.key, 0.0) for p in where])
     highest = np.array([HIGHEST.get(p.key, np.inf) for p in where])
     with np.errstate(divide="ignore"):
