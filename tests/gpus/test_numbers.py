@@ -16,7 +16,8 @@ import evenly as ev
 from evenly.cache import directory
 from evenly.choosing.model import Work, predicted
 from evenly.choosing.statistics import statistics
-from evenly.gpus import kept, numbers
+from evenly.fitting.vector import rows
+from evenly.gpus import kept, numbers, scaling
 from evenly.gpus.gpu import Gpu
 from evenly.gpus.numbers import DEFAULT, checked, committed, for_gpu, measured, text_of
 
@@ -126,6 +127,15 @@ def by_rows(lengths: Any) -> Any:
 
 def least(found: Any) -> float:
     return float(min(cost.total for cost in found.values()))
+
+
+def test_every_number_is_scaled_by_something_or_the_same_everywhere() -> None:
+    keys = {key for row in rows(measured_costs()).values() for key in row}
+    assert keys - {"schedule", "with"} == {*scaling.GROWS, *scaling.SHRINKS, *scaling.SAME}
+
+
+def measured_costs() -> Any:
+    return committed()[0].costs
 
 
 def test_what_is_not_known_is_taken_to_be_the_same() -> None:

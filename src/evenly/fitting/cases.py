@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import csv
+import functools
 import gzip
 import io
 import json
@@ -12,6 +14,7 @@ from typing import Any
 
 import scipy.sparse
 
+from evenly import schedules
 from evenly.bench.families import of_families
 from evenly.bench.matrices import Source, in_type, sources
 from evenly.choosing.auto import work_of
@@ -122,11 +125,27 @@ def read(path: str) -> list[Case]:
                 about = gpu, int(row["largest"]), row["matrix"], row["lengths"]
                 new = Case(*about, row["columns"], size, task)
                 case = found.setdefault((row["matrix"], task), new)
-                case.us[row["schedule"]] = float(row["us"])
-    except (gzip.BadGzipFile, EOFError, UnicodeError, KeyError, TypeError, ValueError):
+                case.us[as_now(row["schedule"])] = float(row["us"])
+    except (
+        gzip.BadGzipFile,
+        EOFError,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        InputError,
+    ):
         expected = "a file of times that `evenly fit --times` wrote"
         raise InputError(path, expected=expected, given="another one") from None
     return list(found.values())
+
+
+@functools.cache
+def as_now(schedule: str) -> str:
+    """Return the text of a schedule whose text may be from before it had all of its parameters."""
+    name, _, rest = schedule.removesuffix(")").partition("(")
+    given = dict(parameter.split("=") for parameter in rest.split(", "))
+    return str(getattr(schedules, name)(**{k: ast.literal_eval(v) for k, v in given.items()}))
 
 
 def made_again(cases: list[Case], folder: str | None) -> Iterator[tuple[str, list[Case]]]:

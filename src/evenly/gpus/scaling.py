@@ -8,8 +8,8 @@ from typing import Any
 from .gpu import Gpu
 
 LISTS = ("shares", "bins")  # tables of which there are several
-# Which property a rate or a size is proportional to, and which one divides a time. Others are the same everywhere: the
-# launch of a kernel, and shares and exponents, which have no unit.
+# Which property a rate or a size is proportional to, and which one divides a time. SAME everywhere are the launch of a
+# kernel and what goes with it, and shares and exponents, which have no unit.
 GROWS = {
     "memory": "bandwidth",
     "l2": "l2",
@@ -19,6 +19,7 @@ GROWS = {
 }
 OF_ALL = ("meet", "warp", "item", "wide", "gathers", "far", "few", "tile", "atom", "by_tile")
 OF_ONE = ("round", "each", "chain")  # loads that wait for each other
+SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap")
 SHRINKS = dict.fromkeys(OF_ALL, "speed") | dict.fromkeys(OF_ONE, "clock")
 
 
