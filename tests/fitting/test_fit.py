@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import tomllib
 from dataclasses import replace
 from typing import Any
@@ -160,7 +161,12 @@ ONE, NONE = ["1.000", "1.00"], ["-", "-"]
 
 
 # ---- processes -------------------------------------------------------------------------------------
-def test_workers_map_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_map_in_order_and_leave_ctrl_c_to_the_parent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    before = signal.getsignal(signal.SIGINT)
     with workers() as mapped:
         assert list(mapped(math.sqrt, [9.0, 4.0])) == [3.0, 2.0]
+        assert list(mapped(signal.getsignal, [signal.SIGINT])) == [signal.SIG_IGN]
+        assert signal.getsignal(signal.SIGINT) is before

@@ -15,11 +15,11 @@ Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 @contextlib.contextmanager
 def workers() -> Iterator[Mapped]:
     """A context with a function as `map`, whose results come in order, from one process for each core."""
-    # Not forked: a child of a process that uses a GPU, or threads, may hang.
-    with multiprocessing.get_context("spawn").Pool(os.cpu_count(), _alone) as pool:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent alone
+    try:
+        # Not forked: a child of a process that uses a GPU, or threads, may hang.
+        pool = multiprocessing.get_context("spawn").Pool(os.cpu_count())
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    with pool:
         yield pool.imap
-
-
-def _alone() -> None:
-    """Leave Ctrl-C to the parent, which ends its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
