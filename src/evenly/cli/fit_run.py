@@ -36,6 +36,9 @@ from evenly.reproduce.tables import aligned
 
 STEPS = 20  # of the fit
 LEAST_SECONDS = 5
+MEANING = """\
+The time of the best schedule over that of the chosen one, in the geometric mean and at worst: by the numbers that were
+there, by those found, by a fit without a fourth of the matrices, and by a fit without its family of lengths:"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +67,14 @@ def run(options: Options) -> int:
         start = time.monotonic()
         fit = Fit(mapped, progress.say)
         after = fit.fitted(before, found, STEPS)
-        told: dict[Part, Numbers] = {}
+        without: dict[Part, Numbers] = {}
         for part_of in (fold_of(found), family_of):
-            for part, without in unseen(fit, before, found, part_of):
+            for part, others in unseen(fit, before, found, part_of):
                 progress.say(f"fitted without {part}")
-                told[part] = without
-        seconds = time.monotonic() - start
-    result = judged(found, before, after, told)
-    print(f"fitted in {seconds:.0f} s. What was there, what was found:")
-    for line in changes(before, after):
-        print(f"  {line}")
-    print(
-        "The time of the best schedule over that of the chosen one, in the geometric mean and at worst: by the numbers"
-    )
-    print(
-        "that were there, by those found, by a fit without a fourth of the matrices, and without the family of lengths:"
-    )
-    for line in aligned(HEADS, table(result)):
+                without[part] = others
+    print(f"fitted in {time.monotonic() - start:.0f} s. What was there, what was found:")
+    result = judged(found, before, after, without)
+    for line in (*changes(before, after), MEANING, *aligned(HEADS, table(result))):
         print(line)
     print(kept_unless_worse(result, gpu, as_text(after, gpu), options.out))
     return RIGHT

@@ -106,7 +106,7 @@ def changes(before: Numbers, after: Numbers) -> Iterator[str]:
         found = there[name, at]
         said = (f"{k} {digits(v)} -> {digits(found[k])}" for k, v in row.items() if k not in GIVEN)
         label = f"{row['schedule']} {_parameters(row['with'])}" if "with" in row else name
-        yield f"{label}: {', '.join(said)}"
+        yield f"  {label}: {', '.join(said)}"
 
 
 def _parameters(given: Mapping[str, int]) -> str:
