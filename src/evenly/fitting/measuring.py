@@ -27,8 +27,8 @@ from .tasks import SCHEDULES, SPMVS, TASKS, Named, arguments, compiled, tried
 from .workers import Mapped
 
 ROUNDS = 5  # the least time of which counts
-LARGEST = 40_000_000  # nonzeros, and bytes of a GPU's memory for each: arrays of two types, and those of plans
-SPARED = 128
+LARGEST = 40_000_000  # nonzeros
+SPARED = 128  # bytes of a GPU's memory for each nonzero: two types, and what plans store
 SEEDS = 3  # that are drawn at most, one after the other
 
 
