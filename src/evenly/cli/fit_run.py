@@ -36,6 +36,7 @@ from evenly.reproduce.tables import aligned
 
 STEPS = 20  # of the fit
 LEAST_SECONDS = 5
+TIE = 0.99  # of what was there: between as few matrices, less is no difference
 MEANING = """\
 The time of the best schedule over that of the chosen one, in the geometric mean and at worst: by the numbers that were
 there, by those found, by a fit without a fourth of the matrices, and by a fit without its family of lengths:"""
@@ -157,7 +158,7 @@ def kept_times(options: Options, progress: Progress) -> tuple[Gpu, list[Case]]:
 def kept_unless_worse(result: list[Judged], gpu: Gpu, text: str, out: str | None) -> str:
     """Write the data file unless what was found chooses worse for new matrices, and say what was done."""
     before, after = mean(result, "before"), mean(result, "matrices")
-    if after < before:
+    if after < TIE * before:
         told = f"({after:.3f}) than what was there ({before:.3f})"
         return f"not written: for matrices that a fit has not seen it chooses worse {told}"
     path = numbers.keep(gpu.name, text) if out is None else str(kept.write(Path(out), text))
