@@ -17,10 +17,10 @@ from typing import Any
 
 import cupy as cp
 from carveout import matrices
-from schedule_times import TASKS, arguments
 
 import evenly as ev
 from evenly.bench.matrices import in_type
+from evenly.fitting.tasks import TASKS, Named, arguments
 from evenly.timing.graphs import GraphClock
 from evenly.timing.rounds import measure
 
@@ -28,10 +28,10 @@ KINDS = [ev.Lrb(512, *kind) for kind in itertools.product((2, 4, 8), (4, 8, 16),
 ROUNDS = 5
 
 
-def times(matrix: Any, task: tuple[str, str]) -> dict[str, float]:
+def times(matrix: Any, task: Named) -> dict[str, float]:
     """Microseconds of a kernel by kind of bins."""
-    kernel, dtype = task
-    made, given = arguments(kernel, ev.csr(in_type(matrix, dtype)).to("cuda"), cp)
+    A = ev.csr(in_type(matrix, task.dtype)).to("cuda")
+    made, given = arguments(task.kernel, A, cp.asarray)
     clocks = {str(kind): GraphClock(made.plan(*given, schedule=kind).launches) for kind in KINDS}
     samples = measure(clocks, rounds=ROUNDS)
     return {kind: samples[kind, "warm"].median for kind in clocks}
@@ -43,13 +43,13 @@ def main() -> None:
         for task in TASKS:
             found = times(matrix, task)
             best = min(found, key=lambda kind: found[kind])
-            print(f"{name:16} {' '.join(task):18} {found[best]:8.2f} us  {best}", flush=True)
+            print(f"{name:16} {task!s:18} {found[best]:8.2f} us  {best}", flush=True)
             for kind, us in found.items():
                 longer[task, kind].append(us / found[best])
     means = {key: statistics.geometric_mean(ratios) for key, ratios in longer.items()}
     for task, kind in sorted(means, key=lambda key: (key[0], means[key])):
         mean, worst = means[task, kind], max(longer[task, kind])
-        print(f"{' '.join(task):18} {mean:.3f}, at worst {worst:.2f}  {kind}")
+        print(f"{task!s:18} {mean:.3f}, at worst {worst:.2f}  {kind}")
 
 
 if __name__ == "__main__":

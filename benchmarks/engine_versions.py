@@ -23,11 +23,11 @@ from typing import Any
 import cupy as cp
 import numpy as np
 import scipy.sparse
-from schedule_times import compile_ahead, small
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
 from evenly.bench.matrices import in_type, sources
+from evenly.fitting.tasks import Named, compile_ahead, small
 from evenly.interop.generators import rmat
 from evenly.targets.gpu import headers
 from evenly.timing.graphs import GraphClock
@@ -46,8 +46,8 @@ def use(version: Path) -> None:
 def compiled(job: tuple[Path, Any, str]) -> None:
     version, schedule, dtype = job
     use(version)
-    kernel, given = small(("spmv", dtype))
-    compile_ahead(kernel.copy(), given, schedule)
+    kernel, given = small(Named("spmv", dtype))
+    compile_ahead(kernel.copy(), given, schedule, "sm_90")
 
 
 def matrix_of(name: str, files: str | None) -> Any:

@@ -16,8 +16,8 @@ import cupy as cp
 import numpy as np
 
 import evenly as ev
+from evenly.fitting.tasks import row_argmax, weighted
 from evenly.interop.generators import banded, rmat, stencil
-from kernels import row_argmax, weighted
 
 CALLS, ROUNDS = 5, 9
 

@@ -1,14 +1,15 @@
 """What `schedule="tuned"` takes and how long it measures, beside `tune()` over all schedules, on random matrices.
 
-    python benchmarks/tuned.py [SEED] [LARGEST]
+    python benchmarks/tuned.py [SEED] [LARGEST] [COUNT]
 
-Each family of rows and columns of the seed (evenly.interop.families), of more than a million nonzeros. The first
+The matrices of the seed (evenly.interop.families) of more than a million nonzeros, or the first COUNT. The first
 matrix is measured twice, so that its kernels are compiled; `new` counts what later ones compile. us: what
 both took, measured again side by side. Needs a GPU.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 import time
@@ -25,9 +26,10 @@ from evenly.timing.rounds import WARM, measure
 LEAST = 1_000_000  # nonzeros
 
 
-def main(seed: int = 1, largest: int = 60_000_000) -> None:
+def main(seed: int = 1, largest: int = 60_000_000, count: int = 60) -> None:
     ratios = []
-    for number, member in enumerate(m for m in families(seed, largest) if m.nnz > LEAST):
+    large = (m for m in families(seed, largest) if m.nnz > LEAST)
+    for number, member in enumerate(itertools.islice(large, count)):
         matrix = member.make()
         A = ev.csr(matrix).to("cuda")
         x = ev.DeviceArray.from_numpy(np.ones(matrix.shape[1], np.float32))

@@ -18,8 +18,9 @@ SRC = Path(__file__).resolve().parents[1] / "src"
 
 # Packages and modules of evenly, of which the longest name that fits a module counts. "": evenly/__init__.py itself.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "hooks", "version", "gpus", "timing"),
+    ("errors", "hooks", "version", "timing"),
     ("cache",),
+    ("gpus",),
     ("language",),
     ("interop",),
     ("layouts", "schedules"),
@@ -37,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("wiring",),
     ("",),
     ("bench", "networkx_backend"),
-    ("reproduce",),
+    ("fitting", "reproduce"),
     ("cli",),
     ("__main__",),
 )

@@ -81,6 +81,7 @@ class Explanation:
             f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
+            *([f"    what work costs: {self.choice.costs}"] if self.choice.costs else []),
             *self.kept(),
             *self.over_items(),
             "  rejected:",

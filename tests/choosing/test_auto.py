@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from evenly.choosing import auto
 from evenly.choosing.auto import consider
 from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task, product_of
-from evenly.gpus.gpu import Gpu
-from evenly.gpus.numbers import for_memory, numbers
+from evenly.gpus.numbers import for_gpu, measured, numbers
 from evenly.interop.generators import rmat, stencil
 from evenly.layouts import Csr
 from evenly.layouts.emitted import filling
@@ -159,16 +159,17 @@ def test_kernels_that_scan_get_equal_shares_of_atoms_and_those_that_emit_smaller
 
 
 # ---- whose numbers -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("memory", [numbers()["shared_memory"], 102_400])
+@pytest.mark.parametrize("bandwidth", [measured().bandwidth, 1_000_000])
 def test_a_layout_is_judged_by_the_gpu_that_it_lies_on(
-    monkeypatch: pytest.MonkeyPatch, memory: int
+    monkeypatch: pytest.MonkeyPatch, bandwidth: int
 ) -> None:
     column = fakes.ndarray(np.zeros(5, np.int32))
-    gpus = {column.data.device_id: Gpu(132, shared_memory=memory)}
-    monkeypatch.setattr(place, "gpu_of", gpus.__getitem__)
+    gpu = replace(measured(), name=f"NVIDIA {bandwidth}", bandwidth=bandwidth)
+    monkeypatch.setattr(place, "gpu_of", {column.data.device_id: gpu}.__getitem__)
     there = Csr(offsets=column, indices=column, values=column, num_columns=5)
-    assert auto.numbers_for(there) == for_memory(memory)
-    assert (for_memory(memory) == numbers()) == (memory == numbers()["shared_memory"])
+    assert auto.numbers_for(there) == for_gpu(gpu)
+    same = for_gpu(gpu)["rates"] == numbers()["rates"]
+    assert same == (bandwidth == measured().bandwidth)
     assert auto.numbers_for(ev.csr(rmat(4))) == auto.numbers_for(None) == numbers()
 
 

@@ -16,7 +16,7 @@ from evenly.choosing.model import Work, group_cost, predicted
 from evenly.choosing.reuse import ANYWHERE, NOTHING, Reuse, reuse
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.task import SPMV, Task
-from evenly.gpus.numbers import for_memory, numbers
+from evenly.gpus.numbers import for_gpu, measured, numbers
 
 from .structures import anywhere, equal_tiles, nearby, of_lengths, one_long, unequal
 
@@ -108,7 +108,8 @@ def test_slots_by_columns_are_walked_by_a_thread_a_row() -> None:
 
 def test_a_carveout_is_for_gpus_that_have_as_much_shared_memory() -> None:
     work = Work(statistics(equal_tiles(1000, 9)))
-    own, other = (predicted(work, for_memory(n)) for n in (NUMBERS["shared_memory"], 102_400))
+    other = predicted(work, for_gpu(replace(measured(), shared_memory=102_400)))
+    own = predicted(work, for_gpu(measured()))
     assert own == predicted(work, NUMBERS)
     carved = {schedule for schedule in own if getattr(schedule, "carveout", -1) >= 0}
     assert carved

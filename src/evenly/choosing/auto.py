@@ -8,7 +8,7 @@ from typing import Any
 
 from evenly import schedules as s
 from evenly import targets
-from evenly.gpus.numbers import for_memory, numbers
+from evenly.gpus.numbers import for_gpu, numbers
 from evenly.interop import arrays
 from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
@@ -25,12 +25,16 @@ from .task import BY_COLUMNS, SPMV, Task, fits
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was chosen and why. rejected: the other schedules, each with the reason."""
+    """What was chosen and why. rejected: the other schedules, each with the reason.
+
+    costs: whence the numbers are that times were predicted by; "" if none were.
+    """
 
     schedule: s.Schedule
     why: str
     statistics: Statistics
     rejected: tuple[tuple[str, str], ...]
+    costs: str = ""
 
 
 def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.Schedule:
@@ -115,7 +119,7 @@ def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice
     ]
     if task.whole_tiles:
         rejected.append(("merge_path", "the kernel needs schedules that own whole tiles"))
-    return Choice(chosen, why, st, tuple(rejected))
+    return Choice(chosen, why, st, tuple(rejected), numbers_for(layout)["origin"])
 
 
 def weighed(
@@ -145,14 +149,14 @@ def work_of(st: Statistics, task: Task, layout: LayoutInstance | None) -> Work:
 def numbers_for(layout: LayoutInstance | None) -> dict[str, Any]:
     """Return the tuned numbers of the GPU that holds the layout.
 
-    For a layout in host memory, or none, return the numbers of the GPU that was measured.
+    For a layout in host memory, or none, return those of the GPU that stands for one that is not known.
     """
     if layout is None or device_of(layout) != "cuda":
         return numbers()
     from evenly.targets.cuda.place import gpu_of
 
     there = arrays.view(an_array(layout), "array").device_id
-    return for_memory(gpu_of(there).shared_memory)
+    return for_gpu(gpu_of(there))
 
 
 def _shape(st: Statistics) -> str:

@@ -2,7 +2,7 @@
 
 The hardware limits every schedule alike: bytes from memory, bytes out of L2, lines that L1 looks up. What differs is
 the work of the warps: `groups` own whole tiles, `shares` divide atoms evenly, `bins` sort tiles. The numbers are in the
-data file of the architecture, with their units; benchmarks/fit_auto.py fits them to measured times.
+data file of the GPU, with their units; `evenly fit` measures and fits them.
 """
 
 from __future__ import annotations

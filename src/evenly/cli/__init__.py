@@ -1,10 +1,10 @@
-"""The command line: `evenly demo`, `spmv`, `graph`, `bench`, `tune`, `tuning`, `info`, `cache`, `schedules`, `layouts`.
+"""The command line: `evenly demo`, `spmv`, `graph`, `bench`, `reproduce`, `tune`, `tuning`, `fit`, `info`, `cache`, ...
 
     app          the commands and their options, as Typer sees them
     entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
     spmv, graph, demo, bench, tune, tuning, info, cache, listing    the commands, one file each
-    bench_run    runs `evenly bench`
+    bench_run, reproduce_run, fit_run    run `evenly bench`, `evenly reproduce`, `evenly fit`
     problem      one SpMV on one target: arrays, plans, results
     timing       medians of interleaved runs, on the host and on a GPU
     progress     a spinner for work that takes more than a second

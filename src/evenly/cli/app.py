@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from evenly.cli.bench import bench
+from evenly.cli.fit import FIT, fit
 from evenly.cli.reproduce import REPRODUCE, reproduce
 from evenly.cli.tuning import tuning
 
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(tuning, name="tuning")
 app.command(help=REPRODUCE)(reproduce)
+app.command(help=FIT)(fit)
 
 
 @app.callback(invoke_without_command=True)

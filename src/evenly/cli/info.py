@@ -48,12 +48,16 @@ def lines() -> Iterator[str]:
 def _gpus() -> Iterator[str]:
     import cuda.core as core
 
+    from evenly.gpus.numbers import for_gpu
+    from evenly.targets.cuda.place import gpu_of
+
     for device in core.Device.get_all_devices():
         device.set_current()
         major, minor = device.compute_capability
         count = device.properties.multiprocessor_count
         name = f"  cuda:{device.device_id:<3}{device.name}"
         yield f"{name}, compute capability {major}.{minor}, {count} multiprocessors"
+        yield f"          what work costs there: {for_gpu(gpu_of(device.device_id))['origin']}"
 
 
 def _version(package: str) -> str:

@@ -1,7 +1,8 @@
-"""The properties of a GPU that decide how work is divided on it."""
+"""The properties of a GPU that decide how work is divided on it, and how fast it is."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 WARP = 32  # threads that run in step: the device headers are written for it
@@ -18,15 +19,21 @@ def together(block: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """The limits of a GPU.
+    """The properties of a GPU.
 
-    threads, blocks: the most that one multiprocessor runs at once. shared_memory: the bytes that one has; 0: unknown.
+    threads, blocks: the most that one multiprocessor runs at once. Of the others, 0 or "" is unknown: shared_memory:
+    the bytes that a multiprocessor can have. name: of the product. l2: bytes. bandwidth: bytes a us of its memory, by
+    clock and width. clock: MHz of its multiprocessors.
     """
 
     multiprocessors: int
     threads: int = 2048
     blocks: int = 32
     shared_memory: int = 0
+    name: str = ""
+    l2: int = 0
+    bandwidth: int = 0
+    clock: int = 0
 
     def at_once(self, block: int) -> int:
         """Return how many blocks of `block` threads run at once if only threads limit them."""
@@ -39,6 +46,26 @@ class Gpu:
         """
         fit = self.shared_memory // MOST_SHARED if self.shared_memory else 2
         return self.multiprocessors * min(together(block), max(fit, 1))
+
+    @property
+    def speed(self) -> int:
+        """Cycles a us of all multiprocessors; 0: unknown."""
+        return self.multiprocessors * self.clock
+
+    def like(self, other: Gpu) -> bool:
+        """Whether both are the same product. Parts of one GPU (MIG) have other names, and fewer multiprocessors."""
+        return (self.name, self.multiprocessors) == (other.name, other.multiprocessors)
+
+    def times(self, other: Gpu, name: str) -> float:
+        """Return how many times a property is that of another GPU; 1 if one of them is unknown."""
+        here, there = getattr(self, name), getattr(other, name)
+        return here / there if here and there else 1.0
+
+    def distance(self, other: Gpu) -> float:
+        """Return how far another GPU is from this one, 0 if it is the same product."""
+        if self.like(other):
+            return 0.0
+        return sum(abs(math.log(self.times(other, name))) for name in ("bandwidth", "l2", "speed"))
 
 
 LARGEST = Gpu(1)  # no GPU has multiprocessors that hold more

@@ -27,11 +27,17 @@ def device_at(binding: Binding) -> Any:
 
 @functools.cache
 def gpu_of(device_id: int) -> Gpu:
-    """Return the properties of a device that determine how work is divided on it."""
-    held = require().Device(device_id).properties
+    """Return the properties of a device that determine how work is divided on it, and how fast it is."""
+    device = require().Device(device_id)
+    held = device.properties
     return Gpu(
         int(held.multiprocessor_count),
         int(held.max_threads_per_multiprocessor),
         int(held.max_blocks_per_multiprocessor),
         int(held.max_shared_memory_per_multiprocessor),
+        str(device.name),
+        int(held.l2_cache_size),
+        # Memory moves data twice a cycle. The clock is in kHz, the bus in bits.
+        2 * int(held.memory_clock_rate) * int(held.global_memory_bus_width) // 8 // 1000,
+        int(held.clock_rate) // 1000,
     )

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-import fit_cases
 import numpy as np
-from fit_cases import Case
-from fit_numbers import (
-    HARDWARE,
+from scipy.optimize import minimize
+
+from .cases import Case
+from .vector import (
+    HELD,
     HIGHEST,
     LOWEST,
     RATES,
@@ -31,29 +32,21 @@ from fit_numbers import (
     places,
     with_logs,
 )
-from scipy.optimize import minimize
-
-from evenly.choosing.model import predicted
+from .workers import Mapped
 
 SOFT = (0.05, 0.03)  # of the logarithms of two times: so much counts as a close choice, in turn
 ERRORS = 0.6  # weight of the squared errors of predictions beside what choices lose
 NEAR = 2.5  # how fast that weight falls with the logarithm of the time beside the best
 WORST = 0.5  # weight of the square of a loss: one large loss is worse than many small ones
 FILES = 2.0  # weight of a matrix that was not drawn by families
-PULL = 1e-4  # towards the start
-HELD, FREE = 0.15, 1.5  # how far the logarithms of the hardware's numbers, and of others, may move
+PULL = 0.1  # towards the start, of the squares of logarithms: what a short measurement does not show stays
+FREE = 1.5  # how far the logarithm of a number may move, unless it is the hardware's (vector.HELD)
 BOX, SMALLEST = 0.4, 0.02  # that a step may move them at first, and at least
 STEP = 1e-3  # of a logarithm, for derivatives
 SHARES = 64  # of the cases, for processes
 
 
 # ---- predictions -----------------------------------------------------------------------------------
-def predictions(case: Case, numbers: Numbers) -> dict[str, float]:
-    """Return the predicted microseconds of the candidates that were measured."""
-    found = predicted(case.work, numbers)
-    return {str(s): cost.total for s, cost in found.items() if str(s) in case.us}
-
-
 @dataclass
 class Near:
     """The logarithms of one case's predictions, near some numbers.
@@ -82,9 +75,9 @@ def near(cases: list[Case], numbers: Numbers) -> list[Near]:
     of_rows = {(place.row, place.colour): n for place, n in numbered.items()}
 
     def one(case: Case) -> Near:
-        here = predictions(case, numbers)
+        here = case.predictions(numbers)
         at = _logs(here)
-        slopes = np.stack([(_logs(predictions(case, there)) - at) / STEP for there in moved], 1)
+        slopes = np.stack([(_logs(case.predictions(there)) - at) / STEP for there in moved], 1)
         index = [
             [of_rates.get(c, of_rows.get((owner(s, own), c), len(where))) for c in colours]
             for s in here
@@ -99,9 +92,8 @@ def _logs(found: dict[str, float]) -> Logs:
     return np.log(list(found.values()))
 
 
-def _near(job: tuple[list[int], Numbers]) -> list[Near]:
-    chosen, numbers = job
-    return near([fit_cases.held[at] for at in chosen], numbers)
+def _near(job: tuple[list[Case], Numbers]) -> list[Near]:
+    return near(*job)
 
 
 # ---- the loss --------------------------------------------------------------------------------------
@@ -138,7 +130,8 @@ class Linear:
         by_log = -by_mean[:, None] * chances * (self.lost - mean[:, None]) / soft
         by_log += 2 * self.counts * errors
         terms = (by_log[..., None] * self.slopes).ravel()
-        return float(value), np.bincount(self.index.ravel(), terms, self.size + 1)[:-1]
+        gradient = np.bincount(self.index.ravel(), terms, self.size + 1).astype(np.float64)
+        return float(value), gradient[:-1]
 
 
 @dataclass(frozen=True)
@@ -161,30 +154,31 @@ class Local:
 
     def least(self, bounds: tuple[Logs, Logs]) -> Logs:
         ends = np.stack(bounds, axis=1)
-        return minimize(self, self.here, jac=True, method="L-BFGS-B", bounds=ends).x
+        found: Logs = minimize(self, self.here, jac=True, method="L-BFGS-B", bounds=ends).x
+        return found
 
 
 # ---- the fit ---------------------------------------------------------------------------------------
 class Fit:
-    """Fits numbers to cases. processes: a pool that holds the cases (fit_cases.pool). told: is given a line a step."""
+    """Fits numbers to cases. mapped: predicts them, as `map`. told: is given a line a step."""
 
-    def __init__(self, cases: list[Case], processes: Any, told: Callable[[str], None]) -> None:
-        self.cases, self.processes, self.told = cases, processes, told
+    def __init__(self, mapped: Mapped, told: Callable[[str], None]) -> None:
+        self.mapped, self.told = mapped, told
 
-    def fitted(self, start: Numbers, chosen: list[int], steps: int) -> Numbers:
-        """Return the numbers after so many steps in all, by some of the cases."""
+    def fitted(self, start: Numbers, cases: list[Case], steps: int) -> Numbers:
+        """Return the numbers after so many steps in all, from those at the start on."""
         first = logs(start)
-        here = Local(self._linear(start, chosen), first, first, SOFT[0])
+        here = Local(self._linear(start, cases), first, first, SOFT[0])
         for at, soft in enumerate(SOFT):
             share = steps * (at + 1) // len(SOFT) - steps * at // len(SOFT)
-            here = self._softly(replace(here, soft=soft), start, chosen, share)
+            here = self._softly(replace(here, soft=soft), start, cases, share)
         return with_logs(start, here.here)
 
-    def _softly(self, here: Local, start: Numbers, chosen: list[int], steps: int) -> Local:
+    def _softly(self, here: Local, start: Numbers, cases: list[Case], steps: int) -> Local:
         box, (lower, upper) = BOX, limits(start)
         for step in range(steps):
             x = here.least((np.maximum(lower, here.here - box), np.minimum(upper, here.here + box)))
-            ahead = replace(here, model=self._linear(with_logs(start, x), chosen), here=x)
+            ahead = replace(here, model=self._linear(with_logs(start, x), cases), here=x)
             told = f"{here.value:.5f} -> {ahead.value:.5f} in a box of {box:.2f}"
             self.told(f"step {step + 1}, soft {here.soft}: {told}")
             if ahead.value < here.value:
@@ -195,17 +189,17 @@ class Fit:
                 break
         return here
 
-    def _linear(self, numbers: Numbers, chosen: list[int]) -> Linear:
-        shares = [list(share) for share in np.array_split(chosen, SHARES)]
-        found = self.processes.map(_near, [(share, numbers) for share in shares], chunksize=1)
-        weights = np.array([1.0 if self.cases[at].lengths else FILES for at in chosen])
+    def _linear(self, numbers: Numbers, cases: list[Case]) -> Linear:
+        shares = [cases[at::SHARES] for at in range(min(SHARES, len(cases)))]
+        found = self.mapped(_near, [(share, numbers) for share in shares])
+        weights = np.array([1.0 if case.lengths else FILES for share in shares for case in share])
         return Linear(list(chain(*found)), weights, len(places(numbers)))
 
 
 def limits(start: Numbers) -> tuple[Logs, Logs]:
     """Return the least and the greatest logarithms that a fit from there may find."""
     where, first = places(start), logs(start)
-    far = np.array([HELD if p.key in HARDWARE and p.row == RATES else FREE for p in where])
+    far = np.array([HELD.get(p.key, FREE) if p.row == RATES else FREE for p in where])
     lowest = np.array([LOWEST.get(p.key, 0.0) for p in where])
     highest = np.array([HIGHEST.get(p.key, np.inf) for p in where])
     with np.errstate(divide="ignore"):

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import functools
+import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evenly.choosing.model import schedule_of
+from evenly.gpus.gpu import Gpu
+from evenly.gpus.numbers import DEFAULT, text_of
+from evenly.gpus.scaling import LISTS
 
 Numbers = Mapping[str, Any]
 Logs = npt.NDArray[np.float64]
 Row = tuple[str, int]  # a table, and which of its rows
 
 RATES: Row = ("rates", 0)
-TABLES, LISTS = ("rates", "groups", "runs"), ("shares", "bins")
-ALIKE = ("groups", "runs"), ("shares", "bins")  # the same key is the same kind of number there
+TABLES = "rates", "groups", "runs"
 GIVEN = ("schedule", "with", "partition")  # what is no cost of a kernel in a plan
-HARDWARE = ("memory", "l2", "cache", "lines")
+# How far logarithms of the hardware's numbers may move: what memory can do stands in the GPU's data sheet.
+HELD = {"memory": 0.05, "l2": 0.15, "cache": 0.15, "lines": 0.15}
 LOWEST = {"overlap": 1.0}
 HIGHEST = {"empty": 0.95}
 
@@ -59,7 +61,7 @@ def logs(numbers: Numbers) -> Logs:
 
 def with_logs(numbers: Numbers, found: Logs) -> dict[str, Any]:
     """Return the numbers with these in place of their own."""
-    own = {table: dict(numbers[table]) for table in TABLES}
+    own: dict[str, Any] = {table: dict(numbers[table]) for table in TABLES}
     own |= {table: [dict(row) for row in numbers[table]] for table in LISTS}
     made = {**numbers, **own}
     held = rows(made)
@@ -80,40 +82,30 @@ def owner(schedule: str, own: dict[str, Row]) -> Row:
     return own.get(schedule) or ("runs" if runs else "groups", 0)
 
 
-def plain(numbers: Numbers) -> dict[str, Any]:
-    """Return numbers that tell no schedule from its like: medians. A fit of other matrices begins there."""
-    made = with_logs(numbers, logs(numbers))
-    for tables in ALIKE:
-        alike = [row for (table, _), row in rows(made).items() if table in tables]
-        for key in {key for row in alike for key in row if key not in GIVEN}:
-            having = [row for row in alike if key in row]
-            median = float(np.median([row[key] for row in having]))
-            for row in having:
-                row[key] = median
-    return made
-
-
 # ---- as text ---------------------------------------------------------------------------------------
-@functools.cache
-def committed(architecture: str = "sm_90") -> str:
-    """Return the data file's text from the first table on that is fitted."""
-    text = resources.files("evenly.gpus").joinpath(f"{architecture}.toml").read_text()
-    return text[text.index("\n[rates]\n") + 1 :]
-
-
-def as_text(numbers: Numbers) -> str:
-    """Return the tables as the data file has them, with its comments and these numbers."""
+def as_text(numbers: Numbers, gpu: Gpu) -> str:
+    """Return the data file of a GPU: that of the default one with its comments, and these numbers and properties."""
     held, seen, lines = rows(numbers), dict.fromkeys(TABLES + LISTS, -1), []
     row: dict[str, Any] = {}
-    for line in committed().splitlines():
+    for line in text_of(DEFAULT).splitlines():
         table = re.match(r"\[+(\w+)\]", line)
-        if table:
+        if table and table[1] == "gpu":
+            row = {name: getattr(gpu, name) for name in gpu.__slots__}
+        elif table:
             seen[table[1]] += 1
             row = held[table[1], seen[table[1]]]
-        entry = re.match(r"(\w+) = [\d._e+-]+(.*)", line)
-        fitted = entry and entry[1] not in GIVEN
-        lines.append(f"{entry[1]} = {digits(row[entry[1]])}{entry[2]}" if fitted else line)
+        entry = re.match(r"(\w+) = (?:[\d._e+-]+|\"[^\"]*\")(.*)", line)
+        if entry and entry[1] not in GIVEN:
+            line = f"{entry[1]} = {literal(row[entry[1]])}{entry[2]}"
+        lines.append(line)
     return "\n".join(lines) + "\n"
+
+
+def literal(value: Any) -> str:
+    """Return a value of the data file: a name, a property, or four digits of a fitted number."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    return f"{value:_}" if isinstance(value, int) else digits(value)
 
 
 def digits(value: float) -> str:

@@ -1,0 +1,10 @@
+"""`evenly fit`: measure what work costs on a GPU, and fit the numbers of the model that `auto` chooses by.
+
+tasks      the kernels that are measured
+measuring  every schedule that may be the fastest, on random matrices by families: cases
+cases      a case: times, and what the model looks at; files of times
+vector     the numbers as one vector, and as the text of a data file
+fit        finds the numbers by which choosing loses least
+report     what choosing loses, also on families that a fit has not seen
+workers    processes that compile and predict
+"""
