@@ -129,9 +129,8 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.S
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
         lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
     warp = held["few_lanes"] if lanes < held["reduce"] else held["many_lanes"]
-    return s.Lrb(
-        held["block"], max(lanes, 2), 1, held["group"], warp, held["items"], max(vector, 2)
-    )
+    given = held["block"], max(lanes, 2), 1, held["group"], warp, held["items"]
+    return s.Lrb(*given, vector=max(vector, 2))
 
 
 def _uneven(

@@ -17,7 +17,19 @@ GROWS = {
     "lines": "speed",
     "l1": "shared_memory",
 }
-OF_ALL = ("meet", "warp", "item", "wide", "gathers", "far", "few", "tile", "bare", "atom", "by_tile")
+OF_ALL = (
+    "meet",
+    "warp",
+    "item",
+    "wide",
+    "gathers",
+    "far",
+    "few",
+    "tile",
+    "bare",
+    "atom",
+    "by_tile",
+)
 OF_ONE = ("round", "each", "chain", "turn")  # loads that wait for each other
 SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap")
 SHRINKS = dict.fromkeys(OF_ALL, "speed") | dict.fromkeys(OF_ONE, "clock")
