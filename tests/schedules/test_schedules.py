@@ -258,7 +258,7 @@ def test_the_contract_is_checked_when_the_class_is_made() -> None:
             __hash__: int = 3
 
     with pytest.raises(
-        ev.InputError, match=r"Engine.engine: expected one of owned, share.*, got 'dynamical'"
+        ev.InputError, match=r"Engine.engine: expected one of owned, team, share.*, got 'dynamical'"
     ):
 
         @ev.schedule
