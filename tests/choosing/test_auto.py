@@ -133,6 +133,24 @@ def test_a_frontier_gets_equal_shares_of_tiles_and_atoms_whatever_its_base_is_li
         assert str(ev.MergePath(*numbers()["frontiers"])) in str(ev.explain(F, target="cuda"))
         assert not isinstance(chosen(F, whole_tiles=True), ev.MergePath)
         assert chosen(F, "cpu") == chosen(base, "cpu")
+        # Which atoms a thread adds up must not depend on the order of the tiles.
+        assert chosen(F, sums=True) == ev.GroupMapped(8)
+        assert chosen(F, "cpu", sums=True) == ev.ThreadMapped()
+
+
+@ev.kernel
+def adds(F, y):
+    for v in F.tiles():
+        y[v] = sum(F.value(k) for k in F.atoms(v))
+
+
+def test_a_frontier_whose_tiles_add_up_floats_gets_whole_tiles() -> None:
+    for dtype, wanted in (
+        (np.float32, ev.GroupMapped(8)),
+        (np.int64, ev.MergePath(*numbers()["frontiers"])),
+    ):
+        F, y = ev.frontier(ev.csr(rmat(6).astype(dtype))), np.zeros(64, dtype)
+        assert adds.on("simt").plan(F, y).schedule == wanted
 
 
 @ev.kernel

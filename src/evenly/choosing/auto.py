@@ -68,6 +68,11 @@ def _prescribed(
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU
+    grows = layout is not None and growing(type(layout)) is not None
+    if grows and task.sums and not task.whole_tiles:
+        # If shares split them, the order of the tiles would decide which atoms a thread adds up.
+        owner = s.GroupMapped(8) if gpu else s.ThreadMapped()
+        return owner, "the tiles of a frontier come in no order, and floats are added up"
     if not gpu:
         return None
     if task.axis is not None and task.axis.length > 1 and layout is not None:
@@ -76,7 +81,7 @@ def _prescribed(
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):
         return by_atoms, "the kernel scans over atoms"
-    if layout is None or growing(type(layout)) is None:
+    if not grows:
         return None
     # The tiles of a frontier come few or many at a time, whatever its base's are like. So only equal shares of tiles
     # and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.

@@ -43,6 +43,7 @@ class Task:
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
     depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
+    sums: whether it adds up floats over atoms.
     """
 
     whole_tiles: bool = False
@@ -59,6 +60,7 @@ class Task:
     by_tile: bool = False
     axis: Axis | None = None
     tasks: bool = False
+    sums: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -109,7 +111,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
     tasks = any(loop.tasks is not None for loop in loops)
-    return Task(*about, by_tile, axis_of(program), tasks)
+    sums = any(_sums_floats(a) for p in passes for a in p.accumulators)
+    return Task(*about, by_tile, axis_of(program), tasks, sums)
 
 
 def of_call(task: Task, binding: Binding) -> Task:
@@ -121,6 +124,12 @@ def of_call(task: Task, binding: Binding) -> Task:
 
 def _passes(loop: ir.TileLoop) -> list[ir.Pass]:
     return [x for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+
+
+def _sums_floats(accumulator: ir.Accumulator) -> bool:
+    """Whether the order of the atoms decides about the last bits of a result."""
+    rounds = any(v.type.dtype.kind in "fc" for v in accumulator.fields)
+    return rounds and accumulator.op in ("sum", "product", "reduce")
 
 
 def depends_on_tile(loop: ir.TileLoop, pass_: ir.Pass) -> bool:

@@ -12,11 +12,11 @@ from evenly.interop import sparse
 from evenly.kit.arguments import shape
 from evenly.language.func import func
 from evenly.language.types import from_dtype, read_as
-from evenly.layouts.contract import is_layout
 from evenly.layouts.conversions import Convertible
 from evenly.layouts.csc import Csc
 from evenly.layouts.csr import Csr
 from evenly.layouts.seen import as_csr
+from evenly.schedules import by_name
 
 
 def as_graph(G: Any, name: str = "G") -> Csr:
@@ -27,6 +27,8 @@ def as_graph(G: Any, name: str = "G") -> Csr:
 
     Raises InputError for anything else, and for a matrix that is not square.
     """
+    if sparse.is_sparse(G):
+        G = as_csr(G, name)
     rows, columns = shape(G, name)
     if rows != columns:
         raise InputError(name, expected="a square matrix", given=f"shape {(rows, columns)}")
@@ -34,10 +36,8 @@ def as_graph(G: Any, name: str = "G") -> Csr:
         return G
     if isinstance(G, Convertible):
         return G.tocsr()  # type: ignore[no-any-return]
-    if is_layout(G) or not sparse.is_sparse(G):
-        expected = "a sparse matrix, or a layout of ev.csr, ev.csc or ev.coo"
-        raise InputError(name, expected=expected, given=type(G).__name__)
-    return as_csr(G, name)
+    expected = "a sparse matrix, or a layout of ev.csr, ev.csc or ev.coo"
+    raise InputError(name, expected=expected, given=type(G).__name__)
 
 
 def as_reverse(G: Csr, csc: Any) -> Csr:
@@ -52,6 +52,24 @@ def as_reverse(G: Csr, csc: Any) -> Csr:
         given = f"{type(csc).__name__} of shape {getattr(csc, 'shape', None)}"
         raise InputError("csc", expected="the graph G as ev.csc makes it", given=given)
     return csc.transpose()  # type: ignore[no-any-return]
+
+
+def of_whole_tiles(schedule: Any) -> Any:
+    """Return a schedule for frontiers whose tiles sum up floats: "auto", or one that gives whole tiles to owners.
+
+    The tiles of a frontier come in another order at each run. Under other schedules the atoms that a thread sums up
+    depend on that order, and so do the last bits of the result. Raises InputError for these.
+    """
+    made = by_name(schedule, auto=True)
+    if made == "auto" or (
+        made != "tuned" and made.owns_tiles and not getattr(made, "flatten", False)
+    ):
+        return made
+    expected = (
+        "'auto', or one that gives whole vertices to threads or groups, such as ev.GroupMapped(8)"
+    )
+    hint = "others sum up floats in another order at each run"
+    raise InputError("schedule", expected=expected, given=str(made), hint=hint)
 
 
 def vertex(given: Any, G: Csr, name: str = "source") -> int:

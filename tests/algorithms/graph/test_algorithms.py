@@ -345,6 +345,9 @@ P = {"target": "python"}
          "csc: expected the graph G as ev.csc makes it, got csr_array of shape (2, 2)"),
         (lambda: ev.graph.betweenness(SQUARE, sources=np.array([2])),
          "sources: expected indices in 0..1, got sources[0]=2"),
+        (lambda: ev.graph.betweenness(SQUARE, schedule=ev.MergePath()),
+         "schedule: expected 'auto', or one that gives whole vertices to threads or groups, such as ev.GroupMapped(8), "
+         f"got {ev.MergePath()}; hint: others sum up floats in another order at each run"),
         (lambda: ev.graph.greedy_coloring(SQUARE, seed=-1), "seed: expected an integer in 0..2**32-1, got -1"),
         (lambda: ev.graph.maximal_independent_set(SQUARE, seed=0.5), "seed: expected an integer in 0..2**32-1, got 0.5"),
     ],

@@ -106,17 +106,18 @@ def betweenness(
       since it has two orders.
     csc: G as `ev.csc` makes it, since paths are followed back, too. Default: made at each call. Of a symmetric G it
       is `G.transpose()`, which costs nothing.
-    schedule, target: as of `ev.spmv`.
+    schedule, target: as of `ev.spmv`, but the schedule gives a vertex as a whole to a thread or a group.
 
     The same arguments give the same bits on every run. Counts of paths are float64: beyond 1e308 paths the result is
-    NaN. On a GPU all sources are one launch. Raises InputError if G is not square or has no such source.
+    NaN. On a GPU all sources are one launch. Raises InputError if G is not square or has no such source, and for
+    schedules that split tiles.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> G = scipy.sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]))
     >>> ev.graph.betweenness(G, normalized=False)
     array([0., 4., 4., 0.])
     """
-    G = kit.as_graph(G)
+    G, schedule = kit.as_graph(G), kit.of_whole_tiles(schedule)
     n = G.num_tiles
     if sources is None:
         sources = kit.positions(G.offsets, n)
