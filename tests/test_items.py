@@ -217,7 +217,7 @@ def test_nested_schedules_for_loops_over_tiles() -> None:
             ev.DynamicChunks(size=256),
             ev.NonzeroSplit(),
             "Nested.outer: expected a schedule that gives an item to a block, such as BlockMapped(), got DynamicChunks("
-            "chunk=64, size=256, block=256, items=4); hint: NonzeroSplit(block=256, items=4, min_blocks=0, run=1, hypersparse=False) splits "
+            "chunk=64, size=256, block=256, items=4); hint: NonzeroSplit(block=256, items=4, min_blocks=0, run=1) splits "
             "tiles among the threads of a block, which Lrb, DynamicChunks and TeamMapped cannot have it do",
         ),
         (

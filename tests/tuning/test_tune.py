@@ -524,7 +524,9 @@ def test_an_edited_file_cannot_name_what_does_not_run(winners_file) -> None:
     assert halved.plan(A, y).tuning
     text = winners_file.read_text()
     winners_file.write_text(
-        text.replace('{"ThreadMapped": {"block": 256, "items": 5}}', '{"MergePath": {}}')
+        text.replace(
+            '{"ThreadMapped": {"block": 256, "items": 5, "vector": 1}}', '{"MergePath": {}}'
+        )
     )
     assert halved.plan(A, y).tuning is None
 

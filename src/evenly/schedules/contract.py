@@ -159,10 +159,14 @@ def _equal(self: Any, other: Any) -> Any:
     return all(alike(getattr(self, name), getattr(other, name)) for name in names)
 
 
+# Parameters of a dense axis, of items that all blocks walk, and of a list of tiles: what they are where there is none.
+OPTIONAL = {"lanes": 1, "vector": 1, "grid": 0, "hypersparse": False}
+
+
 def _shown(self: Any) -> str:
-    """Return the call that makes a schedule. Parameters of a dense axis are left out if they say that there is none."""
+    """Return the call that makes a schedule, without OPTIONAL parameters that say that it has none."""
     values = {f.name: (getattr(self, f.name), f.default) for f in dataclasses.fields(self)}
-    none = {name for name in ("lanes", "vector") if values.get(name) == (1, 1)}
+    none = {name for name, without in OPTIONAL.items() if values.get(name) == (without, without)}
     given = ", ".join(f"{name}={v!r}" for name, (v, _) in values.items() if name not in none)
     return f"{type(self).__qualname__}({given})"
 

@@ -1,4 +1,4 @@
-// spmv, Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4, grid=0). Rewritten by `python -m tests.golden`.
+// spmv, Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

@@ -74,7 +74,7 @@ EV_KERNEL(256) spmv_0_bins_count(const int* __restrict__ pa_A_offsets,
     int main_blocks,
     int bin_warps) {
   const Phase phase(AllTiles{pa_A_offsets, pa_A_values, pa_A_indices, pa_x, pa_y, a_A_offsets_extent0, a_A_indices_extent0}, first_tile, main_blocks, bin_warps);
-  const ev::filled<AllTiles> tiles{phase}; ev::bins_count(tiles, first_tile + main_blocks + 1);
+  const ev::nonempty_tiles<AllTiles> tiles{phase}; ev::bins_count(tiles, first_tile + main_blocks + 1);
 }
 
 EV_KERNEL(1024) spmv_0_bins_scan(const int* __restrict__ pa_A_offsets,
@@ -88,7 +88,7 @@ EV_KERNEL(1024) spmv_0_bins_scan(const int* __restrict__ pa_A_offsets,
     int main_blocks,
     int bin_warps) {
   const Phase phase(AllTiles{pa_A_offsets, pa_A_values, pa_A_indices, pa_x, pa_y, a_A_offsets_extent0, a_A_indices_extent0}, first_tile, main_blocks, bin_warps);
-  const ev::filled<AllTiles> tiles{phase}; ev::bins_scan(tiles, first_tile + main_blocks + 1, bin_warps);
+  const ev::nonempty_tiles<AllTiles> tiles{phase}; ev::bins_scan(tiles, first_tile + main_blocks + 1, bin_warps);
 }
 
 EV_KERNEL(256) spmv_0_bins_place(const int* __restrict__ pa_A_offsets,
@@ -102,7 +102,7 @@ EV_KERNEL(256) spmv_0_bins_place(const int* __restrict__ pa_A_offsets,
     int main_blocks,
     int bin_warps) {
   const Phase phase(AllTiles{pa_A_offsets, pa_A_values, pa_A_indices, pa_x, pa_y, a_A_offsets_extent0, a_A_indices_extent0}, first_tile, main_blocks, bin_warps);
-  const ev::filled<AllTiles> tiles{phase}; ev::bins_place(tiles, first_tile + main_blocks + 1);
+  const ev::nonempty_tiles<AllTiles> tiles{phase}; ev::bins_place(tiles, first_tile + main_blocks + 1);
 }
 
 EV_KERNEL(256) spmv_0_list_begins(const int* __restrict__ pa_A_offsets,

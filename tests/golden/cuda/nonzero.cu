@@ -1,4 +1,4 @@
-// spmv, NonzeroSplit(block=256, items=4, min_blocks=0, run=1, hypersparse=False). Rewritten by `python -m tests.golden`.
+// spmv, NonzeroSplit(block=256, items=4, min_blocks=0, run=1). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

@@ -1,4 +1,4 @@
-// spmv, NonzeroSplit(block=128, items=8, min_blocks=0, run=4, hypersparse=False). Rewritten by `python -m tests.golden`.
+// spmv, NonzeroSplit(block=128, items=8, min_blocks=0, run=4). Rewritten by `python -m tests.golden`.
 
 using pos = int;
 

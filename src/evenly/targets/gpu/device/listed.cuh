@@ -7,7 +7,7 @@
 //         The phase `all`, of listed tiles only. The partition of its blocks lies before the list in memory. The memory
 //         of the list is that of the bins (bins.cuh), with two of them: tiles that have atoms, in order, and others. Then
 //         it has where each listed tile begins, and the number of atoms.
-//     bins_count, bins_scan, bins_place of filled<All>, then list_begins(listed, first_tile)
+//     bins_count, bins_scan, bins_place of nonempty_tiles<All>, then list_begins(listed, first_tile)
 //         Make the list.
 //     leave_unlisted<T>(phase, grid)
 //         Leaves the tiles that are not listed. Every thread of the grid calls it. Nothing for other phases.
@@ -16,7 +16,7 @@
 
 namespace ev {
 
-template <class All> struct filled {
+template <class All> struct nonempty_tiles {
   using pos = typename All::pos;
   const All& all;
   EV_DEVICE pos num_tiles() const { return all.num_tiles(); }

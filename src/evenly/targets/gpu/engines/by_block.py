@@ -18,7 +18,7 @@ from .counting import COUNT_BLOCK, STEPS, WARPS
 from .split import FINISH_BLOCK, SplitEngine, SplitKernels
 
 # The kernels that make a list of tiles (device/listed.cuh).
-BINS_OF = "const ev::filled<AllTiles> tiles{phase}; ev::"
+BINS_OF = "const ev::nonempty_tiles<AllTiles> tiles{phase}; ev::"
 LISTING = (
     *(
         (s, n, g, f"{BINS_OF}{s}(tiles, first_tile + main_blocks + 1{more});")
