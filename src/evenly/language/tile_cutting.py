@@ -144,7 +144,7 @@ class TileCutter:
             refuse(
                 at,
                 "lanes around a loop over atoms that hand a value on, under a schedule that splits tiles",
-                "use a schedule that owns whole tiles, as ThreadMapped, GroupMapped and Lrb do; it walks the lanes in order",
+                "use a schedule that owns whole tiles, as ThreadMapped, GroupMapped and Lrb do",
             )
 
     def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
