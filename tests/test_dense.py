@@ -178,6 +178,12 @@ def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:
     np.testing.assert_array_equal(args[2], matrix.data[:, None] * X[matrix.indices])
 
 
+def test_split_tiles_keep_results_of_each_lane_from_pass_to_pass() -> None:
+    matrix = matrices(np.float64)["empty in the middle"]
+    calls = [CASES["centred"].kernel["merge_path"].on(target) for target in ("simt", "cpu")]
+    check("centred", matrix, 5, np.float64, *calls)
+
+
 def test_lanes_that_hand_a_value_on_need_owners_of_whole_tiles() -> None:
     @ev.kernel
     def totals(A, X, total, most):
