@@ -64,6 +64,49 @@ def divided(A, X, Y):
 
 
 @ev.kernel
+def part(A, X, Y, count):
+    """An axis shorter than the rows of the arrays, which are often words."""
+    for row in A.tiles():
+        for j in ev.lanes(count):
+            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+
+
+@ev.kernel
+def overwritten(A, X, Y, Z):
+    """Later stores of a lane into the same element, some under a condition."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            total = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+            Y[row, j] = total
+            Z[row, j] = 1
+            if total > 0:
+                Y[row, j] = -1.0
+                Z[row, j] = j
+            Z[row, j] = 2 * X.shape[1]
+
+
+@ev.kernel
+def modulo(A, X, Y, at):
+    """Lengths of rows in the arithmetic of indices."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(
+                A.value(k) * X[at[k, j] % len(X), at[k, j] % X.shape[1]] for k in A.atoms(row)
+            )
+
+
+@ev.kernel
+def picked(A, X, Y, at):
+    """Rows that differ from lane to lane, of what is read and of what is stored."""
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            r = at[row, j] % len(X)
+            top = max((X[A.column(k), j] - X[r, j] for k in A.atoms(row)), default=0)
+            to = at[row, j] % 2
+            Y[2 * row + to, j] = top + sum(A.value(k) * X[r, 0] for k in A.atoms(row))
+
+
+@ev.kernel
 def sddmm(A, X, Z, out):
     """Lanes inside atoms: a dot product for each."""
     for row in A.tiles():
@@ -167,6 +210,43 @@ CASES = {
             A,
             np.abs(filled(M.shape[1], n, np.int32)) + 1,
             filled(M.shape[0], n, np.int64),
+        ),
+        (2,),
+    ),
+}
+CASES |= {
+    "part": Case(
+        part,
+        lambda A, M, n, t: (A, filled(M.shape[1], 8, t), filled(M.shape[0], 8, t), min(n, 8)),
+        (2,),
+    ),
+    "overwritten": Case(
+        overwritten,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t),
+            filled(M.shape[0], n, np.int64),
+        ),
+        (2, 3),
+    ),
+    "picked": Case(
+        picked,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(2 * M.shape[0], n, np.float64),
+            np.abs(filled(M.shape[0], n, np.int64, 2)),
+        ),
+        (2,),
+    ),
+    "modulo": Case(
+        modulo,
+        lambda A, M, n, t: (
+            A,
+            filled(M.shape[1], n, t),
+            filled(M.shape[0], n, t),
+            filled(A.num_atoms, n, np.int64, 2),
         ),
         (2,),
     ),

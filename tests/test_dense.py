@@ -11,6 +11,7 @@ import pytest
 
 import evenly as ev
 from evenly.errors import InputError
+from evenly.language.diagnostics import LanguageError
 from tests.batteries import equal_rows, matrices
 from tests.dense import ALONG, CASES, WIDTHS, unaligned
 from tests.emitting import emitted
@@ -75,7 +76,10 @@ def test_nasty_rows(name: str) -> None:
 @pytest.mark.parametrize(
     ("case", "name"),
     [
-        ("update", "group 8"), ("centred", "block"), ("columns", "thread"), ("divided", "group 8"),
+        ("update", "group 8"), ("centred", "block"), ("part", "group 2"), ("part", "lrb"),
+        ("overwritten", "group 8"), ("modulo", "group 2"), ("picked", "group 8"),
+        ("picked", "dynamic 64"),
+        ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"),
     ],
@@ -172,6 +176,42 @@ def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:
     assert "ev::along" not in code.source
     marked[ALONG["group 8"]].on("simt")(*args)
     np.testing.assert_array_equal(args[2], matrix.data[:, None] * X[matrix.indices])
+
+
+def test_split_tiles_keep_results_of_each_lane_from_pass_to_pass() -> None:
+    matrix = matrices(np.float64)["empty in the middle"]
+    calls = [CASES["centred"].kernel["merge_path"].on(target) for target in ("simt", "cpu")]
+    check("centred", matrix, 5, np.float64, *calls)
+
+
+def test_lanes_that_hand_a_value_on_need_owners_of_whole_tiles() -> None:
+    @ev.kernel
+    def totals(A, X, total, most):
+        for row in A.tiles():
+            t = 0.0
+            for j in ev.lanes(X.shape[1]):
+                s = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+                t += s
+            total[row] = t
+            most[row] = max(
+                (sum(X[A.column(k), j] for k in A.atoms(row)) for j in ev.lanes(X.shape[1])),
+                default=-9.0,
+            )
+
+    matrix = matrices(np.float64)["empty in the middle"]
+    X = CASES["spmm"].arguments(None, matrix, 5, np.float64)[1]
+    ones = matrix.copy()
+    ones.data[:] = 1
+    for call in totals.on("cpu"), totals[ALONG["group 8"]].on("simt"), totals.on("python"):
+        total, most = np.zeros(len(matrix.indptr) - 1), np.zeros(len(matrix.indptr) - 1)
+        call(ev.csr(matrix), X, total, most)
+        np.testing.assert_array_equal(total, (matrix @ X).sum(axis=1))
+        np.testing.assert_array_equal(most, (ones @ X).max(axis=1))
+    for target in "cpu", "simt":
+        with pytest.raises(
+            LanguageError, match="lanes around a loop over atoms that hand a value on"
+        ):
+            totals["merge_path"].on(target)(ev.csr(matrix), X, total, most)
 
 
 @pytest.mark.parametrize(

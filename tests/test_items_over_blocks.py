@@ -179,15 +179,22 @@ def test_parameters_that_are_refused(make: Any, message: str) -> None:
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("schedule", [ev.TeamMapped(), ev.Lrb(grid=4096)], ids=str)
+@pytest.mark.parametrize(
+    ("schedule", "hint"),
+    [
+        (ev.TeamMapped(), "those over items, for item in B.items(), have Nested"),
+        (ev.Lrb(grid=4096), "grid= is for those over items, for item in B.items()"),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("target", ["cpu", "simt"])
-def test_loops_over_tiles_are_refused(schedule: Any, target: str) -> None:
+def test_loops_over_tiles_are_refused(schedule: Any, hint: str, target: str) -> None:
     A, x = ev.csr(batches()["one item"][0]), np.ones(7)
     with pytest.raises(InputError) as caught:
         rows[schedule].on(target)(A, x, x.copy())
     assert str(caught.value) == (
         f"schedule: expected one that hands out tiles, such as ev.ThreadMapped(), ev.MergePath(), got {schedule}; hint: "
-        "rows has a loop over tiles; those over items, for item in B.items(), have Nested"
+        f"rows has a loop over tiles; {hint}"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from . import ir, walk
 from .accesses import only_accumulates
@@ -48,8 +48,13 @@ def _passes_nothing_on(loop: ir.For, body: ir.Block) -> bool:
     return seen.isdisjoint(walk.variables_set(loop.body))
 
 
-def side_by_side(e: ir.Element | ir.Store, lane: ir.Var) -> bool:
-    """Whether adjacent lanes have adjacent elements: the last index is the lane, and no other depends on it."""
+def side_by_side(
+    e: ir.Element | ir.Store, lane: ir.Var, varying: Set[ir.Var] = frozenset()
+) -> bool:
+    """Whether adjacent lanes have adjacent elements: the last index is the lane, and no other depends on it.
+
+    varying: other variables that differ from lane to lane.
+    """
     *others, last = e.indices
     bare = last.operand if isinstance(last, ir.Cast) else last
-    return bare is lane and lane not in walk.variables(others)
+    return bare is lane and walk.variables(others).isdisjoint({lane, *varying})

@@ -108,7 +108,7 @@ def _keep_loop(
     s: ir.While | ir.For, live: set[ir.Var], effects: bool, passes: bool
 ) -> ir.Stmt | None:
     every = tuple(block for block in walk.blocks(s))
-    touches = any(not live.isdisjoint(_changed(block)) for block in every)
+    touches = any(not live.isdisjoint(changed(block)) for block in every)
     if not touches and not (effects and any(has_effects(block) for block in every)):
         return None
     inner = set(live)
@@ -128,10 +128,25 @@ def _keep_loop(
     return replace(s, before=blocks[0], body=blocks[1])
 
 
-def _changed(block: ir.Block) -> set[ir.Var]:
+def changed(block: ir.Block) -> set[ir.Var]:
     """Return the variables that a block sets or accumulates."""
     accumulates = (s for s in walk.statements(block) if isinstance(s, ir.Accumulate))
     return walk.variables_set(block).union(*(s.accumulator.fields for s in accumulates))
+
+
+def read_first(block: ir.Block) -> set[ir.Var]:
+    """Return the variables that a block reads before it sets them, passes included."""
+
+    def as_loop(s: ir.Stmt) -> ir.Block | None:
+        if not isinstance(s, ir.Pass):
+            return None
+        starts = ((v, e) for a in s.accumulators for v, e in zip(a.fields, a.identity, strict=True))
+        zero, one = ir.Const(0, s.atom.type), ir.Const(1, s.atom.type)
+        body = walk.rewritten(s.body, as_loop)
+        return (*(ir.Assign(v, e) for v, e in starts), ir.For(s.atom, zero, one, one, body))
+
+    _, given = needed(walk.rewritten(block, as_loop), set(), effects=True)
+    return given
 
 
 def has_effects(block: ir.Block) -> bool:

@@ -11,7 +11,7 @@ from .diagnostics import refuse
 from .lower.context import Namer
 from .phases import GridResult, Owned, Split
 from .scans import running
-from .slicing import needed, tainted
+from .slicing import changed, needed, read_first, tainted
 from .types import BOOL
 
 if TYPE_CHECKING:
@@ -69,11 +69,11 @@ def _flat_if(s: ir.If, guard: ir.Var | None, namer: Namer) -> list[_Item]:
 
 def _reads(items: list[_Item]) -> set[ir.Var]:
     """Return the variables that these items read."""
-    out: set[ir.Var] = set()
-    for item in items:
-        block = (item.loop,) if isinstance(item, _Lanes) else (item,)
-        out |= walk.variables_read(block)
-    return out
+    return walk.variables_read(_block(items))
+
+
+def _block(items: list[_Item]) -> ir.Block:
+    return tuple(item.loop if isinstance(item, _Lanes) else item for item in items)
 
 
 def _looped_pass(block: ir.Block) -> ir.Pass | None:
@@ -127,11 +127,25 @@ class TileCutter:
         for i, item in enumerate(items):
             if isinstance(item, _Lanes):
                 self.close(_reads(items[i:]))
+                self.refuse_handed_on(item.loop, items[i + 1 :])
                 self.run_lanes(item.loop, _reads(items[i + 1 :]))
             else:
                 self.take(item, _reads(items[i + 1 :]))
         self.close(set())
         self.cutter.remember_grid(self.loop.accumulators, self.grids)
+
+    def refuse_handed_on(self, loop: ir.For, later: list[_Item]) -> None:
+        """Refuse lanes around a pass that set what another lane, or the code after them, reads."""
+        grid = {v for a in self.loop.accumulators for v in a.fields}
+        wanted = read_first(loop.body) | read_first(_block(later))
+        if changed(loop.body) & wanted - grid - {loop.var}:
+            at = loop.at or self.loop.at
+            assert at is not None
+            refuse(
+                at,
+                "lanes around a loop over atoms that hand a value on, under a schedule that splits tiles",
+                "use a schedule that owns whole tiles, as ThreadMapped, GroupMapped and Lrb do",
+            )
 
     def run_lanes(self, loop: ir.For, later: set[ir.Var]) -> None:
         """Cut the independent lanes around a pass, which are one more axis of the launch."""

@@ -145,12 +145,11 @@ def misfit(schedule: Schedule, program: ir.Program) -> InputError | None:
             )
         walks = any(isinstance(x, ir.Pass) for x in walk.statements(loop.body))
         if walks and not loop.layout.items and of_items:
-            return InputError(
-                "schedule",
-                expected=OF_TILES,
-                given=str(schedule),
-                hint=f"{program.name} has a loop over tiles; those over items, for item in B.items(), have Nested",
-            )
+            such = "those over items, for item in B.items(), have Nested"
+            if getattr(schedule, "grid", 0):
+                such = "grid= is for those over items, for item in B.items()"
+            hint = f"{program.name} has a loop over tiles; {such}"
+            return InputError("schedule", expected=OF_TILES, given=str(schedule), hint=hint)
     return None
 
 

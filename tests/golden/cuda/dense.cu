@@ -97,7 +97,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
             }
           }
         };
-        if (ev::whole_words<4>(a_X.data, a_X_extent1) && ev::whole_words<4>(a_Y.data, a_Y_extent1)) spread(ev::constant<4>());
+        if (v_i_count % 4 == 0 && ev::whole_words<4>(a_X.data, a_X_extent1) && ev::whole_words<4>(a_Y.data, a_Y_extent1)) spread(ev::constant<4>());
         else spread(ev::constant<1>());
       }
     }

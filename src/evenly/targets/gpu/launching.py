@@ -70,12 +70,12 @@ class Piece:
 class Scratch:
     """The layout of the scratch memory: its pieces, and its total size in bytes.
 
-    shares: the elements of each scratch array that one thread has.
+    extents: the lengths that kernels get: of scratch arrays the elements that one thread has, of workspace the lanes.
     """
 
     pieces: dict[Any, Piece]
     nbytes: int
-    shares: dict[ir.Path, int] = field(default_factory=dict)
+    extents: dict[ir.Path, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Program:
         self, sized: list[Sized], binding: Binding, stored: Paths, rooms: Rooms
     ) -> Scratch:
         pieces: dict[Any, Piece] = {}
-        shares: dict[ir.Path, int] = {}
+        extents: dict[ir.Path, int] = {}
         total = 0
 
         def take(key: Any, buffer: Buffer) -> None:
@@ -209,6 +209,8 @@ class Program:
             path = w.array.path
             width = self.position if w.array.dtype.name == "index" else w.array.dtype.dtype.itemsize
             take(path, Buffer("_".join(path[1:]), entries(w, binding) * width, width))
+            if w.lanes is not None:
+                extents[path] = lanes_of(w.lanes, binding)
         for number, (code, sizing) in enumerate(sized):
             partition = code.partition
             needed = partition is not None and partition.needed and code.path not in stored
@@ -220,10 +222,10 @@ class Program:
                     take(key, buffer)
             for a in code.scratch:
                 item = a.dtype.dtype.itemsize
-                shares[a.path] = share_of(rooms[a.path], threads_of(code, sizing))
+                extents[a.path] = share_of(rooms[a.path], threads_of(code, sizing))
                 threads = sizing.grids["tiles"][0] * code.kernels[0].block
-                take(a.path, Buffer(a.name, threads * shares[a.path] * item, item))
-        return Scratch(pieces, total, shares)
+                take(a.path, Buffer(a.name, threads * extents[a.path] * item, item))
+        return Scratch(pieces, total, extents)
 
     def partition_bytes(self, step: Step) -> int:
         assert step.phase.partition is not None
@@ -249,7 +251,7 @@ class Program:
             case "extent":
                 if p.path[0] == "$":
                     assert scratch is not None
-                    return scratch.shares[p.path]
+                    return scratch.extents[p.path]
                 return binding.extent(p.path, p.axis)
             case "buffer":
                 return _address(step.sizing.buffer(p.name), step, pieces, at)

@@ -181,7 +181,7 @@ class Expressions:
         flat = self.index_on(e, 0)
         for axis in range(1, len(e.indices)):
             rows = flat if axis == 1 else f"({flat})"
-            flat = f"{rows} * {self.extent(e.array, axis)} + {self.index_on(e, axis)}"
+            flat = f"{rows} * {self.row_length(e.array, axis)} + {self.index_on(e, axis)}"
         return flat
 
     # ---- what each language defines ------------------------------------------------------------
@@ -207,6 +207,10 @@ class Expressions:
 
     def extent(self, a: ir.Array, axis: int) -> str:
         raise NotImplementedError
+
+    def row_length(self, a: ir.Array, axis: int) -> str:
+        """Print the length of an axis for an index."""
+        return self.extent(a, axis)
 
     def index_on(self, e: Indexed, axis: int) -> str:
         """Print an element's index on one axis, for `index`."""

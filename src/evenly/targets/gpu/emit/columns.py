@@ -22,6 +22,9 @@ class Columns:
     def __init__(self, writer: Owner, loop: ir.For, axis: str = "") -> None:
         assert writer.dense is not None
         self.writer, self.text, self.loop, self.dense = writer, writer.text, loop, writer.dense
+        # What differs from column to column: an atom of a pass is one for all of them.
+        atoms = {s.atom for s in loop.body if isinstance(s, ir.Pass)}
+        self.varying = (walk.variables_set(loop.body) | {loop.var}) - atoms
         name, unique = self.text.var(loop.var), self.text.unique
         self.axis, self.count = axis or unique("axis"), unique(f"{name}_count")
         self.first, self.column, self.c = unique(f"{name}_first"), unique(name), unique("c")
@@ -29,13 +32,19 @@ class Columns:
     def stop(self) -> str:
         return self.text.expr(ir.Cast(self.loop.stop, POS))
 
-    def choose(self, body: str, width: int, arrays: Iterable[ir.Array]) -> None:
-        """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones."""
+    def choose(
+        self, body: str, width: int, arrays: Iterable[ir.Array], count: str | None = None
+    ) -> None:
+        """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones.
+
+        count: the length of an axis that has to consist of them, too: it may be shorter than the rows.
+        """
         line = self.writer.line
         if width == 1:
             line(f"{body}(ev::constant<1>());")
             return
-        fits = " && ".join(self.whole(array, width) for array in arrays)
+        tests = [f"{count} % {width} == 0"] if count else []
+        fits = " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
         line(f"if ({fits}) {body}(ev::constant<{width}>());")
         line(f"else {body}(ev::constant<1>());")
 
@@ -71,10 +80,10 @@ class Columns:
         self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
 
     def varies(self, e: ir.Element) -> bool:
-        return self.loop.var in walk.variables((e,))
+        return not self.varying.isdisjoint(walk.variables((e,)))
 
     def is_word(self, e: ir.Element | ir.Store) -> bool:
-        return side_by_side(e, self.loop.var)
+        return side_by_side(e, self.loop.var, self.varying)
 
     def words_in(self) -> list[ir.Array]:
         """Return the arrays whose columns lie side by side."""

@@ -124,7 +124,8 @@ class Text(Expressions):
     streaming: whether elements that are read once bypass the cache (in engines that split tiles).
     contended: the arrays that are read and stored atomically (see contended.py).
     loaded: the elements that a variable already holds. lanes: the variables of lanes, which engines hold as positions.
-    staged: the views of arrays of which a part is in shared memory. rows: lengths of axes that a variable holds.
+    staged: the views of arrays of which a part is in shared memory. rows: lengths of axes that a variable holds for
+    indices.
     """
 
     syntax = Syntax(
@@ -177,9 +178,10 @@ class Text(Expressions):
 
     def extent(self, a: ir.Array, axis: int) -> str:
         self.references.extents.setdefault((a.path, axis), a)
-        if (a.path, axis) in self.rows:
-            return self.rows[a.path, axis]
         return self.references.name(a.path, axis)
+
+    def row_length(self, a: ir.Array, axis: int) -> str:
+        return self.rows.get((a.path, axis)) or self.extent(a, axis)
 
     def param(self, p: ir.Param) -> str:
         self.references.scalars.setdefault(p.path, p)

@@ -74,7 +74,7 @@ class Spread(Columns):
                 self.columns()
                 self.text.rows.clear()
             self.writer.lines[-1] += ";"
-            self.choose(body, self.width(), self.words_in())
+            self.choose(body, self.width(), self.words_in(), self.count)
 
     def columns(self) -> None:
         """Write the loop over the columns that the team has at a time."""
@@ -108,9 +108,9 @@ class Spread(Columns):
 
     # ---- parts -------------------------------------------------------------------------------------
     def plain(self, block: ir.Block) -> None:
-        """Write code that every thread runs for each of its columns."""
+        """Write code without effects that every thread runs for each of its columns, all of which are on the axis."""
         if block:
-            with self.each_column(), self.writer.compound(f"if ({self.has(self.c)})"):
+            with self.each_column():
                 self.writer.block(block)
 
     def leave(self, block: ir.Block) -> None:
@@ -118,29 +118,34 @@ class Spread(Columns):
         if not block:
             return
         writer, text = self.writer, self.text
-        read = walk.arrays_read(block)
-        words = {
-            id(s): text.unique("stored")
-            for s in block
-            if isinstance(s, ir.Store) and self.is_word(s) and s.array not in read
-        }
+        words = {id(s): text.unique("stored") for s in self.word_stores()}
         stored = {s: f"{name}[{self.c}]" for s, name in words.items()}
         has = self.has(self.c)
         with writer.compound(f"if ({self.axis}.leads())" if self.dense.folds else ""):
-            for s in block:
-                if isinstance(s, ir.Store) and id(s) in words:
-                    kind = ctype(s.array.dtype)
-                    writer.line(f"{kind} {words[id(s)]}[{self.dense.vector}];")
+            for s in self.word_stores():
+                writer.line(f"{ctype(s.array.dtype)} {words[id(s)]}[{self.dense.vector}];")
             with self.each_column(), writer.compound(f"if ({has})"):
                 writer.spreads, writer.stored = True, stored
                 writer.block(block)
                 writer.spreads, writer.stored = False, {}
-            for s in block:
-                if isinstance(s, ir.Store) and id(s) in words:
-                    with self.each_column("width.value"):
-                        to = f"{text.array(s.array)}.data + {text.index(s)}"
-                        word = f"{words[id(s)]} + {self.c}"
-                        writer.line(f"if ({has}) ev::store_word(width, {to}, {word});")
+            for s in self.word_stores():
+                with self.each_column("width.value"):
+                    to = f"{text.array(s.array)}.data + {text.index(s)}"
+                    word = f"{words[id(s)]} + {self.c}"
+                    writer.line(f"if ({has}) ev::store_word(width, {to}, {word});")
+
+    def word_stores(self) -> list[ir.Store]:
+        """Return the stores that wait for all columns of a thread: nothing else reads or stores in their arrays."""
+        block = self.parts[-1]
+        stored = [s.array for s in walk.statements(block) if isinstance(s, ir.Store)]
+        return [
+            s
+            for s in block
+            if isinstance(s, ir.Store)
+            and self.is_word(s)
+            and stored.count(s.array) == 1
+            and s.array not in walk.arrays_read(block)
+        ]
 
     # ---- passes ------------------------------------------------------------------------------------
     def walk(self, s: ir.Pass) -> None:
@@ -284,8 +289,8 @@ class Spread(Columns):
             for e in stage
             if self.varies(e) and self.is_word(e)
         ]
-        stores = [s for s in self.parts[-1] if isinstance(s, ir.Store) and self.is_word(s)]
-        return list(dict.fromkeys([*(e.array for e in found), *(s.array for s in stores)]))
+        arrays = [*(e.array for e in found), *(s.array for s in self.word_stores())]
+        return list(dict.fromkeys(arrays))
 
 
 def _reads(e: ir.Element) -> list[ir.Element]:
