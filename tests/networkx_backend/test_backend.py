@@ -225,7 +225,8 @@ def test_other_weights_are_left_to_networkx(weight: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["pagerank", "single_source_bellman_ford_path_length", "single_source_dijkstra_path_length"]
+    "name",
+    ["pagerank", "single_source_bellman_ford_path_length", "single_source_dijkstra_path_length"],
 )
 def test_weights_of_earlier_calls_do_not_count(name: str) -> None:
     """NetworkX gives the graph that it has converted with weights also where none are asked for."""

@@ -10,6 +10,7 @@ Processors" (Graphics Hardware 2008), section 4.1.
 
 from __future__ import annotations
 
+import cmath
 import contextlib
 import functools
 import keyword
@@ -305,7 +306,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
     found: np.dtype[Any] | None = None
     with contextlib.suppress(TypeError):
         found = np.dtype(given)
-    if found is None or from_dtype(found) is None:
+    if given is None or found is None or not found.isnative or from_dtype(found) is None:
         raise InputError(name, expected=f"a type of {TYPES}", given=repr(given))
     return found
 
@@ -340,7 +341,9 @@ def _rows(first: Any, types: dict[str, np.dtype[Any]]) -> npt.NDArray[Any]:
         if first.dtype.names != wanted.names or first.ndim != 1:
             expected = f"records with the fields {', '.join(types)}"
             raise InputError("first", expected=expected, given=str(first.dtype.names))
-        return first.astype(wanted)
+        if first.dtype == wanted:
+            return first
+        first = first.tolist()
     try:
         given = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in first]
     except TypeError:
@@ -359,12 +362,18 @@ def _rows(first: Any, types: dict[str, np.dtype[Any]]) -> npt.NDArray[Any]:
 def _value(value: Any, dtype: np.dtype[Any], where: str) -> Any:
     """Return a value as the field's type. Raises InputError for one that it does not hold."""
     try:
+        given = np.array(value)
+        number = from_dtype(given.dtype) is not None or isinstance(value, int)
+        held = given.shape == () and number and (given.dtype.kind != "c" or dtype.kind == "c")
         with np.errstate(all="ignore"):
-            made = np.array(value).astype(dtype)
-        same = made.shape == () and (dtype.kind not in "iub" or made == np.array(value))
+            made = given.astype(dtype) if held else given
+        if held and dtype.kind in "iub":
+            held = made == given
+        elif held:
+            held = cmath.isfinite(complex(made)) == cmath.isfinite(complex(value))
     except (TypeError, ValueError, OverflowError):
-        same = False
-    if not same:
+        held = False
+    if not held:
         raise InputError(where, expected=f"a number of {dtype}", given=repr(value))
     return made
 
