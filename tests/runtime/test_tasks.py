@@ -210,3 +210,32 @@ def test_first_tasks_may_be_records_of_other_types() -> None:
     assert T.column_0[:2].tolist() == [1, 3]
     assert T.column_1[:2].tolist() == [2, 4]
     assert T.column_2[:2].tolist() == [1e39, np.inf]
+
+
+@ev.kernel
+def again(T, wide, counts):
+    r = 0
+    while r < 2:
+        c = 0
+        for t in T.tiles():
+            c += 1
+            if T.depth(t) > 0 and r == wide:
+                T.push(T.depth(t) - 1)
+                T.push(T.depth(t) - 1)
+        counts[r] = c
+        r += 1
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_tasks_that_an_earlier_loop_of_the_call_has_left_are_not_forgotten(target: str) -> None:
+    T = ev.tasks(depth=np.int32, first=[4], capacity=3)
+    counts = np.zeros(2, np.int64)
+    run = again[ev.StaticList()].on(target)
+    for wide, ran in ((0, [3, 0]), (1, [1, 3]), (2, [1, 1])):  # every call begins anew
+        if wide < 2:
+            with pytest.raises(ev.InputError, match="at most 3 tasks that wait at a time, got 4"):
+                run(T, wide, counts)
+        else:
+            run(T, wide, counts)
+        assert counts.tolist() == ran
+        assert T.remaining["depth"].tolist() == ([2] * 4 if wide < 2 else [])

@@ -47,6 +47,7 @@ class TaskSet:
     # (5,) int64: tasks and first place of the list that is walked; first place of the other; tasks run; most waiting
     walked: Any
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
+    full: Any  # (1,) int64: whether there was no room for them, and nobody has been told yet
     pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/tasks.cuh)
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
@@ -59,7 +60,7 @@ class TaskSet:
         swap="_swap",
         push="push",
         length="_waiting",
-        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "pool"}),
+        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
     host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
 
@@ -88,13 +89,14 @@ class TaskSet:
     # ---- in kernels ------------------------------------------------------------------------------
     def _begin(self):
         """Make the first tasks the list that is walked."""
-        self.walked[0] = self.firsts
-        self.walked[1] = 0
-        self.walked[2] = self.firsts
-        self.walked[3] = 0
-        self.walked[4] = self.firsts
-        self.pushed[0] = 0
-        self._clear()
+        if self.full[0] == 0:  # else an earlier loop of this call has tasks left
+            self.walked[0] = self.firsts
+            self.walked[1] = 0
+            self.walked[2] = self.firsts
+            self.walked[3] = 0
+            self.walked[4] = self.firsts
+            self.pushed[0] = 0
+            self._clear()
 
     def _clear(self):
         """Set the counters to 0, which are 16 apart."""
@@ -114,6 +116,7 @@ class TaskSet:
         self.walked[4] = max(self.walked[4], count)
         if count > self.capacity:
             self.walked[0] = 0
+            self.full[0] = 1
         else:
             self.walked[0] = count
             self.walked[1] = self.walked[2]
@@ -143,6 +146,10 @@ class TaskSet:
         count = self._left()
         if count <= self.capacity:
             return
+        if arrays.kind(self.full) == "device":
+            self.full.fill_zero()
+        else:
+            self.full[...] = 0
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
         if count > kept:
@@ -286,7 +293,7 @@ def tasks(
     for name, column in zip(cls.names, cls.placed, strict=True):
         given = np.ascontiguousarray(rows[name])
         columns[column] = _column(beside, given, places)
-    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
+    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
 
 
@@ -314,7 +321,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
 def _check_name(name: str) -> None:
     taken = hasattr(RangedTaskSet, name) and name not in ("begin", "end")
     contract = ("tiles", "atoms", "items", "push", "to", "slice", "tile_id", "valid", "tile_of")
-    own = ("firsts", "walked", "pushed", "pool")
+    own = ("firsts", "walked", "pushed", "full", "pool")
     if taken or name in contract or name in own or name.startswith(("_", "column_")):
         hint = "a task set has that name already"
         raise InputError("tasks", expected="another name for the field", given=name, hint=hint)
@@ -385,7 +392,7 @@ def _class(names: tuple[str, ...], ranged: tuple[str, ...]) -> Any:
     order = [*ranged, *(name for name in names if name not in ranged)]
     own = dict(zip(order, columns, strict=True))
     annotations: dict[str, Any] = {"firsts": int, "capacity": int, "spill": int}
-    annotations |= dict.fromkeys(("walked", "pushed", "pool"), Array) | dict.fromkeys(
+    annotations |= dict.fromkeys(("walked", "pushed", "full", "pool"), Array) | dict.fromkeys(
         columns, Array
     )
     body = {

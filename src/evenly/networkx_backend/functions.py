@@ -60,10 +60,10 @@ def single_source_bellman_ford_path_length(
 
 def _weighted(G: Any, weight: Any) -> Graph:
     """Convert a graph with its weights. Where `weight` is None, it may come from an earlier call, with weights."""
-    G = convert_from_nx(G, edge_attrs=None if weight is None else {weight: 1})
-    if weight is not None and G.attr != weight:
+    found = convert_from_nx(G, edge_attrs=None if weight is None else {weight: 1})
+    if weight is not None and found.attr != weight:
         raise NotImplementedError(f"weights {weight!r} of a graph that was converted without them")
-    return G
+    return found
 
 
 def _fewest_edges(G: Graph, source: Any, cutoff: Any) -> dict[Any, Any]:
