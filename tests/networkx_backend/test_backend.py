@@ -222,3 +222,36 @@ def test_other_weights_are_left_to_networkx(weight: Any) -> None:
     G.add_edge(0, 1, weight=weight)
     with pytest.raises(NotImplementedError):
         backend.convert_from_nx(G, edge_attrs={"weight": 1})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["pagerank", "single_source_bellman_ford_path_length", "single_source_dijkstra_path_length"],
+)
+def test_weights_of_earlier_calls_do_not_count(name: str) -> None:
+    """NetworkX gives the graph that it has converted with weights also where none are asked for."""
+    G = nx.Graph()
+    G.add_weighted_edges_from([(0, 1, 7), (1, 2, 1), (0, 2, 9), (2, 3, 5)])
+    source = () if name == "pagerank" else (0,)
+    function = getattr(nx, name)
+    function(G, *source, backend="evenly")
+    found = function(G, *source, weight=None, backend="evenly")
+    assert found == pytest.approx(function(G, *source, weight=None), abs=1e-5)
+
+
+@pytest.mark.parametrize("weight", [np.inf, np.nan])
+@pytest.mark.parametrize("name", ["bellman_ford", "dijkstra"])
+def test_infinite_lengths_are_left_to_networkx(name: str, weight: float) -> None:
+    """A node at the distance inf is reached."""
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=weight)
+    with pytest.raises(NotImplementedError):
+        getattr(nx, f"single_source_{name}_path_length")(G, 0, backend="evenly")
+
+
+def test_other_weights_than_those_converted_are_refused() -> None:
+    G = nx.Graph()
+    G.add_edge(0, 1, weight=2, cost=3)
+    converted = backend.convert_from_nx(G, edge_attrs={"weight": 1})
+    with pytest.raises(NotImplementedError, match="weights 'cost' of a graph"):
+        backend.single_source_dijkstra_path_length(converted, 0, weight="cost")

@@ -182,6 +182,15 @@ def test_a_task_may_read_what_its_ancestors_have_stored_and_nobody_else(schedule
         ({"a": np.int32, "first": [(1, 2)]}, "first[0]: expected a value for each of a, got (1, 2)"),
         ({"a": np.int32, "first": [1.5]}, "first[0]: a: expected a number of int32, got 1.5"),
         ({"a": np.int8, "first": [1, 200]}, "first[1]: a: expected a number of int8, got 200"),
+        ({"a": np.float32, "first": [None]}, "first[0]: a: expected a number of float32, got None"),
+        ({"a": np.float32, "first": ["1"]}, "first[0]: a: expected a number of float32, got '1'"),
+        ({"a": np.float32, "first": [1j]}, "first[0]: a: expected a number of float32, got 1j"),
+        ({"a": np.float16, "first": [1e6]}, "first[0]: a: expected a number of float16, got 1000000.0"),
+        ({"a": np.int8, "first": np.array([(1,), (300,)], [("a", np.int64)])}, "first[1]: a: expected a number of int8, got 300"),
+        ({"a": np.int8, "first": np.array([(1.7,)], [("a", np.float64)])}, "first[0]: a: expected a number of int8, got 1.7"),
+        ({"a": np.int8, "first": np.array([("x",)], [("a", "U2")])}, "first[0]: a: expected a number of int8, got 'x'"),
+        ({"a": None}, "a: expected a type of float32"),
+        ({"a": ">i4"}, "a: expected a type of float32"),
         ({"a": np.int32, "first": 3}, "first: expected a list of tasks, got 3"),
         ({"a": np.int32, "capacity": 0}, "capacity: expected an integer from 1, got 0"),
         ({"a": np.int32, "capacity": 2**30}, "capacity: expected 2 * capacity + spill"),
@@ -193,3 +202,40 @@ def test_what_a_set_refuses(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ev.InputError) as error:
         ev.tasks(**({"first": [1], "capacity": 3} | given))
     assert str(error.value).startswith(said)
+
+
+def test_first_tasks_may_be_records_of_other_types() -> None:
+    given = np.array([(1, 2.0, 1e39), (3, 4.0, np.inf)], [("a", ">i8"), ("b", "f4"), ("c", "f8")])
+    T = ev.tasks(a=np.uint8, b=np.int64, c=np.complex128, first=given, capacity=3)
+    assert T.column_0[:2].tolist() == [1, 3]
+    assert T.column_1[:2].tolist() == [2, 4]
+    assert T.column_2[:2].tolist() == [1e39, np.inf]
+
+
+@ev.kernel
+def again(T, wide, counts):
+    r = 0
+    while r < 2:
+        c = 0
+        for t in T.tiles():
+            c += 1
+            if T.depth(t) > 0 and r == wide:
+                T.push(T.depth(t) - 1)
+                T.push(T.depth(t) - 1)
+        counts[r] = c
+        r += 1
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", pytest.param("simt", marks=pytest.mark.simt)])
+def test_tasks_that_an_earlier_loop_of_the_call_has_left_are_not_forgotten(target: str) -> None:
+    T = ev.tasks(depth=np.int32, first=[4], capacity=3)
+    counts = np.zeros(2, np.int64)
+    run = again[ev.StaticList()].on(target)
+    for wide, ran in ((0, [3, 0]), (1, [1, 3]), (2, [1, 1])):  # every call begins anew
+        if wide < 2:
+            with pytest.raises(ev.InputError, match="at most 3 tasks that wait at a time, got 4"):
+                run(T, wide, counts)
+        else:
+            run(T, wide, counts)
+        assert counts.tolist() == ran
+        assert T.remaining["depth"].tolist() == ([2] * 4 if wide < 2 else [])

@@ -10,6 +10,7 @@ Processors" (Graphics Hardware 2008), section 4.1.
 
 from __future__ import annotations
 
+import cmath
 import contextlib
 import functools
 import keyword
@@ -46,6 +47,7 @@ class TaskSet:
     # (5,) int64: tasks and first place of the list that is walked; first place of the other; tasks run; most waiting
     walked: Any
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
+    full: Any  # (1,) int64: whether there was no room for them, and nobody has been told yet
     pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/tasks.cuh)
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
@@ -58,7 +60,7 @@ class TaskSet:
         swap="_swap",
         push="push",
         length="_waiting",
-        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "pool"}),
+        hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
     host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
 
@@ -87,13 +89,14 @@ class TaskSet:
     # ---- in kernels ------------------------------------------------------------------------------
     def _begin(self):
         """Make the first tasks the list that is walked."""
-        self.walked[0] = self.firsts
-        self.walked[1] = 0
-        self.walked[2] = self.firsts
-        self.walked[3] = 0
-        self.walked[4] = self.firsts
-        self.pushed[0] = 0
-        self._clear()
+        if self.full[0] == 0:  # else an earlier loop of this call has tasks left
+            self.walked[0] = self.firsts
+            self.walked[1] = 0
+            self.walked[2] = self.firsts
+            self.walked[3] = 0
+            self.walked[4] = self.firsts
+            self.pushed[0] = 0
+            self._clear()
 
     def _clear(self):
         """Set the counters to 0, which are 16 apart."""
@@ -113,6 +116,7 @@ class TaskSet:
         self.walked[4] = max(self.walked[4], count)
         if count > self.capacity:
             self.walked[0] = 0
+            self.full[0] = 1
         else:
             self.walked[0] = count
             self.walked[1] = self.walked[2]
@@ -142,6 +146,10 @@ class TaskSet:
         count = self._left()
         if count <= self.capacity:
             return
+        if arrays.kind(self.full) == "device":
+            self.full.fill_zero()
+        else:
+            self.full[...] = 0
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
         if count > kept:
@@ -285,7 +293,7 @@ def tasks(
     for name, column in zip(cls.names, cls.placed, strict=True):
         given = np.ascontiguousarray(rows[name])
         columns[column] = _column(beside, given, places)
-    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, COUNTERS))
+    counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
 
 
@@ -305,7 +313,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
     found: np.dtype[Any] | None = None
     with contextlib.suppress(TypeError):
         found = np.dtype(given)
-    if found is None or from_dtype(found) is None:
+    if given is None or found is None or not found.isnative or from_dtype(found) is None:
         raise InputError(name, expected=f"a type of {TYPES}", given=repr(given))
     return found
 
@@ -313,7 +321,7 @@ def _type_of(name: str, given: Any) -> np.dtype[Any]:
 def _check_name(name: str) -> None:
     taken = hasattr(RangedTaskSet, name) and name not in ("begin", "end")
     contract = ("tiles", "atoms", "items", "push", "to", "slice", "tile_id", "valid", "tile_of")
-    own = ("firsts", "walked", "pushed", "pool")
+    own = ("firsts", "walked", "pushed", "full", "pool")
     if taken or name in contract or name in own or name.startswith(("_", "column_")):
         hint = "a task set has that name already"
         raise InputError("tasks", expected="another name for the field", given=name, hint=hint)
@@ -340,7 +348,9 @@ def _rows(first: Any, types: dict[str, np.dtype[Any]]) -> npt.NDArray[Any]:
         if first.dtype.names != wanted.names or first.ndim != 1:
             expected = f"records with the fields {', '.join(types)}"
             raise InputError("first", expected=expected, given=str(first.dtype.names))
-        return first.astype(wanted)
+        if first.dtype == wanted:
+            return first
+        first = first.tolist()
     try:
         given = [tuple(row) if isinstance(row, tuple | list) else (row,) for row in first]
     except TypeError:
@@ -359,12 +369,18 @@ def _rows(first: Any, types: dict[str, np.dtype[Any]]) -> npt.NDArray[Any]:
 def _value(value: Any, dtype: np.dtype[Any], where: str) -> Any:
     """Return a value as the field's type. Raises InputError for one that it does not hold."""
     try:
+        given = np.array(value)
+        number = from_dtype(given.dtype) is not None or isinstance(value, int)
+        held = given.shape == () and number and (given.dtype.kind != "c" or dtype.kind == "c")
         with np.errstate(all="ignore"):
-            made = np.array(value).astype(dtype)
-        same = made.shape == () and (dtype.kind not in "iub" or made == np.array(value))
+            made = given.astype(dtype) if held else given
+        if held and dtype.kind in "iub":
+            held = made == given
+        elif held:
+            held = cmath.isfinite(complex(made)) == cmath.isfinite(complex(value))
     except (TypeError, ValueError, OverflowError):
-        same = False
-    if not same:
+        held = False
+    if not held:
         raise InputError(where, expected=f"a number of {dtype}", given=repr(value))
     return made
 
@@ -376,7 +392,7 @@ def _class(names: tuple[str, ...], ranged: tuple[str, ...]) -> Any:
     order = [*ranged, *(name for name in names if name not in ranged)]
     own = dict(zip(order, columns, strict=True))
     annotations: dict[str, Any] = {"firsts": int, "capacity": int, "spill": int}
-    annotations |= dict.fromkeys(("walked", "pushed", "pool"), Array) | dict.fromkeys(
+    annotations |= dict.fromkeys(("walked", "pushed", "full", "pool"), Array) | dict.fromkeys(
         columns, Array
     )
     body = {

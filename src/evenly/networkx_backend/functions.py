@@ -18,7 +18,7 @@ def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) 
     G = convert_from_nx(G)
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} is not in G")
-    return _reached(G, ev.graph.bfs(G.csr, G.index[source], csc=G.csc), cutoff)
+    return _fewest_edges(G, source, cutoff)
 
 
 def single_target_shortest_path_length(G: Any, target: Any, cutoff: Any = None) -> dict[Any, int]:
@@ -35,6 +35,8 @@ def single_source_dijkstra_path_length(
     G = _weighted(G, weight)
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
+    if weight is None:
+        return _fewest_edges(G, source, cutoff)
     if not (G.matrix.data >= 0).all():
         raise NotImplementedError("negative weights: what NetworkX does then")
     return _lengths(G, source, cutoff)
@@ -46,10 +48,10 @@ def single_source_bellman_ford_path_length(
     G = _weighted(G, weight)
     if source not in G:
         raise nx.NodeNotFound(f"Source {source} not in G")
+    if weight is None:
+        return _fewest_edges(G, source, None)
     if (G.matrix.diagonal() < 0).any():  # also one that the source does not reach
         raise nx.NetworkXUnbounded("Negative cycle detected.")
-    if np.isnan(G.matrix.data).any():
-        raise NotImplementedError("NaN: what NetworkX does then")
     try:
         return _lengths(G, source, None)
     except ev.InputError:
@@ -57,12 +59,20 @@ def single_source_bellman_ford_path_length(
 
 
 def _weighted(G: Any, weight: Any) -> Graph:
-    return convert_from_nx(G, edge_attrs=None if weight is None else {weight: 1})
+    """Convert a graph with its weights. Where `weight` is None, it may come from an earlier call, with weights."""
+    found = convert_from_nx(G, edge_attrs=None if weight is None else {weight: 1})
+    if weight is not None and found.attr != weight:
+        raise NotImplementedError(f"weights {weight!r} of a graph that was converted without them")
+    return found
+
+
+def _fewest_edges(G: Graph, source: Any, cutoff: Any) -> dict[Any, Any]:
+    return _reached(G, ev.graph.bfs(G.csr, G.index[source], csc=G.csc), cutoff)
 
 
 def _lengths(G: Graph, source: Any, cutoff: Any) -> dict[Any, Any]:
-    if G.attr is None:
-        return _reached(G, ev.graph.bfs(G.csr, G.index[source], csc=G.csc), cutoff)
+    if not np.isfinite(G.matrix.data).all():  # nodes at the distance inf are reached, too
+        raise NotImplementedError("infinite weights or NaN: what NetworkX does then")
     lengths = ev.kit.to_numpy(ev.graph.sssp(G.csr, G.index[source]))
     found = np.where(np.isinf(lengths) & (lengths > 0), np.nan, lengths)
     return _reached(G, found, cutoff, np.int64 if G.whole else None)
@@ -95,14 +105,14 @@ def pagerank(
     if len(G) == 0:
         return {}
     data = G.matrix.data
-    if not ((data >= 0) & (data < np.inf)).all():
+    if weight is not None and not ((data >= 0) & (data < np.inf)).all():
         raise NotImplementedError("weights that are negative or not finite")
     vectors = {"personalization": personalization, "dangling": dangling, "start": nstart}
     try:
         found = ev.graph.pagerank(
             G.csr,
             damping=alpha,
-            weighted=G.attr is not None,
+            weighted=weight is not None,
             **{name: _vector(G, given) for name, given in vectors.items()},
             tolerance=tol,
             max_rounds=max_iter,

@@ -3,25 +3,29 @@
 using pos = int;
 
 
-EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_walked,
+EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_full,
+    long long* __restrict__ pa_T_walked,
     long long* __restrict__ pa_T_pushed,
     long long* __restrict__ pa_T_pool,
     bool* __restrict__ pa_kept_another,
     pos a_T_firsts,
     unsigned long long rounds) {
+  const ev::out<long long> a_T_full(pa_T_full);
   const ev::out<long long> a_T_walked(pa_T_walked);
   const ev::out<long long> a_T_pushed(pa_T_pushed);
   const ev::out<long long> a_T_pool(pa_T_pool);
   const ev::out<bool> a_kept_another(pa_kept_another);
   if (ev::thread_rank() == 0) {
-    a_T_walked[0LL] = (long long)a_T_firsts;
-    a_T_walked[1LL] = 0LL;
-    a_T_walked[2LL] = (long long)a_T_firsts;
-    a_T_walked[3LL] = 0LL;
-    a_T_walked[4LL] = (long long)a_T_firsts;
-    a_T_pushed[0LL] = 0LL;
-    for (long long v_i = 0LL; v_i < 5LL; ++v_i) {
-      a_T_pool[16 * (pos)v_i] = 0LL;
+    if (a_T_full[0LL] == 0LL) {
+      a_T_walked[0LL] = (long long)a_T_firsts;
+      a_T_walked[1LL] = 0LL;
+      a_T_walked[2LL] = (long long)a_T_firsts;
+      a_T_walked[3LL] = 0LL;
+      a_T_walked[4LL] = (long long)a_T_firsts;
+      a_T_pushed[0LL] = 0LL;
+      for (long long v_i = 0LL; v_i < 5LL; ++v_i) {
+        a_T_pool[16 * (pos)v_i] = 0LL;
+      }
     }
     bool v_another = a_T_walked[0LL] > 0LL;
     a_kept_another[0] = v_another;
@@ -128,6 +132,7 @@ EV_KERNEL(32) halves_2(bool* __restrict__ pa_kept_another,
     long long* __restrict__ pa_T_pushed,
     long long* __restrict__ pa_T_pool,
     long long* __restrict__ pa_T_walked,
+    long long* __restrict__ pa_T_full,
     pos a_T_capacity,
     pos a_T_firsts,
     unsigned long long rounds) {
@@ -135,6 +140,7 @@ EV_KERNEL(32) halves_2(bool* __restrict__ pa_kept_another,
   const ev::out<long long> a_T_pushed(pa_T_pushed);
   const ev::out<long long> a_T_pool(pa_T_pool);
   const ev::out<long long> a_T_walked(pa_T_walked);
+  const ev::out<long long> a_T_full(pa_T_full);
   if (ev::thread_rank() == 0 && a_kept_another[0]) {
     long long v_count = a_T_pushed[0LL];
     long long v_ran = a_T_pool[64LL] > 0LL ? a_T_pool[64LL] : a_T_walked[0LL];
@@ -142,6 +148,7 @@ EV_KERNEL(32) halves_2(bool* __restrict__ pa_kept_another,
     a_T_walked[4LL] = ev::maximum(a_T_walked[4LL], v_count);
     if (v_count > (long long)a_T_capacity) {
       a_T_walked[0LL] = 0LL;
+      a_T_full[0LL] = 1LL;
     } else {
       a_T_walked[0LL] = v_count;
       a_T_walked[1LL] = a_T_walked[2LL];

@@ -13,7 +13,7 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-FINE, WEIGHTS, PERSONAL, DANGLING, START, ROUNDS = range(6)  # what the kernel reports
+FINE, WEIGHTS, SUMS, PERSONAL, DANGLING, START, ROUNDS = range(7)  # what the kernel reports
 NAMES = {PERSONAL: "personalization", DANGLING: "dangling", START: "start"}
 
 
@@ -53,7 +53,7 @@ def iterate(
 ):  # fmt: skip
     """rank[v], where R has the edges of G turned around. sent[u]: what u gives for each unit of weight."""
     n = len(rank)
-    unfit_weight = False
+    unfit_weight, unfit_sum = False, False
     for u in G.tiles():
         total = 0.0
         for e in G.atoms(u):
@@ -61,6 +61,8 @@ def iterate(
             total += w
             unfit_weight = unfit_weight or unfit(w)
         per_weight[u] = 1 / total if total > 0 else 0.0
+        one = np.float64(per_weight[u]) * total if total > 0 else 1.0
+        unfit_sum = unfit_sum or not (one > 0.99 and one < 1.01)  # beyond the range of floats
     personal_sum, dangling_sum, start_sum = 0.0, 0.0, 0.0
     unfit_personal, unfit_dangling, unfit_start = False, False, False
     for v in V.tiles():
@@ -75,6 +77,8 @@ def iterate(
     found = ROUNDS
     if unfit_weight:
         found = WEIGHTS
+    elif unfit_sum:
+        found = SUMS
     elif unfit_personal or wrong_sum(personal, personal_sum):
         found = PERSONAL
     elif unfit_dangling or wrong_sum(dangling, dangling_sum):
@@ -145,19 +149,22 @@ def pagerank(
     """
     G = kit.as_graph(G)
     n = G.num_tiles
-    if not 0 <= damping <= 1:
-        raise ev.InputError("damping", expected="a number in 0..1", given=str(damping))
+    damping = _number(damping, "damping", "a number in 0..1", 1)
+    tolerance = _number(tolerance, "tolerance", "a number, 0 or more", math.inf)
     made = kit.float_type(G) if weighted else np.dtype(np.float64)
     rank, sent, per_weight = (kit.empty(G.offsets, (n,), made) for _ in range(3))
     given = {"personalization": personalization, "dangling": dangling, "start": start}
     vectors = [
         None if x is None else kit.vectors(x, rank, "G", name)[0] for name, x in given.items()
     ]
+    for x, name in zip(vectors, given, strict=True):
+        if x is not None and kit.dtype(x).kind == "c":
+            raise ev.InputError(name, expected="real numbers", given=f"dtype {kit.dtype(x)}")
     if n == 0:
         return rank
     report = kit.empty(rank, (1,), np.int32)
     R = kit.as_reverse(G, csc)
-    numbers = float(damping), float(tolerance), kit.count_of(max_rounds, "max_rounds")
+    numbers = damping, tolerance, kit.count_of(max_rounds, "max_rounds")
     iterate[schedule].on(target)(
         G, R, kit.each(n), 1 if weighted else None, *vectors, rank, sent, per_weight, report, *numbers
     )  # fmt: skip
@@ -168,7 +175,20 @@ def pagerank(
     if found == WEIGHTS:
         hint = "weighted=False ignores them"
         raise ev.InputError("G", expected="finite weights, 0 or more", given="others", hint=hint)
+    if found == SUMS:
+        expected = f"weights whose sums at each vertex are in the range of {made}"
+        raise ev.InputError("G", expected=expected, given="others", hint="scale them")
     if found != FINE:
         expected = "finite numbers, 0 or more, not all of them 0"
         raise ev.InputError(NAMES[found], expected=expected, given="others")
     return rank
+
+
+def _number(given: Any, name: str, expected: str, most: float) -> float:
+    try:
+        found = float(given)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not 0 <= found <= most:
+        raise ev.InputError(name, expected=expected, given=str(given))
+    return found
