@@ -60,6 +60,15 @@ def test_the_front_page_has_the_results_of_the_docs(part: Any) -> None:
     assert "in float32" in part("front").losses()
 
 
+def test_every_page_of_the_docs_has_its_place(part: Any) -> None:
+    docs = ROOT / "docs"
+    pages = {str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")}
+    listed = {page for listed in part("api").CONTENTS.values() for page in listed}
+    assert {page for page in listed if page[0] != "/"} == pages - {"index"}
+    index = (docs / "index.md").read_text()
+    assert {page for page in pages if f"| [{page}.md]({page}.md) |" in index} == pages - {"index"}
+
+
 def test_sources_are_cited_as_in_the_citation_file(part: Any) -> None:
     pytest.importorskip("yaml", reason="the extra `site` is not installed")
     text = part("data").bibtex()
