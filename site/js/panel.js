@@ -55,7 +55,7 @@ export class Panel {
     const divides = ({ name: key }) => !this.launch.processors || ["size", "flatten"].includes(key); // others say how a launch is cut
     controlsOf(this.find(".who .parameters"), traced ? [] : SCHEDULES[name].parameters.filter(divides), this.shown.schedule, this.events.changed, `s${this.index}`);
     const said = known ? `${known.what}; for ${known.when}. ${known.source}.` : "";
-    this.find(".what").textContent = traced ? `${this.shown.label}: ${said}` : said;
+    this.find(".what").textContent = traced ? [this.shown.label, said].filter(Boolean).join(": ") : said;
     const code = name === "group_mapped" && this.schedule?.flatten && !this.launch.processors ? "flatten" : name;
     showCode(this.find(".methods"), this.data.code[code] ?? "# a schedule of your own");
     this.find("details").hidden = !this.data.code[code];

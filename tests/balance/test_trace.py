@@ -16,6 +16,7 @@ from evenly.balance.profile import offsets_of
 from evenly.balance.shares import first_thread, shares
 from evenly.balance.steps import Steps, steps, steps_of_partition
 from evenly.balance.trace import MOST
+from evenly.schedules import OF_TASKS
 from evenly.schedules.contract import Sizes
 from evenly.schedules.work_oriented import merge_search
 from tests.balance.test_shares import Chunked
@@ -306,3 +307,29 @@ def test_a_loop_over_items_is_refused(tmp_path: Path) -> None:
         match="lengths: trace: expected a kernel with loops over tiles, got one with a loop over items",
     ):
         plan.trace(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("schedule", ["static_list", "task_pool"])
+def test_a_loop_over_tasks_is_refused(schedule: str, tmp_path: Path) -> None:
+    @ev.kernel
+    def walked(T, out):
+        for t in T.tiles():
+            out.append(sum(1 for k in T.atoms(t)))
+
+    fields = {"begin": np.int32, "end": np.int32}
+    T = ev.tasks(**fields, atoms=("begin", "end"), first=[(0, 9)], capacity=9)
+    plan = walked.plan(T, ev.output((np.int64,), capacity=9), schedule=schedule)
+    said = "expected a kernel with loops over tiles, got one with a loop over tasks"
+    with pytest.raises(ev.InputError, match=f"walked: trace: {said}"):
+        plan.trace(tmp_path / "a.json")
+    with pytest.raises(ev.InputError, match=f"walked: profile: {said}"):
+        plan.profile()
+
+
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_schedules_of_tasks_are_named(name: str, tmp_path: Path) -> None:
+    A = laid(matrices()["stencil"], "csr")
+    plan = planned(A, OF_TASKS[name].make(size=4))
+    plan.trace(tmp_path / "a.json")
+    assert read(tmp_path / "a.json")["phases"][0]["schedule"] == f"{name} size=4"
+    assert plan.profile(against=[]).chosen.label == f"{name} size=4"

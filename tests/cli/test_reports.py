@@ -9,6 +9,7 @@ import pytest
 from evenly import __version__, targets
 from evenly.cache import directory, write_file
 from evenly.layouts import TABLE as LAYOUTS
+from evenly.schedules import OF_TASKS
 from evenly.schedules import TABLE as SCHEDULES
 
 
@@ -53,6 +54,10 @@ def test_a_line_each(evenly, command, table):
     column = titles.index("when to use it")
     for entry, line in zip(table.values(), lines, strict=True):
         assert line[column:].startswith(entry.when)
+
+
+def test_schedules_of_tasks_are_named(evenly):
+    assert all(name in evenly("schedules").lines[-1] for name in OF_TASKS)
 
 
 def test_info(evenly):

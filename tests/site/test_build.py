@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,23 @@ def test_the_front_page_has_the_results_of_the_docs(part: Any) -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text()
     for name, numbers in found:
         assert f"| {name} | {' | '.join(f'{n:.2f}' for n in numbers)} |" in page
-    assert "in float32" in part("front").losses()
+    front = part("front")
+    assert "in float32" in front.losses()
+    assert f"One {front.measured_on()} and seed 31" in page
+    drawn = ElementTree.fromstring(front.chart())
+    right = float(drawn.attrib["viewBox"].split()[2])
+    dots = [float(dot.attrib["cx"]) + float(dot.attrib["r"]) for dot in drawn.iter("circle")]
+    assert len(dots) == 26
+    assert max(dots) <= right  # the fastest is in the picture, too
+
+
+def test_every_page_of_the_docs_has_its_place(part: Any) -> None:
+    docs = ROOT / "docs"
+    pages = {str(page.relative_to(docs).with_suffix("")) for page in docs.rglob("*.md")}
+    listed = {page for listed in part("api").CONTENTS.values() for page in listed}
+    assert {page for page in listed if page[0] != "/"} == pages - {"index"}
+    index = (docs / "index.md").read_text()
+    assert {page for page in pages if f"| [{page}.md]({page}.md) |" in index} == pages - {"index"}
 
 
 def test_sources_are_cited_as_in_the_citation_file(part: Any) -> None:

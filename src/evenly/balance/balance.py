@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evenly.gpus.gpu import WARP
-from evenly.schedules import TABLE, Schedule
+from evenly.schedules import OF_TASKS, TABLE, Schedule
 
 Numbers = np.ndarray[Any, Any]
 
@@ -156,7 +156,7 @@ class Balance:
 
 def label_of(schedule: Schedule) -> str:
     """Return the name of a schedule, with the parameters that are not the default."""
-    known = (name for name, entry in TABLE.items() if entry.make is type(schedule))
+    known = (name for name, entry in (TABLE | OF_TASKS).items() if entry.make is type(schedule))
     return " ".join([next(known, type(schedule).__name__), *_changed(schedule)])
 
 

@@ -47,10 +47,13 @@ def profile(
 
 
 def check_loops_over_tiles(what: str, phases: Phases) -> None:
-    """Raise InputError for a kernel with a loop over items, whose tiles have a schedule of their own."""
+    """Raise InputError for loops over items, whose tiles have a schedule of their own, and over tasks, not yet made."""
+    expected = "a kernel with loops over tiles"
     if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
-        expected = "a kernel with loops over tiles"
         raise InputError(what, expected=expected, given="one with a loop over items")
+    if any(isinstance(phase, Owned) and phase.tasks is not None for phase in phases.phases):
+        hint = "tasks are made while they are run; T.tasks_run is how many there were"
+        raise InputError(what, expected=expected, given="one with a loop over tasks", hint=hint)
 
 
 def _first_loop(phases: Phases) -> str:

@@ -199,7 +199,7 @@ def graph(
 TUNE = (
     "Measure every schedule on the matrix in FILE, and remember the fastest.\n\n"
     "Plans of the same kernel for the same structure, types and device take it from then on: "
-    "`evenly spmv FILE` does. `evenly tuning` lists what is remembered.\n\n"
+    "`evenly spmv FILE` does. `evenly tuning list` prints what is remembered.\n\n"
     "Example: evenly tune examples/karate.mtx --seconds 10"
 )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evenly.layouts import TABLE as LAYOUTS
+from evenly.schedules import OF_TASKS
 from evenly.schedules import TABLE as SCHEDULES
 
 TITLES = ("name", "what it does", "when to use it", "source")
@@ -16,6 +17,7 @@ def schedules() -> Iterator[str]:
     yield from aligned(SCHEDULES)
     yield ""
     yield "`evenly spmv --schedule auto` chooses by the lengths of the tiles."
+    yield f"Kernels that make tasks have {' and '.join(OF_TASKS)} as well, in Python (docs/tasks.md)."
 
 
 def layouts() -> Iterator[str]:

@@ -47,7 +47,7 @@ class Plan:
     schedule, target: what was chosen.
     launches: for each kernel launch its source, configuration and arguments (target "cuda").
     workspace: bytes of scratch memory that it needs, stored partitions included.
-    deterministic: False only if the kernel itself uses floating-point atomics whose order matters.
+    deterministic: False only if the kernel itself uses atomics whose order matters, pushes or appends.
     tuning: what `tune()` measured, now or before; None if the schedule was not chosen by measuring.
     """
 

@@ -115,13 +115,13 @@ OF_TASKS: dict[str, Entry] = {
     "static_list": Entry(
         StaticList,
         "tasks in rounds: one list is walked, another one appended to",
-        "wide trees of tasks",
+        "most trees of tasks; what `auto` takes",
         "Cederman, Tsigas 2008, 4.1",
     ),
     "task_pool": Entry(
         TaskPool,
         "tasks as they are made: a stack for each warp, halves of it for idle ones",
-        "deep or narrow trees, tasks of unequal work",
+        "trees of which only few tasks may wait, for lack of memory",
         "Tzeng, Patney, Owens 2010",
     ),
 }

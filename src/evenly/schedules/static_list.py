@@ -20,7 +20,7 @@ class StaticList(Schedule):
     items: as in ThreadMapped.
 
     A round is a launch, and the device decides whether there is another. What tasks push is run in the next round. So
-    it suits trees that are wide, or as many tasks as there are rounds times what a GPU runs at once.
+    it suits trees of which most rounds have as many tasks as a GPU runs at once.
 
     Other schedules that own whole tiles run tasks in rounds, too. Loops over other tiles than tasks are as under
     ThreadMapped and GroupMapped.

@@ -21,8 +21,8 @@ class TaskPool(Schedule):
     tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
     another round.
 
-    It suits trees that are deep or narrow, and tasks of unequal work. On the targets `cpu` and `python` tasks are run
-    in rounds, as under StaticList.
+    It needs little memory where trees are wide, and was slower than StaticList on most of those that were measured
+    (docs/tasks.md). On the targets `cpu` and `python` tasks are run in rounds, as under StaticList.
     """
 
     size: int = 1

@@ -42,12 +42,14 @@ class HandedOutEngine(Engine):
     def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
         return min(super().blocks(schedule, sizes, gpu), self.rounds * gpu.at_once(schedule.block))
 
-    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams:
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> Teams | None:
         raise NotImplementedError
 
-    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts]:
+    def shares(self, schedule: Any, offsets: Counts, blocks: int) -> tuple[int, Counts] | None:
         """Count the atoms of each thread: lane r of a team has every size-th of a tile's atoms, from r on."""
         teams = self.teams(schedule, offsets, blocks)
+        if teams is None:
+            return None
         atoms = np.diff(offsets)[teams.tiles]
         out = np.zeros(blocks * schedule.block, np.int64)
         for size in np.unique(teams.size):

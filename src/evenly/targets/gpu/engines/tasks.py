@@ -21,7 +21,7 @@ from ..emit.expressions import ctype
 from ..emit.parameters import Parameter
 from ..emit.totals import partials
 from ..emit.unit import Unit
-from ..engine import Division
+from ..engine import Counts, Division, Engine
 from ..sizing import ONE, Buffer, Sizing
 from .handed_out import HandedOut, HandedOutEngine
 from .owned import OwnedEngine
@@ -50,11 +50,18 @@ class TaskEngine(HandedOutEngine):
         )
         return PhaseCode(*given, phase.path, counts="tiles", teams=made.teams)
 
+    def blocks(self, schedule: Any, sizes: Sizes, gpu: Gpu) -> int:
+        """Return the blocks for tiles that are no tasks, which are launched as the schedule says."""
+        return Engine.blocks(self, schedule, sizes, gpu)
+
+    def teams(self, schedule: Any, offsets: Counts, blocks: int) -> None:
+        """Leave such tiles to the schedule's methods."""
+
     def sizing(
         self, schedule: Any, grid_words: int, task: int, sizes: Sizes, lanes: int, gpu: Gpu
     ) -> Sizing:
         """Compute how a phase is launched. task: the bytes of one."""
-        blocks = self.blocks(schedule, sizes, gpu)
+        blocks = super().blocks(schedule, sizes, gpu)
         takers = blocks * takers_in_block(schedule.size, schedule.block)
         mail = Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")
         grids = {"tiles": (blocks, 1), "one": ONE}
