@@ -76,9 +76,8 @@ def test_nasty_rows(name: str) -> None:
 @pytest.mark.parametrize(
     ("case", "name"),
     [
-        ("update", "group 8"), ("centred", "block"), ("part", "group 2"), ("part", "lrb"),
+        ("update", "group 8"), ("centred", "block"), ("part", "group 2"),
         ("overwritten", "group 8"), ("modulo", "group 2"), ("picked", "group 8"),
-        ("picked", "dynamic 64"),
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"),
