@@ -113,6 +113,37 @@ def test_spinning_that_changes_memory_ends() -> None:
     assert re.search(r"thread 0 of block 1 is at array (n|spins)\[0\] at source.cu", message)
 
 
+plain = ev.SimtProgram("""
+__global__ void counts(unsigned* n) { for (unsigned i = 0; i < 4000000000u; i++) n[i % 4] += 1; }
+__global__ void adds(const int* x, int* sum, int times) {
+  int held = 0;
+  for (int i = 0; i < times; i++) held += x[i % 4];
+  sum[blockIdx.x] = held;
+}
+__global__ void bumps(int* n, int times) {
+  for (int i = 0; i < times; i++) atomicAdd(n, 1);
+}
+""")
+
+
+def test_a_plain_loop_without_end_is_named_by_its_line() -> None:
+    with pytest.raises(ev.SimtError, match=r"thread 0 of block 0 runs at source.cu:2") as caught:
+        plain.launch("counts", 1, 1, np.zeros(4, np.uint32), steps=10_000)
+    assert caught.value.kind == "progress"
+
+
+def test_a_launch_of_thousands_of_atomics_in_relaxed_memory_takes_no_minutes() -> None:
+    n = zeros(1)
+    plain.launch("bumps", 1, 1, n, 6_000, memory="relaxed")
+    assert n[0] == 6_000
+
+
+def test_a_long_plain_loop_is_progress_when_exploring() -> None:
+    explored = plain.explore("adds", 2, 1, np.ones(4, np.int32), zeros(2), 3_000_000)
+    assert explored.complete
+    assert explored.outcomes[0].arrays[0].tolist() == [3_000_000] * 2
+
+
 @pytest.mark.parametrize("order", ["random", "round_robin"])
 def test_trying_a_million_times_is_no_deadlock(order: str) -> None:
     rounds = zeros(2)

@@ -8,9 +8,11 @@ Concurrent Objects", TOPLAS 1990). The search is that of Wing, Gong, "Testing an
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
+
+from evenly.errors import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,35 +54,42 @@ def read(text: str) -> tuple[Call, ...]:
 
 
 def linearisation(history: tuple[Call, ...], model: Model) -> list[int] | None:
-    """Return an order of the calls in which the model does the same, or None. Those without a result are left out."""
-    calls = {i: c for i, c in enumerate(history) if c.result is not None}
-    everything = frozenset(calls)
+    """Return an order of the calls, all of which have returned, in which the model does the same, or None."""
     seen: set[tuple[frozenset[int], Hashable]] = set()
     order: list[int] = []
 
-    def search(taken: frozenset[int], state: Hashable) -> bool:
-        if taken == everything:
-            return True
+    def ways(taken: frozenset[int], state: Hashable) -> Iterator[tuple[int, Hashable]]:
+        """Yield the calls that may come next, with the state after each, unless that has been tried before."""
         if (taken, state) in seen:
-            return False
+            return
         seen.add((taken, state))
-        for i in everything - taken:
-            if not taken.issuperset(calls[i].after):
-                continue
-            new = model.step(state, calls[i])
-            if new is None:
-                continue
-            order.append(i)
-            if search(taken | {i}, new):
-                return True
-            order.pop()
-        return False
+        for i, call in enumerate(history):
+            if i not in taken and taken.issuperset(call.after):
+                new = model.step(state, call)
+                if new is not None:
+                    yield i, new
 
-    return order if search(frozenset(), model.first) else None
+    stack = [
+        ways(frozenset(), model.first)
+    ]  # no recursion: histories may be longer than Python's stack
+    while len(order) < len(history):
+        following = next(stack[-1], None)
+        if following is not None:
+            order.append(following[0])
+            stack.append(ways(frozenset(order), following[1]))
+            continue
+        stack.pop()
+        if not stack:
+            return None
+        order.pop()
+    return order
 
 
 def complaint(history: tuple[Call, ...], model: Model) -> str | None:
-    """Return what is wrong with a history, or None if it is linearisable."""
+    """Return what is wrong with the history of a kernel that has ended, or None if it is linearisable."""
+    pending = [f"  {call}" for call in history if call.result is None]
+    if pending:
+        return "\n".join(["calls have not returned: ev::respond is missing", *pending])
     if linearisation(history, model) is not None:
         return None
     lines = []
@@ -110,7 +119,7 @@ class Ends:
         if call.name in puts:
             return self._put(state, call, puts[call.name])
         if call.name not in takes:
-            return None
+            raise unknown("ev::invoke", call.name, [*puts, *takes])
         if call.result == self.empty:
             return state if not state or self.may_fail else None
         if not state or state[0 if takes[call.name] == 0 else -1] != call.result:

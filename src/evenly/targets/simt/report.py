@@ -27,6 +27,7 @@ OURS = (
 )  # files of primitives, which are left out of reports
 BETWEEN_BLOCKS = "blocks have no barrier in common"  # a race's text (host/access.hpp)
 UNEQUAL = "store different values into one place"
+LOOP = "it loops for ever"
 HINTS = {
     "race": "let the two meet at ev::barrier() (or ev::sync_warp) in between, or make both atomic",
     "race between blocks": "publish with ev::fence_device() before an atomic, and take it up with "
@@ -38,6 +39,8 @@ HINTS = {
     "one of them",
     "deadlock": "something that a thread waits for is never done: a signal that came before the "
     "wait, or by a thread that waits itself",
+    "loop": "a loop that waits for another thread reads by an atomic or a volatile access; "
+    "the compiler reads a plain variable once",
     "progress": "loops that change memory while they wait, or threads that always come first; "
     "steps= allows more turns",
     "uninitialised": "write it first, and let a barrier stand in between if another thread does",
@@ -113,7 +116,7 @@ def error(
     lines = [f"{_placed(first, frames)} (kernel {kernel}, {how})"]
     for line in rest:
         lines += _explained(line, frames, origins, locations)
-    special = {BETWEEN_BLOCKS: "race between blocks", UNEQUAL: "race of values"}
+    special = {BETWEEN_BLOCKS: "race between blocks", UNEQUAL: "race of values", LOOP: "loop"}
     hint = HINTS.get(next((name for said, name in special.items() if said in text), kind))
     if hint is not None:
         lines.append(f"  hint: {hint}")

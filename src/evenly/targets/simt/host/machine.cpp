@@ -192,7 +192,7 @@ std::string Machine::runs(const Thread& t, bool many) {
   if (t.pc == 0) return many ? "have not begun\n" : "has not begun\n";
   const std::string what = t.polled ? place(t, t.polled) : "";
   const bool polls = t.state == State::napping || (graphs && graphs->polls(t));
-  const std::string verb = polls ? many ? "poll" : "polls" : many ? "are at" : "is at";
+  const std::string verb = polls ? many ? "poll" : "polls" : what.empty() ? many ? "run" : "runs" : many ? "are at" : "is at";
   return verb + (what.empty() ? "" : " " + what) + format(" {pc:%x}\n", t.pc);
 }
 

@@ -178,8 +178,10 @@ public:
   std::uint32_t launch_stamp() const { return stamp_of_launch; }  // invalidates the shadow cells of earlier launches
   void breathe(const void* pc) {  // returns to the host, then goes on
     breathing = true;
-    turns_in_vain += current->accesses / 32;  // they take as long as so many turns
+    turns_in_vain += current->accesses / (graphs ? 8192 : 32);  // they take as long as so many turns
     if (!graphs) return give_way(pc);
+    current->pc = offset(pc);
+    current->accesses = 0;
     ready.push(warp_of(*current), current);
     switch_to(current->context, scheduler);
   }

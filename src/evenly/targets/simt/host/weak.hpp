@@ -33,14 +33,18 @@ public:
 
   // The position of the newest write to a place that the thread must have seen before its operation `index`.
   int least(int place, int thread, int index, const Known& known) const {
-    int most = 0;
+    std::vector<bool> seen(graph.size());
     for (int i = 0; i < graph.size(); ++i) {
       const Operation& o = graph.all[i];
       if (o.place != place || !done[i].done) continue;
       if (o.thread == thread ? o.index >= index : !known->covers(done[i].block, done[i].rank, done[i].clock)) continue;
-      most = std::max(most, graph.position(place, o.write ? i : o.from));
+      const int write = o.write ? i : o.from;
+      if (write != initial) seen[write] = true;
     }
-    return most;
+    const auto& writes = graph.order[place];
+    int newest = static_cast<int>(writes.size());
+    while (newest > 0 && !seen[writes[newest - 1]]) --newest;
+    return newest;
   }
 
   // Whether the fences have an order: F before G if something after F on a place is older than something before G.
