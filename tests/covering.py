@@ -1,7 +1,7 @@
 """Which kernels, schedules, row layouts and dtypes the tests of a target take, and the test itself.
 
 The default run takes a covering set: every pair of (kernel, schedule), (kernel, layout) and
-(schedule, layout) meets; `simt` takes half of it. `make test-all` runs the product.
+(schedule, layout) meets. `make test-all` runs the product.
 """
 
 from __future__ import annotations
@@ -18,25 +18,20 @@ DTYPES = (np.float32, np.float64)
 MOST_THREADS = 100_000  # that an emulator takes through a kernel for tiles of one matrix
 
 
-def covering(half: bool = False) -> set[tuple[str, str, str, int]]:
-    """Return a set in which each kernel meets each schedule, and both meet each layout and dtype.
-
-    half: each kernel meets every second schedule, for a target that takes a second a test.
-    """
+def covering() -> set[tuple[str, str, str, int]]:
+    """Return a set in which each kernel meets each schedule, and both meet each layout and dtype."""
     chosen = set()
     for i, kernel in enumerate(CASES):
         for j, schedule in enumerate(SCHEDULES):
-            if half and (i // 2 + j) % 2:
-                continue
             chosen.add(
                 (kernel, schedule, ROW_LAYOUTS[(i + j) % len(ROW_LAYOUTS)], (i + j // 2) % 2)
             )
     return chosen
 
 
-def parameters(half: bool = False) -> list:
+def parameters() -> list:
     """The product, for parametrize: (kernel, schedule, layout, number of the dtype)."""
-    chosen = covering(half)
+    chosen = covering()
     product = itertools.product(CASES, SCHEDULES, ROW_LAYOUTS, range(2))
     return [
         pytest.param(*p, id="-".join(map(str, p)), marks=() if p in chosen else pytest.mark.slow)

@@ -29,7 +29,7 @@ EACH_ENGINE = [
 ]
 
 
-@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), parameters(half=True))
+@pytest.mark.parametrize(("kernel", "schedule", "layout", "dtype"), parameters())
 def test_simt_gives_what_the_reference_gives(
     kernel: str, schedule: str, layout: str, dtype: int
 ) -> None:
