@@ -77,16 +77,8 @@ def test_cpu(kernel: Any, name: str) -> None:
     is_reference(kernel, name, SCHEDULES["tiles to groups of a block"], "cpu")
 
 
-def pairs() -> list[Any]:
-    """All for `make test-all`; of each kernel and each schedule every third for `make test`: each compiles."""
-    return [
-        pytest.param(kernel, name, id=f"{kernel.name}-{name}", marks=pytest.mark.slow if (i + j) % 3 else ())
-        for i, kernel in enumerate(KERNELS)
-        for j, name in enumerate(SCHEDULES)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("kernel", "schedule"), pairs())
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.name)
 def test_simt(kernel: Any, schedule: str) -> None:
     if not runs(kernel, schedule):
         pytest.skip("an item's tiles cannot be split")
