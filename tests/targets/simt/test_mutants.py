@@ -435,13 +435,7 @@ def named(m: Mutant) -> str:
     return f"{m.header}: {m.code} ({m.new}){m.nth or ''}"
 
 
-def in_turn(mutants: list[Mutant]) -> list[Any]:
-    """All of them for `make test-all`, and every second one for `make test`: each compiles all headers."""
-    marks = (), pytest.mark.slow
-    return [pytest.param(m, marks=marks[at % 2], id=named(m)) for at, m in enumerate(mutants)]
-
-
-@pytest.mark.parametrize("mutant", in_turn(MUTANTS))
+@pytest.mark.parametrize("mutant", MUTANTS, ids=named)
 def test_a_changed_line_is_found(tmp_path: Path, mutant: Mutant) -> None:
     error = killed(*changed_by(tmp_path, mutant), mutant.run)
     assert error.kind in mutant.kind.split("|"), error
