@@ -100,7 +100,7 @@ def betweenness(
     entry that G stores is an edge of length 1, so that edges stored twice are two paths.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
-      of the same library, on the same device.
+      of the same library, on the same device; NumPy's for a tensor in host memory.
     sources: (k,), int32 or int64 on the same device: only these s, and the sum times n / k. Default: all of them.
     normalized: divide by (n - 1) (n - 2), the number of pairs. If not, each pair of an undirected graph counts twice,
       since it has two orders.

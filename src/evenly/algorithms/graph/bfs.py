@@ -113,7 +113,7 @@ def bfs(
     Vertices that no path reaches have -1. Every entry that G stores is an edge; its value does not count.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
-      of the same library, on the same device.
+      of the same library, on the same device; NumPy's for a tensor in host memory.
     return_parents: also return the parent of each vertex, (n,) int32: of its neighbours one level up the one with the
       smallest number; -1 for the source and for what it does not reach.
     csc: G as `ev.csc` makes it, if you have it. Then large levels are searched from the vertices that are not reached

@@ -49,7 +49,7 @@ def connected_components(G: Any, *, schedule: Any = "auto", target: str = "auto"
     stores is an edge; its value does not count. `len(ev.unique(labels))` counts the components.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
-      of the same library, on the same device.
+      of the same library, on the same device; NumPy's for a tensor in host memory.
     schedule, target: as of `ev.spmv`.
 
     On a GPU a call is three kernels, for which nothing waits. Raises InputError if G is not square.

@@ -57,7 +57,7 @@ def maximal_independent_set(
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`, of which
       `ev.graph.undirected` is taken: directions, self loops, duplicates and values do not count. The result is of the
-      same library, on the same device.
+      same library, on the same device; NumPy's for a tensor in host memory.
     seed: another order, 0 .. 2**32 - 1.
     check: False: G is what `ev.graph.undirected` makes. It is not looked at.
     schedule, target: as of `ev.spmv`.

@@ -128,7 +128,7 @@ def pagerank(
     weight. The sum is 1. The result is float32 for weights of float32 and of up to 16 bits, else float64.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
-      of the same library, on the same device.
+      of the same library, on the same device; NumPy's for a tensor in host memory.
     weighted: whether the values of G are the weights, not negative. False: every stored entry has the weight 1.
     personalization: (n,), not negative, scaled to the sum 1. Default: all vertices are alike.
     dangling: (n,), where a vertex goes whose edges have no weight. Default: `personalization`.

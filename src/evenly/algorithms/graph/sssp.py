@@ -123,7 +123,7 @@ def sssp(
     else float64.
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
-      of the same library, on the same device.
+      of the same library, on the same device; NumPy's for a tensor in host memory.
     return_parents: also return the parent of each vertex, (n,) int32. Of the shortest paths, those with the fewest
       edges count; of the last vertices before v on these, the one with the smallest number. -1 for the source and for
       what it does not reach.

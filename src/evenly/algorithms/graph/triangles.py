@@ -61,7 +61,7 @@ def triangles(G: Any, *, check: bool = True, schedule: Any = "auto", target: str
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`, of which
       `ev.graph.undirected` is taken: directions, self loops, duplicates and values do not count. The result is of the
-      same library, on the same device.
+      same library, on the same device; NumPy's for a tensor in host memory.
     check: False: G is what `ev.graph.undirected` makes. It is not looked at.
     schedule, target: as of `ev.spmv`.
 
