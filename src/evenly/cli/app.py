@@ -22,6 +22,23 @@ Dtype = Annotated[
         help="float16, bfloat16 (y is float32), float32, float64, complex64 or complex128.",
     ),
 ]
+LayoutName = Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")]
+Repeat = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        show_default="10; on python and simt 1",
+        help="Timed runs, after one that warms up; the median is printed.",
+    ),
+]
+CsvFile = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Append a line (kernel, dataset, rows, cols, nnzs, elapsed in ms) to this file. "
+        "A new file gets a header.",
+    ),
+]
 
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
@@ -93,7 +110,7 @@ def spmv(
             help="One of `evenly schedules`; all: each in turn; auto; tuned: measured.",
         ),
     ] = "auto",
-    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
+    layout: LayoutName = "csr",
     target: Annotated[
         str,
         typer.Option(
@@ -103,22 +120,8 @@ def spmv(
         ),
     ] = "auto",
     dtype: Dtype = "float32",
-    repeat: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            show_default="10; on python and simt 1",
-            help="Timed runs, after one that warms up; the median is printed.",
-        ),
-    ] = None,
-    csv: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Append a line (kernel, dataset, rows, cols, nnzs, elapsed in ms) to this file. "
-            "A new file gets a header.",
-        ),
-    ] = None,
+    repeat: Repeat = None,
+    csv: CsvFile = None,
     validate: Annotated[
         bool,
         typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in 64 bits."),
@@ -168,22 +171,8 @@ def graph(
         str,
         typer.Option(metavar="NAME", help="auto (the best there is), cuda, cpu, python or simt."),
     ] = "auto",
-    repeat: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            show_default="10; on python and simt 1",
-            help="Timed calls, after one that warms up; the median is printed.",
-        ),
-    ] = None,
-    csv: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Append a line (kernel, dataset, rows, cols, nnzs, elapsed in ms) to this file. "
-            "A new file gets a header.",
-        ),
-    ] = None,
+    repeat: Repeat = None,
+    csv: CsvFile = None,
     validate: Annotated[
         bool,
         typer.Option(
@@ -211,7 +200,7 @@ def tune(
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this schedule; may be given several times."),
     ] = None,
-    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
+    layout: LayoutName = "csr",
     target: Annotated[
         str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
     ] = "auto",
@@ -256,7 +245,7 @@ def trace(
     schedule: Annotated[
         str, typer.Option(metavar="NAME", help="One of `evenly schedules`.")
     ] = "merge_path",
-    layout: Annotated[str, typer.Option(metavar="NAME", help="One of `evenly layouts`.")] = "csr",
+    layout: LayoutName = "csr",
     output: Annotated[
         str | None,
         typer.Option(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 WARP = 32  # threads that run in step: the device headers are written for it
 MAX_BLOCK = 1024  # threads of a block, on every GPU
-MOST_SHARED = (
-    49_152 + 1024
-)  # bytes of shared memory that a block takes at most, and what the driver adds
+# Bytes of shared memory that a block takes at most, and what the driver adds.
+MOST_SHARED = 49_152 + 1024
 
 
 def together(block: int) -> int:
