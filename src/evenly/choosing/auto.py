@@ -76,7 +76,8 @@ def _prescribed(
     if not gpu:
         return None
     if task.axis is not None and task.axis.length > 1 and layout is not None:
-        return for_dense(statistics(layout), task.axis, task.atom_bytes, task.kept)
+        about = task.axis, task.atom_bytes, task.kept
+        return for_dense(statistics(layout), *about, numbers_for(layout))
     if task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenly import schedules as s
-from evenly.gpus.gpu import WARP
-from evenly.gpus.numbers import numbers
+from evenly.gpus.gpu import WARP, WORD
 from evenly.language import ir, walk
 from evenly.language.beforehand import known_beforehand, value_of
 from evenly.language.dense import around_passes, by_columns, inside_passes, side_by_side
@@ -16,7 +15,6 @@ from evenly.schedules.contract import ceil_div
 
 from .statistics import Statistics
 
-WORD = 16  # the bytes that one instruction loads at most
 UNKNOWN = 32  # columns, where tiles compute how many there are
 
 
@@ -61,9 +59,11 @@ def axis_of(program: ir.Program) -> Axis | None:
     return Axis(width, adjacent, not around, extent=extent)
 
 
-def for_dense(st: Statistics, axis: Axis, atom_bytes: int, kept: bool) -> tuple[s.Schedule, str]:
-    """Return the schedule for tiles with a dense axis on a GPU, and why."""
-    held = numbers()["dense"]
+def for_dense(
+    st: Statistics, axis: Axis, atom_bytes: int, kept: bool, numbers: dict[str, Any]
+) -> tuple[s.Schedule, str]:
+    """Return the schedule for tiles with a dense axis on a GPU whose numbers are given, and why."""
+    held = numbers["dense"]
     said = (
         f"{axis.length} columns for {'an atom' if axis.inside else 'tiles'} of {st.mean:.1f} atoms"
     )
@@ -72,7 +72,8 @@ def for_dense(st: Statistics, axis: Axis, atom_bytes: int, kept: bool) -> tuple[
     word = max(WORD // axis.width, 1)
     short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
     items = held["few"] if short else held["items"]
-    if _uneven(st, axis, atom_bytes, lanes * vector, ranks * items, kept, held):
+    moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
+    if _uneven(st, axis, moved, lanes * vector, ranks * items, kept, held):
         made = _by_length(axis, lanes, vector, held)
         return made, f"{said}, the longest has {st.greatest:,}: longer tiles get more threads"
     size = lanes * ranks
@@ -109,12 +110,10 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
 def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:
     """Return how many threads share the atoms of a column: so few that each has some, more where tiles are few."""
     most = max(1, min(WARP if inside else held["ranks"], WARP // lanes))
-    short = st.mean < held["short"] and not inside
-    found = (
-        1
-        if short
-        else min(_power(st.mean / held["atoms"] / (1 if inside else lanes), up=False), most)
-    )
+    found = 1
+    if inside or st.mean >= held["short"]:
+        sharing = 1 if inside else lanes
+        found = min(_power(st.mean / held["atoms"] / sharing, up=False), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:
             break
@@ -134,12 +133,11 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.S
 
 
 def _uneven(
-    st: Statistics, axis: Axis, atom_bytes: int, columns: int, at_once: int, kept: bool, held: Any
+    st: Statistics, axis: Axis, moved: float, columns: int, at_once: int, kept: bool, held: Any
 ) -> bool:
-    """Whether the longest tile would take a good part of the time that all bytes take."""
+    """Whether the longest tile would take a good part of the time that all bytes take, which is `moved` us."""
     times = ceil_div(max(axis.length, 1), columns)
     chain = st.greatest / at_once * times * held["latency"]
-    moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers()["rates"]["memory"]
     sorting = 0.0 if kept else held["sorting"]
     long: bool = st.greatest > held["longest"] * st.mean
     return long and chain > moved / 2 + sorting

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from evenly.gpus.gpu import WORD
 from evenly.language import ir, walk
 from evenly.language.dense import side_by_side
 from evenly.language.types import POS
 
 if TYPE_CHECKING:
     from .owner import Owner
-
-WORD = 16  # the bytes that one instruction loads at most
 
 
 class Columns:
