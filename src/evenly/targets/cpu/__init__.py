@@ -67,7 +67,8 @@ class CpuTarget(Target):
 
     def require(self) -> None:
         if importlib.util.find_spec("numba") is None:
-            raise UnavailableError("target 'cpu'", "Numba is not installed", "pip install numba")
+            remedy = "pip install numba; target='python' needs nothing but NumPy"
+            raise UnavailableError("target 'cpu'", "Numba is not installed", remedy)
 
     def device(self, binding: Any = None) -> str:
         return machine.described()
