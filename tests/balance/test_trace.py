@@ -293,22 +293,6 @@ def test_a_kernel_that_walks_no_atoms_is_refused(tmp_path: Path) -> None:
         plan.trace(tmp_path / "a.json")
 
 
-def test_a_loop_over_items_is_refused(tmp_path: Path) -> None:
-    @ev.kernel
-    def lengths(B: Any, out: Any) -> None:
-        for item in B.items():
-            for tile in B.tiles(item):
-                out[tile] = sum(1.0 for k in B.atoms(tile))
-
-    B = ev.batch([matrices()["stencil"]] * 2)
-    plan = lengths.plan(B, np.zeros(B.num_tiles), target="python")
-    with pytest.raises(
-        ev.InputError,
-        match="lengths: trace: expected a kernel with loops over tiles, got one with a loop over items",
-    ):
-        plan.trace(tmp_path / "a.json")
-
-
 @pytest.mark.parametrize("schedule", ["static_list", "task_pool"])
 def test_a_loop_over_tasks_is_refused(schedule: str, tmp_path: Path) -> None:
     @ev.kernel

@@ -43,7 +43,7 @@ class Shares:
 
     @property
     def per_block(self) -> int:
-        return _per_block(self.size, self.block)
+        return groups_in(self.size, self.block)
 
 
 def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares:
@@ -58,12 +58,13 @@ def shares(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Shares
     if found is None:
         return Shares(_walked(schedule, layout, blocks, block), 1, blocks, block)
     size, atoms = found
-    whole = np.zeros(blocks * _per_block(size, block), np.int64)
+    whole = np.zeros(blocks * groups_in(size, block), np.int64)
     whole[: len(atoms)] = atoms
     return Shares(whole, size, blocks, block)
 
 
-def _per_block(size: int, block: int) -> int:
+def groups_in(size: int, block: int) -> int:
+    """Return how many groups of so many threads a block has."""
     return block if size == 1 else groups_in_block(size, block)
 
 
@@ -81,7 +82,7 @@ def walks_of_launch(
 ) -> Iterator[tuple[int, Walked]]:
     """Yield a thread of a launch and the atoms of its next tile, by the schedule's own methods as plain Python."""
     size = group_size(schedule)
-    for group, rank, atoms in walks(schedule, layout, blocks * _per_block(size, block)):
+    for group, rank, atoms in walks(schedule, layout, blocks * groups_in(size, block)):
         yield first_thread(group, size, block) + rank, atoms
 
 
@@ -113,7 +114,7 @@ def first_thread(group: Any, size: int, block: int) -> Any:
 
     A small group never straddles two warps (device/group.cuh).
     """
-    per_block = _per_block(size, block)
+    per_block = groups_in(size, block)
     among = group % per_block
     if size > WARP:
         place = among * ceil_div(size, WARP) * WARP

@@ -46,7 +46,7 @@ def steps(schedule: Any, layout: Any, offsets: Numbers, sizes: Sizes) -> Steps:
     elif found is not None:
         taken = _in_groups(*found, block)
     else:
-        taken = _followed(walks_of_launch(schedule, layout, blocks, block), int(layout.num_atoms))
+        taken = followed(walks_of_launch(schedule, layout, blocks, block), int(layout.num_atoms))
     return Steps(schedule, blocks, block, offsets, *taken)
 
 
@@ -54,7 +54,7 @@ def steps_of_partition(schedule: Any, layout: Any, offsets: Numbers, processors:
     """Follow `schedule.partition(layout, processors)`. If tiles belong to groups, a processor has several threads."""
     size = group_size(schedule)
     walked = ((p * size + rank, atoms) for p, rank, atoms in walks(schedule, layout, processors))
-    taken = _followed(walked, int(layout.num_atoms))
+    taken = followed(walked, int(layout.num_atoms))
     return Steps(schedule, 1, processors * size, offsets, *taken)
 
 
@@ -76,7 +76,7 @@ def _in_teams(teams: Teams, offsets: Numbers) -> tuple[Numbers, Numbers]:
     return worker, step
 
 
-def _followed(walked: Iterable[tuple[int, Any]], count: int) -> tuple[Numbers, Numbers]:
+def followed(walked: Iterable[tuple[int, Any]], count: int) -> tuple[Numbers, Numbers]:
     """Walk threads through their atoms. walked: a thread, and the atoms of its next tile."""
     worker, step = np.zeros((2, count), np.int64)
     done: dict[int, int] = {}

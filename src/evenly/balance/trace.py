@@ -22,8 +22,9 @@ from evenly.schedules.contract import Sizes, is_integer
 from evenly.version import __version__
 
 from .balance import Numbers, label_of
-from .profile import check_loops_over_tiles, offsets_of
-from .steps import steps, steps_of_partition
+from .items import ItemSteps, steps_of_items
+from .profile import check_no_tasks, offsets_of
+from .steps import Steps, steps, steps_of_partition
 
 FORMAT, VERSION = "evenly-trace", 1
 SUFFIXES = (".json", ".json.gz")
@@ -46,7 +47,7 @@ def trace(
     check_path(path)
     if processors is not None:
         check_processors(processors)
-    check_loops_over_tiles(f"{source.name}: trace", phases)
+    check_no_tasks(f"{source.name}: trace", phases)
     walked = [p for p in phases.phases if not isinstance(p, Once) and _has_atoms(p)]
     if not walked:
         expected = "a kernel with a loop over atoms"
@@ -99,7 +100,17 @@ def _phase(
         )
     here = move(whole, "cpu")
     offsets = offsets_of(here)
-    if processors is None:
+    of_items = phase.layout.items
+    if of_items and processors is not None:
+        raise InputError(
+            "processors",
+            expected="none, of a kernel with a loop over items",
+            given=str(processors),
+            hint="without it, a launch is written",
+        )
+    if of_items:
+        found: Steps = steps_of_items(schedule, here, offsets)
+    elif processors is None:
         found = steps(schedule, here, offsets, sizes)
     else:
         found = steps_of_partition(schedule, here, offsets, processors)
@@ -115,7 +126,14 @@ def _phase(
         "worker": found.worker,
         "step": found.step,
         "masked": _masked(here, offsets),
-    }
+    } | _items(found)
+
+
+def _items(found: Steps) -> dict[str, Numbers]:
+    """Return what the phase of a loop over items has beside the others."""
+    if not isinstance(found, ItemSteps):
+        return {}
+    return {"items": found.items, "owner": found.owner, "size": found.size, "width": found.width}
 
 
 def _masked(layout: Any, offsets: Numbers) -> Numbers:

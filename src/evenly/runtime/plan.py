@@ -269,8 +269,9 @@ class Plan:
         path: a file that ends in .json or .json.gz.
         processors: instead of a launch, follow `schedule.partition(layout, processors)`.
 
-        Raises InputError for other paths, for a loop over items, and beyond 5,000,000 tiles and atoms; for a partition,
-        whose processors Python walks one by one, beyond 200,000.
+        Raises InputError for other paths, for a loop over tasks, for items that several blocks own or whose tiles are
+        split, and beyond 5,000,000 tiles and atoms; for a partition, whose processors Python walks one by one, beyond
+        200,000.
         """
         from evenly.balance.trace import trace
 
