@@ -1,5 +1,6 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
+The code of the docs' pages is run first, and fails the build where it fails or prints something else (examples.py).
 `python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer alone,
 which needs nothing but evenly.
 
@@ -21,6 +22,7 @@ for folder in HERE, ROOT, ROOT / "src":
 
 import accessible  # noqa: E402
 import data  # noqa: E402
+import examples  # noqa: E402
 import front  # noqa: E402
 import links  # noqa: E402
 
@@ -34,10 +36,13 @@ This site loads nothing from elsewhere and counts nobody.</div></footer>"""
 
 
 def main(out: Path) -> int:
-    """Build everything into `out`, check its links, and return the exit status."""
+    """Run the docs' examples, build everything into `out`, check its links, and return the exit status."""
     if out.exists():
         shutil.rmtree(out)
-    if not docs(out):
+    failed = examples.check()
+    for line in failed:
+        print(f"site: {line}", file=sys.stderr)
+    if failed or not docs(out):
         return 1
     accessible.repair(out)
     pages(out)

@@ -43,6 +43,16 @@ def test_what_leads_nowhere_is_found(part: Any, tmp_path: Path) -> None:
     ]
 
 
+def test_examples_that_fail_or_print_something_else_are_found(part: Any, tmp_path: Path) -> None:
+    (tmp_path / "right.md").write_text("```python\nprint(1)\n```\n\n```text\n1\n```\n")
+    (tmp_path / "other.md").write_text("```python\nprint(1)\n```\n\n```text\n2\n```\n")
+    (tmp_path / "fails.md").write_text("```python\nimport evenly as ev\nev.nosuch\n```\n")
+    fails, other = part("examples").check(tmp_path)
+    assert fails.startswith("fails.md: ")
+    assert "has no attribute 'nosuch'" in fails
+    assert "other.md:1 prints\n1" in other
+
+
 def test_the_explorer_has_the_battery_and_the_code_of_every_schedule(part: Any) -> None:
     held = part("data").everything()
     assert {p["title"] for p in held["presets"]} >= set(names())
