@@ -1,8 +1,8 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
 The code of the docs' pages is run first, and fails the build where it fails or prints something else (examples.py).
-`python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer alone,
-which needs nothing but evenly.
+`python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer and its views
+alone, which need nothing but evenly.
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """
@@ -22,13 +22,29 @@ for folder in HERE, ROOT, ROOT / "src":
 
 import accessible  # noqa: E402
 import data  # noqa: E402
-import examples  # noqa: E402
 import front  # noqa: E402
 import links  # noqa: E402
 
 import evenly  # noqa: E402
+import examples  # noqa: E402
 
-NAV = (("index.html", "What it is"), ("explorer.html", "Explorer"), ("docs/index.html", "Docs"))
+NAV = (
+    ("index.html", "What it is"),
+    ("explorer.html", "Explorer"),
+    ("views.html", "Views"),
+    ("docs/index.html", "Docs"),
+)
+PAGES = ("index.html", "explorer.html", "views.html")
+PLAYER = """  <fieldset class="player">
+    <legend>Steps</legend>
+    <button type="button" id="first" aria-label="To the first step">|◀</button>
+    <button type="button" id="back" aria-label="One step back">◀</button>
+    <button type="button" id="play" aria-label="Play" class="main">▶ Play</button>
+    <button type="button" id="next" aria-label="One step on">▶</button>
+    <button type="button" id="last" aria-label="To the end">▶|</button>
+    <label>Step <output for="step" id="step-out"></output>
+      <input type="range" id="step" min="0" value="0" max="1"></label>
+  </fieldset>"""
 HEADER = """<header class="site"><div><a class="name" href="index.html">evenly</a><nav aria-label="Site">{links}</nav>
 <button type="button" id="theme" aria-label="Light or dark">◐</button></div></header>"""
 FOOTER = """<footer><div>evenly {version}, Apache License 2.0.
@@ -61,16 +77,16 @@ def docs(out: Path) -> bool:
     return done.returncode == 0
 
 
-def pages(out: Path, only: str = "") -> None:
-    """Make the front page and the explorer, or one of them."""
+def pages(out: Path, only: tuple[str, ...] = PAGES) -> None:
+    """Make pages of our own: all of them, or some."""
     out.mkdir(parents=True, exist_ok=True)
     shutil.copytree(HERE / "js", out / "js", dirs_exist_ok=True)
     shutil.copytree(HERE / "css", out, dirs_exist_ok=True)
     data.write(out)
-    for page, parts in (("index.html", front.parts), ("explorer.html", dict)):
-        if page.startswith(only):
+    for page, parts in (("index.html", front.parts), ("explorer.html", dict), ("views.html", dict)):
+        if page in only:
             text = string.Template((HERE / "pages" / page).read_text())
-            filled = text.substitute(header=header(page), footer=footer(), **parts())
+            filled = text.substitute(header=header(page), footer=footer(), player=PLAYER, **parts())
             (out / page).write_text(filled)
 
 
@@ -89,6 +105,6 @@ if __name__ == "__main__":
     target = Path(sys.argv[1]).resolve()
     part = sys.argv[2:]
     if part:
-        pages(target, "explorer" if part == ["--explorer"] else "")
+        pages(target, PAGES[1:] if part == ["--explorer"] else PAGES)
     else:
         sys.exit(main(target))

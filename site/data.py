@@ -28,6 +28,58 @@ def spmv(A, x, y):
         )
 """
 
+# Of each view (js/views/), a kernel of its kind.
+KERNELS = {
+    "items": """\
+@ev.kernel
+def batched(B, x, y):
+    for item in B.items():
+        for row in B.tiles(item):
+            y[row] = sum(
+                B.value(k)
+                * x[B.column(k)]
+                for k in B.atoms(row)
+            )
+""",
+    "axes": """\
+@ev.kernel
+def spmm(A, X, Y):
+    for row in A.tiles():
+        for j in ev.lanes(X.shape[1]):
+            Y[row, j] = sum(
+                A.value(k)
+                * X[A.column(k), j]
+                for k in A.atoms(row)
+            )
+""",
+    "levels": """\
+@ev.kernel
+def search(F, level):
+    depth = 0
+    while len(F) > 0:
+        depth += 1
+        for u in F.tiles():
+            for e in F.atoms(u):
+                v = F.column(e)
+                if ev.atomic_cas(
+                    level, v, -1, depth
+                ) == -1:
+                    F.push(v)
+""",
+    "queues": """\
+@ev.kernel
+def halves(T, leaves):
+    for t in T.tiles():  # until none is left
+        begin, end = T.begin(t), T.end(t)
+        middle = (begin + end) // 2
+        if end - begin > 20:
+            T.push(begin, middle)
+            T.push(middle, end)
+        else:
+            leaves.append(begin, end)
+""",
+}
+
 # Where a GPU's engine divides the work by itself, the methods are what other targets do.
 SHARES = """\
 # On a GPU each block takes such a share, and
@@ -62,6 +114,7 @@ def everything() -> dict[str, Any]:
     return {
         "version": ev.__version__,
         "kernel": KERNEL,
+        "kernels": KERNELS,
         "schedules": rows(SCHEDULES),
         "layouts": rows(LAYOUTS),
         "code": {

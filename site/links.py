@@ -48,7 +48,7 @@ def _broken(site: Path, path: Path, page: Page, pages: dict[Path, Page]) -> Iter
             target /= "index.html"
         if not target.is_file():
             yield f"{here}: {address}: no such file"
-        elif target.name == "explorer.html":
+        elif target.name in ("explorer.html", "views.html"):
             continue  # its fragments are views
         elif target in pages and unquote(parts.fragment) not in {"", *pages[target].anchors}:
             yield f"{here}: {address}: no such place in it"

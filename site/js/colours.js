@@ -18,6 +18,9 @@ function rgb(hex) {
   return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
+/** A hue of a mark that is to come, as CSS has it. */
+export const pale = (worker, paper, share = 0.8) => `rgb(${mixed(rgb(hue(worker)), rgb(paper), share).join()})`;
+
 const mixed = (a, b, share) => a.map((x, i) => Math.round(x + (b[i] - x) * share));
 const word = ([r, g, b]) => (255 << 24) | (b << 16) | (g << 8) | r; // as a canvas has it in memory
 

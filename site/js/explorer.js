@@ -5,6 +5,7 @@ import { showLevels } from "./levels.js";
 import { ofPreset, parseLengths, parseMarket, parseTrace, textOf } from "./matrices.js";
 import { Panel } from "./panel.js";
 import { controlsOf } from "./parameters.js";
+import { Player } from "./player.js";
 import { fromFragment, toFragment } from "./state.js";
 
 const $$ = (id) => document.getElementById(id);
@@ -12,7 +13,7 @@ const data = await (await fetch("data.json")).json();
 let state = fromFragment(location.hash);
 let pattern = null; // what is shown, before it has a layout
 let trace = null; // instead of a pattern: a file of plan.trace()
-let panels = [], most = 0, now = 0, playing = 0, pointed = null, written = location.hash;
+let panels = [], pointed = null, written = location.hash;
 
 // ---- from the state to the page --------------------------------------------------------------------------
 async function load() {
@@ -37,20 +38,17 @@ async function preset(name) {
 }
 
 function rebuild() {
-  stop();
   try {
     const shown = trace ? trace.phases : problems();
     while (panels.length > shown.length) panels.pop().remove();
     while (panels.length < shown.length) panels.push(new Panel($$("main"), panels.length, events, data));
     $$("main").classList.toggle("two", shown.length > 1);
     panels.forEach((panel, i) => panel.show(shown[i], state));
-    most = Math.max(0, ...panels.map((panel) => panel.balance.most));
-    now = state.step < 0 || state.step > most ? most : state.step;
+    player.reset(Math.max(0, ...panels.map((panel) => panel.balance.most)), state.step);
     kernel();
     describe();
     report(null);
     controls();
-    draw();
   } catch (error) {
     report(error);
   }
@@ -111,7 +109,6 @@ function controls() {
   $$("processors").setAttribute("aria-valuetext", $$("processors-out").textContent);
   $$("two").checked = panels.length > 1;
   $$("two").disabled = Boolean(trace);
-  $$("step").max = most;
 }
 
 /** A choice was made: the page and the link follow. */
@@ -122,7 +119,7 @@ function changed() {
 
 function link() {
   if (trace) return; // which no link holds
-  state.step = now >= most ? -1 : now;
+  state.step = player.kept;
   written = toFragment(state);
   history.replaceState(null, "", written);
 }
@@ -133,51 +130,16 @@ function report(error) {
 }
 
 // ---- steps -------------------------------------------------------------------------------------------------
-let waiting = false;
-function draw() {
-  if (waiting) return;
-  waiting = true;
-  requestAnimationFrame(() => {
-    waiting = false;
-    panels.forEach((panel) => panel.draw(now, pointed));
-    $$("step").value = now;
-    $$("step-out").textContent = `${now} of ${most}`;
-    $$("step").setAttribute("aria-valuetext", `${now} of ${most}`);
-    say();
-  });
-}
-
-function go(step) {
-  now = Math.max(0, Math.min(most, step));
-  draw();
-}
-
-function play() {
-  if (playing) return stop();
-  if (now >= most) now = 0;
-  const rate = Math.max(2, most / 8), start = performance.now() - (now / rate) * 1000;
-  $$("play").textContent = "⏸ Pause";
-  $$("play").setAttribute("aria-label", "Pause");
-  const frame = (time) => {
-    go(Math.floor(((time - start) / 1000) * rate));
-    if (now >= most) return stop();
-    playing = requestAnimationFrame(frame);
-  };
-  playing = requestAnimationFrame(frame);
-}
-
-function stop() {
-  if (playing) cancelAnimationFrame(playing);
-  playing = 0;
-  $$("play").textContent = "▶ Play";
-  $$("play").setAttribute("aria-label", "Play");
-}
+const player = new Player((now) => {
+  panels.forEach((panel) => panel.draw(now, pointed));
+  say();
+}, () => link());
 
 // ---- what is pointed at --------------------------------------------------------------------------------------
 /** what: {panel, atom}, {panel, threads: [first, last)}, {panel, meaning}, or null. */
 function point(what) {
   pointed = what;
-  draw();
+  player.draw();
 }
 
 function say() {
@@ -199,12 +161,6 @@ function text() {
 const events = {
   changed,
   point,
-  play,
-  go: (by) => {
-    stop();
-    go(now + by);
-    link();
-  },
   schedule: (panel, chosen) => {
     state.schedules[panel] = chosen;
     state.step = -1;
@@ -277,15 +233,6 @@ function listen() {
     }
     setTimeout(() => ($$("link").textContent = "Copy a link to this view"), 1600);
   });
-  $$("play").addEventListener("click", play);
-  for (const [id, by] of [["first", -Infinity], ["back", -1], ["next", 1], ["last", Infinity]]) {
-    $$(id).addEventListener("click", () => events.go(by));
-  }
-  $$("step").addEventListener("input", () => {
-    stop();
-    go(Number($$("step").value));
-  });
-  $$("step").addEventListener("change", link);
   $$("file").addEventListener("change", () => open($$("file").files[0]));
   document.addEventListener("dragover", (event) => event.preventDefault());
   document.addEventListener("drop", (event) => {
@@ -297,21 +244,14 @@ function listen() {
     $$("kernel").addEventListener(kind, (event) => meaning(event) && point({ meaning: meaning(event) }));
   }
   for (const kind of ["pointerleave", "focusout"]) $$("kernel").addEventListener(kind, () => point(null));
-  document.addEventListener("keydown", (event) => {
-    if (event.target.matches("input, select, textarea, button, summary, a")) return;
-    if (event.key === " ") play();
-    else if (event.key === "," || event.key === ".") events.go(event.key === "," ? -1 : 1);
-    else if (event.key === "Escape") point(null);
-    else return;
-    event.preventDefault();
-  });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && point(null));
   window.addEventListener("hashchange", async () => {
     if (location.hash === written) return;
     trace = null;
     state = fromFragment(location.hash);
     await load();
   });
-  document.addEventListener("themechange", draw);
+  document.addEventListener("themechange", () => player.draw());
   let width = window.innerWidth, resizing = 0;
   window.addEventListener("resize", () => {
     if (window.innerWidth === width) return;

@@ -61,6 +61,12 @@ export function ofLengths(lengths) {
   return { rows: lengths.length, columns: lengths.reduce((a, b) => Math.max(a, b), 0), offsets, indices };
 }
 
+/** Makes the pattern of a graph of lists of neighbours, each ascending. */
+export function ofLists(lists) {
+  const sorted = lists.map((list) => [...list].sort((a, b) => a - b));
+  return { rows: lists.length, columns: lists.length, offsets: summed(sorted.map((list) => list.length)), indices: Int32Array.from(sorted.flat()) };
+}
+
 export function summed(lengths) {
   const offsets = new Int32Array(lengths.length + 1);
   for (let i = 0; i < lengths.length; i++) offsets[i + 1] = offsets[i] + lengths[i];

@@ -129,13 +129,23 @@ export function partition(s, laid, n) {
 export function launch(s, laid) {
   const blocks = blocksOf(s, laid), block = s.block;
   const taken = { worker: new Int32Array(laid.atoms), step: new Int32Array(laid.atoms) };
-  if (s.name === "lrb") inBins(s, laid, blocks, taken);
-  else if (s.name === "dynamic_chunks") inChunks(s, laid, blocks, taken);
-  else inGroups(s, laid, blocks, taken);
+  if (HANDED_OUT[s.name]) {
+    const done = new Int32Array(blocks * block);
+    HANDED_OUT[s.name](s, laid, blocks, (tile, first, size) => take(tile, first, size, laid.offsets, done, taken));
+  } else inGroups(s, laid, blocks, taken);
   return { blocks, block, ...taken };
 }
 
-function blocksOf(s, { tiles, atoms }) {
+/** Calls `give(tile, first thread, threads)` for each tile of a launch, in the order in which a schedule hands out whole tiles. */
+export function handOut(s, laid, blocks, give) {
+  if (HANDED_OUT[s.name]) return HANDED_OUT[s.name](s, laid, blocks, give);
+  const size = SCHEDULES[s.name].size(s), groups = blocks * groupsInBlock(size, s.block);
+  for (let group = 0; group < groups; group++) {
+    for (let tile = group; tile < laid.tiles; tile += groups) give(tile, firstThread(group, size, s.block), size);
+  }
+}
+
+export function blocksOf(s, { tiles, atoms }) {
   const atOnce = MULTIPROCESSORS * Math.floor(THREADS / s.block);
   switch (s.name) {
     case "thread_mapped":
@@ -206,27 +216,27 @@ function ofWarps(s, atoms) {
 }
 
 /** Tiles in bins by the power of two of their length, the longest first, for teams of four widths. */
-function inBins(s, { offsets, tiles }, blocks, taken) {
+function inBins(s, { offsets, tiles }, blocks, give) {
   const bits = (tile) => 32 - Math.clz32(offsets[tile + 1] - offsets[tile]);
   const order = Array.from({ length: tiles }, (_, tile) => tile).sort((a, b) => bits(b) - bits(a) || a - b);
   const least = [s.warp, s.group, s.thread, 0].map((n) => 32 - Math.clz32(n));
-  const widths = [s.block, WARP, s.lanes, 1], done = new Int32Array(blocks * s.block);
+  const widths = [s.block, WARP, s.lanes, 1];
   let next = 0, unit = 0;
   widths.forEach((size, width) => {
     const first = next, teams = Math.floor(s.block / size);
     for (; next < tiles && bits(order[next]) >= least[width]; next++) {
       const turn = Math.floor((next - first) / teams), team = (next - first) % teams;
-      take(order[next], ((unit + turn) % blocks) * s.block + team * size, size, offsets, done, taken);
+      give(order[next], ((unit + turn) % blocks) * s.block + team * size, size);
     }
     unit += ceil(next - first, teams);
   });
 }
 
 /** Each chunk of tiles goes to the taker that is free first; if several are, to the one with the lowest number. */
-function inChunks(s, { offsets, tiles }, blocks, taken) {
+function inChunks(s, { offsets, tiles }, blocks, give) {
   const { size, chunk, block } = s, perBlock = takersInBlock(size, block);
   const groups = size > WARP ? 1 : Math.floor(WARP / size), wide = ceil(size, WARP) * WARP;
-  const free = new Heap(blocks * perBlock), done = new Int32Array(blocks * block);
+  const free = new Heap(blocks * perBlock);
   for (let first = 0; first < tiles; first += chunk) {
     const taker = free.first(), last = Math.min(first + chunk, tiles);
     let time = 0;
@@ -234,7 +244,7 @@ function inChunks(s, { offsets, tiles }, blocks, taken) {
       let longest = 0;
       for (let tile = round; tile < Math.min(round + groups, last); tile++) {
         const thread = Math.floor(taker / perBlock) * block + (taker % perBlock) * wide + (tile - round) * size;
-        take(tile, thread, size, offsets, done, taken);
+        give(tile, thread, size);
         longest = Math.max(longest, ceil(offsets[tile + 1] - offsets[tile], size));
       }
       time += longest;
@@ -242,6 +252,8 @@ function inChunks(s, { offsets, tiles }, blocks, taken) {
     free.later(time);
   }
 }
+
+const HANDED_OUT = { lrb: inBins, dynamic_chunks: inChunks };
 
 /** A team of `size` threads from `first` on takes a tile; `done` counts the atoms of each thread. */
 function take(tile, first, size, offsets, done, { worker, step }) {
@@ -278,14 +290,14 @@ function takersInBlock(size, block) {
   return size <= WARP ? block / WARP : groupsInBlock(size, block);
 }
 
-function groupsInBlock(size, block) {
+export function groupsInBlock(size, block) {
   if (size === 1) return block;
   if (size <= WARP) return (block / WARP) * Math.floor(WARP / size);
   return Math.min(15, Math.floor(block / (ceil(size, WARP) * WARP)));
 }
 
 /** The first thread of a group among all threads; small groups never straddle two warps. */
-function firstThread(group, size, block) {
+export function firstThread(group, size, block) {
   const perBlock = groupsInBlock(size, block), among = group % perBlock;
   const perWarp = Math.max(1, Math.floor(WARP / size));
   const place = size > WARP ? among * ceil(size, WARP) * WARP : Math.floor(among / perWarp) * WARP + (among % perWarp) * size;

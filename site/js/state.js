@@ -39,23 +39,31 @@ export function fromFragment(fragment) {
   return state;
 }
 
+/** A name and its parameters as a link has them: merge_path,block=64. */
 function chosen({ name, ...parameters }) {
-  return [name, ...Object.entries(parameters).map(([key, value]) => `${key}=${value}`)].join(",");
+  return [name, ...written(parameters)].join(",");
 }
+
+export const written = (parameters) => Object.entries(parameters).map(([key, value]) => `${key}=${value}`.replaceAll(" ", "_"));
 
 function read(text, table) {
   const [name, ...parts] = (text ?? "").split(",");
-  if (!Object.hasOwn(table, name)) return null;
-  const found = { name };
+  return Object.hasOwn(table, name) ? { name, ...known(parts, table[name].parameters) } : null;
+}
+
+/** Of the parts "name=value" of a link, those that a parameter allows. */
+export function known(parts, parameters) {
+  const found = {};
   for (const part of parts) {
-    const [key, value] = part.split("=");
-    const parameter = table[name].parameters.find((p) => p.name === key);
-    if (parameter && allowed(parameter, Number(value))) found[key] = Number(value);
+    const [key, text] = part.split("="), p = parameters.find(({ name }) => name === key);
+    const value = p?.words ? p.words.find((word) => word.replaceAll(" ", "_") === text) : Number(text);
+    if (p && allowed(p, value)) found[key] = value;
   }
   return found;
 }
 
 function allowed(p, value) {
+  if (p.words) return value !== undefined;
   if (!Number.isInteger(value)) return false;
   if (p.values) return p.values.includes(value);
   return value >= p.least && value <= p.most && (value - p.least) % (p.step ?? 1) === 0;

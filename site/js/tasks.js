@@ -1,0 +1,96 @@
+// Tasks over time: which worker runs which task of a tree when. A worker is a team of threads; each task takes a step.
+// A model: a GPU's workers do not keep step, so where they exchange tasks the order there differs from run to run.
+
+/** Trees: children of each task, by number; task 0 is the first. Each maker gets about how many tasks there shall be. */
+export const TREES = {
+  "halves of a range": (wanted) => grown(wanted, (depth) => (2 << depth <= wanted ? 2 : 0)),
+  "a random search": (wanted) => grown(wanted, (depth, chance) => (depth < 2 ? 4 : chance() < 0.3 ? 4 : 0)),
+  "a long chain": (wanted) => grown(wanted, (depth, chance, nth) => (nth === 0 ? 3 : 0)),
+};
+
+/** kids(depth, chance, nth): how many children a task has that is the nth child of its parent. */
+function grown(wanted, kids) {
+  let seed = 5;
+  const chance = () => (seed = (seed * 1103515245 + 12345) % 2 ** 31) / 2 ** 31;
+  const tree = { children: [[]], depth: [0], parent: [-1] }, nth = [0];
+  for (let task = 0; task < tree.children.length; task++) {
+    const count = kids(tree.depth[task], chance, nth[task]);
+    for (let i = 0; i < count && tree.children.length < wanted; i++) {
+      tree.children[task].push(tree.children.length);
+      tree.depth.push(tree.depth[task] + 1);
+      tree.parent.push(task);
+      nth.push(i);
+      tree.children.push([]);
+    }
+  }
+  return tree;
+}
+
+/**
+ * Schedules of tasks. run(tree, workers) returns {worker, step: of each task; steps; waiting: tasks that wait at the end of
+ * each step; marks: [{step, text}], what happens beside; gifts: [{step, from, to, tasks}]}.
+ */
+export const SCHEDULES_OF_TASKS = {
+  static_list: {
+    what: "rounds: one list is run while another is appended to, then they change places",
+    source: "Cederman, Tsigas 2008",
+    run: inRounds,
+  },
+  task_pool: {
+    what: "a stack for each worker, the newest first; one that has none gets half of another's, the oldest",
+    source: "Tzeng, Patney, Owens 2010",
+    run: fromStacks,
+  },
+};
+
+function begun(tree) {
+  const of = () => new Int32Array(tree.children.length);
+  return { worker: of(), step: of(), waiting: [], marks: [], gifts: [] };
+}
+
+function inRounds(tree, workers) {
+  const run = begun(tree);
+  let list = [0], step = 0, mostListed = 0;
+  while (list.length) {
+    run.marks.push({ step, text: `round ${run.marks.length}` });
+    const next = [];
+    for (let first = 0; first < list.length; first += workers, step++) {
+      list.slice(first, first + workers).forEach((task, worker) => {
+        run.worker[task] = worker;
+        run.step[task] = step;
+        next.push(...tree.children[task]);
+      });
+      run.waiting.push(Math.max(0, list.length - first - workers) + next.length);
+    }
+    mostListed = Math.max(mostListed, next.length);
+    list = next;
+  }
+  return { ...run, steps: step, mostListed };
+}
+
+function fromStacks(tree, workers) {
+  const run = begun(tree), stacks = Array.from({ length: workers }, () => []), idle = []; // in the order in which they wait
+  stacks[0].push(0);
+  let left = tree.children.length, step = 0;
+  for (; left; step++) {
+    for (let worker = 0; worker < workers; worker++) {
+      const task = stacks[worker].pop();
+      if (task === undefined) {
+        if (!idle.includes(worker)) idle.push(worker);
+        continue;
+      }
+      run.worker[task] = worker;
+      run.step[task] = step;
+      stacks[worker].push(...tree.children[task]);
+      left--;
+    }
+    for (let from = 0; from < workers && idle.length; from++) {
+      if (stacks[from].length < 2) continue;
+      const to = idle.shift(), given = stacks[from].splice(0, Math.floor(stacks[from].length / 2));
+      stacks[to].push(...given);
+      run.gifts.push({ step, from, to, tasks: given.length });
+    }
+    run.waiting.push(stacks.reduce((sum, stack) => sum + stack.length, 0));
+  }
+  return { ...run, steps: step };
+}

@@ -1,0 +1,59 @@
+// Tasks over time: which worker runs which task, how many wait, and what is handed over.
+import { percent } from "../balance.js";
+import { SCHEDULES_OF_TASKS, TREES } from "../tasks.js";
+
+const LEFT = 72, TOP = 22, GRAPH = 90;
+
+export const queues = {
+  name: "queues",
+  title: "Tasks",
+  lead: "A task is a tile that is made while the kernel runs: a search tree, an integral that needs more points in places. Here is who runs which task when, and how many wait. A worker is a team of threads; each task takes a step.",
+  docs: "docs/tasks.html",
+  docsTitle: "Tasks",
+  kernel: "queues",
+  work: [
+    { name: "tree", start: "halves of a range", words: Object.keys(TREES) },
+    { name: "tasks", start: 160, least: 1, most: 600 },
+    { name: "workers", start: 8, least: 1, most: 32 },
+  ],
+  schedule: [{ name: "schedule", start: "static_list", words: Object.keys(SCHEDULES_OF_TASKS) }],
+  start: [{ schedule: "static_list" }, { schedule: "task_pool" }],
+  legend: "Colours are depths of the tree. A line from worker to worker is a gift of tasks. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run.",
+
+  scene(work, s, wide) {
+    const tree = TREES[work.tree](work.tasks), entry = SCHEDULES_OF_TASKS[s.schedule], run = entry.run(tree, work.workers);
+    const cell = Math.min(18, (wide - LEFT - 4) / Math.max(1, run.steps)), tall = Math.max(6, Math.min(18, 340 / work.workers)), count = tree.children.length;
+    const bottom = TOP + work.workers * tall, floor = bottom + 30 + GRAPH, most = Math.max(1, ...run.waiting), scene = { marks: [], links: [], labels: [], shades: [], lines: [], wide, most: run.steps, high: floor + 8 };
+    for (let worker = 0; worker < work.workers; worker++) {
+      scene.shades.push({ x: LEFT, y: TOP + worker * tall, w: run.steps * cell, h: tall - 1 });
+      if (tall >= 11) scene.labels.push({ x: 0, y: TOP + worker * tall + tall - 4, text: `worker ${worker}` });
+    }
+    let last = -Infinity;
+    run.marks.forEach(({ step, text }) => {
+      const x = LEFT + step * cell;
+      scene.lines.push({ x, y: TOP - 4, h: bottom - TOP + 4 });
+      if (x - last > 60) scene.labels.push({ x: (last = x), y: 12, text });
+    });
+    for (let task = 0; task < count; task++) {
+      const step = run.step[task], worker = run.worker[task], made = tree.children[task].length;
+      scene.marks.push({
+        x: LEFT + step * cell, y: TOP + worker * tall, w: Math.max(1, cell - 1), h: tall - 1, hue: tree.depth[task], step,
+        text: `Task ${task}, of depth ${tree.depth[task]}${task ? `, made by task ${tree.parent[task]}` : ""}: run by worker ${worker} at step ${step + 1}; it makes ${made} task${made === 1 ? "" : "s"}.`,
+      });
+    }
+    for (const { step, from, to } of run.gifts) {
+      const x = LEFT + (step + 1) * cell - 0.5;
+      scene.links.push({ x1: x - cell / 2, y1: TOP + (from + 0.5) * tall, x2: x + cell / 2, y2: TOP + (to + 0.5) * tall, hue: 6, step });
+    }
+    scene.labels.push({ x: 0, y: bottom + 40, text: "tasks that" }, { x: 0, y: bottom + 54, text: `wait: ${most}` }, { x: 0, y: bottom + 68, text: "at most" });
+    run.waiting.forEach((waiting, step) => {
+      const h = (GRAPH * waiting) / most;
+      if (waiting) scene.marks.push({ x: LEFT + step * cell, y: floor - h, w: Math.max(1, cell - 1), h, hue: 0, step, text: `After step ${step + 1}, ${waiting} task${waiting === 1 ? " waits" : "s wait"}.` });
+    });
+    const idle = 1 - count / (work.workers * Math.max(1, run.steps));
+    scene.numbers = [[`${run.steps} steps`, `for ${count} tasks`], [percent(idle), "idle"], [`${most}`, `task${most === 1 ? "" : "s"} wait at most`], [s.schedule === "static_list" ? `${run.marks.length}` : `${run.gifts.length}`, s.schedule === "static_list" ? "rounds" : "gifts"]];
+    scene.label = `${count} tasks on ${work.workers} workers: ${run.steps} steps, ${percent(idle)} idle, at most ${most} wait`;
+    scene.what = `${entry.what}. ${entry.source}.`;
+    return scene;
+  },
+};
