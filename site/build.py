@@ -1,8 +1,8 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
 The code of the docs' pages is run first, and fails the build where it fails or prints something else (examples.py).
-`python site/build.py OUT --pages` makes the front page and the explorer; with `--explorer` it makes the explorer and its views
-alone, which need nothing but evenly.
+`python site/build.py OUT --pages` makes our own pages alone; `--explorer` leaves out the front page, so that nothing but
+evenly is needed.
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """

@@ -14,6 +14,7 @@ import evenly as ev
 from evenly.interop.generators import rmat, stencil
 from evenly.language.func import Func
 from evenly.layouts import TABLE as LAYOUTS
+from evenly.schedules import OF_TASKS
 from evenly.schedules import TABLE as SCHEDULES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +55,9 @@ def spmm(A, X, Y):
 """,
     "levels": """\
 @ev.kernel
-def search(F, level):
+def search(F, level, source):
+    level[source] = 0
+    F.push(source)
     depth = 0
     while len(F) > 0:
         depth += 1
@@ -116,6 +119,7 @@ def everything() -> dict[str, Any]:
         "kernel": KERNEL,
         "kernels": KERNELS,
         "schedules": rows(SCHEDULES),
+        "tasks": rows(OF_TASKS),
         "layouts": rows(LAYOUTS),
         "code": {
             name: ENGINES.get(name, "") + methods(entry.make) for name, entry in SCHEDULES.items()

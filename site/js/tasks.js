@@ -27,20 +27,15 @@ function grown(wanted, kids) {
 }
 
 /**
- * Schedules of tasks. run(tree, workers) returns {worker, step: of each task; steps; waiting: tasks that wait at the end of
- * each step; marks: [{step, text}], what happens beside; gifts: [{step, from, to, tasks}]}.
+ * Schedules of tasks by name: (tree, workers) gives {worker, step: of each task; steps; waiting: tasks that wait at the end of
+ * each step; marks: [{step, text}], what happens beside; gifts: [{step, from, to, tasks}]}. evenly says which of them it has.
  */
-export const SCHEDULES_OF_TASKS = {
-  static_list: {
-    what: "rounds: one list is run while another is appended to, then they change places",
-    source: "Cederman, Tsigas 2008",
-    run: inRounds,
-  },
-  task_pool: {
-    what: "a stack for each worker, the newest first; one that has none gets half of another's, the oldest",
-    source: "Tzeng, Patney, Owens 2010",
-    run: fromStacks,
-  },
+export const RUNS = {
+  static_list: inRounds,
+  task_pool: (tree, workers) => fromStacks(tree, workers, give),
+  work_stealing: (tree, workers) => fromStacks(tree, workers, steal),
+  blocking_queue: inOrder,
+  lock_free_queue: inOrder,
 };
 
 function begun(tree) {
@@ -68,29 +63,60 @@ function inRounds(tree, workers) {
   return { ...run, steps: step, mostListed };
 }
 
-function fromStacks(tree, workers) {
+/** Each worker runs the newest task of its own stack. move(stacks, idle, gift): how those that have none get some. */
+function fromStacks(tree, workers, move) {
   const run = begun(tree), stacks = Array.from({ length: workers }, () => []), idle = []; // in the order in which they wait
   stacks[0].push(0);
   let left = tree.children.length, step = 0;
   for (; left; step++) {
-    for (let worker = 0; worker < workers; worker++) {
-      const task = stacks[worker].pop();
+    stacks.forEach((stack, worker) => {
+      const task = stack.pop();
       if (task === undefined) {
         if (!idle.includes(worker)) idle.push(worker);
-        continue;
+        return;
       }
       run.worker[task] = worker;
       run.step[task] = step;
-      stacks[worker].push(...tree.children[task]);
+      stack.push(...tree.children[task]);
       left--;
-    }
-    for (let from = 0; from < workers && idle.length; from++) {
-      if (stacks[from].length < 2) continue;
-      const to = idle.shift(), given = stacks[from].splice(0, Math.floor(stacks[from].length / 2));
-      stacks[to].push(...given);
-      run.gifts.push({ step, from, to, tasks: given.length });
-    }
+    });
+    move(stacks, idle, (from, to, tasks) => {
+      stacks[to].push(...stacks[from].splice(0, tasks)); // the oldest
+      run.gifts.push({ step, from, to, tasks });
+    });
     run.waiting.push(stacks.reduce((sum, stack) => sum + stack.length, 0));
+  }
+  return { ...run, steps: step };
+}
+
+/** One that has tasks to spare gives half of them to the one that has waited longest. */
+function give(stacks, idle, gift) {
+  for (let from = 0; from < stacks.length && idle.length; from++) {
+    if (stacks[from].length >= 2) gift(from, idle.shift(), Math.floor(stacks[from].length / 2));
+  }
+}
+
+/** One that has none takes a task of the next worker that has one to spare. */
+function steal(stacks, idle, gift) {
+  for (const to of idle.splice(0)) {
+    const from = stacks.map((_, i) => (to + 1 + i) % stacks.length).find((i) => stacks[i].length > 1);
+    if (from !== undefined) gift(from, to, 1);
+  }
+}
+
+/** One queue for all: the oldest tasks first. */
+function inOrder(tree, workers) {
+  const run = begun(tree), queue = [0];
+  let head = 0, step = 0;
+  for (; head < queue.length; step++) {
+    const now = queue.slice(head, head + workers);
+    head += now.length;
+    now.forEach((task, worker) => {
+      run.worker[task] = worker;
+      run.step[task] = step;
+      queue.push(...tree.children[task]);
+    });
+    run.waiting.push(queue.length - head);
   }
   return { ...run, steps: step };
 }

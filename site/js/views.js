@@ -8,6 +8,8 @@ import { VIEWS } from "./views/table.js";
 
 const $$ = (id) => document.getElementById(id);
 const data = await (await fetch("data.json")).json();
+// What evenly has of schedules that a view knows.
+for (const p of Object.values(VIEWS).flatMap((view) => view.schedule)) if (p.of) p.words = p.words.filter((word) => data[p.of][word]);
 let state = fromFragment(location.hash), panels = [], pointed = null, linked = location.hash;
 
 // ---- links: #view=items&w=items=8,rows=16&s=outer=warp_mapped&s2=... ---------------------------------------
@@ -70,7 +72,8 @@ class Panel {
     this.scene.show(scene);
     this.focus = Math.min(this.focus, Math.max(0, scene.marks.length - 1));
     this.find(".call").textContent = scene.call ?? "";
-    this.find(".said").textContent = scene.what ?? "";
+    const { of } = view.schedule[0], known = of && data[of][s.schedule];
+    this.find(".said").textContent = known ? `${known.what}; for ${known.when}. ${known.source}.` : "";
     const parts = scene.numbers.flatMap(([strong, rest], i) => {
       const b = document.createElement("b");
       b.textContent = strong;

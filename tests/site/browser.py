@@ -53,6 +53,7 @@ class Browser:
         self.session = self.ask("Target.attachToTarget", **given)["sessionId"]
         for domain in "Page", "Runtime", "Network", "Log":
             self.ask(f"{domain}.enable")
+        self.ask("Emulation.setFocusEmulationEnabled", enabled=True)  # or nothing has the focus
 
     def close(self) -> None:
         self.process.terminate()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import evenly as ev
+from evenly.interop.generators import rmat
 from evenly.schedules import TABLE
 from tests.batteries import names
 
@@ -59,6 +63,35 @@ def test_the_explorer_has_the_battery_and_the_code_of_every_schedule(part: Any) 
     assert len({p["name"] for p in held["presets"]}) == len(held["presets"])
     assert set(held["code"]) == {*TABLE, "flatten"}
     assert "def merge_search(layout, diagonal):" in held["code"]["merge_path"]
+
+
+def test_the_kernels_of_the_views_are_kernels(part: Any, tmp_path: Path) -> None:
+    kernels = part("data").KERNELS
+    file = tmp_path / "shown.py"
+    file.write_text("import evenly as ev\n\n" + "\n\n".join(kernels.values()))
+    spec = importlib.util.spec_from_file_location("shown", file)
+    assert spec is not None
+    assert spec.loader is not None
+    shown = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(shown)
+    M = rmat(4)
+    x, dense = np.ones(16, np.float32), np.ones((16, 3), np.float32)
+    y, Y = np.zeros(16, np.float32), np.zeros((16, 3), np.float32)
+    shown.batched.on("python")(ev.batch([M]), x, y)
+    np.testing.assert_allclose(y, M @ x)
+    shown.spmm.on("python")(ev.csr(M), dense, Y)
+    np.testing.assert_allclose(Y, M @ dense)
+    level = np.full(16, -1, np.int32)
+    shown.search.on("python")(ev.frontier(ev.csr(M)), level, 1)
+    near = M.indices[M.indptr[1] : M.indptr[2]]
+    assert len(near) > 1
+    assert level[1] == 0
+    assert set(level[near[near != 1]]) == {1}
+    T = ev.tasks(begin=np.int32, end=np.int32, atoms=("begin", "end"), first=[(0, 99)], capacity=99)
+    leaves = ev.output((np.int32, np.int32), capacity=99)
+    shown.halves.on("python")(T, leaves)
+    assert len(leaves) == 8
+    assert set(kernels) == {"items", "axes", "levels", "queues"}
 
 
 def test_the_front_page_has_the_results_of_the_docs(part: Any) -> None:

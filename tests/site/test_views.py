@@ -207,7 +207,7 @@ def test_rounds_have_the_tasks_that_python_counts() -> None:
 
 def test_every_schedule_of_tasks_is_shown() -> None:
     (tree,) = asked(trees=[{"kind": asked()["kinds"][0], "tasks": 3, "workers": 1}])["trees"]
-    assert set(tree["runs"]) == set(OF_TASKS)
+    assert set(tree["runs"]) >= set(OF_TASKS)
 
 
 def test_every_scene_stays_within_its_picture() -> None:

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dense } from "../../site/js/dense.js";
 import { nested } from "../../site/js/nested.js";
 import { schedule } from "../../site/js/schedules.js";
-import { SCHEDULES_OF_TASKS, TREES } from "../../site/js/tasks.js";
+import { RUNS, TREES } from "../../site/js/tasks.js";
 import { laidOut, timesOf } from "../../site/js/views/items.js";
 import { search } from "../../site/js/views/levels.js";
 import { VIEWS } from "../../site/js/views/table.js";
@@ -20,7 +20,7 @@ const answers = {
   levels: graph && search({ ...graph, offsets: Int32Array.from(graph.offsets), indices: Int32Array.from(graph.indices) }, 0, schedule(...graph.schedule)).map(({ rows, found, begin }) => ({ rows, begin, ...plain(found) })),
   trees: trees.map(({ kind, tasks, workers }) => {
     const tree = TREES[kind](tasks);
-    return { ...plain(tree), runs: Object.fromEntries(Object.entries(SCHEDULES_OF_TASKS).map(([name, { run }]) => [name, plain(run(tree, workers))])) };
+    return { ...plain(tree), runs: Object.fromEntries(Object.entries(RUNS).map(([name, run]) => [name, plain(run(tree, workers))])) };
   }),
   kinds: Object.keys(TREES),
   // Whether every view's scene stays within its canvas, at the start and at the ends of every parameter.

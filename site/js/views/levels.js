@@ -63,7 +63,7 @@ export const levels = {
     { name: "from", start: 30, least: 0, most: 199, title: "first vertex" },
   ],
   schedule: [
-    { name: "schedule", start: "thread_mapped", words: Object.keys(SCHEDULES) },
+    { name: "schedule", start: "thread_mapped", words: Object.keys(SCHEDULES), of: "schedules" },
     { name: "block", start: 32, least: 32, most: 128, step: 32 },
     { name: "size", start: 8, values: [2, 4, 8, 16, 32], title: "threads of a vertex", when: (s) => s.schedule === "group_mapped" },
     { name: "items", start: 3, least: 1, most: 16, when: (s) => ["merge_path", "nonzero_split", "work_oriented"].includes(s.schedule) },

@@ -1,6 +1,6 @@
 // Tasks over time: which worker runs which task, how many wait, and what is handed over.
 import { percent } from "../balance.js";
-import { SCHEDULES_OF_TASKS, TREES } from "../tasks.js";
+import { RUNS, TREES } from "../tasks.js";
 
 const LEFT = 72, TOP = 22, GRAPH = 90;
 
@@ -16,12 +16,12 @@ export const queues = {
     { name: "tasks", start: 160, least: 1, most: 600 },
     { name: "workers", start: 8, least: 1, most: 32 },
   ],
-  schedule: [{ name: "schedule", start: "static_list", words: Object.keys(SCHEDULES_OF_TASKS) }],
+  schedule: [{ name: "schedule", start: "static_list", words: Object.keys(RUNS), of: "tasks" }],
   start: [{ schedule: "static_list" }, { schedule: "task_pool" }],
-  legend: "Colours are depths of the tree. A line from worker to worker is a gift of tasks. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run.",
+  legend: "Colours are depths of the tree. A line from worker to worker: tasks change hands. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run.",
 
   scene(work, s, wide) {
-    const tree = TREES[work.tree](work.tasks), entry = SCHEDULES_OF_TASKS[s.schedule], run = entry.run(tree, work.workers);
+    const tree = TREES[work.tree](work.tasks), run = RUNS[s.schedule](tree, work.workers);
     const cell = Math.min(18, (wide - LEFT - 4) / Math.max(1, run.steps)), tall = Math.max(6, Math.min(18, 340 / work.workers)), count = tree.children.length;
     const bottom = TOP + work.workers * tall, floor = bottom + 30 + GRAPH, most = Math.max(1, ...run.waiting), scene = { marks: [], links: [], labels: [], shades: [], lines: [], wide, most: run.steps, high: floor + 8 };
     for (let worker = 0; worker < work.workers; worker++) {
@@ -51,9 +51,14 @@ export const queues = {
       if (waiting) scene.marks.push({ x: LEFT + step * cell, y: floor - h, w: Math.max(1, cell - 1), h, hue: 0, step, text: `After step ${step + 1}, ${waiting} task${waiting === 1 ? " waits" : "s wait"}.` });
     });
     const idle = 1 - count / (work.workers * Math.max(1, run.steps));
-    scene.numbers = [[`${run.steps} steps`, `for ${count} tasks`], [percent(idle), "idle"], [`${most}`, `task${most === 1 ? "" : "s"} wait at most`], [s.schedule === "static_list" ? `${run.marks.length}` : `${run.gifts.length}`, s.schedule === "static_list" ? "rounds" : "gifts"]];
+    scene.numbers = [[`${run.steps} steps`, `for ${count} tasks`], [percent(idle), "idle"], [`${most}`, `task${most === 1 ? "" : "s"} wait at most`], ...beside(run)];
     scene.label = `${count} tasks on ${work.workers} workers: ${run.steps} steps, ${percent(idle)} idle, at most ${most} wait`;
-    scene.what = `${entry.what}. ${entry.source}.`;
     return scene;
   },
 };
+
+/** What a schedule does beside running tasks. */
+function beside({ marks, gifts }) {
+  if (marks.length) return [[`${marks.length}`, `round${marks.length === 1 ? "" : "s"}`]];
+  return gifts.length ? [[`${gifts.length}`, `time${gifts.length === 1 ? "" : "s"} tasks change hands`]] : [];
+}
