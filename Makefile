@@ -1,6 +1,7 @@
 # make demo   set up what is needed and run the main job
 # make test   the tests (make test-all: the full products too), make lint, make types
 # make site   the site, in build/site (make site-serve: and show it)
+#             PYODIDE=folder, an unpacked release of Pyodide, lets readers run target python in the browser
 #
 # PYTHON=... chooses the interpreter (3.11 or newer) the first time.
 

@@ -1,8 +1,10 @@
 """Build the site: `python site/build.py OUT`. It needs the extra `site`, and no network.
 
 The code of the docs' pages is run first, and fails the build where it fails or prints something else (examples.py).
-`python site/build.py OUT --pages` makes our own pages alone; `--explorer` leaves out the front page, so that nothing but
-evenly is needed.
+`python site/build.py OUT --pages` makes our own pages alone; `--explorer` leaves out the front page, so that nothing
+but evenly is needed.
+
+Where PYODIDE names the folder of a release of Pyodide, the page python.html runs target `python` with it (in_browser.py).
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """
@@ -23,6 +25,7 @@ for folder in HERE, ROOT, ROOT / "src":
 import accessible  # noqa: E402
 import data  # noqa: E402
 import front  # noqa: E402
+import in_browser  # noqa: E402
 import links  # noqa: E402
 
 import evenly  # noqa: E402
@@ -32,9 +35,10 @@ NAV = (
     ("index.html", "What it is"),
     ("explorer.html", "Explorer"),
     ("views.html", "Views"),
+    ("python.html", "Try it"),
     ("docs/index.html", "Docs"),
 )
-PAGES = ("index.html", "explorer.html", "views.html")
+PAGES = ("index.html", "explorer.html", "views.html", "python.html")
 PLAYER = """  <fieldset class="player">
     <legend>Steps</legend>
     <button type="button" id="first" aria-label="To the first step">|◀</button>
@@ -83,16 +87,19 @@ def pages(out: Path, only: tuple[str, ...] = PAGES) -> None:
     shutil.copytree(HERE / "js", out / "js", dirs_exist_ok=True)
     shutil.copytree(HERE / "css", out, dirs_exist_ok=True)
     data.write(out)
-    for page, parts in (("index.html", front.parts), ("explorer.html", dict), ("views.html", dict)):
-        if page in only:
-            text = string.Template((HERE / "pages" / page).read_text())
-            filled = text.substitute(header=header(page), footer=footer(), player=PLAYER, **parts())
-            (out / page).write_text(filled)
+    in_browser.write(out)
+    for page in only:
+        text = string.Template((HERE / "pages" / page).read_text())
+        parts = front.parts() if page == "index.html" else {}
+        filled = text.substitute(header=header(page), footer=footer(), player=PLAYER, **parts)
+        (out / page).write_text(filled)
 
 
 def header(page: str) -> str:
     named = (
-        f'<a href="{to}"{" aria-current=page" if to == page else ""}>{said}</a>' for to, said in NAV
+        f'<a href="{to}"{" aria-current=page" if to == page else ""}>{said}</a>'
+        for to, said in NAV
+        if to != "python.html" or not in_browser.found(in_browser.given())[1]
     )
     return HEADER.format(links="".join(named))
 

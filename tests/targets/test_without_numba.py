@@ -1,4 +1,4 @@
-"""Where Numba is not there, as in a browser, target `python` runs with nothing but NumPy; `cpu` says what it lacks."""
+"""Where Numba is not there, as in a browser (Pyodide), target `python` runs with nothing but NumPy; `cpu` says what it lacks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HIDDEN = ("numba", "llvmlite", "scipy", "typer", "rich", "cuda", "cupy", "torch", "networkx")
+HIDDEN = ("numba", "llvmlite", "scipy", "typer", "rich", "cuda", "cupy", "torch", "networkx", "pwd")
 
 PROGRAM = """
 import sys

@@ -150,12 +150,12 @@ def _open_to_others(status: os.stat_result) -> str:
 
 def _private_group(group: int) -> bool:
     """Whether the user is the only member of a group. Some systems give each user a group of that kind."""
-    import grp
-    import pwd
-
     try:
+        import grp
+        import pwd  # which Pyodide lacks
+
         name, found = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(group)
-    except KeyError:
+    except (ImportError, KeyError):
         return False
     return found.gr_name == name and set(found.gr_mem) <= {name}
 
