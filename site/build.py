@@ -4,7 +4,7 @@ The code of the docs' pages is run first, and fails the build where it fails or 
 `python site/build.py OUT --pages` makes our own pages alone; `--explorer` leaves out the front page, so that nothing
 but evenly is needed.
 
-Where PYODIDE names the folder of a release of Pyodide, the page python.html runs target `python` with it (in_browser.py).
+Where PYODIDE names the folder of a release of Pyodide, python.html runs target `python` with it (in_browser.py).
 
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """

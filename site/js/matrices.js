@@ -84,7 +84,7 @@ export function parseTrace(text) {
       label: phase.schedule,
       layout: `${phase.layout} (${phase.kind})`,
       line: phase.line,
-      laid: { tiles: offsets.length - 1, atoms, offsets, masked, items: null, row: (tile) => tile, column: () => -1 },
+      laid: { tiles: offsets.length - 1, atoms, offsets, masked, items: phase.items ? Int32Array.from(phase.items) : null, row: (tile) => tile, column: () => -1 },
       launch: { processors: phase.processors, blocks: phase.blocks, block: phase.block, worker: Int32Array.from(phase.worker), step: Int32Array.from(phase.step) },
     };
   });

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import evenly as ev
 from evenly.balance.profile import offsets_of
@@ -26,6 +29,12 @@ from tests.kernels import ROW_LAYOUTS, SCHEDULES, laid, spmv, two_loops
 LAYOUTS = ("csr", "csc", "coo", *(name for name in ROW_LAYOUTS if name != "csr"))
 FILLED = 20_000  # atoms of a layout that fills in zeros
 WALKED = 12_000  # tiles and threads that a Partition walks one by one in `make test`
+
+
+@ev.kernel
+def counted(A, out):
+    for tile in A.tiles():
+        out[tile] = sum(1 for k in A.atoms(tile))
 
 
 def followed(schedule: Any, A: Any) -> Steps:
@@ -130,6 +139,41 @@ def check_partitions(layout: str, processors: tuple[int, ...], most: float) -> i
 @pytest.mark.parametrize("layout", ["csr", "ell"])
 def test_partitions_are_followed(layout: str) -> None:
     assert check_partitions(layout, (5,), 2_000) > 200
+
+
+DIVIDING = st.one_of(
+    st.builds(ev.ThreadMapped, st.sampled_from([32, 96])),
+    st.builds(ev.GroupMapped, st.integers(2, 32), st.just(64), st.booleans()),
+    st.builds(ev.DynamicChunks, st.integers(1, 9), st.integers(1, 32), st.just(64)),
+    st.builds(ev.Lrb, st.just(64), st.just(4), st.just(2), st.just(16), st.just(64)),
+    st.builds(ev.WorkOriented, st.just(32), st.integers(1, 9)),
+    st.builds(ev.MergePath, st.just(32), st.integers(1, 9)),
+    st.builds(ev.NonzeroSplit, st.just(32), st.integers(1, 9)),
+)
+LENGTHS = st.lists(st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 90)), max_size=30)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LENGTHS, DIVIDING, st.integers(1, 40))
+def test_any_trace_of_a_partition_is_what_partition_says(
+    lengths: list[int], schedule: Any, n: int
+) -> None:
+    """Through the file, as a reader gets it."""
+    A = ev.ragged(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+    plan = counted.plan(A, np.zeros(len(lengths), np.int64), schedule=schedule, target="python")
+    with tempfile.TemporaryDirectory() as folder:
+        plan.trace(Path(folder) / "a.json", processors=n)
+        (phase,) = read(Path(folder) / "a.json")["phases"]
+    size = schedule.size if schedule.owner == "group" else 1
+    whole, seen = schedule.partition(A, n).keeping(), 0
+    for thread in range(n * size):
+        p, rank = divmod(thread, size)
+        walked = [k for t in whole.tiles(p, rank) for k in whole.atoms(p, t, rank)]
+        assert [phase["worker"][k] for k in walked] == [thread] * len(walked)
+        assert [phase["step"][k] for k in walked] == list(range(len(walked)))
+        seen += len(walked)
+    assert seen == len(phase["worker"]) == sum(lengths)
+    assert phase["offsets"] == A.offsets.tolist()
 
 
 @pytest.mark.slow

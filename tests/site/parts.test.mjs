@@ -53,6 +53,9 @@ test("a trace is read or refused in a line", () => {
   const held = { format: "evenly-trace", version: 1, kernel: "spmv", source: "", phases: [phase] };
   const [read] = parseTrace(JSON.stringify(held)).phases;
   assert.deepEqual([read.laid.tiles, [...read.laid.masked], [...read.launch.worker]], [1, [0, 1], [0, 1]]);
+  assert.equal(read.laid.items, null);
+  const [batch] = parseTrace(JSON.stringify({ ...held, phases: [{ ...phase, items: [0, 1] }] })).phases;
+  assert.deepEqual([...batch.laid.items], [0, 1]);
   for (const [change, said] of [
     [{ version: 2 }, /a trace of version 2; this page reads version 1/],
     [{ format: "other" }, /not written by plan\.trace\(\)/],

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import evenly as ev
 from evenly.balance.profile import load, offsets_of
@@ -68,9 +69,14 @@ QUICK = ("csr", "sell sorted", "bcsr 3 x 4", "uniform")
 
 
 def asked(
-    layouts: Any, schedules: Any, processors: Any, verbose: bool = False, only: Any = None
+    layouts: Any,
+    schedules: Any,
+    processors: Any,
+    verbose: bool = False,
+    only: Any = None,
+    of: Any = None,
 ) -> Any:
-    """What the port answers."""
+    """What the port answers about matrices by name: those of the battery, if none are given."""
     patterns = {
         name: {
             "rows": M.shape[0],
@@ -78,7 +84,7 @@ def asked(
             "offsets": M.indptr.tolist(),
             "indices": M.indices.tolist(),
         }
-        for name, M in matrices().items()
+        for name, M in (of or matrices()).items()
         if only in (None, name)
     }
     question = {
@@ -127,9 +133,10 @@ def accessed(A: Any, name: str, tile: int, position: int) -> int:
     return int(method(where, k) if "tile" in inspect.signature(method).parameters else method(k))
 
 
-def compare(layouts: Any, schedules: Any) -> int:
-    answers, compared = asked(layouts, schedules, []), 0
-    for name, M in matrices().items():
+def compare(layouts: Any, schedules: Any, of: Any = None) -> int:
+    of = of or matrices()
+    answers, compared = asked(layouts, schedules, [], of=of), 0
+    for name, M in of.items():
         for label, layout, _, make in layouts:
             A = make(M)
             if A.num_atoms > FILLED:
@@ -171,11 +178,12 @@ def walked(schedule: Any, A: Any, n: int) -> list[int]:
     return pieces
 
 
-def compare_walks(label: str, processors: list[int]) -> None:
+def compare_walks(label: str, processors: list[int], of: Any = None) -> None:
+    of = of or matrices()
     layouts = [entry for entry in LAYOUTS if entry[0] == label]
     few = [s for s in PORTED.values() if s.owner != "group" or s.size <= 8]
-    answers = asked(layouts, few, processors)
-    for name, M in matrices().items():
+    answers = asked(layouts, few, processors, of=of)
+    for name, M in of.items():
         A = layouts[0][3](M)
         for schedule in few if A.num_atoms <= FILLED else ():
             for n in processors:
@@ -194,6 +202,30 @@ def test_partitions_are_those_of_python() -> None:
 @pytest.mark.parametrize("label", [entry[0] for entry in LAYOUTS])
 def test_all_partitions_are_those_of_python(label: str) -> None:
     compare_walks(label, [1, 3, 64])
+
+
+def drawn(seed: int) -> dict[str, Any]:
+    """Matrices that no preset has: rows of a few lengths, some of them empty, some of a hundred times the mean."""
+    rng, made = np.random.default_rng(seed), {}
+    for number in range(6):
+        rows, columns = (int(n) for n in rng.integers(1, 300, 2))
+        lengths = rng.geometric(rng.uniform(0.05, 0.9), rows) * (rng.random(rows) < rng.random())
+        lengths = np.minimum(np.where(rng.random(rows) < 0.02, 100 * lengths, lengths), columns)
+        indices = [np.sort(rng.choice(columns, n, replace=False)) for n in lengths]
+        entries = np.concatenate([*indices, np.zeros(0, int)]).astype(np.int32)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        shape = rows, columns
+        made[f"{seed}.{number}"] = csr_array(
+            (np.ones(len(entries), np.float32), entries, offsets), shape=shape
+        )
+    return made
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_matrices_that_nobody_chose_are_divided_as_by_python(seed: int) -> None:
+    of = drawn(seed)
+    assert compare(LAYOUTS[:1], list(PORTED.values()), of) > 60
+    compare_walks("csr", [1 + seed, 13], of)
 
 
 def test_parameters_start_where_those_of_python_do() -> None:
