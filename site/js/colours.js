@@ -10,7 +10,7 @@ export const hue = (worker) => HUES[hueOf(worker)];
 export function theme() {
   const style = getComputedStyle(document.documentElement);
   const of = (name) => style.getPropertyValue(name).trim();
-  return { ink: of("--ink"), paper: of("--canvas"), faint: of("--faint"), line: of("--line"), busy: of("--busy"), idle: of("--idle"), mark: of("--mark"), muted: of("--muted") };
+  return { ink: of("--ink"), paper: of("--canvas"), faint: of("--faint"), soft: of("--accent-soft"), line: of("--line"), busy: of("--busy"), idle: of("--idle"), mark: of("--mark"), muted: of("--muted") };
 }
 
 function rgb(hex) {

@@ -6,7 +6,7 @@ import { Grid } from "./grid.js";
 import { lay } from "./layouts.js";
 import { parseLengths } from "./matrices.js";
 import { drawPath } from "./path.js";
-import { launch, schedule, SCHEDULES, sharing } from "./schedules.js";
+import { launch, mergeSearch, schedule, SCHEDULES, sharing } from "./schedules.js";
 
 const $$ = (id) => document.getElementById(id);
 const FIRST = ["thread_mapped", "work_oriented", "merge_path"];
@@ -161,12 +161,16 @@ function path() {
   const mine = sharing({ name: "merge_path" }, few, count, which);
   $$("path-out").textContent = count;
   $$("path-which").textContent = which;
-  const steps = mine.to - mine.from, atoms = mine.stop - mine.start;
-  $$("path-said").textContent = `Processor ${which} takes ${steps} step${steps === 1 ? "" : "s"} of ${total}: ` +
-    (steps ? `${atoms} nonzero${atoms === 1 ? "" : "s"}, and the end${steps - atoms === 1 ? "" : "s"} of ${steps - atoms} row${steps - atoms === 1 ? "" : "s"}.` : "nothing is left for it.");
+  const steps = mine.to - mine.from, atoms = mine.stop - mine.start, looks = [];
+  mergeSearch(few.offsets, mine.from, (tile) => looks.push(tile));
+  const takes = steps ? `${plural(atoms, "nonzero")}, and the end${steps - atoms === 1 ? "" : "s"} of ${plural(steps - atoms, "row")}.` : "nothing is left for it.";
+  const begins = mine.from && steps ? ` Its search looks at ${plural(looks.length, "place")} on the diagonal ${mine.from}: ${plural(mine.first, "row")} end${mine.first === 1 ? "s" : ""} before its share, and ${plural(mine.start, "nonzero")} come${mine.start === 1 ? "s" : ""} before it.` : "";
+  $$("path-said").textContent = `Processor ${which} takes ${plural(steps, "step")} of ${total}: ${takes}${begins}`;
   $$("path").setAttribute("aria-label", `The merge path of ${few.tiles} rows and ${few.atoms} nonzeros, in pieces of ${share}`);
-  drawPath($$("path"), few, share, which);
+  drawPath($$("path"), few, share, which, steps ? looks : []);
 }
+
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 showCode($$("kernel"), data.kernel, meaningOf);
 for (const row of $$("kernel").querySelectorAll("button")) row.tabIndex = -1;

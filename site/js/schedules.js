@@ -84,12 +84,13 @@ export function sharing(s, laid, n, p) {
   return { first, last: last + (partial ? 1 : 0), start, stop, from, to };
 }
 
-/** How many tiles end before the point of the merge path where tiles + atoms = `diagonal`. */
-export function mergeSearch(offsets, diagonal) {
+/** How many tiles end before the point of the merge path where tiles + atoms = `diagonal`. look(middle): called for each tile that is looked at. */
+export function mergeSearch(offsets, diagonal, look = () => {}) {
   const tiles = offsets.length - 1;
   let low = Math.max(diagonal - offsets[tiles], 0), high = Math.min(diagonal, tiles);
   while (low < high) {
     const middle = (low + high) >> 1;
+    look(middle);
     if (offsets[middle + 1] <= diagonal - middle - 1) low = middle + 1;
     else high = middle;
   }

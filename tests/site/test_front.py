@@ -57,7 +57,10 @@ def test_the_merge_path_is_divided_as_is_said(front: str, browser: Browser) -> N
     assert (
         text(browser, "#path-said")
         == "Processor 2 takes 6 steps of 20: 4 nonzeros, and the ends of 2 rows."
+        " Its search looks at 3 places on the diagonal 14: 6 rows end before its share, and 8 nonzeros come before it."
     )
+    set_to(browser, "#path-one", "0", "input")
+    assert text(browser, "#path-said").endswith("of 20: 4 nonzeros, and the ends of 3 rows.")
 
 
 @pytest.mark.parametrize("width", [390, 1400])
