@@ -105,7 +105,7 @@ function controls() {
   $$("dense-out").textContent = state.dense;
   $$("processors").value = state.processors;
   $$("processors").disabled = Boolean(trace);
-  $$("processors-out").textContent = state.processors || "as launched";
+  $$("processors-out").textContent = state.processors || "launch";
   $$("processors").setAttribute("aria-valuetext", $$("processors-out").textContent);
   $$("two").checked = panels.length > 1;
   $$("two").disabled = Boolean(trace);

@@ -73,7 +73,7 @@ class Panel {
     this.focus = Math.min(this.focus, Math.max(0, scene.marks.length - 1));
     this.find(".call").textContent = scene.call ?? "";
     const { of } = view.schedule[0], known = of && data[of][s.schedule];
-    this.find(".said").textContent = known ? `${known.what}; for ${known.when}. ${known.source}.` : "";
+    this.find(".said").textContent = known ? `${known.what}; for ${known.when}. ${known.source}.`.replaceAll("`", "") : "";
     const parts = scene.numbers.flatMap(([strong, rest], i) => {
       const b = document.createElement("b");
       b.textContent = strong;

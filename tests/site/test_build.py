@@ -17,6 +17,10 @@ import evenly as ev
 from evenly.interop.generators import rmat
 from evenly.schedules import TABLE
 from tests.batteries import names
+from tests.site.browser import FOUND, Browser
+from tests.site.test_explorer import AXE, served
+from tests.site.test_explorer import browser as browser
+from tests.site.test_explorer import started as started
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -132,11 +136,36 @@ def test_sources_are_cited_as_in_the_citation_file(part: Any) -> None:
         assert said in text
 
 
-@pytest.mark.slow
-def test_the_whole_site_is_built_without_a_warning(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole site, built without a warning."""
     for module in "sphinx", "furo", "myst_parser":
         pytest.importorskip(module, reason="the extra `site` is not installed")
-    build = [sys.executable, str(ROOT / "site" / "build.py"), str(tmp_path / "site")]
+    out = tmp_path_factory.mktemp("whole") / "site"
+    build = [sys.executable, str(ROOT / "site" / "build.py"), str(out)]
     done = subprocess.run(build, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("0 broken links\n")
+    return out
+
+
+@pytest.mark.slow
+def test_every_page_has_a_title_and_the_docs_are_there(whole: Path) -> None:
+    pages = list(whole.rglob("*.html"))
+    assert {"index.html", "explorer.html", "views.html", "search.html"} <= {p.name for p in pages}
+    assert all("<title>" in page.read_text() for page in pages)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (AXE and FOUND), reason="no EVENLY_AXE, or no Chromium")
+@pytest.mark.parametrize("width", [390, 1400])
+def test_axe_finds_nothing_on_any_page(width: int, whole: Path, browser: Browser) -> None:
+    browser.size(width)
+    with served(whole) as address:
+        for page in sorted(whole.rglob("*.html")):
+            browser.ask("Page.navigate", url=f"{address}/{page.relative_to(whole).as_posix()}")
+            browser.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
+            browser.run(Path(str(AXE)).read_text() + ";0")
+            found = browser.run("axe.run().then(r => r.violations.map(v => v.id))")
+            assert found == [], page
+            assert browser.run("document.documentElement.scrollWidth") <= width, page

@@ -44,6 +44,13 @@ def serving(out: Path, part: str) -> Iterator[str]:
     """Build a part of the site, and serve it; the address."""
     build = [sys.executable, str(ROOT / "site" / "build.py"), str(out), part]
     subprocess.run(build, check=True)
+    with served(out) as address:
+        yield address
+
+
+@contextlib.contextmanager
+def served(out: Path) -> Iterator[str]:
+    """Serve a folder; the address."""
     handler = functools.partial(Quiet, directory=str(out))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
