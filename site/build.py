@@ -49,6 +49,11 @@ PLAYER = """  <fieldset class="player">
     <label>Step <output for="step" id="step-out"></output>
       <input type="range" id="step" min="0" value="0" max="1"></label>
   </fieldset>"""
+HEAD = """<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="icon.svg">
+<link rel="stylesheet" href="site.css">
+<script src="js/theme.js"></script>"""
 HEADER = """<header class="site"><div><a class="name" href="index.html">evenly</a><nav aria-label="Site">{links}</nav>
 <button type="button" id="theme" aria-label="Light or dark">◐</button></div></header>"""
 FOOTER = """<footer><div>evenly {version}, Apache License 2.0.
@@ -91,7 +96,8 @@ def pages(out: Path, only: tuple[str, ...] = PAGES) -> None:
     for page in only:
         text = string.Template((HERE / "pages" / page).read_text())
         parts = front.parts() if page == "index.html" else {}
-        filled = text.substitute(header=header(page), footer=footer(), player=PLAYER, **parts)
+        parts |= {"head": HEAD, "header": header(page), "footer": footer(), "player": PLAYER}
+        filled = text.substitute(parts)
         (out / page).write_text(filled)
 
 

@@ -3,6 +3,7 @@ import { light, MEANINGS, meaningOf, showCode } from "./code.js";
 import { lay, LAYOUTS } from "./layouts.js";
 import { showLevels } from "./levels.js";
 import { ofPreset, parseLengths, parseMarket, parseTrace, textOf } from "./matrices.js";
+import { copy, onWidth, ready } from "./page.js";
 import { Panel } from "./panel.js";
 import { controlsOf } from "./parameters.js";
 import { Player } from "./player.js";
@@ -222,16 +223,10 @@ function listen() {
     state.step = -1;
     changed();
   });
-  $$("link").addEventListener("click", async () => {
+  $$("link").addEventListener("click", () => {
     if (trace || state.matrix === "file") return report(new Error("a link cannot hold a file: choose a matrix of the list"));
     link();
-    try {
-      await navigator.clipboard.writeText(location.href);
-      $$("link").textContent = "Copied";
-    } catch {
-      $$("link").textContent = "It is in the address bar";
-    }
-    setTimeout(() => ($$("link").textContent = "Copy a link to this view"), 1600);
+    copy($$("link"), location.href, "It is in the address bar");
   });
   $$("file").addEventListener("change", () => open($$("file").files[0]));
   document.addEventListener("dragover", (event) => event.preventDefault());
@@ -252,13 +247,7 @@ function listen() {
     await load();
   });
   document.addEventListener("themechange", () => player.draw());
-  let width = window.innerWidth, resizing = 0;
-  window.addEventListener("resize", () => {
-    if (window.innerWidth === width) return;
-    width = window.innerWidth;
-    clearTimeout(resizing);
-    resizing = setTimeout(rebuild, 120);
-  });
+  onWidth(rebuild);
 }
 
 async function open(file) {
@@ -283,4 +272,4 @@ async function open(file) {
 fill();
 listen();
 await load();
-requestAnimationFrame(() => (document.documentElement.dataset.ready = "yes")); // drawn, for tests
+ready();

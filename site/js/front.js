@@ -5,6 +5,7 @@ import { isIn, light, meaningOf, showCode } from "./code.js";
 import { Grid } from "./grid.js";
 import { lay } from "./layouts.js";
 import { parseLengths } from "./matrices.js";
+import { copy, onWidth, ready, select, tabs } from "./page.js";
 import { drawPath } from "./path.js";
 import { launch, mergeSearch, schedule, SCHEDULES, sharing } from "./schedules.js";
 
@@ -27,12 +28,7 @@ function choose(name) {
   stop();
   shown = launch(schedule(name, SMALL[name]), laid);
   found = balance(shown);
-  for (const tab of $$("tabs").children) {
-    const mine = tab.dataset.name === name;
-    tab.setAttribute("aria-selected", mine);
-    tab.tabIndex = mine ? 0 : -1;
-    if (mine) $$("walk").setAttribute("aria-labelledby", tab.id);
-  }
+  select($$("tabs"), $$("walk"), name);
   const { what, when } = data.schedules[name], parameters = Object.entries(SMALL[name]).map(([k, v]) => `${k}=${v}`).join(", ");
   $$("walk-what").innerHTML = "";
   const code = document.createElement("code");
@@ -86,28 +82,6 @@ function stop() {
   $$("walk-play").textContent = "▶ Play";
 }
 
-function tabs() {
-  const names = [...FIRST, ...Object.keys(SCHEDULES).filter((name) => !FIRST.includes(name))];
-  $$("tabs").append(...names.map((name) => {
-    const tab = document.createElement("button");
-    Object.assign(tab, { type: "button", role: "tab", id: `tab-${name}`, textContent: name.replaceAll("_", " ") });
-    tab.setAttribute("role", "tab");
-    tab.setAttribute("aria-controls", "walk");
-    tab.dataset.name = name;
-    tab.addEventListener("click", () => choose(name));
-    return tab;
-  }));
-  $$("tabs").addEventListener("keydown", (event) => {
-    const at = [...$$("tabs").children].indexOf(document.activeElement);
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (at < 0 || !by) return;
-    const next = $$("tabs").children[(at + by + names.length) % names.length];
-    next.focus();
-    next.click();
-    event.preventDefault();
-  });
-}
-
 function point(k) {
   if (k === atom) return;
   atom = k;
@@ -137,18 +111,14 @@ function listen() {
   });
   $$("path-count").addEventListener("input", path);
   $$("path-one").addEventListener("input", path);
-  $$("copy").addEventListener("click", async () => {
-    await navigator.clipboard?.writeText($$("bibtex").textContent);
-    $$("copy").textContent = "Copied";
-    setTimeout(() => ($$("copy").textContent = "Copy the BibTeX"), 1600);
-  });
+  $$("copy").addEventListener("click", () => copy($$("copy"), $$("bibtex").textContent, "Select it, and copy"));
   const again = () => {
     size();
     draw();
     path();
   };
   document.addEventListener("themechange", again);
-  window.addEventListener("resize", again);
+  onWidth(again);
 }
 
 // ---- the merge path -----------------------------------------------------------------------------------------
@@ -174,8 +144,9 @@ const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 
 showCode($$("kernel"), data.kernel, meaningOf);
 for (const row of $$("kernel").querySelectorAll("button")) row.tabIndex = -1;
-tabs();
+const names = [...FIRST, ...Object.keys(SCHEDULES).filter((name) => !FIRST.includes(name))];
+tabs($$("tabs"), names.map((name) => ({ name, title: name.replaceAll("_", " ") })), $$("walk"), choose);
 listen();
 choose("thread_mapped");
 path();
-requestAnimationFrame(() => (document.documentElement.dataset.ready = "yes")); // drawn, for tests
+ready();

@@ -1,4 +1,6 @@
 // The page that runs Python: programs to begin with, an editor, and a worker that runs what is in it.
+import { ready } from "./page.js";
+
 const $$ = (id) => document.getElementById(id);
 const { programs, missing } = await (await fetch("python.json")).json();
 let worker = null, running = false;
@@ -55,4 +57,4 @@ $$("program").addEventListener("keydown", (event) => {
 $$("missing").hidden = !missing.length;
 if (missing.length) $$("missing").textContent = `Nothing can be run here. What is missing: ${missing.join("; ")}.`;
 buttons();
-document.documentElement.dataset.ready = "yes"; // for tests
+ready();

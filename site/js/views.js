@@ -1,5 +1,6 @@
 // The page of views: one of a table is shown, as scenes of one or two schedules. The state is what a link holds.
 import { showCode } from "./code.js";
+import { copy, onWidth, ready, select, tabs } from "./page.js";
 import { controlsOf } from "./parameters.js";
 import { Player } from "./player.js";
 import { Scene } from "./scene.js";
@@ -89,7 +90,7 @@ class Panel {
 function rebuild() {
   const view = VIEWS[state.view];
   pointed = null;
-  tabs();
+  select($$("tabs"), $$("view"), state.view);
   $$("lead").textContent = view.lead;
   $$("more").textContent = view.docsTitle;
   $$("more").href = view.docs;
@@ -105,15 +106,6 @@ function rebuild() {
     report(null);
   } catch (error) {
     report(error);
-  }
-}
-
-function tabs() {
-  for (const tab of $$("tabs").children) {
-    const mine = tab.dataset.name === state.view;
-    tab.setAttribute("aria-selected", mine);
-    tab.tabIndex = mine ? 0 : -1;
-    if (mine) $$("view").setAttribute("aria-labelledby", tab.id);
   }
 }
 
@@ -146,38 +138,16 @@ function choose(name) {
   link();
 }
 
-$$("tabs").append(...Object.values(VIEWS).map(({ name, title }) => {
-  const tab = document.createElement("button");
-  Object.assign(tab, { type: "button", id: `tab-${name}`, textContent: title });
-  tab.setAttribute("role", "tab");
-  tab.setAttribute("aria-controls", "view");
-  tab.dataset.name = name;
-  tab.addEventListener("click", () => choose(name));
-  return tab;
-}));
-$$("tabs").addEventListener("keydown", (event) => {
-  const all = [...$$("tabs").children], at = all.indexOf(document.activeElement), by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (at < 0 || !by) return;
-  event.preventDefault();
-  const next = all[(at + by + all.length) % all.length];
-  next.focus();
-  next.click();
-});
+tabs($$("tabs"), Object.values(VIEWS), $$("view"), choose);
 $$("controls").addEventListener("submit", (event) => event.preventDefault());
 $$("two").addEventListener("change", () => {
   const { start } = VIEWS[state.view];
   state.schedules = $$("two").checked ? [state.schedules[0], structuredClone(start[1])] : [state.schedules[0]];
   changed();
 });
-$$("link").addEventListener("click", async () => {
+$$("link").addEventListener("click", () => {
   link();
-  try {
-    await navigator.clipboard.writeText(location.href);
-    $$("link").textContent = "Copied";
-  } catch {
-    $$("link").textContent = "It is in the address bar";
-  }
-  setTimeout(() => ($$("link").textContent = "Copy a link to this view"), 1600);
+  copy($$("link"), location.href, "It is in the address bar");
 });
 window.addEventListener("hashchange", () => {
   if (location.hash === linked) return;
@@ -185,12 +155,6 @@ window.addEventListener("hashchange", () => {
   rebuild();
 });
 document.addEventListener("themechange", () => player.draw());
-let width = window.innerWidth, resizing = 0;
-window.addEventListener("resize", () => {
-  if (window.innerWidth === width) return;
-  width = window.innerWidth;
-  clearTimeout(resizing);
-  resizing = setTimeout(rebuild, 120);
-});
+onWidth(rebuild);
 rebuild();
-requestAnimationFrame(() => (document.documentElement.dataset.ready = "yes")); // drawn, for tests
+ready();
