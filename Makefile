@@ -2,6 +2,7 @@
 # make test   the tests (make test-all: the full products too), make lint, make types
 # make site   the site, in build/site (make site-serve: and show it)
 #             PYODIDE=folder, an unpacked release of Pyodide, lets readers run target python in the browser
+#             VERSIONS=folder, of sites of earlier versions, serves these, too
 #
 # PYTHON=... chooses the interpreter (3.11 or newer) the first time.
 

@@ -6,6 +6,8 @@ but evenly is needed.
 
 Where PYODIDE names the folder of a release of Pyodide, python.html runs target `python` with it (in_browser.py).
 
+Where VERSIONS names a folder of sites that were built of earlier versions, they are served, too (versions.py).
+
 Pages of their own (pages/, css/, js/) get what they show of evenly from data.py. Sphinx makes the pages of docs/.
 """
 
@@ -27,6 +29,7 @@ import data  # noqa: E402
 import front  # noqa: E402
 import in_browser  # noqa: E402
 import links  # noqa: E402
+import versions  # noqa: E402
 
 import evenly  # noqa: E402
 import examples  # noqa: E402
@@ -71,6 +74,8 @@ def main(out: Path) -> int:
         return 1
     accessible.repair(out)
     pages(out)
+    for earlier in versions.kept():
+        shutil.copytree(earlier, out / "versions" / earlier.name)
     broken = links.check(out)
     for line in broken:
         print(f"site: {line}", file=sys.stderr)

@@ -9,6 +9,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 sys.path.insert(0, str(ROOT / "site"))
 
+import versions  # noqa: E402
+
 import evenly  # noqa: E402
 
 project = "evenly"
@@ -47,6 +49,7 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#74b7f2", "color-brand-content": "#74b7f2"},
 }
 templates_path = ["templates"]
+html_context = {"versions": [path.name for path in versions.kept()]}
 html_sidebars = {
     "**": [
         "sidebar/brand.html",

@@ -69,6 +69,21 @@ def test_the_explorer_has_the_battery_and_the_code_of_every_schedule(part: Any) 
     assert "def merge_search(layout, diagonal):" in held["code"]["merge_path"]
 
 
+def test_earlier_versions_are_found_the_newest_first(
+    part: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VERSIONS", raising=False)
+    assert part("versions").kept() == []
+    monkeypatch.setenv("VERSIONS", str(tmp_path))
+    for name in "0.9.0", "0.10.1", "0.10.0":
+        (tmp_path / name / "docs").mkdir(parents=True)
+        (tmp_path / name / "docs" / "index.html").touch()
+    assert [path.name for path in part("versions").kept()] == ["0.10.1", "0.10.0", "0.9.0"]
+    (tmp_path / "other").mkdir()
+    with pytest.raises(ValueError, match="VERSIONS: .*other has no docs/index.html"):
+        part("versions").kept()
+
+
 def test_the_kernels_of_the_views_are_kernels(part: Any, tmp_path: Path) -> None:
     kernels = part("data").KERNELS
     file = tmp_path / "shown.py"
