@@ -151,7 +151,8 @@ export class Panel {
       const tile = this.grid.tile[atom], thread = worker[atom], column = laid.column(tile, atom), row = laid.row(tile, atom);
       const at = laid.masked?.[atom] ? "padding" : column < 0 ? "" : `row ${number(row)}, column ${number(column)}`;
       const first = laid.offsets[tile], size = laid.offsets[tile + 1] - first;
-      return `Atom ${number(atom)}${at ? ` (${at})` : ""}: ${number(atom - first + 1)} of the ${number(size)} of tile ${number(tile)}. ` +
+      const item = laid.items ? `, of item ${number(partOf(laid.items, tile))}` : "";
+      return `Atom ${number(atom)}${at ? ` (${at})` : ""}: ${number(atom - first + 1)} of the ${number(size)} of tile ${number(tile)}${item}. ` +
         `Taken by ${where(thread)}, at its step ${number(step[atom] + 1)} of ${number(this.balance.threads.atoms[thread])}.`;
     }
     const which = LEVELS.indexOf(level), [first] = threads, held = this.balance[level], at = Math.floor(first / [1, WARP, block][which]);
@@ -205,3 +206,13 @@ export class Panel {
   }
 }
 
+/** Which of consecutive parts, that begin at `starts`, has a place; parts may be empty. */
+function partOf(starts, place) {
+  let low = 0, high = starts.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (starts[middle] <= place) low = middle;
+    else high = middle;
+  }
+  return low;
+}

@@ -34,6 +34,13 @@ ROOT = Path(__file__).resolve().parents[2]
 AXE = os.environ.get("EVENLY_AXE")
 
 
+@ev.kernel
+def row_sums(B, out):
+    for item in B.items():
+        for row in B.tiles(item):
+            out[row] = sum(B.value(k) for k in B.atoms(row))
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
@@ -332,6 +339,22 @@ def test_files_are_shown_or_refused_in_a_line(site: str, browser: Browser, tmp_p
     ):
         dropped(browser, "wrong.mtx", content)
         browser.wait(f"document.getElementById('problem').textContent.includes({said!r})")
+
+
+def test_a_batch_is_shown_with_its_items(site: str, browser: Browser, tmp_path: Path) -> None:
+    B = ev.batch([matrices()["stencil"], matrices()["one atom"], matrices()["power law"]])
+    schedule = ev.Nested(ev.BlockMapped(64), ev.GroupMapped(4))
+    plan = row_sums.plan(B, np.zeros(B.num_tiles, np.float32), schedule=schedule, target="python")
+    plan.trace(tmp_path / "batch.json")
+    browser.open(site)
+    dropped(browser, "batch.json", (tmp_path / "batch.json").read_bytes())
+    browser.wait(
+        "document.getElementById('about').textContent.startsWith('the trace of row_sums, B (Batch)')"
+    )
+    assert "3 items, with a line around each" in text(browser, "#about")
+    browser.run("document.querySelector('canvas.grid').focus()")
+    browser.press("End")
+    browser.wait("document.getElementById('pointed').textContent.includes(', of item 2. Taken by')")
 
 
 def test_200_000_atoms_play_at_30_frames_a_second(site: str, browser: Browser) -> None:

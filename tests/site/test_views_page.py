@@ -99,6 +99,15 @@ def test_a_link_restores_the_view(views: str, browser: Browser) -> None:
         assert (pictures(browser), text(browser, ".numbers")) == (shown, said)
 
 
+def test_there_is_little_script(views: str, browser: Browser) -> None:
+    browser.open(views)
+    loaded = browser.run(
+        "performance.getEntriesByType('resource').filter(r => r.name.endsWith('.js'))"
+        ".reduce((n, r) => n + r.decodedBodySize, 0)"
+    )
+    assert 10_000 < loaded < 300_000
+
+
 def test_a_broken_link_shows_the_start(views: str, browser: Browser) -> None:
     browser.open(views)
     start = pictures(browser)

@@ -18,7 +18,7 @@ export const queues = {
   ],
   schedule: [{ name: "schedule", start: "static_list", words: Object.keys(RUNS), of: "tasks" }],
   start: [{ schedule: "static_list" }, { schedule: "task_pool" }],
-  legend: "Colours are depths of the tree. A line from worker to worker: tasks change hands. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run.",
+  legend: "Colours are depths of the tree. A line from worker to worker: tasks change hands. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run, and what a lock or an atomic costs is not shown.",
 
   scene(work, s, wide) {
     const tree = TREES[work.tree](work.tasks), run = RUNS[s.schedule](tree, work.workers);
