@@ -3,7 +3,7 @@ import { light, MEANINGS, meaningOf, showCode } from "./code.js";
 import { lay, LAYOUTS } from "./layouts.js";
 import { showLevels } from "./levels.js";
 import { ofPreset, parseLengths, parseMarket, parseTrace, textOf } from "./matrices.js";
-import { copy, onWidth, ready } from "./page.js";
+import { copy, onFile, onWidth, ready } from "./page.js";
 import { Panel } from "./panel.js";
 import { controlsOf } from "./parameters.js";
 import { Player } from "./player.js";
@@ -228,12 +228,7 @@ function listen() {
     link();
     copy($$("link"), location.href, "It is in the address bar");
   });
-  $$("file").addEventListener("change", () => open($$("file").files[0]));
-  document.addEventListener("dragover", (event) => event.preventDefault());
-  document.addEventListener("drop", (event) => {
-    event.preventDefault();
-    open(event.dataTransfer.files[0]);
-  });
+  onFile($$("file"), open);
   const meaning = (event) => event.target.closest?.("[data-meaning]")?.dataset.meaning;
   for (const kind of ["pointerover", "focusin"]) {
     $$("kernel").addEventListener(kind, (event) => meaning(event) && point({ meaning: meaning(event) }));

@@ -62,8 +62,8 @@ function ofPairs(rows, columns, pairs) {
   return { rows, columns, offsets, indices };
 }
 
-/** Reads a trace of `plan.trace()`: its phases, each {laid, launch, label, ...}. Throws Error in one line. */
-export function parseTrace(text) {
+/** Reads a file of `plan.trace()`, as it is. Throws Error in one line. */
+export function readTrace(text) {
   let held;
   try {
     held = JSON.parse(text);
@@ -72,7 +72,15 @@ export function parseTrace(text) {
   }
   if (held?.format !== "evenly-trace") throw new Error("no trace: the file was not written by plan.trace()");
   if (held.version !== 1) throw new Error(`a trace of version ${held.version}; this page reads version 1`);
+  if (!held.phases.length) throw new Error("the trace has no pass over atoms");
+  return held;
+}
+
+/** Reads a trace: its phases, each {laid, launch, label, ...}. Throws Error in one line. */
+export function parseTrace(text) {
+  const held = readTrace(text);
   const phases = held.phases.map((phase) => {
+    if (!phase.offsets) throw new Error("a trace of tasks: the page Views shows it");
     const offsets = Int32Array.from(phase.offsets), atoms = offsets[offsets.length - 1];
     if (phase.worker.length !== atoms || phase.step.length !== atoms) throw new Error("a broken trace: its arrays differ in length");
     let masked = null;
@@ -88,7 +96,6 @@ export function parseTrace(text) {
       launch: { processors: phase.processors, blocks: phase.blocks, block: phase.block, worker: Int32Array.from(phase.worker), step: Int32Array.from(phase.step) },
     };
   });
-  if (!phases.length) throw new Error("the trace has no pass over atoms");
   return { kernel: held.kernel, source: held.source, phases };
 }
 

@@ -44,6 +44,16 @@ export async function copy(button, text, failed) {
   setTimeout(() => (button.textContent = button.dataset.said), PATIENCE);
 }
 
+/** Calls `open` with a file that is chosen, or dropped on the page. */
+export function onFile(input, open) {
+  input.addEventListener("change", () => open(input.files[0]));
+  document.addEventListener("dragover", (event) => event.preventDefault());
+  document.addEventListener("drop", (event) => {
+    event.preventDefault();
+    open(event.dataTransfer.files[0]);
+  });
+}
+
 /** Calls `draw` when the window has another width, once it keeps it. */
 export function onWidth(draw) {
   let width = window.innerWidth, resizing = 0;

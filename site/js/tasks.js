@@ -1,6 +1,10 @@
 // Tasks over time: which worker runs which task of a tree when. A worker is a team of threads; each task takes a step.
 // A model: a GPU's workers do not keep step, so where they exchange tasks the order there differs from run to run.
 
+import { readTrace } from "./matrices.js";
+
+const MOST_TASKS = 50_000, MOST_WORKERS = 2_000;
+
 /** Trees: children of each task, by number; task 0 is the first. Each maker gets about how many tasks there shall be. */
 export const TREES = {
   "halves of a range": (wanted) => grown(wanted, (depth) => (2 << depth <= wanted ? 2 : 0)),
@@ -37,6 +41,36 @@ export const RUNS = {
   blocking_queue: inOrder,
   lock_free_queue: inOrder,
 };
+
+/** Reads a trace of a loop over tasks: {kernel, schedule, tree, run, workers}. Throws Error in one line. */
+export function parseTasks(text) {
+  const { kernel, source, phases } = readTrace(text), phase = phases.find(({ parent }) => parent);
+  if (!phase) throw new Error("no trace of tasks: the explorer shows it");
+  const { parent, round, worker, step, processors, schedule } = phase, tree = { children: parent.map(() => []), depth: [], parent };
+  if (parent.length > MOST_TASKS || processors > MOST_WORKERS) throw new Error(`at most ${MOST_TASKS.toLocaleString("en")} tasks and ${MOST_WORKERS.toLocaleString("en")} processors are shown`);
+  if ([round, worker, step].some((one) => one.length !== parent.length)) throw new Error("a broken trace: its arrays differ in length");
+  parent.forEach((from, task) => {
+    if (from >= 0) tree.children[from].push(task);
+    tree.depth.push(from < 0 ? 0 : tree.depth[from] + 1);
+  });
+  const steps = step.reduce((most, one) => Math.max(most, one + 1), 0), marks = [];
+  round.forEach((number, task) => {
+    if (number === marks.length) marks.push({ step: step[task], text: `round ${number}` });
+  });
+  return { kernel, source, schedule, tree, workers: processors, run: { worker, step, steps, marks, gifts: [], waiting: waiting(tree, step, steps) } };
+}
+
+/** How many tasks have been made by the end of each step, and not run. The first ones are there from the start. */
+function waiting({ parent }, step, steps) {
+  const change = new Int32Array(steps + 1);
+  let now = 0;
+  parent.forEach((from, task) => {
+    if (from < 0) now++;
+    else change[step[from]]++;
+    change[step[task]]--;
+  });
+  return Array.from({ length: steps }, (_, at) => (now += change[at]));
+}
 
 function begun(tree) {
   const of = () => new Int32Array(tree.children.length);

@@ -1,16 +1,20 @@
 // The page of views: one of a table is shown, as scenes of one or two schedules. The state is what a link holds.
 import { showCode } from "./code.js";
-import { copy, onWidth, ready, select, tabs } from "./page.js";
+import { textOf } from "./matrices.js";
+import { copy, onFile, onWidth, ready, select, tabs } from "./page.js";
 import { controlsOf } from "./parameters.js";
 import { Player } from "./player.js";
 import { Scene } from "./scene.js";
 import { known, written } from "./state.js";
+import { parseTasks } from "./tasks.js";
+import { queues } from "./views/queues.js";
 import { VIEWS } from "./views/table.js";
 
 const $$ = (id) => document.getElementById(id);
 const data = await (await fetch("data.json")).json();
 // What evenly has of schedules that a view knows.
 for (const p of Object.values(VIEWS).flatMap((view) => view.schedule)) if (p.of) p.words = p.words.filter((word) => data[p.of][word]);
+let trace = null; // of tasks, instead of a tree and a schedule
 let state = fromFragment(location.hash), panels = [], pointed = null, linked = location.hash;
 
 // ---- links: #view=items&w=items=8,rows=16&s=outer=warp_mapped&s2=... ---------------------------------------
@@ -66,15 +70,21 @@ class Panel {
     return this.root.querySelector(selector);
   }
 
+  /** Shows a view's scene of the work under a schedule, or that of a trace. */
   show(view, work, chosen) {
+    if (trace) return this.picture(view, queues.picture(trace.tree, trace.run, trace.workers, this.scene.width()), trace.schedule);
     const s = filled(view.schedule, chosen), parameters = view.schedule.filter((p) => !p.when || p.when(s));
     controlsOf(this.find(".parameters"), parameters, chosen, changed, `s${this.index}`);
-    const scene = view.scene(work, s, this.scene.width());
+    const { of } = view.schedule[0], known = of && data[of][s.schedule];
+    return this.picture(view, view.scene(work, s, this.scene.width()), known ? `${known.what}; for ${known.when}. ${known.source}.`.replaceAll("`", "") : "");
+  }
+
+  picture(view, scene, said) {
     this.scene.show(scene);
+    this.find(".who").hidden = Boolean(trace);
     this.focus = Math.min(this.focus, Math.max(0, scene.marks.length - 1));
     this.find(".call").textContent = scene.call ?? "";
-    const { of } = view.schedule[0], known = of && data[of][s.schedule];
-    this.find(".said").textContent = known ? `${known.what}; for ${known.when}. ${known.source}.`.replaceAll("`", "") : "";
+    this.find(".said").textContent = said;
     const parts = scene.numbers.flatMap(([strong, rest], i) => {
       const b = document.createElement("b");
       b.textContent = strong;
@@ -88,21 +98,22 @@ class Panel {
 
 // ---- from the state to the page -----------------------------------------------------------------------------
 function rebuild() {
-  const view = VIEWS[state.view];
+  const view = VIEWS[state.view], schedules = trace ? [{}] : state.schedules;
   pointed = null;
   select($$("tabs"), $$("view"), state.view);
-  $$("lead").textContent = view.lead;
+  $$("lead").textContent = trace ? `The trace of ${trace.kernel}, on ${trace.workers} processors.` : view.lead;
   $$("more").textContent = view.docsTitle;
   $$("more").href = view.docs;
+  $$("work").hidden = $$("two").parentElement.hidden = Boolean(trace);
   controlsOf($$("work"), view.work, state.work, changed, `work-${view.name}`);
   $$("two").checked = state.schedules.length > 1;
-  showCode($$("kernel"), data.kernels[view.kernel]);
+  showCode($$("kernel"), trace ? trace.source : data.kernels[view.kernel]);
   try {
-    while (panels.length > state.schedules.length) panels.pop().root.remove();
-    while (panels.length < state.schedules.length) panels.push(new Panel(panels.length));
+    while (panels.length > schedules.length) panels.pop().root.remove();
+    while (panels.length < schedules.length) panels.push(new Panel(panels.length));
     $$("main").classList.toggle("two", panels.length > 1);
     const work = filled(view.work, state.work);
-    player.reset(Math.max(...panels.map((panel, i) => panel.show(view, work, state.schedules[i]))), state.step);
+    player.reset(Math.max(...panels.map((panel, i) => panel.show(view, work, schedules[i]))), state.step);
     report(null);
   } catch (error) {
     report(error);
@@ -116,6 +127,7 @@ function changed() {
 }
 
 function link() {
+  if (trace) return; // which no link holds
   state.step = player.kept;
   linked = toFragment();
   history.replaceState(null, "", linked);
@@ -133,6 +145,7 @@ const player = new Player((now) => {
 
 // ---- listeners ------------------------------------------------------------------------------------------------
 function choose(name) {
+  trace = null;
   state = { ...fromFragment(`#view=${name}`), step: -1 };
   rebuild();
   link();
@@ -146,13 +159,24 @@ $$("two").addEventListener("change", () => {
   changed();
 });
 $$("link").addEventListener("click", () => {
+  if (trace) return report(new Error("a link cannot hold a file: choose a view"));
   link();
   copy($$("link"), location.href, "It is in the address bar");
 });
 window.addEventListener("hashchange", () => {
   if (location.hash === linked) return;
+  trace = null;
   state = fromFragment(location.hash);
   rebuild();
+});
+onFile($$("file"), async (file) => {
+  try {
+    trace = parseTasks(await textOf(file));
+    state = { ...fromFragment("#view=queues"), step: -1 };
+    rebuild();
+  } catch (error) {
+    report(new Error(`${file.name}: ${error.message}`));
+  }
 });
 document.addEventListener("themechange", () => player.draw());
 onWidth(rebuild);

@@ -8,6 +8,7 @@ import { lay, ofLengths } from "../../site/js/layouts.js";
 import { parseLengths, parseMarket, parseTrace } from "../../site/js/matrices.js";
 import { schedule, sharing } from "../../site/js/schedules.js";
 import { fromFragment, toFragment } from "../../site/js/state.js";
+import { parseTasks } from "../../site/js/tasks.js";
 
 const lengthsOf = (p) => [...p.offsets].slice(1).map((end, row) => end - p.offsets[row]);
 
@@ -63,6 +64,18 @@ test("a trace is read or refused in a line", () => {
     [{ phases: [{ ...phase, step: [0] }] }, /its arrays differ in length/],
   ]) assert.throws(() => parseTrace(JSON.stringify({ ...held, ...change })), said);
   assert.throws(() => parseTrace("{"), /not JSON/);
+});
+
+test("a trace of tasks is a tree and its run", () => {
+  const phase = { layout: "T", schedule: "static_list", processors: 2, parent: [-1, -1, 0, 0, 3], round: [0, 0, 1, 1, 2], worker: [0, 1, 0, 1, 0], step: [0, 0, 1, 1, 2] };
+  const held = { format: "evenly-trace", version: 1, kernel: "halves", source: "", phases: [phase] };
+  const { tree, run, workers } = parseTasks(JSON.stringify(held));
+  assert.deepEqual(tree.children, [[2, 3], [], [], [4], []]);
+  assert.deepEqual(tree.depth, [0, 0, 1, 1, 2]);
+  assert.deepEqual([workers, run.steps, run.waiting, run.marks.map(({ step }) => step)], [2, 3, [2, 1, 0], [0, 1, 2]]);
+  assert.throws(() => parseTrace(JSON.stringify(held)), /a trace of tasks: the page Views shows it/);
+  assert.throws(() => parseTasks(JSON.stringify({ ...held, phases: [{ offsets: [0] }] })), /no trace of tasks: the explorer shows it/);
+  assert.throws(() => parseTasks(JSON.stringify({ ...held, phases: [{ ...phase, step: [0] }] })), /its arrays differ in length/);
 });
 
 test("parameters that evenly refuses are refused", () => {

@@ -192,7 +192,7 @@ def test_tasks_are_run_once_after_the_one_that_made_them() -> None:
             assert run["steps"] == max(run["step"]) + 1 == len(run["waiting"])
 
 
-def test_rounds_have_the_tasks_that_python_counts() -> None:
+def test_rounds_have_the_tasks_that_python_counts(tmp_path: Path) -> None:
     kinds = asked()["kinds"]
     trees = asked(trees=[{"kind": k, "tasks": 100, "workers": 4} for k in kinds])["trees"]
     for tree in trees:
@@ -200,7 +200,13 @@ def test_rounds_have_the_tasks_that_python_counts() -> None:
         first = np.concatenate([[0], np.cumsum([len(c) for c in children])])
         T = ev.tasks(node=np.int32, first=[0], capacity=200)
         flat = np.array([c for each in children for c in each], np.int32)
-        walked.on("python")(T, first, flat)
+        plan = walked.plan(T, first, flat, schedule="static_list", target="python")
+        plan.trace(tmp_path / "a.json", processors=4)
+        (phase,) = json.loads((tmp_path / "a.json").read_text())["phases"]
+        for name in "worker", "step":
+            assert phase[name] == tree["runs"]["static_list"][name]
+        assert phase["parent"] == tree["parent"]
+        plan(T, first, flat)
         assert T.tasks_run == len(children) == 100
         assert T.most_waiting == tree["runs"]["static_list"]["mostListed"]
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import evenly as ev
 from tests.site.browser import FOUND, Browser
-from tests.site.test_explorer import AXE, serving, set_to, settle, text
+from tests.site.test_explorer import AXE, dropped, serving, set_to, settle, text
 from tests.site.test_explorer import browser as browser
 from tests.site.test_explorer import started as started
 
@@ -97,6 +99,37 @@ def test_a_link_restores_the_view(views: str, browser: Browser) -> None:
         assert pictures(browser) != shown
         browser.open(views + view)
         assert (pictures(browser), text(browser, ".numbers")) == (shown, said)
+
+
+@ev.kernel
+def halves(T):
+    for t in T.tiles():
+        if T.end(t) - T.begin(t) > 1:
+            T.push(T.begin(t), (T.begin(t) + T.end(t)) // 2)
+            T.push((T.begin(t) + T.end(t)) // 2, T.end(t))
+
+
+def test_a_trace_of_tasks_is_shown_until_another_view_is_chosen(
+    views: str, browser: Browser, tmp_path: Path
+) -> None:
+    T = ev.tasks(begin=np.int32, end=np.int32, first=[(0, 50)], capacity=100)
+    plan = halves.plan(T, schedule="static_list", target="python")
+    plan.trace(tmp_path / "tasks.json.gz", processors=6)
+    browser.open(views)
+    dropped(browser, "tasks.json.gz", (tmp_path / "tasks.json.gz").read_bytes())
+    browser.wait(
+        "document.getElementById('lead').textContent.startsWith('The trace of halves, on 6')"
+    )
+    assert "for 99 tasks" in text(browser, ".numbers")
+    assert "7 rounds" in text(browser, ".numbers")
+    assert browser.run("document.querySelectorAll('.panel').length") == 1
+    assert "def halves(T):" in text(browser, "#kernel")
+    dropped(browser, "wrong.json", b"{}")
+    browser.wait("document.getElementById('problem').textContent.includes('wrong.json: no trace')")
+    browser.run("document.getElementById('tab-queues').click()")
+    settle(browser)
+    assert "for 160 tasks" in text(browser, ".numbers")
+    assert text(browser, "#problem") == ""
 
 
 def test_there_is_little_script(views: str, browser: Browser) -> None:

@@ -21,10 +21,15 @@ export const queues = {
   legend: "Colours are depths of the tree. A line from worker to worker: tasks change hands. A model: on a GPU the workers do not keep step, so the order of a pool differs from run to run, and what a lock or an atomic costs is not shown.",
 
   scene(work, s, wide) {
-    const tree = TREES[work.tree](work.tasks), run = RUNS[s.schedule](tree, work.workers);
-    const cell = Math.min(18, (wide - LEFT - 4) / Math.max(1, run.steps)), tall = Math.max(6, Math.min(18, 340 / work.workers)), count = tree.children.length;
-    const bottom = TOP + work.workers * tall, floor = bottom + 30 + GRAPH, most = Math.max(1, ...run.waiting), scene = { marks: [], links: [], labels: [], shades: [], lines: [], wide, most: run.steps, high: floor + 8 };
-    for (let worker = 0; worker < work.workers; worker++) {
+    const tree = TREES[work.tree](work.tasks);
+    return this.picture(tree, RUNS[s.schedule](tree, work.workers), work.workers, wide);
+  },
+
+  /** The scene of a run of a tree, which may be that of a trace (parseTasks). */
+  picture(tree, run, workers, wide) {
+    const cell = Math.min(18, (wide - LEFT - 4) / Math.max(1, run.steps)), tall = Math.max(workers > 60 ? 2 : 6, Math.min(18, 340 / workers)), count = tree.children.length;
+    const bottom = TOP + workers * tall, floor = bottom + 30 + GRAPH, most = Math.max(1, ...run.waiting), scene = { marks: [], links: [], labels: [], shades: [], lines: [], wide, most: run.steps, high: floor + 8 };
+    for (let worker = 0; worker < workers; worker++) {
       scene.shades.push({ x: LEFT, y: TOP + worker * tall, w: run.steps * cell, h: tall - 1 });
       if (tall >= 11) scene.labels.push({ x: 0, y: TOP + worker * tall + tall - 4, text: `worker ${worker}` });
     }
@@ -50,9 +55,9 @@ export const queues = {
       const h = (GRAPH * waiting) / most;
       if (waiting) scene.marks.push({ x: LEFT + step * cell, y: floor - h, w: Math.max(1, cell - 1), h, hue: 0, step, text: `After step ${step + 1}, ${waiting} task${waiting === 1 ? " waits" : "s wait"}.` });
     });
-    const idle = 1 - count / (work.workers * Math.max(1, run.steps));
+    const idle = 1 - count / (workers * Math.max(1, run.steps));
     scene.numbers = [[`${run.steps} steps`, `for ${count} tasks`], [percent(idle), "idle"], [`${most}`, `task${most === 1 ? "" : "s"} wait at most`], ...beside(run)];
-    scene.label = `${count} tasks on ${work.workers} workers: ${run.steps} steps, ${percent(idle)} idle, at most ${most} wait`;
+    scene.label = `${count} tasks on ${workers} workers: ${run.steps} steps, ${percent(idle)} idle, at most ${most} wait`;
     return scene;
   },
 };

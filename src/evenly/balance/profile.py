@@ -51,12 +51,6 @@ def check_loops_over_tiles(what: str, phases: Phases) -> None:
     expected = "a kernel with loops over tiles"
     if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
         raise InputError(what, expected=expected, given="one with a loop over items")
-    check_no_tasks(what, phases)
-
-
-def check_no_tasks(what: str, phases: Phases) -> None:
-    """Raise InputError for loops over tasks."""
-    expected = "a kernel with loops over tiles"
     if any(isinstance(phase, Owned) and phase.tasks is not None for phase in phases.phases):
         hint = "tasks are made while they are run; T.tasks_run is how many there were"
         raise InputError(what, expected=expected, given="one with a loop over tasks", hint=hint)

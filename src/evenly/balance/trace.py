@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,12 +19,14 @@ from evenly.language.source import Source
 from evenly.layouts.contract import masks
 from evenly.layouts.moving import move
 from evenly.schedules.contract import Sizes, is_integer
+from evenly.targets.python.tasks import Ran
 from evenly.version import __version__
 
 from .balance import Numbers, label_of
 from .items import ItemSteps, steps_of_items
-from .profile import check_no_tasks, offsets_of
+from .profile import offsets_of
 from .steps import Steps, steps, steps_of_partition
+from .tasks import check_tasks, steps_of_tasks
 
 FORMAT, VERSION = "evenly-trace", 1
 SUFFIXES = (".json", ".json.gz")
@@ -38,21 +40,37 @@ def trace(
     phases: Phases,
     schedule: Any,
     path: Any,
-    processors: int | None = None,
+    processors: int | None,
+    run: Callable[[], list[Ran]],
 ) -> None:
     """Write a trace of each of a kernel's passes, in a launch, or in a partition for so many processors.
+
+    run: runs the kernel, and returns what its loops over tasks have run.
 
     Raises InputError for a path, a number or a size that is refused.
     """
     check_path(path)
     if processors is not None:
         check_processors(processors)
-    check_no_tasks(f"{source.name}: trace", phases)
-    walked = [p for p in phases.phases if not isinstance(p, Once) and _has_atoms(p)]
+    of_tasks = [p for p in phases.phases if _has_tasks(p)]
+    for _ in of_tasks:
+        check_tasks(source.name, schedule, processors)
+    walked = [
+        p for p in phases.phases if not isinstance(p, Once) and (_has_tasks(p) or _has_atoms(p))
+    ]
     if not walked:
         expected = "a kernel with a loop over atoms"
         raise InputError(f"{source.name}: trace", expected=expected, given="one without")
-    made = [_phase(phase, binding, schedule, source, processors) for phase in walked]
+    ran = iter(_ran(source, run, len(of_tasks)) if of_tasks else ())
+    made = [
+        _head(phase, binding, schedule, source, processors)
+        | (
+            steps_of_tasks(schedule, next(ran), processors or 1)
+            if _has_tasks(phase)
+            else _phase(phase, binding, schedule, processors)
+        )
+        for phase in walked
+    ]
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -80,15 +98,42 @@ def _has_atoms(phase: Phase) -> bool:
     return not isinstance(phase, Owned) or phase.has_pass
 
 
+def _has_tasks(phase: Phase) -> bool:
+    return isinstance(phase, Owned) and phase.tasks is not None
+
+
+def _ran(source: Source, run: Callable[[], list[Ran]], loops: int) -> list[Ran]:
+    """Return what each loop over tasks has run."""
+    ran, what = run(), f"{source.name}: trace of tasks"
+    if len(ran) != loops:
+        expected = f"each of {loops} loops over tasks to run once"
+        raise InputError(what, expected=expected, given=f"{len(ran)} runs")
+    most = max(len(loop.rounds) for loop in ran)
+    if most > MOST:
+        raise InputError(what, expected=f"at most {MOST:,} tasks", given=f"{most:,}")
+    return ran
+
+
 def check_processors(given: Any, name: str = "processors") -> None:
     if not is_integer(given) or given < 1:
         raise InputError(name, expected="a number of processors, 1 or more", given=repr(given))
 
 
-def _phase(
+def _head(
     phase: Any, binding: Binding, schedule: Any, source: Source, processors: int | None
 ) -> dict[str, Any]:
-    """Return the entry of one phase. Its arrays are NumPy's."""
+    """Return what the entry of any phase begins with."""
+    return {
+        "layout": ".".join(phase.path),
+        "kind": type(binding.layout(phase.path)).__name__,
+        "line": 0 if phase.at is None else phase.at.line - source.first_line + 1,
+        "schedule": label_of(schedule),
+        "processors": processors,
+    }
+
+
+def _phase(phase: Any, binding: Binding, schedule: Any, processors: int | None) -> dict[str, Any]:
+    """Return who takes the atoms of one phase. Its arrays are NumPy's."""
     whole, name = binding.layout(phase.path), ".".join(phase.path)
     sizes = Sizes(int(whole.max_tiles), int(whole.max_atoms))
     if sizes.num_tiles + sizes.num_atoms > MOST:
@@ -115,11 +160,6 @@ def _phase(
     else:
         found = steps_of_partition(schedule, here, offsets, processors)
     return {
-        "layout": name,
-        "kind": type(whole).__name__,
-        "line": 0 if phase.at is None else phase.at.line - source.first_line + 1,
-        "schedule": label_of(schedule),
-        "processors": processors,
         "blocks": found.blocks,
         "block": found.block,
         "offsets": offsets,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -264,19 +265,33 @@ class Plan:
         """Write which thread takes which atom at which step of a launch on a GPU, for the explorer of the site.
 
         It is computed on the host, as `profile` is. A pass over a layout is an entry of its own. The format is in
-        docs/trace.md.
+        docs/trace.md. A kernel with a loop over tasks is run for it, in plain Python, on copies of the arguments.
 
         path: a file that ends in .json or .json.gz.
         processors: instead of a launch, follow `schedule.partition(layout, processors)`.
 
-        Raises InputError for other paths, for a loop over tasks, for items that several blocks own or whose tiles are
-        split, and beyond 5,000,000 tiles and atoms; for a partition, whose processors Python walks one by one, beyond
-        200,000.
+        Raises InputError for other paths, for tasks without `processors` or in no fixed order, for items that several
+        blocks own or whose tiles are split, and beyond 5,000,000 tiles and atoms; for a partition, whose processors
+        Python walks one by one, beyond 200,000.
         """
         from evenly.balance.trace import trace
 
         given = self._binding, self._phases, self.schedule
-        trace(self.kernel.source, *given, path, processors)
+        trace(self.kernel.source, *given, path, processors, self._tasks_run)
+
+    def _tasks_run(self) -> list[Any]:
+        """Run the kernel in plain Python on copies of the arguments; what each loop over tasks has run."""
+        from evenly.targets.python.tasks import recorded
+
+        if self._binding.place != "cpu":
+            raise InputError(
+                f"{self.kernel.name}: trace of tasks",
+                expected="arguments in CPU memory, since they are made by running the kernel",
+                given=f"some on {self._binding.place}",
+            )
+        with recorded() as ran:
+            self.kernel.on("python")(**copy.deepcopy(dict(self._binding.arguments)))
+        return ran
 
     def tune(
         self,

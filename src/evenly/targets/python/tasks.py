@@ -3,14 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from .arrays import CheckedArray
 from .layouts import LayoutView, Walk
 
 
+class Ran:
+    """The tasks that a loop over a set has run, numbered in the order of the run.
+
+    rounds: the round of each task. parents: the task that pushed it, -1 for the first ones.
+    """
+
+    def __init__(self, firsts: int) -> None:
+        self.rounds: list[int] = []
+        self.parents: list[int] = []
+        self._listed, self._pushed, self._round, self._before = [-1] * firsts, [], 0, 0  # type: ignore[var-annotated]
+
+    def task(self) -> None:
+        self.parents.append(self._listed[len(self.rounds) - self._before])
+        self.rounds.append(self._round)
+
+    def push(self) -> None:
+        self._pushed.append(len(self.rounds) - 1)
+
+    def swap(self) -> None:
+        self._listed, self._pushed = self._pushed, []
+        self._round, self._before = self._round + 1, len(self.rounds)
+
+
+_RECORDS: ContextVar[list[Ran] | None] = ContextVar("evenly_tasks", default=None)
+
+
+@contextmanager
+def recorded() -> Iterator[list[Ran]]:
+    """Record the tasks of every loop that runs meanwhile, an entry for each loop."""
+    held: list[Ran] = []
+    token = _RECORDS.set(held)
+    try:
+        yield held
+    finally:
+        _RECORDS.reset(token)
+
+
 class TaskView(LayoutView):
     """A task set. Beside what layouts have, kernels read the fields of a task, and push."""
+
+    _ran: Ran | None = None
 
     def __init__(self, tasks: Any, name: str, walk: Walk) -> None:
         super().__init__(tasks, name, walk)
@@ -21,9 +62,18 @@ class TaskView(LayoutView):
 
     def _tiles(self, *item: int) -> Iterator[Any]:
         self._run("_begin")
+        records = _RECORDS.get()
+        if records is not None:
+            self._ran = Ran(int(self.member("_waiting")))
+            records.append(self._ran)
         while int(self.member("_waiting")):
-            yield from super()._tiles()
+            for tile in super()._tiles():
+                if self._ran is not None:
+                    self._ran.task()
+                yield tile
             self._run("_swap")
+            if self._ran is not None:
+                self._ran.swap()
 
     def _swapped(self) -> None:
         """Do nothing: the lists change places after a round."""
@@ -42,6 +92,8 @@ class TaskView(LayoutView):
         tasks: Any = self._layout
         place = int(tasks.pushed[0])
         tasks.pushed[0] += 1
+        if self._ran is not None:
+            self._ran.push()
         if place < tasks.capacity + tasks.spill:
             for column, value in zip(self._columns.values(), values, strict=True):
                 column[int(tasks._spot(place))] = value
