@@ -96,7 +96,7 @@ def twice(T, totals):
     rounds = tasks = 0
     while rounds < 2:
         rounds += 1
-        for t in T.tiles():
+        for _t in T.tiles():
             tasks += 1
     totals[0] = tasks
 
