@@ -185,3 +185,26 @@ def until_nothing_is_left(F, level, n):
         if len(F) == 0:
             break
     n[0] = depth
+
+
+@case(
+    F=ev.frontier(GRAPH, check=False),
+    y=out("int32", [1, 1, 1, 1, 0, 0, 0]),
+    n=out("int64", [2, 3, 2, 0]),
+)
+def the_atoms_that_wait(F, y, n):
+    F.push(0)
+    n[0] = F.waiting_atoms
+    for u in F.tiles():
+        y[u] = 1
+        for k in F.atoms(u):
+            F.push(F.column(k))
+    while F.waiting_atoms > 2:
+        n[1] = F.waiting_atoms
+        for u in F.tiles():
+            y[u] = 1
+            F.push(3)
+    n[2] = len(F)
+    for u in F.tiles():
+        y[u] = 1
+    n[3] = F.waiting_atoms
