@@ -15,6 +15,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cupy as cp
@@ -152,10 +153,10 @@ class Bench:
     # ---- searches ------------------------------------------------------------------------------------
     def bfs_deep(self) -> None:
         for key in ("grid", "road"):
-            G, sources, edges = self[key]
+            G, sources, _ = self[key]
             sources = [0] if key == "grid" else sources[:2]
             for name, how in (("auto", {}), ("GroupMapped(8)", {"schedule": ev.GroupMapped(8)})):
-                calls = [lambda s=s, h=how: ev.graph.bfs(G, s, **h) for s in sources]
+                calls = [partial(ev.graph.bfs, G, s, **how) for s in sources]
                 levels = statistics.median(int(call().max()) for call in calls)
                 found = measured(calls, 2)
                 note = f"{found[0] / levels:.2f} us a level of {levels:,.0f}"
@@ -166,10 +167,8 @@ class Bench:
             G, sources, edges = self[key]
             for parents in (False, True):
                 for name, csc in (("push", None), ("both ways", G.transpose())):
-                    calls = [
-                        lambda s=s, c=csc, p=parents: ev.graph.bfs(G, s, csc=c, return_parents=p)
-                        for s in sources
-                    ]
+                    how = {"csc": csc, "return_parents": parents}
+                    calls = [partial(ev.graph.bfs, G, s, **how) for s in sources]
                     found = measured(calls)
                     what = "levels, parents" if parents else "levels"
                     gteps = f"{edges / found[0] / 1e3:.1f} GTEPS, {edges / found[1] / 1e3:.1f} of the GPU"
@@ -180,7 +179,7 @@ class Bench:
     def sssp(self) -> None:
         for key in ("large", "road"):
             G, sources, edges = self[key]
-            calls = [lambda s=s: ev.graph.sssp(G, s) for s in sources[:4]]
+            calls = [partial(ev.graph.sssp, G, s) for s in sources[:4]]
             found = measured(calls)
             say(f"sssp {self.names[key]}", found, f"{edges / found[0] / 1e3:.2f} G edges a second")
 

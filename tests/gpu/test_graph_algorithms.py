@@ -22,6 +22,9 @@ CALLS = {
     "both ways": lambda G, **how: ev.graph.bfs(
         G, 3, return_parents=True, csc=ev.csr(G).tocsc(), **how
     ),
+    "several": lambda G, **how: ev.graph.bfs(
+        G, [3, 0, 3], return_parents=True, csc=ev.csr(G).tocsc(), **how
+    ),
     "sssp": lambda G, **how: ev.graph.sssp(G, 3, return_parents=True, **how),
     "pagerank": ev.graph.pagerank,
     "components": ev.graph.connected_components,
@@ -106,7 +109,9 @@ def test_a_search_is_one_launch_and_rounds_on_the_device() -> None:
     cupy = pytest.importorskip("cupy")
     G = ev.csr(rmat(10)).to("cuda")
     level = cupy.empty(G.num_tiles, np.int32)
-    plan = search.plan(ev.frontier(G, unique=True), ev.kit.each(G.num_tiles), level, None, 0)
+    F, L = (ev.frontier(G, check=False) for _ in range(2))
+    V, S, source = ev.kit.each(G.num_tiles), ev.kit.each(1), cupy.zeros(1, np.int32)
+    plan = search.plan(F, L, G, V, S, None, level, None, source, G.num_atoms, 0)
     assert plan.repeats
     with pytest.raises(ev.InputError, match="without a while around loops over tiles"):
         _ = plan.launches

@@ -1,7 +1,7 @@
 """Tell whether a call differs from an earlier one only in layouts that were made anew.
 
-Algorithms make such layouts at each call: a frontier, a layout of n tiles, a layout over the arrays of a caller's matrix.
-The call cache knows a layout by itself, so it takes each of these for a new one. What launches depend on may still be the
+Algorithms make such layouts at each call: a frontier, a layout of n tiles, a layout over the arrays of a matrix. The
+call cache knows a layout by itself, so it takes each of these for a new one. What launches depend on may still be the
 same: a library's pool gives the same memory again and again. Here a layout is what it is made of:
 
 - integers and classes;
@@ -25,9 +25,7 @@ from .inside import bounds
 Read = Callable[[Any], tuple[Any, ...]]  # what a launch depends on, of an array
 
 
-def signature(
-    args: tuple[Any, ...], reader: Callable[[str], Read]
-) -> tuple[Any, ...] | None:
+def signature(args: tuple[Any, ...], reader: Callable[[str], Read]) -> tuple[Any, ...] | None:
     """Return what a call with these arguments depends on; None if that cannot be told.
 
     reader: returns how to read the arrays of a library.
