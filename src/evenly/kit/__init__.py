@@ -46,7 +46,7 @@ from evenly.kit.operands import (
     whole,
 )
 from evenly.kit.scalars import scalar, scaled_type
-from evenly.kit.searches import copies, in_parts, vertices
+from evenly.kit.searches import copies, first_of, in_parts, vertices
 from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
@@ -67,6 +67,7 @@ __all__ = [
     "each",
     "empty",
     "entry",
+    "first_of",
     "float_type",
     "from_numpy",
     "has_items",

@@ -12,6 +12,7 @@ from evenly.interop import arrays
 from evenly.interop.transfer import to_numpy
 from evenly.kit.graphs import vertex
 from evenly.kit.operands import index_type
+from evenly.language.func import func
 from evenly.layouts.copies import Copies
 from evenly.layouts.csr import Csr
 from evenly.layouts.entries import check_range
@@ -32,6 +33,14 @@ def vertices(given: Any, G: Csr, name: str = "source") -> tuple[np.ndarray[Any, 
         raise InputError(name, expected="a vertex, or a list of vertices", given=what)
     check_range(found, G.num_tiles, name, "vertices")
     return found.astype(index_type(G.num_tiles)), True
+
+
+@func
+def first_of(u, n):
+    """In kernels: the first vertex of the copy that vertex u is in. n: the vertices of a copy; None: there is one."""
+    if n is None:
+        return 0
+    return u - u % n
 
 
 def copies(G: Csr, count: int) -> Any:

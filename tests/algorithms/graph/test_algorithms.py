@@ -51,6 +51,10 @@ def check_several(G: Any, **how: Any) -> None:
         for s, *mine in zip(sources, *found, strict=True):
             alone = ev.graph.bfs(G, s, return_parents=True, target="python")
             assert [x.tolist() for x in mine] == [x.tolist() for x in alone]
+    found = ev.graph.sssp(G, sources, return_parents=True, **how)
+    for s, *mine in zip(sources, *found, strict=True):
+        alone = ev.graph.sssp(G, s, return_parents=True, target="python")
+        assert [x.tolist() for x in mine] == [x.tolist() for x in alone]
 
 
 def check_sssp(G: Any, **how: Any) -> None:

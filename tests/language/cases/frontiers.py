@@ -208,3 +208,25 @@ def the_atoms_that_wait(F, y, n):
     for u in F.tiles():
         y[u] = 1
     n[3] = F.waiting_atoms
+
+
+TWICE, NEVER = True, None
+
+
+@case(F=ev.frontier(GRAPH), A=GRAPH, y=out("int32", [2, 1, 1, 1, 1, 1, 1]), n=out("int32", [2]))
+def loops_under_an_if_that_is_decided_early(F, A, y, n):
+    if TWICE:
+        rounds = 0
+        while rounds < 2:
+            rounds += 1
+            if NEVER is None:
+                F.push(0)
+                for u in F.tiles():
+                    y[u] += 1
+        n[0] = rounds
+    if NEVER is not None:
+        for v in A.tiles():
+            y[v] = 9
+    else:
+        for v in A.tiles():
+            y[v] = max(y[v], 1)

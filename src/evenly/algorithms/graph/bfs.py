@@ -26,20 +26,12 @@ LOOKS = (
 FRONTIER = 16  # bytes of a frontier, for each vertex
 
 
-@ev.func
-def first_of(u, n):
-    """The first vertex of the copy that u belongs to. n: vertices of a copy; None: there is one copy."""
-    if n is None:
-        return 0
-    return u - u % n
-
-
 @ev.kernel
 def search(F, L, R, V, S, n, level, parent, sources, edges, times):
     """level[v]: the fewest edges from the source of v's copy. parent[v], unless None: the smallest vertex one level up.
 
-    F, L: frontiers of the graph, and of R, the graph turned around. S: a tile for each source. edges: of all copies.
-    times: levels are pulled if they have so many times as many edges as what is left; 0: never.
+    F, L: frontiers of the graph, and of R, the graph turned around; both may be None. S: a tile for each source.
+    edges: of all copies. times: levels are pulled if so many times their edges are more than those that are left.
     """
     for v in V.tiles():
         level[v] = -1
@@ -56,7 +48,7 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
         while len(F) > 0 and not large:
             depth += 1
             for u in F.tiles():
-                first = first_of(u, n)
+                first = kit.first_of(u, n)
                 for e in F.atoms(u):
                     v = F.column(e) + first
                     seen = level[v]  # most are seen already: a load is cheaper than an atomic
@@ -67,54 +59,57 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
                     at_depth = seen == -1 or seen == depth
                     if parent is not None and at_depth and u - first < parent[v]:
                         ev.atomic_min(parent, v, u - first)
-            left -= F.waiting_atoms
-            large = F.waiting_atoms * times > left
-        while large:
-            depth += 1
-            for _ in F.tiles():  # they are found by those that are next to them
-                pass
-            for v in V.tiles():
-                if level[v] == -1:
-                    first = first_of(v, n)
-                    e = R.begin(v - first)
-                    end = R.end(v - first)
-                    last = min(end, e + LOOKS)
-                    above = NONE
-                    while e < last and (parent is not None or above == NONE):
-                        u = R.column(e)
-                        if level[u + first] == depth - 1:
-                            above = min(above, u)
-                        e += 1
-                    if above < NONE and (parent is None or e == end):
+            if R is not None:
+                left -= F.waiting_atoms
+                large = F.waiting_atoms * times > left
+        if R is not None:
+            while large:
+                depth += 1
+                for _ in F.tiles():  # they are found by those that are next to them
+                    pass
+                for v in V.tiles():
+                    if level[v] == -1:
+                        first = kit.first_of(v, n)
+                        e = R.begin(v - first)
+                        end = R.end(v - first)
+                        last = min(end, e + LOOKS)
+                        above = NONE
+                        while e < last and (parent is not None or above == NONE):
+                            u = R.column(e)
+                            if level[u + first] == depth - 1:
+                                above = min(above, u)
+                            e += 1
+                        if above < NONE and (parent is None or e == end):
+                            ev.atomic_exch(level, v, depth)
+                            F.push(v)
+                            if parent is not None:
+                                parent[v] = above
+                        elif e < end:
+                            L.push(v)
+                for v in L.tiles():
+                    first = kit.first_of(v, n)
+                    if parent is None:
+                        near = any(level[L.column(e) + first] == depth - 1 for e in L.atoms(v))
+                    else:
+                        above = min(
+                            (
+                                L.column(e)
+                                for e in L.atoms(v)
+                                if level[L.column(e) + first] == depth - 1
+                            ),
+                            default=NONE,
+                        )
+                        near = above < NONE
+                        parent[v] = above
+                    if near:
                         ev.atomic_exch(level, v, depth)
                         F.push(v)
-                        if parent is not None:
-                            parent[v] = above
-                    elif e < end:
-                        L.push(v)
-            for v in L.tiles():
-                first = first_of(v, n)
-                if parent is None:
-                    near = any(level[L.column(e) + first] == depth - 1 for e in L.atoms(v))
-                else:
-                    above = min(
-                        (
-                            L.column(e)
-                            for e in L.atoms(v)
-                            if level[L.column(e) + first] == depth - 1
-                        ),
-                        default=NONE,
-                    )
-                    near = above < NONE
-                    parent[v] = above
-                if near:
-                    ev.atomic_exch(level, v, depth)
-                    F.push(v)
-            left -= F.waiting_atoms
-            large = F.waiting_atoms * times > left
-    for v in V.tiles():
-        if parent is not None and parent[v] == NONE:
-            parent[v] = -1
+                left -= F.waiting_atoms
+                large = F.waiting_atoms * times > left
+    if parent is not None:
+        for v in V.tiles():
+            if parent[v] == NONE:
+                parent[v] = -1
 
 
 def bfs(
@@ -174,11 +169,10 @@ def _search(
     G: Any, R: Any, level: Any, parent: Any, sources: Any, schedule: Any, target: str
 ) -> None:
     k, n, edges = len(sources), G.num_tiles, len(sources) * len(G.indices)
-    pulled = G if R is None else R
-    room, times = (1, 0) if R is None else (k * n, SOME if parent is None else ALL)
     F = ev.frontier(kit.copies(G, k), check=False)
-    L = ev.frontier(kit.copies(pulled, k), check=False, capacity=room)
+    L = None if R is None else ev.frontier(kit.copies(R, k), check=False)
+    times = SOME if parent is None else ALL
     search[schedule].on(target)(
-        F, L, pulled, kit.each(k * n), kit.each(k), n if k > 1 else None, level, parent,
+        F, L, R, kit.each(k * n), kit.each(k), n if k > 1 else None, level, parent,
         kit.to_where(level, sources), edges, times,
     )  # fmt: skip
