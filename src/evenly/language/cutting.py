@@ -144,7 +144,7 @@ class Cutter:
         test = ir.Store(condition, (ir.Const(0, POS),), loop.condition)
         end = (*stores, *loop.test, test)
         kept, restored = self.kept_of_head(
-            [*self.past, *before, *end, *loads], head, _read_in(body)
+            [*self.past, *before, *end, *loads], head, _read_in(body) | set(carried)
         )
         self.heads[condition] = self.under(loop.condition, (*head, *kept))
         _, tested = needed(

@@ -230,3 +230,20 @@ def loops_under_an_if_that_is_decided_early(F, A, y, n):
     else:
         for v in A.tiles():
             y[v] = max(y[v], 1)
+
+
+@case(F=ev.frontier(GRAPH), level=out("int32", [0, 1, 1, 2, 3, -1, -1], -1), n=out("int64", [5, 7]))
+def what_is_counted_at_the_head_of_a_round(F, level, n):
+    level[0] = 0
+    F.push(0)
+    tiles, atoms, depth = 0, 0, 0
+    while len(F) > 0:
+        depth += 1
+        tiles += len(F)
+        atoms += F.waiting_atoms
+        for u in F.tiles():
+            for e in F.atoms(u):
+                if ev.atomic_cas(level, F.column(e), -1, depth) == -1:
+                    F.push(F.column(e))
+    n[0] = tiles
+    n[1] = atoms
