@@ -187,7 +187,7 @@ class Bench:
     def pagerank(self) -> None:
         G, _, _ = self["large"]
         R, n = G.transpose().transpose(), G.num_tiles
-        arrays = [cp.empty(n, np.float32) for _ in range(3)]
+        arrays = [cp.empty(n, np.float32) for _ in range(4)]
         report = cp.zeros(1, np.int32)
 
         def rounds(most: int) -> Callable[[], Any]:

@@ -1,8 +1,8 @@
 """Read what a layout says about a tile once, before the walk over its atoms, and not again for each of them.
 
 The id of an atom of a frontier follows from which tile was pushed, where that begins in the base and where in the list.
-A compiler would have to read all of it for every atom, since it cannot know that the walk's own stores and atomics leave
-it as it is: they go to other arrays, or to the list that is not walked.
+A compiler would have to read all of it for every atom, since it cannot know that the walk's own stores and atomics
+leave it as it is: they go to other arrays, or to the list that is not walked.
 """
 
 from __future__ import annotations

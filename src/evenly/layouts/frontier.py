@@ -238,11 +238,10 @@ def _whole(capacity: Any) -> int:
 
 
 def _made(base: LayoutInstance, places: int, most: int, unique: bool, check: bool) -> Frontier:
-    like = an_array(base)
-
-    def zeros(count: int, dtype: type) -> Any:
-        return arrays.zeros(np.empty(0) if like is None else like, (count,), dtype)
-
-    marks = zeros(int(base.max_tiles) if unique else 0, np.int32)
-    lists = zeros(places, np.int32), zeros(places, np.int32), zeros(4, np.int64), zeros(2, np.int64)
-    return Frontier(base, *lists, places, most, int(unique), int(check), marks)
+    found = an_array(base)
+    like = np.empty(0) if found is None else found
+    marks = arrays.zeros(like, (int(base.max_tiles) if unique else 0,), np.int32)
+    selected, offsets = (arrays.empty(like, (places,), np.int32) for _ in range(2))
+    walked, pushed = (arrays.zeros(like, (count,), np.int64) for count in (4, 2))
+    numbers = places, most, int(unique), int(check)
+    return Frontier(base, selected, offsets, walked, pushed, *numbers, marks)

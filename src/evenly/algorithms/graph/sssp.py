@@ -20,7 +20,6 @@ from evenly import kit
 NONE = 2**31 - 1  # greater than any vertex
 MOST = 2**62  # rounds: no bound
 FRONTIERS = 40  # bytes of two frontiers that keep duplicates out, for each vertex
-SPREAD = 4.0  # from 0.25 to 16 times the mean weight hardly differ: benchmarks/notes/graphs.md
 FINE, NAN, CYCLE = 0, 1, 2  # what the kernel reports
 
 
@@ -116,6 +115,14 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
                 parent[v] = -1
 
 
+def spread(degree: float) -> float:
+    """How many mean weights wide the range of near vertices is: the more edges a vertex has, the narrower.
+
+    Wide ranges relax edges again and again, narrow ones take more rounds: benchmarks/notes/graphs.md.
+    """
+    return min(max(8 / max(degree, 1), 1 / 8), 4) ** 2
+
+
 def sssp(
     G: Any,
     source: Any,
@@ -179,7 +186,7 @@ def _search(G: Any, distance: Any, parent: Any, sources: Any, schedule: Any, tar
     report = kit.empty(distance, (1,), np.int32)
     relax[schedule].on(target)(
         F, far, G, kit.each(k * n), kit.each(k), n if k > 1 else None, distance, hops, parent, report,
-        kit.to_where(distance, sources), SPREAD,
+        kit.to_where(distance, sources), spread(len(G.indices) / max(n, 1)),
     )  # fmt: skip
     found = kit.entry(report, 0)
     if found == NAN:
