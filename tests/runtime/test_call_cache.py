@@ -312,9 +312,9 @@ def test_an_array_without_an_address_goes_the_long_way() -> None:
 
 
 # ---- layouts that are made anew --------------------------------------------------------------------
-def remembered(*arguments: Any, run: Any = prepared, device: str = "cuda:0") -> CallCache:
-    made = CallCache(arguments, device)
-    assert made.remember(arguments, run, device)
+def remembered(*arguments: Any, run: Any = prepared) -> CallCache:
+    made = CallCache(arguments, "cuda:0")
+    assert made.remember(arguments, run, "cuda:0")
     return made
 
 
@@ -359,8 +359,7 @@ def test_numbers_of_other_types_are_other_calls() -> None:
         assert not held.repeat_alike(*other)
 
 
-def test_what_prepares_quickly_or_watches_its_frontier_is_not_taken_for_another() -> None:
-    assert not remembered(A, X, device="cpu").repeat_alike(A, X)
+def test_what_watches_its_frontier_is_not_taken_for_another() -> None:
     watching = Watched(prepared, [])
     assert not remembered(anew(A), run=watching).repeat_alike(anew(A))
     held = CallCache((A, Foreign()), "cuda:0")

@@ -101,9 +101,9 @@ class CallCache:
         """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
-            # In host memory a call costs little to prepare. What watches its frontiers watches these alone.
-            anew = device != "cpu" and not isinstance(prepared, Watched)
-            self.keep(signature, prepared, device, reads, self._alike(args) if anew else None)
+            # What watches its frontiers watches these alone.
+            known = None if isinstance(prepared, Watched) else self._alike(args)
+            self.keep(signature, prepared, device, reads, known)
         return bool(signature)
 
     def keep(
