@@ -103,14 +103,27 @@ class Searches:
         }
         samples = measure(clocks, deadline=deadline, flushed=False)
         machine, versions = self.machine
+        rows, columns = matrix.shape
+        about = machine, versions, self.target.name, str(matrix.dtype), source.name, source.origin
+        sizes = rows, columns, int(matrix.nnz), size_of(matrix.nnz)
         for who, of in calls:
-            times = samples[who, WARM].times
+            sample = samples[who, WARM]
             yield SearchRow(
-                machine, versions, self.target.name, str(matrix.dtype), source.name, source.origin,
-                *matrix.shape, matrix.nnz, size_of(matrix.nnz), who, of, who, CALL, WARM,
-                samples[who, WARM].median, min(times), max(times), len(times),
-                wrong=wrong[who], algorithm=name, source=start,
-            )  # fmt: skip
+                *about,
+                *sizes,
+                contender=who,
+                family=of,
+                detail=who,
+                clock=CALL,
+                cache=WARM,
+                us=sample.median,
+                us_min=min(sample.times),
+                us_max=max(sample.times),
+                rounds=len(sample.times),
+                wrong=wrong[who],
+                algorithm=name,
+                source=start,
+            )
 
     def contenders(
         self, matrix: Any, G: Any, start: int, name: str
