@@ -34,8 +34,9 @@ CALLS = {
     "coloring": ev.graph.greedy_coloring,
     "independent": ev.graph.maximal_independent_set,
     "betweenness": ev.graph.betweenness,
+    "edge betweenness": ev.graph.edge_betweenness,
 }
-FLOATS = "pagerank", "betweenness"
+FLOATS = "pagerank", "betweenness", "edge betweenness"
 
 
 def arrays(found: Any) -> list[np.ndarray]:
@@ -69,7 +70,7 @@ def test_nasty_graphs(name: str) -> None:
 def test_every_schedule(name: str, schedule: str) -> None:
     pytest.importorskip("cuda.cccl")
     made = SCHEDULES[schedule]
-    if name == "betweenness" and (not made.owns_tiles or getattr(made, "flatten", False)):
+    if "betweenness" in name and (not made.owns_tiles or getattr(made, "flatten", False)):
         with pytest.raises(ev.InputError, match="schedule: expected 'auto', or one that gives"):
             agree(name, BIG, schedule=SCHEDULES[schedule])
     else:
@@ -77,7 +78,7 @@ def test_every_schedule(name: str, schedule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in CALLS if name not in ("betweenness", "clustering")]
+    "name", [name for name in CALLS if "betweenness" not in name and name != "clustering"]
 )
 def test_a_larger_graph(name: str) -> None:
     pytest.importorskip("cuda.cccl")

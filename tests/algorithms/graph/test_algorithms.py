@@ -113,6 +113,13 @@ def check_betweenness(G: Any, **how: Any) -> None:
     np.testing.assert_allclose(found, graphs.betweenness(G), rtol=1e-12, atol=1e-12)
 
 
+def check_edge_betweenness(G: Any, **how: Any) -> None:
+    found = ev.graph.edge_betweenness(G, normalized=False, **how)
+    np.testing.assert_allclose(found, graphs.edge_betweenness(G), rtol=1e-12, atol=1e-12)
+    length, _ = graphs.paths(G)
+    assert found.sum() == pytest.approx(length[length > 0].sum())
+
+
 CHECKS = {
     "bfs": check_bfs,
     "both ways": check_both_ways,
@@ -125,13 +132,15 @@ CHECKS = {
     "coloring": check_coloring,
     "independent": check_independent,
     "betweenness": check_betweenness,
+    "edge betweenness": check_edge_betweenness,
 }
-SMALL = [name for name in CHECKS if name != "betweenness"]  # whose reference is cubic, and more
+SMALL = [name for name in CHECKS if "betweenness" not in name]  # whose reference is cubic, and more
 RARE = (
     "both ways",
     "several",
     "coloring",
     "independent",
+    "edge betweenness",
 )  # compiled for the CPU by `make test-all` alone
 
 
@@ -183,7 +192,7 @@ def in_short() -> list[Any]:
 @pytest.mark.simt
 @pytest.mark.parametrize(("name", "schedule"), in_short())
 def test_on_simt(name: str, schedule: str) -> None:
-    G = graphs.random(9, 25) if name == "betweenness" else graphs.random(120, 500)
+    G = graphs.random(9, 25) if "betweenness" in name else graphs.random(120, 500)
     CHECKS[name](G, target="simt", schedule=schedule)
 
 
@@ -263,6 +272,13 @@ def test_sampled_betweenness_and_its_scale() -> None:
     np.testing.assert_allclose((parts[0] + parts[1]) / 2, whole, rtol=1e-12)
     given = ev.graph.betweenness(G, csc=ev.csc(G), target="python")
     assert given.tobytes() == whole.tobytes()
+    whole = ev.graph.edge_betweenness(G, target="python")
+    np.testing.assert_allclose(whole, graphs.edge_betweenness(G) / n / (n - 1), rtol=1e-12)
+    parts = [
+        ev.graph.edge_betweenness(G, sources=part, target="python")
+        for part in (every[:6], every[6:])
+    ]
+    np.testing.assert_allclose((parts[0] + parts[1]) / 2, whole, rtol=1e-12)
 
 
 def test_pagerank_with_vectors() -> None:

@@ -3,7 +3,7 @@
 Each algorithm is a file of kernels (docs/graph.md). They run under every schedule, on every target.
 """
 
-from evenly.algorithms.graph.betweenness import betweenness
+from evenly.algorithms.graph.betweenness import betweenness, edge_betweenness
 from evenly.algorithms.graph.bfs import bfs
 from evenly.algorithms.graph.connected_components import connected_components
 from evenly.algorithms.graph.core_numbers import core_numbers
@@ -21,6 +21,7 @@ __all__ = [
     "clustering",
     "connected_components",
     "core_numbers",
+    "edge_betweenness",
     "from_edges",
     "greedy_coloring",
     "maximal_independent_set",
