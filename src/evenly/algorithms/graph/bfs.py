@@ -20,6 +20,9 @@ NONE = 2**31 - 1  # greater than any vertex
 # A level is pulled if this many times its edges are more than those of the vertices that are not reached: a vertex that
 # looks for a neighbour soon finds one, but for its smallest neighbour it has to look at all edges.
 SOME, ALL = 14, 2
+SCANS = (
+    4  # so many vertices are looked at in the time of an edge: a level with few edges is not pulled
+)
 LOOKS = (
     16  # neighbours that a vertex looks at by itself; what lies behind is divided among all threads
 )
@@ -61,7 +64,7 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
                         ev.atomic_min(parent, v, u - first)
             if R is not None:
                 left -= F.waiting_atoms
-                large = F.waiting_atoms * times > left
+                large = F.waiting_atoms * times > left and F.waiting_atoms * SCANS > len(level)
         if R is not None:
             while large:
                 depth += 1
@@ -105,7 +108,7 @@ def search(F, L, R, V, S, n, level, parent, sources, edges, times):
                         ev.atomic_exch(level, v, depth)
                         F.push(v)
                 left -= F.waiting_atoms
-                large = F.waiting_atoms * times > left
+                large = F.waiting_atoms * times > left and F.waiting_atoms * SCANS > len(level)
     if parent is not None:
         for v in V.tiles():
             if parent[v] == NONE:
