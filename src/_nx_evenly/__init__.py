@@ -16,6 +16,7 @@ FUNCTIONS = {
     "clustering": f"{UNWEIGHTED} Graphs are undirected.",
     "connected_components": "",
     "core_number": "Graphs are undirected.",
+    "edge_betweenness_centrality": UNWEIGHTED,
     "greedy_color": "`strategy` is 'random_sequential', in the order of a fixed hash; no `interchange`.",
     "is_connected": "",
     "is_weakly_connected": "",

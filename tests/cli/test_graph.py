@@ -45,7 +45,8 @@ def test_no_algorithm_is_forgotten() -> None:
 @pytest.mark.parametrize("algorithm", SAYS)
 def test_a_wrong_result_is_found(algorithm: str) -> None:
     matrix = sp.csr_array(scipy.io.mmread(KARATE)).astype(float)
-    right = graph.TABLE[algorithm].run(matrix, 0, target="python")
+    given = {"source": 0} if graph.TABLE[algorithm].from_source else {}
+    right = graph.TABLE[algorithm].run(matrix, **given, target="python")
     assert graph.TABLE[algorithm].errors(matrix, 0, right) == 0
     right[7] += 1
     assert graph.TABLE[algorithm].errors(matrix, 0, right) > 0
@@ -56,6 +57,7 @@ def test_a_wrong_result_is_found(algorithm: str) -> None:
     [
         (("bf", KARATE), "ALGORITHM: expected one of bfs, components, cores, pagerank, sssp, triangles, got 'bf'; hint: did you mean 'bfs'?"),
         (("bfs", KARATE, "--source", 40), "--source: expected a vertex in 0..33, got 40"),
+        (("triangles", KARATE, "--source", 0), "--source: expected none: triangles has no source, got 0"),
         (("bfs", KARATE, "--repeat", 0), "--repeat: expected 1 or more, got 0"),
         (("bfs", KARATE, "--schedule", "tuned"), "--schedule: expected one of"),
         (("bfs", "nosuch.mtx"), "nosuch.mtx: expected a Matrix Market file, got no such file"),

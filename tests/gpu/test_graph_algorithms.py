@@ -22,6 +22,9 @@ CALLS = {
     "both ways": lambda G, **how: ev.graph.bfs(
         G, 3, return_parents=True, csc=ev.csr(G).tocsc(), **how
     ),
+    "several": lambda G, **how: ev.graph.bfs(
+        G, [3, 0, 3], return_parents=True, csc=ev.csr(G).tocsc(), **how
+    ),
     "sssp": lambda G, **how: ev.graph.sssp(G, 3, return_parents=True, **how),
     "pagerank": ev.graph.pagerank,
     "components": ev.graph.connected_components,
@@ -31,8 +34,9 @@ CALLS = {
     "coloring": ev.graph.greedy_coloring,
     "independent": ev.graph.maximal_independent_set,
     "betweenness": ev.graph.betweenness,
+    "edge betweenness": ev.graph.edge_betweenness,
 }
-FLOATS = "pagerank", "betweenness"
+FLOATS = "pagerank", "betweenness", "edge betweenness"
 
 
 def arrays(found: Any) -> list[np.ndarray]:
@@ -66,7 +70,7 @@ def test_nasty_graphs(name: str) -> None:
 def test_every_schedule(name: str, schedule: str) -> None:
     pytest.importorskip("cuda.cccl")
     made = SCHEDULES[schedule]
-    if name == "betweenness" and (not made.owns_tiles or getattr(made, "flatten", False)):
+    if "betweenness" in name and (not made.owns_tiles or getattr(made, "flatten", False)):
         with pytest.raises(ev.InputError, match="schedule: expected 'auto', or one that gives"):
             agree(name, BIG, schedule=SCHEDULES[schedule])
     else:
@@ -74,7 +78,7 @@ def test_every_schedule(name: str, schedule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in CALLS if name not in ("betweenness", "clustering")]
+    "name", [name for name in CALLS if "betweenness" not in name and name != "clustering"]
 )
 def test_a_larger_graph(name: str) -> None:
     pytest.importorskip("cuda.cccl")
@@ -106,7 +110,9 @@ def test_a_search_is_one_launch_and_rounds_on_the_device() -> None:
     cupy = pytest.importorskip("cupy")
     G = ev.csr(rmat(10)).to("cuda")
     level = cupy.empty(G.num_tiles, np.int32)
-    plan = search.plan(ev.frontier(G, unique=True), ev.kit.each(G.num_tiles), level, None, 0)
+    F, L = (ev.frontier(G, check=False) for _ in range(2))
+    V, S, source = ev.kit.each(G.num_tiles), ev.kit.each(1), cupy.zeros(1, np.int32)
+    plan = search.plan(F, L, G, V, S, None, level, None, source, G.num_atoms, 0)
     assert plan.repeats
     with pytest.raises(ev.InputError, match="without a while around loops over tiles"):
         _ = plan.launches

@@ -426,6 +426,7 @@ LAYOUTS = [
     R("top", "z[0] = «F.pushed»[0]", "Frontier.pushed is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),
     R("top", "q = «F._swap»()", "Frontier._swap is for the frontier itself", "kernels have push, len(F), tiles, atoms and what its base has"),
     R("tile", "z[row] = «len(F)»", "len(F) in a loop over tiles: others push meanwhile", "ask between the loops over tiles"),
+    R("tile", "z[row] = «F.waiting_atoms»", "F.waiting_atoms in a loop over tiles: others push meanwhile", "ask between the loops over tiles"),
     R("tile", "«F.push()»", "Frontier.push takes 1 argument, got 0", ""),
     R("top", "for u in «UF.tiles()»:\n    pass", "a loop over UF, which holds a frontier", "walk the frontier itself: for u in F.tiles()"),
     R("atoms", "«F.push(0.5)»", "a push of a number (float)", "it takes a tile of the base: an integer"),

@@ -111,6 +111,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "clustering": {},
     "connected_components": {},
     "core_number": {},
+    "edge_betweenness_centrality": {"k": 3, "seed": 5},
     "number_connected_components": {},
     "number_weakly_connected_components": {},
     "pagerank": {"tol": 1e-10},

@@ -14,7 +14,10 @@ import pytest
 import scipy.sparse
 
 from evenly.layouts import Csr, Ell, Uniform
+from evenly.layouts.each import Each
+from evenly.layouts.frontier import Frontier
 from evenly.runtime.call_cache import MOST, CallCache
+from evenly.runtime.frontiers import Watched
 
 
 class ndarray:  # the name is what interop goes by
@@ -306,3 +309,59 @@ def test_an_array_without_an_address_goes_the_long_way() -> None:
     held = CallCache((Tensor(False),), "cuda:0")
     assert held.read(Tensor(False)) is not None
     assert held.read(Tensor(True)) is None
+
+
+# ---- layouts that are made anew --------------------------------------------------------------------
+def remembered(*arguments: Any, run: Any = prepared) -> CallCache:
+    made = CallCache(arguments, "cuda:0")
+    assert made.remember(arguments, run, "cuda:0")
+    return made
+
+
+def anew(base: Csr, pointer: int = 50, places: int = 10, **other: Any) -> Frontier:
+    """A frontier as algorithms make it at each call, over memory of a pool."""
+    names = "selected", "offsets", "walked", "pushed", "marks"
+    fields = {name: ndarray(pointer + i, (places,), np.int32) for i, name in enumerate(names)}
+    numbers = {"places": places, "most_atoms": 9, "unique": 1, "checked": 1}
+    return Frontier(base, **{**fields, **numbers, **other})
+
+
+def test_a_frontier_made_anew_is_known_by_its_memory() -> None:
+    held = remembered(anew(A), Each(4), X)
+    assert not held.repeat(anew(A), Each(4), X)
+    assert held.repeat_alike(anew(A), Each(4), X)
+    for other in (
+        (anew(A, 51), Each(4), X),
+        (anew(A, places=12), Each(4), X),
+        (anew(A, most_atoms=8), Each(4), X),
+        (anew(A), Each(5), X),
+        (anew(A), Each(4), ndarray(2, (5,))),
+        (anew(csr()), Each(4), X),  # other arrays of a graph, at the same addresses
+    ):
+        assert not held.repeat_alike(*other)
+
+
+def test_a_layout_made_anew_over_the_same_arrays_is_the_same() -> None:
+    mine = csr()
+    held = remembered(mine, X, Y)
+    again = Csr(mine.offsets, mine.indices, mine.values, 5)
+    assert held.repeat_alike(again, X, Y)
+    assert not held.repeat_alike(Csr(mine.offsets, mine.indices, mine.values, 6), X, Y)
+    del mine, again
+    gc.collect()
+    assert not held.repeat_alike(csr(), X, Y)
+
+
+def test_numbers_of_other_types_are_other_calls() -> None:
+    held = remembered(A, 1, 0.0)
+    assert held.repeat_alike(A, 1, 0.0)
+    for other in ((A, True, 0.0), (A, 1, -0.0), (A, 2, 0.0), (A, 1, 0)):
+        assert not held.repeat_alike(*other)
+
+
+def test_what_watches_its_frontier_is_not_taken_for_another() -> None:
+    watching = Watched(prepared, [])
+    assert not remembered(anew(A), run=watching).repeat_alike(anew(A))
+    held = CallCache((A, Foreign()), "cuda:0")
+    assert not held.remember((A, Foreign()), prepared, "cuda:0")
+    assert not held.repeat_alike(A, Foreign())

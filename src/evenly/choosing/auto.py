@@ -96,8 +96,7 @@ def _for_scans(task: Task) -> s.Schedule:
 
 
 def _for_frontiers() -> s.Schedule:
-    block, items = numbers()["frontiers"]
-    return s.MergePath(block, items)
+    return s.MergePath(*numbers()["frontiers"])
 
 
 def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> Choice:

@@ -163,7 +163,10 @@ GRAPH = (
 def graph(
     algorithm: Annotated[str, typer.Argument(metavar="ALGORITHM", help="Its name, see above.")],
     file: MatrixFile,
-    source: Annotated[int, typer.Option(metavar="N", help="The first vertex of bfs, sssp.")] = 0,
+    source: Annotated[
+        int | None,
+        typer.Option(metavar="N", show_default="0", help="The first vertex of bfs and sssp."),
+    ] = None,
     schedule: Annotated[
         str, typer.Option(metavar="NAME", help="One of `evenly schedules`, or auto.")
     ] = "auto",

@@ -84,6 +84,53 @@ def spmv(
     return run(Options(*options, families, seed, largest))
 
 
+GRAPH = (
+    "Search through generated graphs, and those in FOLDER, from the vertex with most edges: breadth-first and for "
+    "shortest paths, under every schedule, and on a CPU by SciPy.\n\n"
+    "Times are those of whole calls, interleaved. A matrix is a graph if it is square; weights are the absolute "
+    "values of its entries.\n\n"
+    "Example: evenly bench graph matrices --csv times.csv --plots figures --validate"
+)
+
+
+@bench.command(help=GRAPH)
+def graph(
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FOLDER]", help="Matrix Market (plain, .gz, .bz2) and SciPy's .npz, and below."
+        ),
+    ] = None,
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="bfs, sssp, or all.")] = "all",
+    csv: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
+    ] = None,
+    plots: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Draw landscapes and speedups (needs Matplotlib)."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this graph; may be given several times."),
+    ] = None,
+    seconds: Annotated[
+        int | None,
+        typer.Option(metavar="S", help="About how long it may take: fewer rounds, then graphs."),
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
+    ] = "auto",
+    validate: Annotated[
+        bool, typer.Option("--validate", metavar="", help="Compare every entry with SciPy's.")
+    ] = False,
+) -> int:
+    from evenly.cli.bench_graph import Options, run
+
+    options = (folder, algorithm, csv, plots, tuple(only or ()), seconds, target, validate)
+    return run(Options(*options))
+
+
 @bench.command()
 def replot(
     csv: Annotated[

@@ -29,7 +29,7 @@ class Options:
 
     algorithm: str
     file: str
-    source: int = 0
+    source: int | None = None
     schedule: str = "auto"
     target: str = "auto"
     repeat: int | None = None
@@ -39,14 +39,15 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """run: the call, with a layout, the source and other arguments. says: a line about the result, as a NumPy array.
+    """run: the call, with a layout and other arguments. says: a line about the result, as a NumPy array.
 
-    errors: how many entries of it are wrong, for a csr_array and the source.
+    errors: how many entries of it are wrong, for a csr_array and the source. from_source: whether the call takes one.
     """
 
     run: Callable[..., Any]
     says: Callable[[Any], str]
     errors: Callable[[Any, int, Any], int]
+    from_source: bool = False
 
 
 def reached(levels: Any) -> str:
@@ -78,20 +79,13 @@ def cores(numbers: Any) -> str:
     return f"Greatest core number: {most}, of {(numbers == most).sum()} vertices"
 
 
-def of_all(run: Callable[..., Any]) -> Callable[..., Any]:
-    """Make an algorithm that has no source ignore it."""
-    return lambda G, source, **options: run(G, **options)
-
-
 TABLE = {
-    "bfs": Algorithm(ev.graph.bfs, reached, references.bfs),
-    "sssp": Algorithm(ev.graph.sssp, distances, references.sssp),
-    "pagerank": Algorithm(of_all(ev.graph.pagerank), highest, references.pagerank),
-    "components": Algorithm(
-        of_all(ev.graph.connected_components), components, references.components
-    ),
-    "triangles": Algorithm(of_all(ev.graph.triangles), triangles, references.triangles),
-    "cores": Algorithm(of_all(ev.graph.core_numbers), cores, references.cores),
+    "bfs": Algorithm(ev.graph.bfs, reached, references.bfs, from_source=True),
+    "sssp": Algorithm(ev.graph.sssp, distances, references.sssp, from_source=True),
+    "pagerank": Algorithm(ev.graph.pagerank, highest, references.pagerank),
+    "components": Algorithm(ev.graph.connected_components, components, references.components),
+    "triangles": Algorithm(ev.graph.triangles, triangles, references.triangles),
+    "cores": Algorithm(ev.graph.core_numbers, cores, references.cores),
 }
 
 
@@ -106,8 +100,12 @@ def run(options: Options) -> int:
             raise unknown(option, name, known)
     if options.repeat is not None:
         check_range("--repeat", options.repeat, 1)
+    algorithm, source = TABLE[options.algorithm], options.source or 0
+    if options.source is not None and not algorithm.from_source:
+        expected = f"none: {options.algorithm} has no source"
+        raise InputError("--source", expected=expected, given=str(options.source))
+    given = {"source": source} if algorithm.from_source else {}
     csv = CsvFile(options.csv) if options.csv is not None else None
-    algorithm = TABLE[options.algorithm]
     with Progress(f"reading {printable(options.file)}") as progress:
         target = targets.working(options.target)
         matrix = _read(options.file)
@@ -115,7 +113,7 @@ def run(options: Options) -> int:
         repeat = options.repeat or (10 if target.clock else 1)
 
         def call() -> Any:
-            found = algorithm.run(G, options.source, schedule=options.schedule, target=target.name)
+            found = algorithm.run(G, **given, schedule=options.schedule, target=target.name)
             wait_for(found)
             return found
 
@@ -124,7 +122,7 @@ def run(options: Options) -> int:
         progress.say("measuring")
         elapsed = medians({options.algorithm: host_clock(call)}, repeat)[options.algorithm]
         progress.say("checking")
-        wrong = algorithm.errors(matrix, options.source, found) if options.validate else None
+        wrong = algorithm.errors(matrix, source, found) if options.validate else None
     print(f"Elapsed (ms): {elapsed:.6f}")
     print(f"Graph: {printable(Path(options.file).name)}")
     print(f"Size: {matrix.shape[0]} vertices, {matrix.nnz} stored edges")

@@ -6,7 +6,7 @@ with them.
 """
 
 from evenly.interop.cccl import radix_sort
-from evenly.interop.transfer import to_numpy
+from evenly.interop.transfer import to_numpy, to_where
 from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
     as_rows,
@@ -46,6 +46,7 @@ from evenly.kit.operands import (
     whole,
 )
 from evenly.kit.scalars import scalar, scaled_type
+from evenly.kit.searches import copies, first_of, in_parts, vertices
 from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
@@ -60,15 +61,18 @@ __all__ = [
     "check_shape",
     "check_sums",
     "common_type",
+    "copies",
     "count_of",
     "dtype",
     "each",
     "empty",
     "entry",
+    "first_of",
     "float_type",
     "from_numpy",
     "has_items",
     "held_as",
+    "in_parts",
     "index_type",
     "leaves_rows",
     "numbers",
@@ -88,9 +92,11 @@ __all__ = [
     "store",
     "take",
     "to_numpy",
+    "to_where",
     "vector",
     "vectors",
     "vertex",
+    "vertices",
     "whole",
     "zeros",
 ]

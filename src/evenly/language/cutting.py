@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from . import ir, walk
 from .combine import combined
 from .diagnostics import LanguageError, Location, refuse
+from .invariants import read_once
 from .lower.context import Namer
 from .phases import GridResult, Lengths, Once, Owned, Phase, Phases, Repeat, Workspace
 from .scratch import lengths, refuse_split
@@ -93,7 +94,7 @@ class Cutter:
         self.steps(self.program.steps, set())
         return Phases(
             self.program.name,
-            tuple(self.phases),
+            tuple(read_once(phase, self.written, self.namer.fresh) for phase in self.phases),
             tuple(self.workspaces),
             frozenset(self.written),
             tuple(self.repeats),
@@ -143,7 +144,7 @@ class Cutter:
         test = ir.Store(condition, (ir.Const(0, POS),), loop.condition)
         end = (*stores, *loop.test, test)
         kept, restored = self.kept_of_head(
-            [*self.past, *before, *end, *loads], head, _read_in(body)
+            [*self.past, *before, *end, *loads], head, _read_in(body) | set(carried)
         )
         self.heads[condition] = self.under(loop.condition, (*head, *kept))
         _, tested = needed(

@@ -55,13 +55,15 @@ class Growing(NamedTuple):
     """What a layout says, in the class attribute `growing`, whose tiles are appended while others are walked.
 
     swap: the method that runs before each loop over its tiles. push: the method that appends a tile.
-    length: the property that counts the appended ones. hidden: the fields that only these use.
+    length: the property that counts the appended ones. hidden: the fields that only these use. waiting: other
+    properties of what was appended, which kernels may read between the loops over tiles.
     """
 
     swap: str
     push: str
     length: str
     hidden: frozenset[str]
+    waiting: frozenset[str] = frozenset()
 
 
 def growing(cls: type) -> Growing | None:

@@ -51,6 +51,7 @@ class Frontier(Searched):
     places: int  # twice the capacity, and two
     most_atoms: int
     unique: Static  # 1: a tile that waits is not pushed again
+    checked: int  # 0: the caller knows that there is room
     marks: Array  # (tiles of the base,) int32, if unique: the list that a tile was last pushed to
 
     delegate = "base"
@@ -60,8 +61,19 @@ class Frontier(Searched):
         swap="_swap",
         length="_waiting",
         push="push",
+        waiting=frozenset({"waiting_atoms"}),
         hidden=frozenset(
-            {"selected", "offsets", "walked", "pushed", "places", "most_atoms", "unique", "marks"}
+            {
+                "selected",
+                "offsets",
+                "walked",
+                "pushed",
+                "places",
+                "most_atoms",
+                "unique",
+                "checked",
+                "marks",
+            }
         ),
     )
 
@@ -129,10 +141,15 @@ class Frontier(Searched):
         """The number of tiles that wait to be walked; 0 if there was no room for all of them."""
         return self.pushed[0] >> 32 if self.pushed[1] == 0 else 0
 
+    @property
+    def waiting_atoms(self):
+        """The number of atoms that those tiles have."""
+        return self.pushed[0] & 4294967295 if self.pushed[1] == 0 else 0
+
     def _swap(self):
         """Make the list that was pushed to the one that is walked, and the other one empty."""
         tiles = self._waiting
-        atoms = self.pushed[0] & 4294967295 if self.pushed[1] == 0 else 0
+        atoms = self.waiting_atoms
         first = self.places // 2 - self.walked[2]
         self.walked[0] = tiles
         self.walked[1] = atoms
@@ -153,8 +170,8 @@ class Frontier(Searched):
 
     @property
     def may_overflow(self) -> bool:
-        """Whether more may be pushed than there is room for."""
-        return not self.unique
+        """Whether more may be pushed than there is room for, as far as is known."""
+        return bool(self.checked) and not self.unique
 
     def check(self) -> None:
         """Raise InputError if a kernel pushed more than there is room for. On a GPU this waits for the device."""
@@ -168,12 +185,18 @@ class Frontier(Searched):
 
 
 def frontier(
-    base: Any, *, capacity: int | None = None, unique: bool = False, name: str = "G"
+    base: Any,
+    *,
+    capacity: int | None = None,
+    unique: bool = False,
+    check: bool = True,
+    name: str = "G",
 ) -> Frontier:
     """Make an empty frontier over the layout `base`: tiles that kernels append while others are walked.
 
         F.push(v)              in a kernel: append tile v of the base
         len(F)                 in a kernel, outside loops over tiles: how many tiles wait to be walked
+        F.waiting_atoms        there, too: how many atoms they have
         for u in F.tiles():    walk them; what is pushed meanwhile is walked next time
 
     The tiles of a list are in no particular order. Atoms and accessors are those of the base: F.atoms(u), F.column(e).
@@ -181,8 +204,10 @@ def frontier(
     capacity: the most tiles that may wait at a time, with as many times the atoms of the base as that is times its
       tiles; default: the tiles of the base.
     unique: keep a tile out that waits already. Such a frontier always has room.
+    check: False: you know that there is room, since the kernel itself pushes no tile twice. Calls do not look.
 
-    A call raises InputError if it pushed more than there is room for. On a GPU it waits for that, unless `unique`.
+    A call raises InputError if it pushed more than there is room for. On a GPU it waits for that, unless `unique` or
+    `check=False`. If there is no room after all, the frontier then counts as empty, and `F.check()` raises the error.
 
     Raises InputError for a base whose tiles have other ids than 0, 1, ..., and for a capacity that is too large or too
     small.
@@ -202,7 +227,7 @@ def frontier(
     most = atoms if unique else atoms * max(1, -(-capacity // max(tiles, 1)))
     if most >= MOST:
         raise InputError("capacity", expected=f"fewer than {MOST} atoms", given=str(most))
-    return _made(base, 2 * capacity + 2, most, unique)
+    return _made(base, 2 * capacity + 2, most, unique, check)
 
 
 def _whole(capacity: Any) -> int:
@@ -212,12 +237,11 @@ def _whole(capacity: Any) -> int:
         raise InputError("capacity", expected="an integer", given=repr(capacity)) from None
 
 
-def _made(base: LayoutInstance, places: int, most: int, unique: bool) -> Frontier:
-    like = an_array(base)
-
-    def zeros(count: int, dtype: type) -> Any:
-        return arrays.zeros(np.empty(0) if like is None else like, (count,), dtype)
-
-    marks = zeros(int(base.max_tiles) if unique else 0, np.int32)
-    lists = zeros(places, np.int32), zeros(places, np.int32), zeros(4, np.int64), zeros(2, np.int64)
-    return Frontier(base, *lists, places, most, int(unique), marks)
+def _made(base: LayoutInstance, places: int, most: int, unique: bool, check: bool) -> Frontier:
+    found = an_array(base)
+    like = np.empty(0) if found is None else found
+    marks = arrays.zeros(like, (int(base.max_tiles) if unique else 0,), np.int32)
+    selected, offsets = (arrays.empty(like, (places,), np.int32) for _ in range(2))
+    walked, pushed = (arrays.zeros(like, (count,), np.int64) for count in (4, 2))
+    numbers = places, most, int(unique), int(check)
+    return Frontier(base, selected, offsets, walked, pushed, *numbers, marks)

@@ -161,6 +161,26 @@ def betweenness_centrality(
     return G.by_node(found)
 
 
+def edge_betweenness_centrality(
+    G: Any, k: int | None = None, normalized: bool = True, weight: Any = None, seed: Any = None
+) -> Any:
+    G = convert_from_nx(G)
+    chosen = None if k is None else [G.index[v] for v in seed.sample(G.nodes, k)]
+    if chosen == [] and len(G) > 1:
+        raise ZeroDivisionError("k is 0")
+    sources = None if chosen is None else to_place(np.array(chosen, np.int32), G.device)
+    found = ev.kit.to_numpy(
+        ev.graph.edge_betweenness(G.csr, sources=sources, normalized=normalized, csc=G.csc)
+    )
+    edges = G.matrix.tocoo()
+    if not G.is_directed():  # the sum of both directions, at the one that NetworkX lists
+        back = np.lexsort((edges.row, edges.col))
+        found = (found + found[back]) / (1 if normalized else 2)
+    ends = zip(edges.row.tolist(), edges.col.tolist(), found.tolist(), strict=True)
+    every = G.is_directed()
+    return {(G.nodes[u], G.nodes[v]): value for u, v, value in ends if every or u <= v}
+
+
 # ---- components ------------------------------------------------------------------------------------
 def connected_components(G: Any) -> Iterator[set[Any]]:
     G = convert_from_nx(G)

@@ -48,6 +48,12 @@ def _betweenness(call: Arguments) -> bool | str:
     return "endpoints" if call["endpoints"] else True
 
 
+def _edge_betweenness(call: Arguments) -> bool | str:
+    if call["weight"] is not None:
+        return "weights"
+    return "parallel edges" if call["G"].is_multigraph() else True
+
+
 def _coloring(call: Arguments) -> bool | str:
     if call["strategy"] != "random_sequential" or call["interchange"]:
         return "this strategy"
@@ -66,6 +72,7 @@ RULES: dict[str, Callable[[Arguments], bool | str]] = {
     "clustering": _unweighted,
     "connected_components": _always,
     "core_number": _simple,
+    "edge_betweenness_centrality": _edge_betweenness,
     "greedy_color": _coloring,
     "is_connected": _always,
     "is_weakly_connected": _always,
@@ -97,7 +104,7 @@ def should_run(name: str, args: Any, kwargs: Any) -> bool | str:
     graph = args[0] if args else kwargs["G"]
     if isinstance(graph, Graph):
         return True
-    few = FEW_SOURCES if name == "betweenness_centrality" else FEW
+    few = FEW_SOURCES if "betweenness" in name else FEW
     if len(graph) + graph.number_of_edges() < few:
         return "a small graph: NetworkX is done before it is converted"
     return True

@@ -83,7 +83,7 @@ class Bound:
     def run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that the call cache did not find."""
         args = self.kernel.arranged(given, named)
-        if args is not given and self.repeat(*args):
+        if (args is not given and self.repeat(*args)) or self._repeat_alike(args):
             return
         plan = self._prepare(args)
         plan.check_arguments(plan._binding)
@@ -105,12 +105,17 @@ class Bound:
 
     def repeat(self, *args: Any) -> bool:
         """Run a remembered call with such arguments, and return True; return False if there is none."""
-        if self.options:
-            return False
-        cache = self.kernel.call_caches.get(
-            (self.schedule, self.target, self.debug, *map(type, args))
-        )
+        cache = self._cache_for(args)
         return cache is not None and cache.repeat(*args)
+
+    def _repeat_alike(self, args: tuple[Any, ...]) -> bool:
+        """The same, but layouts may have been made anew."""
+        cache = self._cache_for(args)
+        return cache is not None and cache.repeat_alike(*args)
+
+    def _cache_for(self, args: tuple[Any, ...]) -> CallCache | None:
+        key = self.schedule, self.target, self.debug, *map(type, args)
+        return None if self.options else self.kernel.call_caches.get(key)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device

@@ -25,6 +25,8 @@ from evenly.interop.arrays import address, kind
 from evenly.language.reads import Reads
 from evenly.layouts.contract import LayoutInstance, is_layout
 
+from . import alike
+from .frontiers import Watched
 from .inside import FIELDS, bounds, inside
 
 MOST = 8  # how many calls are remembered
@@ -61,6 +63,7 @@ class CallCache:
         self, arguments: tuple[Any, ...], device: str, also: tuple[Callable[[], Any], ...] = ()
     ) -> None:
         self._device, self._count = device, len(arguments)
+        self._also = also
         self._inside = _types_inside(arguments)
         self.read = _reader(arguments, also)
         self._calls: list[_Call] = []
@@ -74,6 +77,21 @@ class CallCache:
                 return True
         return False
 
+    def repeat_alike(self, *args: Any) -> bool:
+        """Run a remembered call that differs only in layouts made anew, and return True; else return False."""
+        if not any(call.alike for call in self._calls):
+            return False
+        signature = self._alike(args)
+        for call in self._calls:
+            if signature and call.alike == signature and (not call.reads or call.reads.hold()):
+                call.prepared()
+                return True
+        return False
+
+    def _alike(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        found = alike.signature(args, _array_reader)
+        return found and (*found, *(ask() for ask in self._also))
+
     def remember(
         self, args: tuple[Any, ...], prepared: Any, device: str, reads: Reads | None = None
     ) -> bool:
@@ -83,17 +101,26 @@ class CallCache:
         """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
-            self.keep(signature, prepared, device, reads)
+            # What watches its frontiers watches these alone.
+            known = None if isinstance(prepared, Watched) else self._alike(args)
+            self.keep(signature, prepared, device, reads, known)
         return bool(signature)
 
-    def keep(self, signature: Any, prepared: Any, device: str, reads: Reads | None = None) -> None:
+    def keep(
+        self,
+        signature: Any,
+        prepared: Any,
+        device: str,
+        reads: Reads | None = None,
+        alike: Any = None,
+    ) -> None:
         if device == self._device:
             for part in signature:
                 if type(part) is weakref.ref:
                     _pin(part())
             kept = tuple(_Structure(p) if type(p) is _Held else p for p in signature)
             # Make a new list: other threads may be reading the old one.
-            self._calls = [_Call(kept, prepared, reads), *self._calls][:MOST]
+            self._calls = [_Call(kept, prepared, reads, alike), *self._calls][:MOST]
 
 
 def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
@@ -102,11 +129,15 @@ def _types_inside(arguments: tuple[Any, ...]) -> list[type]:
 
 
 class _Call(NamedTuple):
-    """A remembered call. reads: the outside values that it was compiled with, if those may change."""
+    """A remembered call. reads: the outside values that it was compiled with, if those may change.
+
+    alike: what it depends on if layouts are not known by themselves (alike.py); None: that cannot be told.
+    """
 
     signature: Any
     prepared: Callable[[], None]
     reads: Reads | None
+    alike: Any = None
 
 
 _pinned: weakref.WeakKeyDictionary[Any, list[weakref.ref[Any]]] = weakref.WeakKeyDictionary()
@@ -148,9 +179,8 @@ def _reader(
 ) -> Callable[..., tuple[Any, ...] | None]:
     """Generate a function that returns the signature of such arguments, or None if they have none."""
     names = [f"a{i}" for i in range(len(arguments))]
-    known: dict[str, Any] = {"address": address, "ref": weakref.ref, "Held": _Held}
+    known: dict[str, Any] = {"ref": weakref.ref, "Held": _Held, **_names_for_parts()}
     known |= {f"ask{i}": f for i, f in enumerate(also)}
-    known["torch_is_grad_enabled"] = getattr(sys.modules.get("torch"), "is_grad_enabled", None)
     lines, parts = [_same_types(dict(zip(names, arguments, strict=True)), known)], []
     for name, argument in zip(names, arguments, strict=True):
         if is_layout(argument):
@@ -176,6 +206,20 @@ def _reader(
     exec(_compiled(text), known)
     made: Callable[..., tuple[Any, ...] | None] = known["read"]
     return made
+
+
+@functools.cache
+def _array_reader(library: str) -> alike.Read:
+    """Return a function that returns what a launch depends on, of an array. Raises KeyError for other libraries."""
+    parts = "".join(f"{part}, " for part in _ARRAYS[library]).format(a="a")
+    made: alike.Read = eval(f"lambda a: ({parts})", _names_for_parts())
+    return made
+
+
+def _names_for_parts() -> dict[str, Any]:
+    """Return the functions that the expressions of parts call."""
+    is_grad_enabled = getattr(sys.modules.get("torch"), "is_grad_enabled", None)
+    return {"address": address, "torch_is_grad_enabled": is_grad_enabled}
 
 
 def _same_types(values: dict[str, Any], known: dict[str, Any]) -> str:

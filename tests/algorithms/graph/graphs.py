@@ -82,8 +82,8 @@ def tree(G: Any, source: int, lengths: Any) -> np.ndarray:
     return parents
 
 
-def betweenness(G: Any) -> np.ndarray:
-    """Over all pairs, the share of shortest paths through each vertex: by counting walks of every length."""
+def paths(G: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The length of the shortest paths between all pairs, -1 without any, and their number: by walks of every length."""
     n = G.shape[0]
     A = np.zeros((n, n))
     np.add.at(A, edges(G)[:2], 1)
@@ -93,6 +93,25 @@ def betweenness(G: Any) -> np.ndarray:
         walks = walks @ A
         new = (length < 0) & (walks > 0)
         length[new], count[new] = k, walks[new]
+    return length, count
+
+
+def edge_betweenness(G: Any) -> np.ndarray:
+    """Over all pairs, the share of shortest paths that take each stored edge."""
+    length, count = paths(G)
+    found = np.zeros(G.nnz)
+    for e, (u, v, _) in enumerate(zip(*edges(G), strict=True)):
+        there = (length[:, u, None] >= 0) & (length[None, v, :] >= 0)
+        there &= length[:, u, None] + 1 + length[None, v, :] == length
+        share = count[:, u, None] * count[None, v, :] / np.where(there, count, 1)
+        found[e] = share[there].sum()
+    return found
+
+
+def betweenness(G: Any) -> np.ndarray:
+    """Over all pairs, the share of shortest paths through each vertex."""
+    n = G.shape[0]
+    length, count = paths(G)
     found = np.zeros(n)
     for s in range(n):
         for t in range(n):

@@ -43,6 +43,20 @@ def check_both_ways(G: Any, **how: Any) -> None:
     assert [x.tolist() for x in found] == [x.tolist() for x in expected]
 
 
+def check_several(G: Any, **how: Any) -> None:
+    """A search from each of several sources is what a search from it alone is."""
+    sources = [start(G), 0, G.shape[0] - 1, 0]
+    for csc in (None, ev.csr(G).tocsc()):
+        found = ev.graph.bfs(G, sources, return_parents=True, csc=csc, **how)
+        for s, *mine in zip(sources, *found, strict=True):
+            alone = ev.graph.bfs(G, s, return_parents=True, target="python")
+            assert [x.tolist() for x in mine] == [x.tolist() for x in alone]
+    found = ev.graph.sssp(G, sources, return_parents=True, **how)
+    for s, *mine in zip(sources, *found, strict=True):
+        alone = ev.graph.sssp(G, s, return_parents=True, target="python")
+        assert [x.tolist() for x in mine] == [x.tolist() for x in alone]
+
+
 def check_sssp(G: Any, **how: Any) -> None:
     source = start(G)
     lengths, parents = ev.graph.sssp(G, source, return_parents=True, **how)
@@ -99,9 +113,17 @@ def check_betweenness(G: Any, **how: Any) -> None:
     np.testing.assert_allclose(found, graphs.betweenness(G), rtol=1e-12, atol=1e-12)
 
 
+def check_edge_betweenness(G: Any, **how: Any) -> None:
+    found = ev.graph.edge_betweenness(G, normalized=False, **how)
+    np.testing.assert_allclose(found, graphs.edge_betweenness(G), rtol=1e-12, atol=1e-12)
+    length, _ = graphs.paths(G)
+    assert found.sum() == pytest.approx(length[length > 0].sum())
+
+
 CHECKS = {
     "bfs": check_bfs,
     "both ways": check_both_ways,
+    "several": check_several,
     "sssp": check_sssp,
     "pagerank": check_pagerank,
     "components": check_components,
@@ -110,9 +132,16 @@ CHECKS = {
     "coloring": check_coloring,
     "independent": check_independent,
     "betweenness": check_betweenness,
+    "edge betweenness": check_edge_betweenness,
 }
-SMALL = [name for name in CHECKS if name != "betweenness"]  # whose reference is cubic, and more
-RARE = "both ways", "coloring", "independent"  # compiled for the CPU by `make test-all` alone
+SMALL = [name for name in CHECKS if "betweenness" not in name]  # whose reference is cubic, and more
+RARE = (
+    "both ways",
+    "several",
+    "coloring",
+    "independent",
+    "edge betweenness",
+)  # compiled for the CPU by `make test-all` alone
 
 
 def compiled(names: Any) -> list[Any]:
@@ -122,7 +151,7 @@ def compiled(names: Any) -> list[Any]:
 @pytest.mark.parametrize("name", compiled(SMALL))
 def test_nasty_graphs(name: str) -> None:
     for G in NASTY.values():
-        if G.shape[0] or name not in ("bfs", "both ways", "sssp"):
+        if G.shape[0] or name not in ("bfs", "both ways", "several", "sssp"):
             CHECKS[name](G, target="cpu")
 
 
@@ -163,7 +192,7 @@ def in_short() -> list[Any]:
 @pytest.mark.simt
 @pytest.mark.parametrize(("name", "schedule"), in_short())
 def test_on_simt(name: str, schedule: str) -> None:
-    G = graphs.random(9, 25) if name == "betweenness" else graphs.random(120, 500)
+    G = graphs.random(9, 25) if "betweenness" in name else graphs.random(120, 500)
     CHECKS[name](G, target="simt", schedule=schedule)
 
 
@@ -243,6 +272,13 @@ def test_sampled_betweenness_and_its_scale() -> None:
     np.testing.assert_allclose((parts[0] + parts[1]) / 2, whole, rtol=1e-12)
     given = ev.graph.betweenness(G, csc=ev.csc(G), target="python")
     assert given.tobytes() == whole.tobytes()
+    whole = ev.graph.edge_betweenness(G, target="python")
+    np.testing.assert_allclose(whole, graphs.edge_betweenness(G) / n / (n - 1), rtol=1e-12)
+    parts = [
+        ev.graph.edge_betweenness(G, sources=part, target="python")
+        for part in (every[:6], every[6:])
+    ]
+    np.testing.assert_allclose((parts[0] + parts[1]) / 2, whole, rtol=1e-12)
 
 
 def test_pagerank_with_vectors() -> None:
@@ -305,6 +341,19 @@ def test_indices_of_64_bits() -> None:
         assert call(wide).tolist() == call(G).tolist()
 
 
+def test_sources_in_parts() -> None:
+    G = graphs.random(30, 60)
+    sources = np.array([3, 0, 29, 3, 7], np.uint8)
+    whole = ev.graph.bfs(G, sources, target="python")
+    assert whole.shape == (5, 30) and whole.dtype == np.int32
+    for many in (16 * 30, 2 * 16 * 30, 10**9):
+        assert (
+            ev.graph.bfs(G, sources, max_workspace=many, target="python").tolist() == whole.tolist()
+        )
+    assert ev.graph.bfs(G, [7], target="python").tolist() == [whole[4].tolist()]
+    assert ev.graph.bfs(G, []).shape == (0, 30)
+
+
 # ---- refusals ---------------------------------------------------------------------------------------
 SQUARE = sp.csr_array(np.array([[0.0, 1], [1, 0]]))
 P = {"target": "python"}
@@ -321,6 +370,12 @@ P = {"target": "python"}
         (lambda: ev.graph.bfs(SQUARE, 2), "source: expected a vertex in 0..1, got 2"),
         (lambda: ev.graph.bfs(SQUARE, -1), "source: expected a vertex in 0..1, got -1"),
         (lambda: ev.graph.bfs(SQUARE, 0.5), "source: expected a vertex, got 0.5"),
+        (lambda: ev.graph.bfs(SQUARE, [0, 2]), "source: expected vertices in 0..1, got source[1]=2"),
+        (lambda: ev.graph.bfs(SQUARE, [0.5]), "source: expected a vertex, or a list of vertices, got dtype float64"),
+        (lambda: ev.graph.bfs(SQUARE, [[0]]), "source: expected a vertex, or a list of vertices, got shape (1, 1)"),
+        (lambda: ev.graph.bfs(SQUARE, [0], max_workspace=31),
+         "max_workspace: expected at least 32 bytes, which one search takes, got 31"),
+        (lambda: ev.graph.bfs(SQUARE, [0], max_workspace=0), "max_workspace: expected a number of bytes, 1 or more, got 0"),
         (lambda: ev.graph.bfs(SQUARE, 0, csc=ev.csc(sp.csr_array((2, 2)))),
          "csc: expected the graph G as ev.csc makes it, got Csc of shape (2, 2)"),
         (lambda: ev.graph.sssp(sp.csr_array((0, 0)), 0), "source: expected a graph with vertices, got 0"),

@@ -83,7 +83,7 @@ ONE = np.array([1])
     ("call", "said"),
     [
         (lambda: ev.csgraph_from_edges(ONE, ONE, duplicates="add"),
-         "duplicates: expected 'keep' or 'sum', got 'add'"),
+         "duplicates: expected 'keep', 'sum' or 'min', got 'add'"),
         (lambda: ev.csgraph_from_edges(ONE, np.array([1, 2])),
          "dst: expected a vector of 1, as many as src has, got shape (2,)"),
         (lambda: ev.csgraph_from_edges(ONE, ONE, np.ones(2)),
@@ -100,3 +100,43 @@ def test_refusals(call: Any, said: str) -> None:
     with pytest.raises(ev.InputError) as caught:
         call()
     assert str(caught.value) == said
+
+
+# ---- undirected, and the least weight ---------------------------------------------------------------
+@pytest.mark.parametrize(("vertices", "count"), SIZES)
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_an_undirected_edge_leads_both_ways(vertices: int, count: int, dtype: str) -> None:
+    src, dst = edges(vertices, count)
+    weights = numbers(dtype, count)
+    found = ev.graph.from_edges(src, dst, weights, num_vertices=vertices, directed=False)
+    check(found)
+    other = src != dst
+    tails, heads = np.concatenate([src, dst[other]]), np.concatenate([dst, src[other]])
+    every = array(dtype, np.concatenate([readable(weights), readable(weights)[other]]))
+    expected = ev.csgraph_from_edges(tails, heads, every, num_vertices=vertices)
+    for field in ("offsets", "indices", "values"):
+        assert getattr(found, field).tobytes() == getattr(expected, field).tobytes()
+
+
+@pytest.mark.parametrize(("vertices", "count"), SIZES)
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "float64"])
+def test_the_least_weight_stays(vertices: int, count: int, dtype: str) -> None:
+    src, dst = edges(vertices, count)
+    weights = np.random.default_rng(1).integers(0, 100, count).astype(dtype)
+    G = ev.graph.from_edges(src, dst, weights, num_vertices=vertices, duplicates="min")
+    check(G)
+    least: dict[tuple[int, int], Any] = {}
+    for u, v, w in zip(src.tolist(), dst.tolist(), weights.tolist(), strict=True):
+        least[u, v] = min(least.get((u, v), w), w)
+    tails = np.repeat(np.arange(vertices), np.diff(G.offsets)).tolist()
+    ends = zip(tails, G.indices.tolist(), strict=True)
+    assert dict(zip(ends, G.values.tolist(), strict=True)) == least
+    assert list(zip(tails, G.indices.tolist(), strict=True)) == sorted(least)
+
+
+def test_complex_weights_have_no_least_one() -> None:
+    one, weights = np.zeros(1, np.int32), np.ones(1, np.complex64)
+    with pytest.raises(
+        ev.InputError, match="^weights: expected real numbers, got dtype complex64$"
+    ):
+        ev.graph.from_edges(one, one, weights, duplicates="min")

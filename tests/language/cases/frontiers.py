@@ -185,3 +185,65 @@ def until_nothing_is_left(F, level, n):
         if len(F) == 0:
             break
     n[0] = depth
+
+
+@case(
+    F=ev.frontier(GRAPH, check=False),
+    y=out("int32", [1, 1, 1, 1, 0, 0, 0]),
+    n=out("int64", [2, 3, 2, 0]),
+)
+def the_atoms_that_wait(F, y, n):
+    F.push(0)
+    n[0] = F.waiting_atoms
+    for u in F.tiles():
+        y[u] = 1
+        for k in F.atoms(u):
+            F.push(F.column(k))
+    while F.waiting_atoms > 2:
+        n[1] = F.waiting_atoms
+        for u in F.tiles():
+            y[u] = 1
+            F.push(3)
+    n[2] = len(F)
+    for u in F.tiles():
+        y[u] = 1
+    n[3] = F.waiting_atoms
+
+
+TWICE, NEVER = True, None
+
+
+@case(F=ev.frontier(GRAPH), A=GRAPH, y=out("int32", [2, 1, 1, 1, 1, 1, 1]), n=out("int32", [2]))
+def loops_under_an_if_that_is_decided_early(F, A, y, n):
+    if TWICE:
+        rounds = 0
+        while rounds < 2:
+            rounds += 1
+            if NEVER is None:
+                F.push(0)
+                for u in F.tiles():
+                    y[u] += 1
+        n[0] = rounds
+    if NEVER is not None:
+        for v in A.tiles():
+            y[v] = 9
+    else:
+        for v in A.tiles():
+            y[v] = max(y[v], 1)
+
+
+@case(F=ev.frontier(GRAPH), level=out("int32", [0, 1, 1, 2, 3, -1, -1], -1), n=out("int64", [5, 7]))
+def what_is_counted_at_the_head_of_a_round(F, level, n):
+    level[0] = 0
+    F.push(0)
+    tiles, atoms, depth = 0, 0, 0
+    while len(F) > 0:
+        depth += 1
+        tiles += len(F)
+        atoms += F.waiting_atoms
+        for u in F.tiles():
+            for e in F.atoms(u):
+                if ev.atomic_cas(level, F.column(e), -1, depth) == -1:
+                    F.push(F.column(e))
+    n[0] = tiles
+    n[1] = atoms

@@ -17,8 +17,11 @@ from evenly import kit
 
 
 @ev.kernel
-def accumulate(F, R, V, sources, level, paths, below, part, total):
-    """total[v]: over all sources, the shares of shortest paths that pass v. F, R: along edges and against them."""
+def accumulate(F, R, V, sources, level, paths, below, part, total, edge):
+    """total[v]: over all sources, the shares of shortest paths that pass v. edge[e], unless None: that take edge e.
+
+    F, R: along edges and against them.
+    """
     for v in V.tiles():
         total[v] = 0
     s = 0
@@ -65,8 +68,10 @@ def accumulate(F, R, V, sources, level, paths, below, part, total):
                 found = 0.0
                 for e in F.atoms(u):
                     v = F.column(e)
-                    if level[v] == level[u] + 1:
-                        found += paths[u] / paths[v] * (1 + part[v])
+                    share = paths[u] / paths[v] * (1 + part[v]) if level[v] == level[u] + 1 else 0.0
+                    found += share
+                    if edge is not None:
+                        edge[e] += share
                 ev.atomic_exch(part, u, found)
                 if u != source:
                     total[u] += found
@@ -117,8 +122,47 @@ def betweenness(
     >>> ev.graph.betweenness(G, normalized=False)
     array([0., 4., 4., 0.])
     """
-    G, schedule = kit.as_graph(G), kit.of_whole_tiles(schedule)
+    G = kit.as_graph(G)
+    total, _ = _accumulated(G, sources, csc, schedule, target)
     n = G.num_tiles
+    return _scaled(total, n, sources, (n - 1) * (n - 2) if normalized else 1, target)
+
+
+def edge_betweenness(
+    G: Any,
+    *,
+    sources: Any = None,
+    normalized: bool = True,
+    csc: Any = None,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> Any:
+    """Betweenness centrality of edges: how many of the shortest paths take each edge that G stores, (edges,) float64.
+
+    The edges are in the order of G as `ev.csr` has them. For each ordered pair of vertices s and t it adds the share of
+    the shortest paths from s to t that take the edge. An undirected graph stores an edge twice, once for each
+    direction; that of the edge is the sum of both.
+
+    normalized: divide by n (n - 1), the number of pairs. The other arguments, bits and errors are those of
+      `ev.graph.betweenness`.
+
+    >>> import numpy as np, scipy.sparse, evenly as ev
+    >>> G = scipy.sparse.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]))
+    >>> ev.graph.edge_betweenness(G, normalized=False)
+    array([3., 3., 4., 4., 3., 3.])
+    """
+    G = kit.as_graph(G)
+    edge = kit.zeros(G.offsets, (len(G.indices),), np.float64)
+    _accumulated(G, sources, csc, schedule, target, edge)
+    n = G.num_tiles
+    return _scaled(edge, n, sources, n * (n - 1) if normalized else 1, target)
+
+
+def _accumulated(
+    G: Any, sources: Any, csc: Any, schedule: Any, target: str, edge: Any = None
+) -> tuple[Any, Any]:
+    """Return the sums over all sources: of vertices, and of edges if there is an array for them."""
+    schedule, n = kit.of_whole_tiles(schedule), G.num_tiles
     if sources is None:
         sources = kit.positions(G.offsets, n)
     sources = kit.vector(sources, "sources")
@@ -126,11 +170,16 @@ def betweenness(
     kit.check_indices(sources, n, "sources")
     total, paths, part = (kit.empty(G.offsets, (n,), np.float64) for _ in range(3))
     level, below = (kit.empty(total, (n,), np.int32) for _ in range(2))
-    F, R, V = ev.frontier(G), ev.frontier(kit.as_reverse(G, csc)), kit.each(n)
-    accumulate[schedule].on(target)(F, R, V, sources, level, paths, below, part, total)
-    factor = n / max(len(sources), 1)
-    if normalized:
-        factor /= max((n - 1) * (n - 2), 1)
+    # In a list a vertex is once: when it is reached, and when the last one below it has been walked.
+    F, R = (ev.frontier(H, check=False) for H in (G, kit.as_reverse(G, csc)))
+    given = F, R, kit.each(n), sources, level, paths, below, part, total, edge
+    accumulate[schedule].on(target)(*given)
+    return total, edge
+
+
+def _scaled(sums: Any, n: int, sources: Any, pairs: int, target: str) -> Any:
+    """Scale sums over sources in place: to all sources, and to one pair of so many."""
+    factor = n / max(n if sources is None else len(sources), 1) / max(pairs, 1)
     if factor != 1:
-        scale[schedule].on(target)(V, total, factor)
-    return total
+        scale[ev.ThreadMapped()].on(target)(kit.each(len(sums)), sums, factor)
+    return sums

@@ -1,6 +1,7 @@
 """Breadth-first search: the vertices that a round reaches for the first time are walked in the next one.
 
-With the graph turned around, large frontiers are not walked: vertices that are not reached look for them instead.
+With the graph turned around, levels that have many edges are not walked: vertices that are not reached look for them
+instead.
 
 Sources: Merrill, Garland, Grimshaw, "Scalable GPU Graph Traversal" (PPoPP 2012); Beamer, Asanović, Patterson,
 "Direction-Optimizing Breadth-First Search" (SC 2012).
@@ -16,95 +17,111 @@ import evenly as ev
 from evenly import kit
 
 NONE = 2**31 - 1  # greater than any vertex
-LARGE = 16  # a frontier is large if it has one of so many vertices
+# A level is pulled if this many times its edges are more than those of the vertices that are not reached: a vertex that
+# looks for a neighbour soon finds one, but for its smallest neighbour it has to look at all edges.
+SOME, ALL = 14, 2
+SCANS = (
+    4  # so many vertices are looked at in the time of an edge: a level with few edges is not pulled
+)
+LOOKS = (
+    16  # neighbours that a vertex looks at by itself; what lies behind is divided among all threads
+)
+FRONTIER = 16  # bytes of a frontier, for each vertex
 
 
 @ev.kernel
-def search(F, V, level, parent, source):
-    """level[v]: the fewest edges from the source; parent[v], unless None: the smallest vertex one level up."""
+def search(F, L, R, V, S, n, level, parent, sources, edges, times):
+    """level[v]: the fewest edges from the source of v's copy. parent[v], unless None: the smallest vertex one level up.
+
+    F, L: frontiers of the graph, and of R, the graph turned around; both may be None. S: a tile for each source.
+    edges: of all copies. times: levels are pulled if so many times their edges are more than those that are left.
+    """
     for v in V.tiles():
         level[v] = -1
         if parent is not None:
             parent[v] = NONE
-    level[source] = 0
-    F.push(source)
-    depth = 0
-    while len(F) > 0:
-        depth += 1
-        for u in F.tiles():
-            for e in F.atoms(u):
-                v = F.column(e)
-                seen = level[v]  # most are seen already: a load is cheaper than an atomic
-                if seen == -1:
-                    seen = ev.atomic_cas(level, v, -1, depth)
-                    if seen == -1:  # only one edge is the first
-                        F.push(v)
-                if parent is not None and (seen == -1 or seen == depth) and u < parent[v]:
-                    ev.atomic_min(parent, v, u)
-    for v in V.tiles():
-        if parent is not None and parent[v] == NONE:
-            parent[v] = -1
-
-
-@ev.kernel
-def search_both_ways(F, R, V, level, parent, source):
-    """The same. R: the graph turned around."""
-    for v in V.tiles():
-        level[v] = -1
-        if parent is not None:
-            parent[v] = NONE
-    level[source] = 0
-    F.push(source)
+    for s in S.tiles():
+        v = sources[s] if n is None else s * n + sources[s]
+        ev.atomic_exch(level, v, 0)
+        F.push(v)
     depth = 0
     large = False
+    left = edges  # those of vertices that are not reached
     while len(F) > 0:
         while len(F) > 0 and not large:
             depth += 1
             for u in F.tiles():
+                first = kit.first_of(u, n)
                 for e in F.atoms(u):
-                    v = F.column(e)
-                    seen = level[v]
+                    v = F.column(e) + first
+                    seen = level[v]  # most are seen already: a load is cheaper than an atomic
                     if seen == -1:
                         seen = ev.atomic_cas(level, v, -1, depth)
-                        if seen == -1:
+                        if seen == -1:  # only one edge is the first
                             F.push(v)
-                    if parent is not None and (seen == -1 or seen == depth) and u < parent[v]:
-                        ev.atomic_min(parent, v, u)
-            large = len(F) * LARGE > len(level)
-        while large:
-            depth += 1
-            reached = 0
-            for v in R.tiles():
-                if level[v] == -1:
+                    at_depth = seen == -1 or seen == depth
+                    if parent is not None and at_depth and u - first < parent[v]:
+                        ev.atomic_min(parent, v, u - first)
+            if R is not None:
+                left -= F.waiting_atoms
+                large = F.waiting_atoms * times > left and F.waiting_atoms * SCANS > len(level)
+        if R is not None:
+            while large:
+                depth += 1
+                for _ in F.tiles():  # they are found by those that are next to them
+                    pass
+                for v in V.tiles():
+                    if level[v] == -1:
+                        first = kit.first_of(v, n)
+                        e = R.begin(v - first)
+                        end = R.end(v - first)
+                        last = min(end, e + LOOKS)
+                        above = NONE
+                        while e < last and (parent is not None or above == NONE):
+                            u = R.column(e)
+                            if level[u + first] == depth - 1:
+                                above = min(above, u)
+                            e += 1
+                        if above < NONE and (parent is None or e == end):
+                            ev.atomic_exch(level, v, depth)
+                            F.push(v)
+                            if parent is not None:
+                                parent[v] = above
+                        elif e < end:
+                            L.push(v)
+                for v in L.tiles():
+                    first = kit.first_of(v, n)
                     if parent is None:
-                        near = any(level[R.column(e)] == depth - 1 for e in R.atoms(v))
+                        near = any(level[L.column(e) + first] == depth - 1 for e in L.atoms(v))
                     else:
                         above = min(
-                            (R.column(e) for e in R.atoms(v) if level[R.column(e)] == depth - 1),
+                            (
+                                L.column(e)
+                                for e in L.atoms(v)
+                                if level[L.column(e) + first] == depth - 1
+                            ),
                             default=NONE,
                         )
                         near = above < NONE
                         parent[v] = above
                     if near:
-                        ev.atomic_max(level, v, depth)
-                        reached += 1
-            large = reached * LARGE > len(level)
-        for _ in F.tiles():  # those that were walked from the other side, if any
-            pass
+                        ev.atomic_exch(level, v, depth)
+                        F.push(v)
+                left -= F.waiting_atoms
+                large = F.waiting_atoms * times > left and F.waiting_atoms * SCANS > len(level)
+    if parent is not None:
         for v in V.tiles():
-            if level[v] == depth:
-                F.push(v)
-    for v in V.tiles():
-        if parent is not None and parent[v] == NONE:
-            parent[v] = -1
+            if parent[v] == NONE:
+                parent[v] = -1
 
 
 def bfs(
     G: Any,
-    source: int,
+    source: Any,
     *,
     return_parents: bool = False,
     csc: Any = None,
+    max_workspace: int | None = None,
     schedule: Any = "auto",
     target: str = "auto",
 ) -> Any:
@@ -114,28 +131,51 @@ def bfs(
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
       of the same library, on the same device; NumPy's for a tensor in host memory.
+    source: a vertex, or a list or vector of k vertices: a search from each of them, and (k, n) results.
     return_parents: also return the parent of each vertex, (n,) int32: of its neighbours one level up the one with the
       smallest number; -1 for the source and for what it does not reach.
-    csc: G as `ev.csc` makes it, if you have it. Then large levels are searched from the vertices that are not reached
-      yet, which is quicker where few levels have most vertices. Of a symmetric G it is `G.transpose()`.
+    csc: G as `ev.csc` makes it, if you have it. Then levels that many edges leave are searched from the vertices that
+      are not reached yet, which is quicker where few levels have most edges. Of a symmetric G it is `G.transpose()`.
+    max_workspace: of several sources as many run at once as take so many bytes, beside G and the result, and at least
+      16 n; 32 n with `csc`. Default: 1 GiB, but at least one runs.
     schedule, target: as of `ev.spmv`.
 
-    On a GPU a call is one launch. Raises InputError if G is not square or has no such vertex.
+    On a GPU all searches that run at once are one launch. Raises InputError if G is not square or has no such
+    vertex, and if `max_workspace` is too little for one.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> G = scipy.sparse.csr_array(np.array([[0, 1, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0]]))
     >>> ev.graph.bfs(G, 0, return_parents=True)
     (array([0, 1, 1, 2], dtype=int32), array([-1,  0,  0,  1], dtype=int32))
+    >>> ev.graph.bfs(G, [0, 3])
+    array([[ 0,  1,  1,  2],
+           [-1, -1, -1,  0]], dtype=int32)
     """
     G = kit.as_graph(G)
-    source = kit.vertex(source, G)
-    level = kit.empty(G.offsets, (G.num_tiles,), np.int32)
-    parent = kit.empty(level, (G.num_tiles,), np.int32) if return_parents else None
-    F = ev.frontier(G, unique=True)
-    V = kit.each(G.num_tiles)
-    if csc is None:
-        search[schedule].on(target)(F, V, level, parent, source)
-    else:
-        R = kit.as_reverse(G, csc)
-        search_both_ways[schedule].on(target)(F, R, V, level, parent, source)
-    return level if parent is None else (level, parent)
+    sources, several = kit.vertices(source, G)
+    R = None if csc is None else kit.as_reverse(G, csc)
+    n = G.num_tiles
+    level = kit.empty(G.offsets, (len(sources) * n,), np.int32)
+    parent = kit.empty(level, level.shape, np.int32) if return_parents else None
+    one = FRONTIER * n * (1 if R is None else 2)
+    for part in kit.in_parts(len(sources), G, one, max_workspace):
+        levels, parents = (
+            x if x is None else kit.part(x, part.start * n, part.stop * n) for x in (level, parent)
+        )
+        _search(G, R, levels, parents, sources[part], schedule, target)
+    shape = (len(sources), n) if several else (n,)
+    found = tuple(x.reshape(shape) for x in (level, parent) if x is not None)
+    return found if return_parents else found[0]
+
+
+def _search(
+    G: Any, R: Any, level: Any, parent: Any, sources: Any, schedule: Any, target: str
+) -> None:
+    k, n, edges = len(sources), G.num_tiles, len(sources) * len(G.indices)
+    F = ev.frontier(kit.copies(G, k), check=False)
+    L = None if R is None else ev.frontier(kit.copies(R, k), check=False)
+    times = SOME if parent is None else ALL
+    search[schedule].on(target)(
+        F, L, R, kit.each(k * n), kit.each(k), n if k > 1 else None, level, parent,
+        kit.to_where(level, sources), edges, times,
+    )  # fmt: skip

@@ -41,10 +41,30 @@ def mark_first(E, src, dst, first):
 
 
 @ev.kernel
+def mark_other(E, src, dst, other):
+    for i in E.tiles():
+        other[i] = src[i] != dst[i]
+
+
+@ev.kernel
+def append(E, x, more, out):
+    for i in E.tiles():
+        out[i] = x[i] if i < len(x) else more[i - len(x)]
+
+
+@ev.kernel
 def sum_runs(R, dst, weights, target, total):
     for run in R.tiles():
         target[run] = dst[R.begin(run)]
         total[run] = sum(weights[k] for k in R.atoms(run))
+
+
+@ev.kernel
+def least_of_runs(R, dst, weights, target, least):
+    for run in R.tiles():
+        target[run] = dst[R.begin(run)]
+        first = weights[R.begin(run)]
+        least[run] = min((weights[k] for k in R.atoms(run)), default=first)
 
 
 def csgraph_from_edges(
@@ -53,20 +73,24 @@ def csgraph_from_edges(
     weights: Any = None,
     *,
     num_vertices: int | None = None,
+    directed: bool = True,
     duplicates: str = "keep",
 ) -> Any:
     """Make a graph of edges src[i] -> dst[i], as the layout `ev.csr` makes: a tile is a vertex, an atom an edge.
 
+    `ev.graph.from_edges` is the same function.
+
     src, dst: (n,), int32 or int64, vertices in 0 .. num_vertices-1, in any order.
     weights: (n,), of any dtype that layouts hold. Default: 1 for each edge, int32.
     num_vertices: default: one more than the greatest vertex.
+    directed: False: an edge leads both ways. The way back is as if it were listed behind all others; loops have none.
     duplicates: "keep" them: edges of one vertex stay in the order of the list. Or "sum" up the
       weights of edges that are listed more than once: edges of one vertex then ascend by target,
       each sum is made in the order of the list, and weights that are left out count the edges.
+      Or "min": the same, but the least weight stays.
 
     The arrays lie on one device, which does the work and gets the graph. On a GPU this needs the package
-    cuda-cccl, and the call waits for a check of the vertices. An undirected graph lists each edge
-    in both directions.
+    cuda-cccl, and the call waits for a check of the vertices.
 
     Raises InputError for other vertices, and if lengths, dtypes or devices do not match.
 
@@ -74,9 +98,13 @@ def csgraph_from_edges(
     >>> G = ev.csgraph_from_edges(np.array([1, 0, 1]), np.array([2, 1, 0]))
     >>> G.offsets.tolist(), G.indices.tolist()
     ([0, 1, 3, 3], [1, 2, 0])
+    >>> G = ev.graph.from_edges(np.array([0, 1]), np.array([1, 0]), np.array([5, 4]), directed=False, duplicates="min")
+    >>> G.offsets.tolist(), G.indices.tolist(), G.values.tolist()
+    ([0, 1, 2], [1, 0], [4, 4])
     """
-    if duplicates not in ("keep", "sum"):
-        raise ev.InputError("duplicates", expected="'keep' or 'sum'", given=repr(duplicates))
+    if duplicates not in MERGES and duplicates != "keep":
+        expected = "'keep', 'sum' or 'min'"
+        raise ev.InputError("duplicates", expected=expected, given=repr(duplicates))
     src = kit.vector(src, "src")
     (dst,) = kit.vectors(dst, src, "src", "dst")
     if weights is None:
@@ -96,16 +124,26 @@ def csgraph_from_edges(
         held = kit.held_as(weights)
         with kit.renamed(out="weights"):
             kit.check_sums(weights, held)
+    elif duplicates == "min" and kit.dtype(weights).kind == "c":
+        raise ev.InputError("weights", expected="real numbers", given=f"dtype {kit.dtype(weights)}")
+    if not directed:
+        src, dst, weights = _both_ways(src, dst, weights)
+    if duplicates != "keep":
         dst, (src, weights) = ev.sort_by_key(dst, (src, weights))
     with kit.renamed(num_groups="num_vertices"):
         groups = ev.group_by(src, count, check=False)
     dst, weights = (kit.take(x, groups.order) for x in (dst, weights))
     G = ev.csr((weights, dst, groups.offsets), shape=(count, count), check=False)
-    return summed(G) if duplicates == "sum" and len(dst) else G
+    return merged(G, duplicates) if duplicates != "keep" and len(dst) else G
 
 
-def summed(G: Any) -> Any:
-    """Sum up equal edges of a graph, which stand side by side. There is at least one."""
+# What becomes of equal edges: on a GPU a kernel, elsewhere a function of NumPy.
+MERGES = {"sum": (sum_runs, np.add), "min": (least_of_runs, np.minimum)}
+
+
+def merged(G: Any, how: str) -> Any:
+    """Merge equal edges of a graph, which stand side by side. There is at least one."""
+    kernel, ufunc = MERGES[how]
     n, dst, weights = len(G.indices), G.indices, G.values
     first = kit.empty(dst, (n + 1,), np.bool_)
     _mark(G.tocoo().rows, dst, first)
@@ -114,10 +152,10 @@ def summed(G: Any) -> Any:
     target, total = (kit.empty(x, (len(starts) - 1,), kit.dtype(x)) for x in (dst, weights))
     if kit.on_gpu(dst):
         R = ev.ragged(starts, num_atoms=n, check=False)
-        sum_runs[ev.MergePath()](R, dst, weights, target, total)
+        kernel[ev.MergePath()](R, dst, weights, target, total)
     else:
         target[...] = dst[starts[:-1]]
-        kit.store(np.add.reduceat(kit.numbers(weights), starts[:-1]), total)
+        kit.store(ufunc.reduceat(kit.numbers(weights), starts[:-1]), total)
     arrays = total, target, kit.take(place, G.offsets)
     return ev.csr(arrays, shape=G.shape, check=False)
 
@@ -128,6 +166,26 @@ def _mark(src: Any, dst: Any, first: Any) -> None:
     else:
         first[...] = True
         first[1:-1] = (src[1:] != src[:-1]) | (dst[1:] != dst[:-1])
+
+
+def _both_ways(src: Any, dst: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return the edges, and behind them those that lead back. A loop has no way back."""
+    other = kit.empty(src, (len(src),), np.bool_)
+    if kit.on_gpu(src):
+        mark_other[EACH](kit.each(len(src)), src, dst, other)
+    else:
+        kit.to_numpy(other)[...] = kit.to_numpy(src) != kit.to_numpy(dst)
+    tails, heads, again = ev.compact(other, (dst, src, weights))
+    return _appended(src, tails), _appended(dst, heads), _appended(weights, again)
+
+
+def _appended(x: Any, more: Any) -> Any:
+    out = kit.empty(x, (len(x) + len(more),), kit.dtype(x))
+    if kit.on_gpu(x):
+        append[EACH](kit.each(len(out)), x, more, out)
+    else:
+        np.concatenate([kit.to_numpy(x), kit.to_numpy(more)], out=kit.to_numpy(out))
+    return out
 
 
 def _ones(src: Any) -> Any:

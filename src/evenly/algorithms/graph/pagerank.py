@@ -49,9 +49,12 @@ def wrong_sum(x, total):
 
 @ev.kernel
 def iterate(
-    G, R, V, weighted, personal, dangling, start, rank, sent, per_weight, report, damping, tolerance, most
+    G, R, V, weighted, personal, dangling, start, rank, sent, here, per_weight, report, damping, tolerance, most
 ):  # fmt: skip
-    """rank[v], where R has the edges of G turned around. sent[u]: what u gives for each unit of weight."""
+    """rank[v], where R has the edges of G turned around. sent[u]: what u gives for each unit of weight.
+
+    here[v]: what v gets in a round.
+    """
     n = len(rank)
     unfit_weight, unfit_sum = False, False
     for u in G.tiles():
@@ -85,24 +88,28 @@ def iterate(
         found = DANGLING
     elif unfit_start or wrong_sum(start, start_sum):
         found = START
+    kept = 0.0  # the rank of vertices without edges
+    for u in V.tiles():
+        sent[u] = rank[u] * per_weight[u]
+        kept += rank[u] if per_weight[u] == 0 else 0.0
     rounds = 0
     while found == ROUNDS and rounds < most:
         rounds += 1
-        kept = 0.0  # the rank of vertices without edges
-        for u in V.tiles():
-            sent[u] = rank[u] * per_weight[u]
-            kept += rank[u] if per_weight[u] == 0 else 0.0
-        change = 0.0
-        for v in R.tiles():
+        for v in R.tiles():  # nothing but a product of a matrix and a vector
             if weighted is None:
-                here = sum(sent[R.column(e)] for e in R.atoms(v))
+                here[v] = sum(sent[R.column(e)] for e in R.atoms(v))
             else:
-                here = sum(R.value(e) * sent[R.column(e)] for e in R.atoms(v))
+                here[v] = sum(R.value(e) * sent[R.column(e)] for e in R.atoms(v))
+        change, lost = 0.0, 0.0
+        for v in V.tiles():
             home = share(personal, v, personal_sum, 1 / n)
-            lost = home if dangling is None else share(dangling, v, dangling_sum, 1 / n)
-            new = damping * (here + kept * lost) + (1 - damping) * home
+            jump = home if dangling is None else share(dangling, v, dangling_sum, 1 / n)
+            new = damping * (here[v] + kept * jump) + (1 - damping) * home
             change += abs(new - rank[v])
             rank[v] = new
+            sent[v] = new * per_weight[v]
+            lost += new if per_weight[v] == 0 else 0.0
+        kept = lost
         if change < n * tolerance:
             found = FINE
     report[0] = found
@@ -152,7 +159,7 @@ def pagerank(
     damping = _number(damping, "damping", "a number in 0..1", 1)
     tolerance = _number(tolerance, "tolerance", "a number, 0 or more", math.inf)
     made = kit.float_type(G) if weighted else np.dtype(np.float64)
-    rank, sent, per_weight = (kit.empty(G.offsets, (n,), made) for _ in range(3))
+    rank, sent, here, per_weight = (kit.empty(G.offsets, (n,), made) for _ in range(4))
     given = {"personalization": personalization, "dangling": dangling, "start": start}
     vectors = [
         None if x is None else kit.vectors(x, rank, "G", name)[0] for name, x in given.items()
@@ -166,7 +173,7 @@ def pagerank(
     R = kit.as_reverse(G, csc)
     numbers = damping, tolerance, kit.count_of(max_rounds, "max_rounds")
     iterate[schedule].on(target)(
-        G, R, kit.each(n), 1 if weighted else None, *vectors, rank, sent, per_weight, report, *numbers
+        G, R, kit.each(n), 1 if weighted else None, *vectors, rank, sent, here, per_weight, report, *numbers
     )  # fmt: skip
     found = kit.entry(report, 0)
     if found == ROUNDS:

@@ -18,15 +18,17 @@ import evenly as ev
 from evenly import kit
 
 NONE = 2**31 - 1  # greater than any vertex
-SPREAD = 4.0  # from 0.25 to 16 times the mean weight hardly differ: benchmarks/notes/graphs.md
+MOST = 2**62  # rounds: no bound
+FRONTIERS = 40  # bytes of two frontiers that keep duplicates out, for each vertex
 FINE, NAN, CYCLE = 0, 1, 2  # what the kernel reports
 
 
 @ev.kernel
-def relax(F, far, G, V, distance, hops, parent, report, source, spread):
+def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     """distance[v] of shortest paths. hops[v], parent[v], unless None: of the one with the fewest edges.
 
-    spread: how many mean weights wide the range of near vertices is.
+    F, far: frontiers of the copies of G. S: a tile for each source. spread: how many mean weights wide the range of
+    near vertices is.
     """
     nan, negative = False, False
     total = 0.0
@@ -41,19 +43,22 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
         if parent is not None:
             hops[v] = -1
             parent[v] = NONE
-    distance[source] = 0
-    if not nan:
-        F.push(source)
+    for s in S.tiles():
+        v = sources[s] if n is None else s * n + sources[s]
+        ev.atomic_exch(distance, v, 0)
+        F.push(v)
     step = math.inf if negative or total == 0 else spread * total / max(G.num_atoms, 1)
     limit = step
     settled = 0.0
     rounds = 0
-    while len(F) > 0 and (not negative or rounds < len(distance)):
-        while len(F) > 0 and (not negative or rounds < len(distance)):  # paths have fewer edges
+    most = G.num_tiles if negative else MOST  # paths have fewer edges than there are vertices
+    while len(F) > 0 and rounds < most and not nan:
+        while len(F) > 0 and rounds < most:
             rounds += 1
             for u in F.tiles():
+                first = kit.first_of(u, n)
                 for e in F.atoms(u):
-                    v = F.column(e)
+                    v = F.column(e) + first
                     candidate = distance[u] + F.value(e)
                     near = candidate < distance[v]  # a load is cheaper than an atomic
                     if near and candidate < ev.atomic_min(distance, v, candidate):
@@ -84,16 +89,18 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
     else:
         report[0] = FINE
     # Breadth-first along the edges of shortest paths, which may have length 0.
-    if parent is not None and not nan and not cycle:
-        hops[source] = 0
-        F.push(source)
-    depth = 0
-    while len(F) > 0 and not cycle:
-        depth += 1
-        for u in F.tiles():
-            for e in F.atoms(u):
-                if parent is not None:
-                    v = F.column(e)
+    if parent is not None:
+        for s in S.tiles():
+            v = sources[s] if n is None else s * n + sources[s]
+            ev.atomic_exch(hops, v, 0)
+            F.push(v)
+        depth = 0
+        while len(F) > 0 and not cycle and not nan:
+            depth += 1
+            for u in F.tiles():
+                first = kit.first_of(u, n)
+                for e in F.atoms(u):
+                    v = F.column(e) + first
                     candidate = distance[u] + F.value(e)
                     if candidate == distance[v] and candidate < math.inf:
                         seen = hops[v]
@@ -101,18 +108,27 @@ def relax(F, far, G, V, distance, hops, parent, report, source, spread):
                             seen = ev.atomic_cas(hops, v, -1, depth)
                             if seen == -1:
                                 F.push(v)
-                        if (seen == -1 or seen == depth) and u < parent[v]:
-                            ev.atomic_min(parent, v, u)
-    for v in V.tiles():
-        if parent is not None and parent[v] == NONE:
-            parent[v] = -1
+                        if (seen == -1 or seen == depth) and u - first < parent[v]:
+                            ev.atomic_min(parent, v, u - first)
+        for v in V.tiles():
+            if parent[v] == NONE:
+                parent[v] = -1
+
+
+def spread(degree: float) -> float:
+    """How many mean weights wide the range of near vertices is: the more edges a vertex has, the narrower.
+
+    Wide ranges relax edges again and again, narrow ones take more rounds: benchmarks/notes/graphs.md.
+    """
+    return min(max(8 / max(degree, 1), 1 / 8), 4) ** 2
 
 
 def sssp(
     G: Any,
-    source: int,
+    source: Any,
     *,
     return_parents: bool = False,
+    max_workspace: int | None = None,
     schedule: Any = "auto",
     target: str = "auto",
 ) -> Any:
@@ -124,33 +140,59 @@ def sssp(
 
     G: (n, n), a sparse matrix of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`. The result is
       of the same library, on the same device; NumPy's for a tensor in host memory.
+    source: a vertex, or a list or vector of k vertices: a search from each of them, and (k, n) results.
     return_parents: also return the parent of each vertex, (n,) int32. Of the shortest paths, those with the fewest
       edges count; of the last vertices before v on these, the one with the smallest number. -1 for the source and for
       what it does not reach.
+    max_workspace: of several sources as many run at once as take so many bytes, beside G and the result, and at least
+      40 n; 44 n with parents. Default: 1 GiB, but at least one runs.
     schedule, target: as of `ev.spmv`.
 
-    On a GPU a call is one launch, and it waits, since there may be a negative cycle. Raises InputError for a negative
-    cycle, for a weight that is NaN, and if G is not square or has no such vertex.
+    On a GPU all searches that run at once are one launch, and the call waits, since there may be a negative cycle.
+    Raises InputError for a negative cycle, for a weight that is NaN, if G is not square or has no such vertex, and if
+    `max_workspace` is too little for one search.
 
     >>> import numpy as np, scipy.sparse, evenly as ev
     >>> G = scipy.sparse.csr_array(np.array([[0, 2, 7], [0, 0, 4], [1, 0, 0]]))
     >>> ev.graph.sssp(G, 0, return_parents=True)
     (array([0., 2., 6.]), array([-1,  0,  1], dtype=int32))
+    >>> ev.graph.sssp(G, [1, 2])
+    array([[5., 0., 4.],
+           [1., 3., 0.]])
     """
     G = kit.as_graph(G)
-    source = kit.vertex(source, G)
+    sources, several = kit.vertices(source, G)
     n = G.num_tiles
-    distance = kit.empty(G.offsets, (n,), kit.float_type(G))
-    hops, parent = (kit.empty(distance, (n,), np.int32) if return_parents else None for _ in "ab")
+    distance = kit.empty(G.offsets, (len(sources) * n,), kit.float_type(G))
+    parent = kit.empty(distance, distance.shape, np.int32) if return_parents else None
+    one = (FRONTIERS + (4 if return_parents else 0)) * n
+    for part in kit.in_parts(len(sources), G, one, max_workspace):
+        lengths, parents = (
+            x if x is None else kit.part(x, part.start * n, part.stop * n)
+            for x in (distance, parent)
+        )
+        _search(G, lengths, parents, sources[part], schedule, target)
+    shape = (len(sources), n) if several else (n,)
+    found = tuple(x.reshape(shape) for x in (distance, parent) if x is not None)
+    return found if return_parents else found[0]
+
+
+def _search(G: Any, distance: Any, parent: Any, sources: Any, schedule: Any, target: str) -> None:
+    """Run searches at once. Raises InputError for weights that lead to no shortest paths."""
+    k, n = len(sources), G.num_tiles
+    copies = kit.copies(G, k)
+    F, far = ev.frontier(copies, unique=True), ev.frontier(copies, unique=True)
+    hops = None if parent is None else kit.empty(distance, (k * n,), np.int32)
     report = kit.empty(distance, (1,), np.int32)
-    F, far = ev.frontier(G, unique=True), ev.frontier(G, unique=True)
-    arrays = distance, hops, parent, report
-    relax[schedule].on(target)(F, far, G, kit.each(n), *arrays, source, SPREAD)
+    relax[schedule].on(target)(
+        F, far, G, kit.each(k * n), kit.each(k), n if k > 1 else None, distance, hops, parent, report,
+        kit.to_where(distance, sources), spread(len(G.indices) / max(n, 1)),
+    )  # fmt: skip
     found = kit.entry(report, 0)
     if found == NAN:
         raise ev.InputError("G", expected="weights that are numbers", given="NaN")
     if found == CYCLE:
-        given = f"one that vertex {source} reaches"
+        whose = f"vertex {sources[0]}" if k == 1 else "a source"
         hint = "shortest paths along it would have no end"
-        raise ev.InputError("G", expected="no negative cycle", given=given, hint=hint)
-    return distance if parent is None else (distance, parent)
+        expected = "no negative cycle"
+        raise ev.InputError("G", expected=expected, given=f"one that {whose} reaches", hint=hint)

@@ -33,17 +33,24 @@ def meet(D, V, count):
     for u in D.tiles():
         for e in D.atoms(u):
             v = D.column(e)
-            i = D.begin(u)
-            j = D.begin(v)
+            i, j = D.begin(u), D.begin(v)
+            last, end = D.end(u), D.end(v)
             found = np.int64(0)
-            while i < D.end(u) and j < D.end(v):
-                a = D.column(i)
-                b = D.column(j)
-                if a == b:
-                    ev.atomic_add(count, a, 1)
-                    found += 1
-                i += 1 if a <= b else 0
-                j += 1 if b <= a else 0
+            if j < end:
+                a, b = D.column(i), D.column(j)
+                while i < last and j < end:
+                    here, there = a <= b, b <= a
+                    if here and there:
+                        ev.atomic_add(count, a, 1)
+                        found += 1
+                    if here:
+                        i += 1
+                        if i < last:
+                            a = D.column(i)
+                    if there:
+                        j += 1
+                        if j < end:
+                            b = D.column(j)
             if found > 0:
                 ev.atomic_add(count, u, found)
                 ev.atomic_add(count, v, found)

@@ -299,12 +299,7 @@ def _len(cx: Context, node: s.Call) -> Value:
     if isinstance(v, LocalArray):
         return constant(v.var.length)
     if isinstance(v, LayoutValue) and (grows := growing(v.cls)):
-        if cx.tiles is not None:
-            refuse(
-                node.at,
-                f"len({v.name}) in a loop over tiles: others push meanwhile",
-                "ask between the loops over tiles",
-            )
+        methods.refuse_meanwhile(cx, f"len({v.name})", node.at)
         return methods.property_of(cx, v, grows.length, node.at)
     hint = ""
     if isinstance(v, Iterable) and v.kind == "atoms":

@@ -48,6 +48,9 @@ def layout_attribute(cx: Context, layout: LayoutValue, name: str, at: Location) 
             f"{layout.cls.__name__}.{name} is for the frontier itself",
             "kernels have push, len(F), tiles, atoms and what its base has",
         )
+    if grows and name in grows.waiting and not cx.positions:
+        refuse_meanwhile(cx, f"{layout.name}.{name}", at)
+        return property_of(cx, layout, name, at)
     if getattr(layout.cls, "appends", False) and not (cx.positions or cx.schedule):
         if name == "append":
             return Method(layout, name)
@@ -225,6 +228,16 @@ def property_of(cx: Context, layout: LayoutValue, name: str, at: Location) -> Va
     v = run(cx, layout, reads.member_of(layout.cls, name).fget, (), at)
     assert isinstance(v, ir.Expr)
     return cast(v, WEAK_INT)
+
+
+def refuse_meanwhile(cx: Context, what: str, at: Location) -> None:
+    """Refuse to ask what waits in a frontier while tiles are walked."""
+    if cx.tiles is not None:
+        refuse(
+            at,
+            f"{what} in a loop over tiles: others push meanwhile",
+            "ask between the loops over tiles",
+        )
 
 
 def _enclosing_tile(cx: Context, layout: LayoutValue, name: str, at: Location) -> Value:

@@ -22,6 +22,11 @@ def block(cx: Context, body: tuple[s.Stmt, ...]) -> None:
     for node in body:
         if cx.ended:
             return
+        if isinstance(node, s.If) and walks_tiles(node):
+            test = expressions.condition(cx, node.condition)
+            if isinstance(test, ir.Const):  # an argument that is None, or a constant
+                block(cx, node.then if test.value else node.otherwise)
+                continue
         cx.top_level = isinstance(node, s.For | s.While)
         statements.lower(cx, node)
         cx.top_level = False

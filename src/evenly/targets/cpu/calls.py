@@ -7,5 +7,11 @@ from __future__ import annotations
 ADDRESS, SLOTS, FACTS_AT, SHARES_AT, QUEUES_AT, CAPACITY_LANES, CAPACITY_WORKERS, JOINS, RULE = (
     range(9)
 )
+# A loop's record: the address of its condition, and how many phases a round has. Then for each of them whether it has
+# no tiles, so that one worker runs it, and the address of its function, or of its record.
+CONDITION_AT, COUNT, FIRST = range(3)
+PER_PHASE = 2
+# How a run of rounds ended, if not at a phase that has too little memory: the condition is false; there may be more.
+OVER, MORE = -1, -2
 # The threads that the call may use: only the caller's, or Numba's.
 ALONE, ALL = range(2)

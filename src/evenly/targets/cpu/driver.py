@@ -17,8 +17,14 @@ from .calls import (
     ALL,
     CAPACITY_LANES,
     CAPACITY_WORKERS,
+    CONDITION_AT,
+    COUNT,
     FACTS_AT,
+    FIRST,
     JOINS,
+    MORE,
+    OVER,
+    PER_PHASE,
     QUEUES_AT,
     RULE,
     SHARES_AT,
@@ -57,6 +63,12 @@ def _pointer(context, builder, signature, arguments):
 def integers(typing_context, address):
     """Return a pointer to the integers at an address."""
     return types.CPointer(types.int64)(types.int64), _pointer
+
+
+@intrinsic
+def flag(typing_context, address):
+    """Return a pointer to the truth values at an address."""
+    return types.CPointer(types.uint8)(types.int64), _pointer
 
 
 @intrinsic
@@ -159,8 +171,8 @@ def divide(address, slots, rule, tiles, atoms, workers, shares_at):
         shares[at + 5] = last_tile
 
 
-@kept_callback("int64(int64, int64)")
-def phase(call, threads):
+@kept_function("int64(int64, int64)", nogil=True)
+def run_phase(call, threads):
     """Run a whole phase, with a number of workers that depends on Numba's setting, on the threads that it may use.
 
     Return 1. If the scratch memory is too small for the partial results of all workers and lanes, do nothing and return
@@ -182,3 +194,28 @@ def phase(call, threads):
     if given[JOINS]:
         _call(address, workers, workers, slots)
     return 1
+
+
+@kept_callback("int64(int64, int64)")
+def phase(call, threads):
+    return run_phase(call, threads)
+
+
+@kept_callback("int64(int64, int64, int64, int64)")
+def rounds(loop, slots, threads, most):
+    """Run up to `most` rounds of a loop without loops in it. Return OVER or MORE, or the number of a round's phase.
+
+    That one has too little memory for the partial results of all workers. It has not run, and those before it have.
+    """
+    given = integers(loop)
+    count = given[COUNT]
+    for _ in range(most):
+        if flag(given[CONDITION_AT])[0] == 0:
+            return OVER
+        for i in range(count):
+            address = given[FIRST + PER_PHASE * i + 1]
+            if given[FIRST + PER_PHASE * i]:
+                _call(address, 0, 1, slots)
+            elif run_phase(address, threads) == 0:
+                return i
+    return MORE

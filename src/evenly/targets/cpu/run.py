@@ -14,10 +14,11 @@ import numpy as np
 
 from evenly.interop.arrays import address
 from evenly.language.ir import Array
-from evenly.language.phases import Lengths, Once, Owned, Workspace
+from evenly.language.phases import Lengths, Loop, Once, Owned, Workspace
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
 from . import workers
+from .calls import MORE, OVER
 from .division import SHARE
 from .facts import ATOMS, FACTS, LANES, SIZE, TILES
 from .failures import RECORD, failure
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 ROOM = (-1, 0)  # the lanes and workers that there is scratch memory for, before any is allocated
 ENOUGH = (2**62, 2**62)  # the same for phases that need none
+AT_ONCE = 1000  # rounds of a native call
 KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 
 
@@ -75,16 +77,52 @@ class Run:
             self.rooms = self.lengths.measured(executable.phases.lengths)
         for workspace in executable.phases.workspaces:
             self.lay_out(workspace)
-        for number in executable.phases.order(self.holds):
-            function = executable.functions[number]
-            self.lay_out_more(number)
-            if function.once:
-                function.call(0, 1, self.address)
-                self.check()
-            elif worker_count or self.records is not None or number in self.scratch:
-                self.in_steps(number, function, worker_count)
+        self.run_parts(executable.phases.nested, worker_count)
+
+    def run_parts(self, parts: tuple[int | Loop, ...], worker_count: int | None) -> None:
+        """Run phases, and loops around some of them, in order."""
+        for part in parts:
+            if not isinstance(part, Loop):
+                self.run_phase(part, worker_count)
+            elif not worker_count and all(map(self.is_native, part.body)):
+                self.run_rounds(part)
             else:
-                self.natively(number, function)
+                while self.holds(part.condition):
+                    self.run_parts(part.body, worker_count)
+
+    def run_phase(self, number: int, worker_count: int | None) -> None:
+        function = self.executable.functions[number]
+        self.lay_out_more(number)
+        if function.once:
+            function.call(0, 1, self.address)
+            self.check()
+        elif worker_count or self.records is not None or number in self.scratch:
+            self.in_steps(number, function, worker_count)
+        else:
+            self.natively(number, function)
+
+    def is_native(self, part: int | Loop) -> bool:
+        """Whether a part of a round is a phase that native code may run without the host in between."""
+        if isinstance(part, Loop) or self.records is not None or part in self.scratch:
+            return False
+        return not self.executable.phases.growing.get(part)
+
+    def run_rounds(self, loop: Loop) -> None:
+        """Run a loop in native calls of many rounds. Between them, Ctrl-C can end it."""
+        numbers = [part for part in loop.body if not isinstance(part, Loop)]
+        functions = [(n, self.executable.functions[n]) for n in numbers]
+        ended = MORE
+        while ended != OVER:
+            if ended >= 0:  # that phase has too little memory: the host gives it more
+                for number in numbers[ended:]:
+                    self.run_phase(number, None)
+            found = [
+                (f.once, f.address if f.once else address(self.calls[n])) for n, f in functions
+            ]
+            head = address(self.kept[loop.condition.path]), len(found)
+            record = np.array([*head, *(value for pair in found for value in pair)], np.int64)
+            native = functools.partial(self.driver.rounds.ctypes, address(record), self.address)
+            ended = workers.with_threads(lambda threads, run=native: run(threads, AT_ONCE))
 
     def release(self) -> None:
         """Free the arrays that live from one phase to the next, which may have an element for each row of a matrix."""

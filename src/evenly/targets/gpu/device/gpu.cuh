@@ -371,7 +371,7 @@ EV_DEVICE long long power_int(long long base, long long e) {
 EV_DEVICE float power_int(float base, long long e) { return power_by_squaring<float, float>(base, e); }
 EV_DEVICE double power_int(double base, long long e) { return power_by_squaring<double, double>(base, e); }
 
-// ---- floating-point min, max and compare-exchange. CUDA has none: they loop over a compare-and-swap of the bits -----
+// ---- floating-point min, max and compare-exchange. CUDA has none ----------------------------------------------------
 // Floats compare by value, as Python does: -0.0 equals 0.0, and a NaN equals nothing.
 template <class T, class F> EV_DEVICE T atomic_update(T* p, F next) {
   T seen = atomic_load(p);
@@ -383,10 +383,32 @@ template <class T, class F> EV_DEVICE T atomic_update(T* p, F next) {
     seen = old;
   }
 }
-EV_DEVICE float atomic_min(float* p, float v) { return atomic_update(p, [=](float s) { return minimum(s, v); }); }
-EV_DEVICE float atomic_max(float* p, float v) { return atomic_update(p, [=](float s) { return maximum(s, v); }); }
-EV_DEVICE double atomic_min(double* p, double v) { return atomic_update(p, [=](double s) { return minimum(s, v); }); }
-EV_DEVICE double atomic_max(double* p, double v) { return atomic_update(p, [=](double s) { return maximum(s, v); }); }
+// The bits of floats that are not negative are in the order of the floats, as signed integers, and negative floats come
+// before. The bits of negative floats are in the opposite order, as unsigned integers, and others come before. So min
+// and max of a float are one atomic on its bits, which does not loop where many threads meet. Only a NaN is out of order:
+// who has replaced one puts it back.
+template <class To, class From> EV_DEVICE To bits_as(From v) {
+  static_assert(sizeof(To) == sizeof(From), "the same bits");
+  union { From from; To to; } both = {v};
+  return both.to;
+}
+template <class Signed, class Unsigned, bool Min, class T> EV_DEVICE T atomic_by_bits(T* p, T v) {
+  auto next = [=](T s) { return Min ? minimum(s, v) : maximum(s, v); };
+  if (v != v) return atomic_update(p, next);
+  const T seen = atomic_load(p);
+  if (same_bits(next(seen), seen)) return seen;  // a load is cheaper than an atomic
+  T old;
+  if (same_bits(copysign(v, (T)1), v))
+    old = bits_as<T>(Min ? atomic_min((Signed*)p, bits_as<Signed>(v)) : atomic_max((Signed*)p, bits_as<Signed>(v)));
+  else
+    old = bits_as<T>(Min ? atomic_max((Unsigned*)p, bits_as<Unsigned>(v)) : atomic_min((Unsigned*)p, bits_as<Unsigned>(v)));
+  if (old != old) atomic_exchange(p, old);
+  return old;
+}
+EV_DEVICE float atomic_min(float* p, float v) { return atomic_by_bits<int, unsigned, true>(p, v); }
+EV_DEVICE float atomic_max(float* p, float v) { return atomic_by_bits<int, unsigned, false>(p, v); }
+EV_DEVICE double atomic_min(double* p, double v) { return atomic_by_bits<long long, unsigned long long, true>(p, v); }
+EV_DEVICE double atomic_max(double* p, double v) { return atomic_by_bits<long long, unsigned long long, false>(p, v); }
 EV_DEVICE float atomic_compare_exchange(float* p, float e, float v) {
   return atomic_update(p, [=](float s) { return s == e ? v : s; });
 }

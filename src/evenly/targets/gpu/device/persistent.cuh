@@ -1,7 +1,8 @@
 // split_block for work whose size only the device knows:
 //
 //     split_persistent<Phase, T, I, Rule>(phase, carries, grid_partials)
-//         There may be any number of blocks. Each takes a contiguous share of the chunks of S items.
+//         There may be any number of blocks. Each takes a contiguous share of the chunks of S items. If there is so
+//         little work that a block would get no more than a chunk or two, chunks have T items: more blocks share it.
 #pragma once
 #include "split.cuh"
 
@@ -38,10 +39,9 @@ template <class Split> EV_DEVICE int chunks_in(typename Split::pos tiles, typena
 }
 
 template <class Phase, int T, int I, class Rule>
-EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
+EV_DEVICE void split_by_chunks(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
   using engine = block_split<Phase, T, I, Rule, false>;
   using pos = typename Phase::pos;
-  static_assert(T % 32 == 0, "whole warps");
   EV_SPLIT_ENGINE(split);
   auto grid = grid_start<Phase>();
   const pos tiles = phase.num_tiles(), atoms = phase.num_atoms();
@@ -56,6 +56,14 @@ EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carrie
   const auto& open = walk_chunks(split, first, end, tiles, atoms, link, grid);
   if (engine::folds && thread_rank() == T - 1) carry_out(carries, first < end ? found[2] : (pos)carry_nothing, open);
   block_reduce_grid<Phase, T>(grid, grid_partials);
+}
+
+template <class Phase, int T, int I, class Rule>
+EV_DEVICE void split_persistent(const Phase& phase, const Carries<Phase>& carries, typename Phase::Grid* grid_partials) {
+  static_assert(T % 32 == 0, "whole warps");
+  const long long total = Rule::total((long long)phase.num_tiles(), (long long)phase.num_atoms());
+  if (I > 1 && total <= 2LL * T * block_count()) split_by_chunks<Phase, T, 1, Rule>(phase, carries, grid_partials);
+  else split_by_chunks<Phase, T, I, Rule>(phase, carries, grid_partials);
 }
 
 }  // namespace ev

@@ -29,6 +29,10 @@
 //         Runs after split_block with Carries, split_persistent and share. It is not needed if they ran as one block,
 //         or if the phase has no value to leave.
 //
+// A phase with effects may have `Read read(state, tile, atom)`, which does what its step does before the first effect,
+// and `take(value, state, tile, atom, read)`, which does the rest: the reads of a thread's atoms are then in flight
+// together.
+//
 // grid_partials: one Grid for each block. Ignored unless Phase::has_grid; the last step is then in grid.cuh.
 // carries: ignored unless Phase::has_value and Phase::has_leave.
 // T is a multiple of 32. Value and Grid are aggregates without initialisers, since they live in shared memory.
@@ -45,6 +49,16 @@
 #include "running.cuh"
 
 namespace ev {
+
+struct no_reads {};
+template <class Phase, class = void> struct reads_of {
+  using type = no_reads;
+  static constexpr bool value = false;
+};
+template <class Phase> struct reads_of<Phase, typename void_of<typename Phase::Read>::type> {
+  using type = typename Phase::Read;
+  static constexpr bool value = true;
+};
 
 // ---- split_block ----------------------------------------------------------------------------------------------------
 //
@@ -225,7 +239,22 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     const int nz = (int)(b.z1 - b.z0), first = load_slot();
     #pragma unroll
     for (int k = 0; k < I; ++k) v[k] = start();
-    if constexpr (Phase::has_effects) {
+    if constexpr (Phase::has_effects && I > 1 && reads_of<Phase>::value) {
+      if (first >= nz) return;
+      typename reads_of<Phase>::type read[I];
+      State state[I];
+      pos tile[I];
+      #pragma unroll
+      for (int k = 0; k < I; ++k) {  // as below, beyond the end the thread's first atom is read again
+        const int i = first + k * 32 < nz ? first + k * 32 : first;
+        tile[k] = needs_tile ? tile_at(b, i) : 0;
+        if constexpr (needs_tile) state[k] = phase.enter(tile[k]);
+        read[k] = phase.read(state[k], tile[k], b.z0 + i);
+      }
+      #pragma unroll
+      for (int k = 0; k < I; ++k)
+        if (first + k * 32 < nz) phase.take(v[k], state[k], tile[k], b.z0 + first + k * 32, read[k]);
+    } else if constexpr (Phase::has_effects) {
       #pragma unroll
       for (int k = 0; k < I; ++k) {
         const int i = first + k * 32;

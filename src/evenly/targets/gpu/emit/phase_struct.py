@@ -137,7 +137,35 @@ class PhaseStruct:
                 *self.step(),
                 *functions_of(self.runs, self.text, self.stepping, body, self.atom),
             ]
-        return self.loads_and_step() if self.loads else self.step()
+        return self.loads_and_step() if self.loads else [*self.step(), *self.reads_and_effects()]
+
+    def reads_and_effects(self) -> list[str]:
+        """Emit a step with effects in two parts: `read`, up to the first effect, and `take`, which has what that read.
+
+        A thread then reads for all of its atoms before the first effect, and their loads are in flight together.
+        """
+        body = self.phase.pass_.body
+        count = next((i for i, s in enumerate(body) if not _reads_only(s)), len(body))
+        first, then = body[:count], body[count:]
+        if not self.phase.has_effects or not any(map(_loads, walk.expressions(first))):
+            return []
+        kept = members(sorted(walk.variables_set(first) & walk.variables_read(then), key=_name))
+        tile, atom = self.tile, self.atom
+        read, take = self.stepping(), self.stepping()
+        read.block(first, after=tuple(kept))
+        read.line(f"return {{{', '.join(read.text.var(v) for v in kept)}}};")
+        take.text.names.update({v: f"read.{m}" for v, m in kept.items()})
+        take.declared.update(kept)
+        take.block(then)
+        return [
+            "  struct Read {" + "".join(f" {ctype(v.type)} {m};" for v, m in kept.items()) + " };",
+            f"  EV_DEVICE Read read(const State& state, pos {tile}, pos {atom}) const {{",
+            *read.lines,
+            "  }",
+            f"  EV_DEVICE void take(Value& acc, const State& state, pos {tile}, pos {atom}, Read& read) const {{",
+            *take.lines,
+            "  }",
+        ]
 
     def scan(self) -> list[str]:
         """Emit what an atom contributes to the running values, and the step that has those before the atom."""
@@ -247,6 +275,18 @@ class PhaseStruct:
             "  static EV_DEVICE Grid grid_identity() { return totals::grid_identity(); }",
             "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
         ]
+
+
+def _reads_only(s: ir.Stmt) -> bool:
+    return isinstance(s, ir.Assign) and not s.var.length
+
+
+def _loads(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Element)
+
+
+def _name(v: ir.Var) -> str:
+    return v.name
 
 
 def pins(function: str, names: list[str]) -> str:

@@ -1,0 +1,76 @@
+"""Tell whether a call differs from an earlier one only in layouts that were made anew.
+
+Algorithms make such layouts at each call: a frontier, a layout of n tiles, a layout over the arrays of a matrix. The
+call cache knows a layout by itself, so it takes each of these for a new one. What launches depend on may still be the
+same: a library's pool gives the same memory again and again. Here a layout is what it is made of:
+
+- integers and classes;
+- the addresses and types of a frontier's own arrays;
+- other arrays themselves, since these have been checked, and their structure has decided about the schedule.
+"""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from evenly.interop.arrays import kind
+from evenly.language.members import growing
+from evenly.layouts.contract import LayoutInstance, is_layout
+
+from .inside import bounds
+
+Read = Callable[[Any], tuple[Any, ...]]  # what a launch depends on, of an array
+
+
+def signature(args: tuple[Any, ...], reader: Callable[[str], Read]) -> tuple[Any, ...] | None:
+    """Return what a call with these arguments depends on; None if that cannot be told.
+
+    reader: returns how to read the arrays of a library.
+    """
+    try:
+        return tuple(part for value in args for part in _parts(value, reader))
+    except (KeyError, TypeError, RuntimeError):  # another library, no weak reference, no address
+        return None
+
+
+def _parts(value: Any, reader: Callable[[str], Read]) -> Iterator[Any]:
+    if is_layout(value):
+        yield from _of_layout(value, reader)
+        yield from (operator.attrgetter(path[1:])(value) for path in bounds(value, ""))
+    elif value is None or isinstance(value, bool | int):
+        yield type(value), value
+    elif isinstance(value, float | complex):
+        yield type(value), repr(value)  # 0.0 == -0.0
+    else:
+        yield reader(kind(value) or "")(value)
+
+
+def _of_layout(layout: LayoutInstance, reader: Callable[[str], Read]) -> Iterator[Any]:
+    own = growing(type(layout)) is not None
+    yield type(layout)
+    for field in type(layout).__fields__.values():
+        value = getattr(layout, field.name)
+        if field.kind == "layout":
+            yield from _of_layout(value, reader)
+        elif "array" in field.kind:
+            found = reader(kind(value) or "")(value)
+            yield found if own else (Same(value), found)
+        else:
+            yield int(value)
+
+
+class Same:
+    """A weak reference that equals those to the same living object."""
+
+    __slots__ = ("_reference",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, known: Any) -> None:
+        self._reference = weakref.ref(known)
+
+    def __eq__(self, other: object) -> bool:
+        mine = self._reference()
+        return mine is not None and type(other) is Same and mine is other._reference()
