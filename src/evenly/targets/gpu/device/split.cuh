@@ -495,24 +495,19 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
   // Under an unbounded rule, empty tiles belong to no chunk, so blocks divide the tiles evenly by number. If the phase
   // has no value, all tiles are left this way. A block's tiles are contiguous, as those of its chunk are, and often the
   // same.
-  using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
-  struct Share { number from, to; };
-  static EV_DEVICE Share share_of(pos tiles, Among among) {
-    const number each = ((number)tiles + among.count - 1) / (unsigned)among.count;
-    const number from = among.rank * each, to = from + each;
-    return {from, to < (number)tiles ? to : (number)tiles};
-  }
+  using Share = tile_share<pos>;
+  using number = typename Share::number;
   // Where the atoms of a tile begin and end. For the first tile of each thread, this is loaded long before it is
   // needed, and compared only then.
   struct Extent { pos begin, end; };
   EV_DEVICE Extent extent(number tile) const { return {phase.begin((pos)tile), phase.end((pos)tile)}; }
   EV_DEVICE Extent first_of_share(pos tiles, Among among = of_grid()) const {
-    const Share own = share_of(tiles, among);
+    const Share own(tiles, among.rank, among.count);
     const number first = own.from + thread_rank();
     return folds && first < own.to ? extent(first) : Extent{0, 0};
   }
   EV_DEVICE void leave_share(pos tiles, const Extent& of_first, Grid& grid, Among among = of_grid()) const {
-    const Share own = share_of(tiles, among);
+    const Share own(tiles, among.rank, among.count);
     number i = own.from + thread_rank();
     if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);
     for (i += T; i < own.to; i += T) {

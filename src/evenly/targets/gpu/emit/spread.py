@@ -210,29 +210,34 @@ class Spread(Columns):
 
     def atoms_at_once(self, s: ir.Pass) -> None:
         """Write the loads for a batch of atoms, and then the code of each."""
-        writer, text, item = self.writer, self.text, self.batch.item
+        place = f"{self.batch.first} + {self.batch.item} * {self.axis}.ranks"
+        self.load_all(s, "items.value", place)
+        with self.each_atom(s, "items.value", place), self.each_column():
+            self.writer.block(s.body)
+        self.text.loaded = {}
 
-        @contextmanager
-        def each() -> Iterator[None]:
-            writer.line("#pragma unroll")
-            with writer.compound(f"for (int {item} = 0; {item} < items.value; ++{item})"):
-                own = f"{self.batch.first} + {item} * {self.axis}.ranks"
-                writer.line(f"const pos {text.var(s.atom)} = {own};")
-                yield
+    @contextmanager
+    def each_atom(self, s: ir.Pass, count: str, place: str) -> Iterator[None]:
+        """Open an unrolled loop over the atoms of a batch. place: where one lies, by its number in the batch."""
+        line, item = self.writer.line, self.batch.item
+        line("#pragma unroll")
+        with self.writer.compound(f"for (int {item} = 0; {item} < {count}; ++{item})"):
+            line(f"const pos {self.text.var(s.atom)} = {place};")
+            yield
 
+    def load_all(self, s: ir.Pass, count: str, place: str) -> None:
+        """Write the loads for a batch of atoms into variables."""
+        text, item = self.text, self.batch.item
         for stage in self.loads(s):
             held = {e: text.unique(f"own_{text.array(e.array)}") for e in stage}
             columns = {e: f"[{self.c}]" if self.varies(e) else "" for e in stage}
             for e, name in held.items():
                 each_column = f"[{self.dense.vector}]" if columns[e] else ""
-                writer.line(f"{text.machine(e.type)} {name}[items.value]{each_column};")
-            with each():
+                self.writer.line(f"{text.machine(e.type)} {name}[{count}]{each_column};")
+            with self.each_atom(s, count, place):
                 for e, name in held.items():
                     self.load(e, f"{name}[{item}]")
             text.loaded = text.loaded | {e: f"{held[e]}[{item}]{columns[e]}" for e in stage}
-        with each(), self.each_column():
-            writer.block(s.body)
-        text.loaded = {}
 
     def load(self, e: ir.Element, to: str) -> None:
         writer, text = self.writer, self.text

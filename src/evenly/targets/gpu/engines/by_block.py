@@ -11,7 +11,9 @@ from evenly.language.phases import Split
 
 from ..emit.code import PartitionCode
 from ..emit.contended import rereads
+from ..emit.dense import Dense
 from ..emit.parameters import Parameter
+from ..emit.spread_split import dense_split
 from ..emit.unit import device_counts
 from ..engine import Counts
 from .counting import COUNT_BLOCK, STEPS, WARPS
@@ -70,10 +72,14 @@ class BlockEngine(SplitEngine):
         share = made.schedule.block * made.schedule.items
         return f"ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);"
 
+    def dense(self, schedule: Any, phase: Split) -> Dense | None:
+        return dense_split(schedule, phase)
+
+    def kind(self, made: SplitKernels) -> str:
+        return f"Phase, {made.schedule.block}, {made.schedule.items}, ev::{self.rule}"
+
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
-        schedule = made.schedule
-        early = ", true" if made.loads else ""
-        kind = f"Phase, {schedule.block}, {schedule.items}, ev::{self.rule}{early}"
+        kind = self.kind(made) + (", true" if made.loads else "")
         if made.persistent:
             return [f"ev::split_persistent<{kind}>(phase, {join}, {totals});"]
         first = ", first_tile" if self.partitions(made) else ""

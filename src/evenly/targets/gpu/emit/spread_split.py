@@ -1,0 +1,138 @@
+"""Phases of schedules that split tiles, along whose dense axis the teams of a block lie (device/split_dense.cuh)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from evenly.language import ir, walk
+from evenly.language.accesses import only_accumulates
+from evenly.language.phases import Split
+from evenly.schedules.contract import lanes_of
+
+from .dense import Dense
+from .expressions import Text
+from .owner import Owner
+from .spread import Batch, Spread
+from .statements import fields_of, members
+from .unit import device_counts
+
+AT_ONCE = 4  # equal to `ev::dense_split::at_once`
+
+
+def dense_split(schedule: Any, phase: Split) -> Dense | None:
+    """Return how teams of a block lie along the lanes of a phase that its blocks split.
+
+    None: it is walked lane by lane, since it has no such axis, or atoms do more than to add to sums of their tile.
+    """
+    lanes, vector = lanes_of(schedule)
+    plain = ir.Assign | ir.If | ir.Store
+    if (
+        lanes * vector == 1
+        or phase.lane is None
+        or phase.needs_tile
+        or phase.scans
+        or phase.grid
+        or not phase.leave
+        or device_counts(phase.layout)
+        or not only_accumulates(phase.pass_)
+        or not all(isinstance(s, plain) for s in walk.statements(phase.leave))
+    ):
+        return None
+    return Dense(lanes, vector, phase.layout, False, False)
+
+
+class SpreadSplit(Spread):
+    """Writes the main kernel of such a phase, except for its first line, which says what `phase` is.
+
+    kind: the phase, the size of a block, its items and the rule, as C++ text. carries: what joins the tiles of blocks.
+    """
+
+    def __init__(self, text: Text, phase: Split, dense: Dense, kind: str, carries: str) -> None:
+        assert phase.lane is not None and phase.lanes is not None
+        first, step = (ir.Const(n, phase.lane.type) for n in (0, 1))
+        body = phase.pass_, *phase.leave
+        loop = ir.For(phase.lane, first, phase.lanes, step, body, "lanes")
+        atoms = ir.Inline((), (), ())  # the engine's own
+        writer = Owner(text, dense.lanes, AT_ONCE, 1, atoms, {}, (loop,), False, dense=dense)
+        super().__init__(writer, loop)
+        self.phase, self.kind, self.carries = phase, kind, carries
+        self.own, self.value = text.unique("own"), text.unique("value")
+        self.members = members(fields_of(self.passes[0].accumulators))
+        self.split, self.part = text.unique("split"), text.unique("part")
+
+    def lines(self, block: int) -> list[str]:
+        """Return the lines. block: the threads of a block."""
+        line = self.writer.line
+        shape = f"{self.kind}, {self.dense.lanes}, {self.dense.vector}"
+        line(f"const ev::group<{self.dense.lanes}, {block}> team;")
+        line(f"const ev::dense_split<{shape}> {self.split}{{phase, team}};")
+        line(f"const auto {self.part} = {self.split}.locate(first_tile);")
+        self.write()
+        return list(self.writer.lines)
+
+    def head(self) -> str:
+        first, step = self.first, f"{self.axis}.columns"
+        start, by = f"ev::block_y() * {step}", f"ev::block_y_count() * {step}"
+        return f"for (pos {first} = {start}; {first} < {self.count}; {first} += {by})"
+
+    def columns(self) -> None:
+        writer, text, (s,) = self.writer, self.text, self.passes
+        with writer.compound(self.head()):
+            writer.line(f"pos {self.column}[{self.dense.vector}];")
+            writer.line(f"{self.axis}.place(width, {self.first}, {self.count}, {self.column});")
+            text.on_lane(self.loop.var, f"{self.column}[{self.c}]")
+            writer.declared.add(self.loop.var)
+            batch, leave = text.unique("batch"), text.unique("leave")
+            self.batch_function(s, batch)
+            self.leave_function(leave)
+            along = f"{self.axis}, width, {self.first}, {self.count}, {self.column}"
+            given = f"{self.part}, {along}, {batch}, {leave}, {self.carries}"
+            writer.line(f"{self.split}.columns({given});")
+            writer.line("ev::barrier();")
+
+    def sums(self, name: str) -> None:
+        """Let the accumulators be members of an array with an element for each column."""
+        self.text.names.update({v: f"{name}[{self.c}].{m}" for v, m in self.members.items()})
+        self.writer.declared.update(self.members)
+
+    @contextmanager
+    def function(self, name: str, parameters: str) -> Iterator[None]:
+        with self.writer.compound(f"const auto {name} = [&]({parameters})"):
+            yield
+        self.writer.lines[-1] += ";"
+
+    def batch_function(self, s: ir.Pass, name: str) -> None:
+        """Write the function that loads what some atoms are read for, and adds them one after the other."""
+        writer, text = self.writer, self.text
+        text.names.pop(s.atom, None)
+        writer.declared.add(s.atom)
+        k = text.var(s.atom)
+        first, last, item = (text.unique(n) for n in (f"{k}_first", f"{k}_last", "item"))
+        self.batch = Batch(first, last, name, item)
+        own = f"Phase::Value (&{self.own})[{self.dense.vector}]"
+        until = text.unique("until")
+        self.sums(self.own)
+        writer.in_pass = writer.ascends = True
+        with self.function(
+            name, f"{own}, const pos {first}, const pos {last}, const auto& {until}"
+        ):
+            place = f"{first} + {item}"
+            # Beyond the last atom it is loaded again, so that no load waits for a test.
+            self.load_all(s, f"{AT_ONCE}", f"{place} < {last} ? {place} : {last}")
+            with self.each_atom(s, f"{AT_ONCE}", place), writer.compound(f"if ({k} <= {last})"):
+                writer.line(f"{until}({k});")
+                with self.each_column():
+                    writer.block(s.body)
+        text.loaded = {}
+        writer.in_pass = writer.ascends = False
+
+    def leave_function(self, name: str) -> None:
+        """Write the function that leaves a tile in the columns of a thread."""
+        tile = self.phase.tile
+        self.writer.declared.add(tile)
+        value = f"const Phase::Value (&{self.value})[{self.dense.vector}]"
+        self.sums(self.value)
+        with self.function(name, f"const pos {self.text.var(tile)}, {value}"):
+            self.leave(self.parts[-1])
