@@ -5,12 +5,14 @@
 //     const ev::dense_split<Phase, T, I, Rule, L, V> split{phase, team};
 //     const auto part = split.locate(first_tile);
 //     for (...columns of the team...) {
-//       split.columns(part, axis, width, first, count, column, batch, leave, carries);
+//       split.columns(part, axis, width, items, first, count, column, batch, leave, carries);
 //       barrier();                                            // the next columns take over the shared memory
 //     }
 //
-//     batch(own, k, last, until)    Loads what atoms k, k + 1, ... are read for, up to atom number `last`, at most
-//                                   `at_once` of them. Then calls until(k) and adds atom k to own[V], one after the other.
+//     batch(own, k, last, each)     Loads what `items` atoms from k on are read for, up to atom number `last`, and calls
+//                                   each(add). add(from, to) adds those of them in [from, to) to own[V], in order. So
+//                                   loads of atoms of several tiles are in flight together. k is a multiple of `items`,
+//                                   so the first batch may begin before the part.
 //     leave(tile, value)            Leaves a tile whose values are value[V], in the columns that the thread has.
 //
 // A team leaves the tiles that begin and end in its part. Of the tile that began before it, and of the one that is open
@@ -32,7 +34,6 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
   using Value = typename Phase::Value;
   using Team = group<L, T>;
   static constexpr int teams = T / L, share = I * L;  // of a block; tiles and atoms of a team
-  static constexpr int at_once = 4;                   // atoms whose loads are in flight together
   static_assert(Phase::has_value && Phase::has_leave && !Phase::needs_tile && !Phase::has_grid, "sums of atoms alone");
 
   const Phase& phase;
@@ -70,14 +71,14 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
   }
 
   // Called by every thread of the block. first, count, column: the team's columns (dense.cuh).
-  template <class Axis, class Width, class Batch, class Leave>
-  EV_DEVICE void columns(const Part& part, const Axis& axis, Width width, pos first, pos count, const pos (&column)[V],
+  template <class Axis, class Width, class Items, class Batch, class Leave>
+  EV_DEVICE void columns(const Part& part, const Axis& axis, Width width, Items items, pos first, pos count, const pos (&column)[V],
                          const Batch& batch, const Leave& leave, const Carries<Phase>& carries) const {
     const bool here = axis.has(width, first, count, 0);
     const bool tells = first == 0 && axis.lane() == 0;  // which tile is shared: the same for all columns
     if (tells && team.local() == 0) carries.head_tile[block_rank()] = -1;
     bool began_before = false;
-    if (here) began_before = walk(part, batch, leave);
+    if (here) began_before = walk(part, items, batch, leave);
     if (team.leader()) resets()[team.local()] = part.t0 < part.t1;
     barrier();
     auto carry = [&](typename Phase::Value* values, const Value (&value)[V]) {
@@ -113,41 +114,47 @@ private:
     #pragma unroll
     for (int c = 0; c < V; ++c) v[c] = Phase::identity();
   }
-  // Where a tile of the part ends. A tile that is open at its end ends after all of the part's atoms.
+  // Where a tile of the part ends, if it ends in it.
   EV_DEVICE pos end_in(const Part& part, pos tile) const { return tile < part.t1 ? phase.end(tile) : part.z1; }
 
   // Walks the part. Returns whether a tile ends in it that began before it.
-  template <class Batch, class Leave> EV_DEVICE bool walk(const Part& part, const Batch& batch, const Leave& leave) const {
+  template <int N, class Batch, class Leave>
+  EV_DEVICE bool walk(const Part& part, constant<N>, const Batch& batch, const Leave& leave) const {
     const bool began_before = part.t0 < part.t1 && phase.begin(part.t0) < part.z0;
     bool is_head = began_before;
     pos tile = part.t0, end = end_in(part, tile), after = end_in(part, tile + 1);  // `after` is loaded before it is needed
     Value own[V];
     start(own);
-    // Ends the tile, of which `atom` is no atom, and goes on to the one that may have that atom.
-    auto close = [&](pos atom) {
-      if (is_head) {
-        #pragma unroll
-        for (int c = 0; c < V; ++c) head(c) = own[c];
-        is_head = false;
-      } else {
-        leave(tile, own);
-      }
-      start(own);
-      ++tile;
-      end = after;
-      if constexpr (!Rule::bounded)  // tiles without atoms are none of the part's
-        if (tile < part.t1 && end <= atom) {
-          tile = thread_tile_of(phase, atom, tile + 1, part.t1);
-          end = end_in(part, tile);
+    pos k = part.z0 - part.z0 % N;
+    do {
+      const pos stop = k + N < part.z1 ? k + N : part.z1;
+      batch(own, k, part.z1 - 1, [&](const auto& add) {
+        pos from = k > part.z0 ? k : part.z0;
+        // This is the only place that leaves tiles of the walk, since each has the code of all columns.
+        while (tile < part.t1 && end <= stop) {
+          add(from, end);
+          from = end > from ? end : from;
+          if (is_head) {
+            #pragma unroll
+            for (int c = 0; c < V; ++c) head(c) = own[c];
+            is_head = false;
+          } else {
+            leave(tile, own);
+          }
+          start(own);
+          ++tile;
+          end = after;
+          if constexpr (!Rule::bounded)  // tiles without atoms are none of the part's
+            if (tile < part.t1 && end <= from) {
+              tile = thread_tile_of(phase, from, tile + 1, part.t1);
+              end = end_in(part, tile);
+            }
+          after = end_in(part, tile + 1);
         }
-      after = end_in(part, tile + 1);
-    };
-    auto until = [&](pos atom) {
-      while (end <= atom) close(atom);
-    };
-    #pragma unroll 1
-    for (pos k = part.z0; k < part.z1; k += at_once) batch(own, k, part.z1 - 1, until);
-    while (tile < part.t1) close(part.z1);
+        add(from, stop);
+      });
+      k += N;
+    } while (k < part.z1);
     #pragma unroll
     for (int c = 0; c < V; ++c) open(c, team.local()) = own[c];
     return began_before;

@@ -7,18 +7,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from evenly.language import ir, walk
-from evenly.language.accesses import only_accumulates
+from evenly.language.accesses import contiguous_reads, only_accumulates
 from evenly.language.phases import Split
 from evenly.schedules.contract import lanes_of
 
+from .batches import whole_runs
 from .dense import Dense
-from .expressions import Text
+from .expressions import Text, ctype
 from .owner import Owner
 from .spread import Batch, Spread
 from .statements import fields_of, members
 from .unit import device_counts
 
-AT_ONCE = 4  # equal to `ev::dense_split::at_once`
+AT_ONCE = 4  # atoms of a team whose loads are in flight together
+# The threads that a multiprocessor should hold, if each holds so many numbers of 32 bits at a time at most.
+FITS, RESIDENT = 36, 1024
 
 
 def dense_split(schedule: Any, phase: Split) -> Dense | None:
@@ -60,7 +63,15 @@ class SpreadSplit(Spread):
         self.phase, self.kind, self.carries = phase, kind, carries
         self.own, self.value = text.unique("own"), text.unique("value")
         self.members = members(fields_of(self.passes[0].accumulators))
-        self.split, self.part = text.unique("split"), text.unique("part")
+        self.split, self.part, self.items = (text.unique(n) for n in ("split", "part", "items"))
+        self.in_runs = text.unique("in_runs")
+        # The elements of consecutive atoms that lie side by side are loaded by one instruction.
+        reads = contiguous_reads(self.passes[0], text.written)
+        self.runs = [e for e in reads if text.machine(e.type) == ctype(e.array.dtype)]
+
+    def min_blocks(self, block: int) -> int:
+        """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
+        return RESIDENT // block if self.held_at_once(self.passes[0]) <= FITS else 0
 
     def lines(self, block: int) -> list[str]:
         """Return the lines. block: the threads of a block."""
@@ -79,6 +90,12 @@ class SpreadSplit(Spread):
 
     def columns(self) -> None:
         writer, text, (s,) = self.writer, self.text, self.passes
+        # Single columns have an address each.
+        few = f"width.value == 1 ? {AT_ONCE // 2} : {AT_ONCE}" if self.width() > 1 else AT_ONCE
+        writer.line(f"constexpr int {self.items} = {few};")
+        if self.runs:
+            runs = whole_runs(text, self.runs, self.items)
+            writer.line(f"const pos {self.in_runs} = {runs};")
         with writer.compound(self.head()):
             writer.line(f"pos {self.column}[{self.dense.vector}];")
             writer.line(f"{self.axis}.place(width, {self.first}, {self.count}, {self.column});")
@@ -87,8 +104,9 @@ class SpreadSplit(Spread):
             batch, leave = text.unique("batch"), text.unique("leave")
             self.batch_function(s, batch)
             self.leave_function(leave)
-            along = f"{self.axis}, width, {self.first}, {self.count}, {self.column}"
-            given = f"{self.part}, {along}, {batch}, {leave}, {self.carries}"
+            along = f"{self.first}, {self.count}, {self.column}"
+            shape = f"{self.part}, {self.axis}, width, ev::constant<{self.items}>()"
+            given = f"{shape}, {along}, {batch}, {leave}, {self.carries}"
             writer.line(f"{self.split}.columns({given});")
             writer.line("ev::barrier();")
 
@@ -104,29 +122,44 @@ class SpreadSplit(Spread):
         self.writer.lines[-1] += ";"
 
     def batch_function(self, s: ir.Pass, name: str) -> None:
-        """Write the function that loads what some atoms are read for, and adds them one after the other."""
-        writer, text = self.writer, self.text
+        """Write the function that loads what some atoms are read for, and adds some of them."""
+        writer, text, unique = self.writer, self.text, self.text.unique
         text.names.pop(s.atom, None)
         writer.declared.add(s.atom)
         k = text.var(s.atom)
-        first, last, item = (text.unique(n) for n in (f"{k}_first", f"{k}_last", "item"))
+        first, last, item = (unique(n) for n in (f"{k}_first", f"{k}_last", "item"))
         self.batch = Batch(first, last, name, item)
-        own = f"Phase::Value (&{self.own})[{self.dense.vector}]"
-        until = text.unique("until")
+        own, each, add = f"(&{self.own})[{self.dense.vector}]", unique("each"), unique("add")
+        start, stop, count = unique("from"), unique("to"), self.items
         self.sums(self.own)
         writer.in_pass = writer.ascends = True
-        with self.function(
-            name, f"{own}, const pos {first}, const pos {last}, const auto& {until}"
-        ):
+        parameters = f"Phase::Value {own}, const pos {first}, const pos {last}"
+        with self.function(name, f"{parameters}, const auto& {each}"):
             place = f"{first} + {item}"
             # Beyond the last atom it is loaded again, so that no load waits for a test.
-            self.load_all(s, f"{AT_ONCE}", f"{place} < {last} ? {place} : {last}")
-            with self.each_atom(s, f"{AT_ONCE}", place), writer.compound(f"if ({k} <= {last})"):
-                writer.line(f"{until}({k});")
-                with self.each_column():
+            self.load_all(s, count, f"{place} < {last} ? {place} : {last}", f"{first} <= {last}")
+            with self.function(add, f"const pos {start}, const pos {stop}"):
+                inside = f"{start} <= {k} && {k} < {stop}"
+                within, columns = writer.compound(f"if ({inside})"), self.each_column()
+                with self.each_atom(s, count, place), within, columns:
                     writer.block(s.body)
+            writer.line(f"{each}({add});")
         text.loaded = {}
         writer.in_pass = writer.ascends = False
+
+    def load_stage(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
+        runs = {e: name for e, name in to.items() if e in self.runs}
+        if not runs:
+            super().load_stage(s, to, count, place)
+            return
+        line, first = self.writer.line, self.batch.first
+        with self.writer.compound(f"if ({first} < {self.in_runs})"):
+            for e, name in runs.items():
+                line(f"ev::load_again<{count}>({self.text.array(e.array)}.data + {first}, {name});")
+        with self.writer.otherwise():
+            super().load_stage(s, runs, count, place)
+        if others := {e: name for e, name in to.items() if e not in runs}:
+            super().load_stage(s, others, count, place)
 
     def leave_function(self, name: str) -> None:
         """Write the function that leaves a tile in the columns of a thread."""

@@ -1,4 +1,4 @@
-"""The part that merge and nonzero share: blocks take equal shares, and lanes exchange values (device/split.cuh)."""
+"""The part that merge and nonzero share: blocks take equal shares, and lanes exchange values (device/chunk.cuh)."""
 
 from __future__ import annotations
 

@@ -128,16 +128,17 @@ class SplitKernels:
         self.totals = Totals(self.text, phase.grid)
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.lists = engine.lists(self)
-        self.spread = self.spread_lines()  # first: the structs have members for what they refer to
+        self.spread = self.spread_split()
+        # First, since the structs have members for what these lines refer to.
+        self.spread_lines = self.spread.lines(self.schedule.block) if self.spread else []
         self.source = self.structs()
 
-    def spread_lines(self) -> list[str]:
-        """Return the main kernel of teams along a dense axis, without the line that says what `phase` is."""
+    def spread_split(self) -> SpreadSplit | None:
+        """Return what writes the main kernel of teams along a dense axis."""
         if self.dense is None:
-            return []
+            return None
         kind, join = self.engine.kind(self), joint(True, False, "")
-        spread = SpreadSplit(self.text.child(), self.phase, self.dense, kind, join)
-        return spread.lines(self.schedule.block)
+        return SpreadSplit(self.text.child(), self.phase, self.dense, kind, join)
 
     def launch(self) -> Launch:
         return Launch(
@@ -191,12 +192,12 @@ class SplitKernels:
     # ---- kernels ---------------------------------------------------------------------------------
     def main(self) -> KernelCode:
         schedule, totals = self.schedule, self.totals
-        if self.dense is not None:
+        if self.spread is not None:
             return self.unit.kernel(
                 self.name, schedule.block, "tiles", self.text.references, self.source,
-                [f"  {self.phase_value(lane='0')}", *self.spread],
+                [f"  {self.phase_value(lane='0')}", *self.spread_lines],
                 [*self.carries(), *self.more(), *self.engine.parameters_of(self)],
-                min_blocks=getattr(schedule, "min_blocks", 0),
+                min_blocks=schedule.min_blocks or self.spread.min_blocks(schedule.block),
                 carveout=getattr(schedule, "carveout", -1),
             )  # fmt: skip
         join = joint(self.folds, self.meets, "ev::block_count()" if self.lane else "")
