@@ -10,7 +10,13 @@ from evenly import schedules as s
 from evenly.gpus.gpu import WARP, WORD
 from evenly.language import ir, walk
 from evenly.language.beforehand import known_beforehand, value_of
-from evenly.language.dense import around_passes, by_columns, inside_passes, side_by_side
+from evenly.language.dense import (
+    around_passes,
+    by_columns,
+    inside_passes,
+    one_sum,
+    side_by_side,
+)
 from evenly.schedules.contract import ceil_div
 
 from .statistics import Statistics
@@ -32,18 +38,22 @@ class Axis:
     inside: bool = False
     length: int = UNKNOWN
     extent: ir.Expr | None = None
+    splits: bool = False
 
     def at(self, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]) -> Axis:
         """Return the axis of a call: its length is known. scalar, extent: as `value_of` takes them."""
         if self.extent is None:
             return self
         length = max(0, value_of(self.extent, scalar, extent))
-        return Axis(self.width, self.adjacent, self.inside, length)
+        return Axis(self.width, self.adjacent, self.inside, length, splits=self.splits)
 
 
 def axis_of(program: ir.Program) -> Axis | None:
     """Return the dense axis around a program's passes, or inside; None if it is walked lane by lane, or not there."""
-    bodies = [step.body for step in program.pieces if isinstance(step, ir.TileLoop)]
+    from evenly.targets.gpu.emit.unit import device_counts  # late, so that `import evenly` is quick
+
+    steps = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
+    bodies = [step.body for step in steps]
     around = [x for body in bodies for x in around_passes(body) if by_columns(x)]
     inside = [x for body in bodies for x in inside_passes(body)]
     if not (around or inside):
@@ -56,7 +66,9 @@ def axis_of(program: ir.Program) -> Axis | None:
     width = max((e.array.dtype.dtype.itemsize for e in along), default=4)
     adjacent = all(side_by_side(e, loop.var) for e in along)
     extent = loop.stop if known_beforehand(loop.stop) else None
-    return Axis(width, adjacent, not around, extent=extent)
+    splits = all(one_sum(step) and not device_counts(step.layout) for step in steps)
+    splits = splits and adjacent and extent is not None
+    return Axis(width, adjacent, not around, extent=extent, splits=splits)
 
 
 def for_dense(
@@ -73,9 +85,14 @@ def for_dense(
     short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
     items = held["few"] if short else held["items"]
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
-    if _uneven(st, axis, moved, lanes * vector, ranks * items, kept, held):
-        made = _by_length(axis, lanes, vector, held)
-        return made, f"{said}, the longest has {st.greatest:,}: longer tiles get more threads"
+    if st.greatest > held["longest"] * st.mean:
+        sorted_ = _by_length(axis, lanes, vector, held)
+        made: s.Schedule = sorted_
+        if axis.splits and _is_split(st, axis, moved, sorted_, held):
+            made, kept = _split(st, axis, lanes, vector, held), True  # nothing is sorted
+        sorting = 0.0 if kept else held["sorting"]
+        if _chain(st, axis, lanes * vector, ranks * items, held) > moved / 2 + sorting:
+            return made, f"{said}, the longest has {st.greatest:,}: {_why(made)}"
     size = lanes * ranks
     if size == 1:
         return s.ThreadMapped(items=items, vector=vector), said
@@ -121,7 +138,7 @@ def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> in
     return found
 
 
-def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Schedule:
+def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Lrb:
     """Return the schedule for tiles of very different lengths: teams of several sizes, of fewer lanes than a warp."""
     word = max(WORD // axis.width, 1)
     words = axis.length // word
@@ -132,15 +149,37 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.S
     return s.Lrb(*given, vector=max(vector, 2))
 
 
-def _uneven(
-    st: Statistics, axis: Axis, moved: float, columns: int, at_once: int, kept: bool, held: Any
-) -> bool:
-    """Whether the longest tile would take a good part of the time that all bytes take, which is `moved` us."""
+def _is_split(st: Statistics, axis: Axis, moved: float, made: s.Lrb, held: dict[str, Any]) -> bool:
+    """Whether blocks split tiles: there are many columns, or the longest tile would hold up a block of its own."""
+    columns, at_once = made.lanes * made.vector, made.block // made.lanes * made.items
+    longest = _chain(st, axis, columns, at_once, held)
+    return axis.length >= held["split"] or longest > moved + held["joining"]
+
+
+def _split(
+    st: Statistics, axis: Axis, lanes: int, vector: int, held: dict[str, Any]
+) -> s.MergePath:
+    """Return the schedule that splits tiles among teams, each of which walks its atoms alone."""
+    word = max(WORD // axis.width, 1)
+    if axis.length % word == 0:
+        vector = max(word, min(4, 2 * word))
+        parts = ceil_div(axis.length, vector)
+        able = [1 << i for i in reversed(range(6))]
+        lanes = min(able, key=lambda k: ceil_div(parts, k) * (k + 2))
+    most = max(held["team"] // lanes, 1)
+    items = min(held["path"], most, max(2, (st.tiles + st.atoms) // held["busy"]))
+    return s.MergePath(held["block"], items, lanes=lanes, vector=vector)
+
+
+def _why(made: s.Schedule) -> str:
+    return "teams split it" if isinstance(made, s.MergePath) else "longer tiles get more threads"
+
+
+def _chain(st: Statistics, axis: Axis, columns: int, at_once: int, held: dict[str, Any]) -> float:
+    """Return the us that the longest tile takes, of which so many atoms and columns are loaded at once."""
     times = ceil_div(max(axis.length, 1), columns)
-    chain = st.greatest / at_once * times * held["latency"]
-    sorting = 0.0 if kept else held["sorting"]
-    long: bool = st.greatest > held["longest"] * st.mean
-    return long and chain > moved / 2 + sorting
+    taken: float = st.greatest / at_once * times * held["latency"]
+    return taken
 
 
 def _power(x: float, up: bool = True) -> int:

@@ -28,6 +28,10 @@ COMPILED = [
     ("nearest", ALONG["lrb"], 168, "sm_80"),
     ("columns", ALONG["thread"], 128, "sm_100"),
     ("spmm", ALONG["lrb"], 128, "sm_90"),
+    ("spmm", ev.MergePath(items=8, lanes=8, vector=4), 64, "sm_90"),
+    ("spmm", ev.NonzeroSplit(items=4, lanes=32, vector=4), 64, "sm_90"),
+    ("divided", ALONG["merge"], 168, "sm_80"),
+    ("columns", ALONG["nonzero"], 128, "sm_100"),
 ]
 
 

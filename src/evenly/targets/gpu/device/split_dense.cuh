@@ -3,9 +3,9 @@
 // walks its atoms in order, and reads once for all of its columns what an atom is read for.
 //
 //     const ev::dense_split<Phase, T, I, Rule, L, V> split{phase, team};
-//     const auto part = split.locate(first_tile);
+//     split.locate(first_tile);
 //     for (...columns of the team...) {
-//       split.columns(part, axis, width, items, first, count, column, batch, leave, carries);
+//       split.columns(axis, width, items, first, count, column, batch, leave, carries);
 //       barrier();                                            // the next columns take over the shared memory
 //     }
 //
@@ -39,14 +39,15 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
   const Phase& phase;
   const Team& team;
 
-  // Tile ends [t0, t1) and atoms [z0, z1) of the team, the first atom of the block, and the tile open at the block's end.
-  struct Part { pos t0, z0, t1, z1, block_z0, block_t1; };
+  // Tile ends [t0, t1) and atoms [z0, z1) of a team.
+  struct Part { pos t0, z0, t1, z1; };
 
-  // Shared memory that outlives `locate`: it does not depend on the width of words, of which there are two.
+  // Shared memory, which is the same for both widths of words. tiles_before: where the parts of the block begin, and where
+  // the last one ends. It is read again after a walk, rather than kept in registers.
+  static EV_DEVICE pos* tiles_before() { EV_SHARED(pos, memory, teams + 1); return memory; }
   static EV_DEVICE Value* parts() { EV_SHARED(Value, memory, 2 * V * T); return memory; }
   static EV_DEVICE Value& head(int c) { return parts()[c * T + thread_rank()]; }
   static EV_DEVICE Value& open(int c, int of) { return parts()[(V + c) * T + of * L + thread_rank() % L]; }
-  static EV_DEVICE bool* resets() { EV_SHARED(bool, memory, teams); return memory; }
 
   EV_DEVICE pos cut(int number) const {
     const long long total = Rule::total(phase.num_tiles(), phase.num_atoms());
@@ -54,32 +55,26 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
     return (pos)(d < total ? d : total);
   }
   // first_tile: a stored partition of the blocks. null: the teams search among all tiles.
-  EV_DEVICE Part locate(const pos* first_tile) const {
-    EV_SHARED(pos, tiles_before, teams + 1);
+  EV_DEVICE void locate(const pos* first_tile) const {
     for (int number = team.local(); number <= teams; number += teams) {
       const pos d = cut(number);
       const pos low = first_tile != nullptr ? load_cached(first_tile + block_rank()) : Rule::least(d, phase.num_atoms());
       const pos high = first_tile != nullptr ? load_cached(first_tile + block_rank() + 1) : Rule::most(d, phase.num_tiles());
       const pos found = lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);
-      if (team.leader()) tiles_before[number] = found;
+      if (team.leader()) tiles_before()[number] = found;
     }
     barrier();
-    const int own = team.local();
-    const pos t0 = tiles_before[own], t1 = tiles_before[own + 1];
-    const pos block_z0 = Rule::atom(cut(0), tiles_before[0]);
-    return {t0, Rule::atom(cut(own), t0), t1, Rule::atom(cut(own + 1), t1), block_z0, tiles_before[teams]};
   }
 
   // Called by every thread of the block. first, count, column: the team's columns (dense.cuh).
   template <class Axis, class Width, class Items, class Batch, class Leave>
-  EV_DEVICE void columns(const Part& part, const Axis& axis, Width width, Items items, pos first, pos count, const pos (&column)[V],
-                         const Batch& batch, const Leave& leave, const Carries<Phase>& carries) const {
+  EV_DEVICE void columns(const Axis& axis, Width width, Items items, pos first, pos count, const pos (&column)[V], const Batch& batch,
+                         const Leave& leave, const Carries<Phase>& carries) const {
     const bool here = axis.has(width, first, count, 0);
     const bool tells = first == 0 && axis.lane() == 0;  // which tile is shared: the same for all columns
     if (tells && team.local() == 0) carries.head_tile[block_rank()] = -1;
     bool began_before = false;
-    if (here) began_before = walk(part, items, batch, leave);
-    if (team.leader()) resets()[team.local()] = part.t0 < part.t1;
+    if (here) began_before = walk(part_of(team.local()), items, batch, leave);
     barrier();
     auto carry = [&](typename Phase::Value* values, const Value (&value)[V]) {
       #pragma unroll
@@ -87,13 +82,14 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
         if (axis.has(width, first, count, c)) values[(long long)column[c] * block_count() + block_rank()] = value[c];
     };
     if (began_before) {
+      const pos tile = tiles_before()[team.local()];
       Value value[V];
       #pragma unroll
       for (int c = 0; c < V; ++c) value[c] = head(c);
-      if (add_before(team.local(), value) || phase.begin(part.t0) >= part.block_z0) {
-        leave(part.t0, value);
+      if (add_before(team.local(), value) || phase.begin(tile) >= part_of(0).z0) {
+        leave(tile, value);
       } else {
-        if (tells) carries.head_tile[block_rank()] = part.t0;
+        if (tells) carries.head_tile[block_rank()] = tile;
         carry(carries.head_value, value);
       }
     }
@@ -101,8 +97,8 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
       Value value[V];
       #pragma unroll
       for (int c = 0; c < V; ++c) value[c] = open(c, teams - 1);
-      if (part.t0 == part.t1) add_before(teams - 1, value);
-      if (tells) carries.out_tile[block_rank()] = part.block_t1;
+      if (!ends_some(teams - 1)) add_before(teams - 1, value);
+      if (tells) carries.out_tile[block_rank()] = tiles_before()[teams];
       carry(carries.out_value, value);
     }
     if constexpr (!Rule::bounded)
@@ -110,6 +106,11 @@ template <class Phase, int T, int I, class Rule, int L, int V> struct dense_spli
   }
 
 private:
+  EV_DEVICE Part part_of(int own) const {
+    const pos t0 = tiles_before()[own], t1 = tiles_before()[own + 1];
+    return {t0, Rule::atom(cut(own), t0), t1, Rule::atom(cut(own + 1), t1)};
+  }
+  EV_DEVICE bool ends_some(int own) const { return tiles_before()[own] < tiles_before()[own + 1]; }
   EV_DEVICE static void start(Value (&v)[V]) {
     #pragma unroll
     for (int c = 0; c < V; ++c) v[c] = Phase::identity();
@@ -165,7 +166,7 @@ private:
     for (int of = own - 1; of >= 0; --of) {
       #pragma unroll
       for (int c = 0; c < V; ++c) value[c] = Phase::combine(open(c, of), value[c]);
-      if (resets()[of]) return true;
+      if (ends_some(of)) return true;
     }
     return false;
   }

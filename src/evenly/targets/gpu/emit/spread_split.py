@@ -20,8 +20,9 @@ from .statements import fields_of, members
 from .unit import device_counts
 
 AT_ONCE = 4  # atoms of a team whose loads are in flight together
-# The threads that a multiprocessor should hold, if each holds so many numbers of 32 bits at a time at most.
-FITS, RESIDENT = 36, 1024
+# The threads that a multiprocessor should hold, if each has so many numbers of 32 bits at a time at most. With more of
+# them, numbers on their way would spill, and be waited for.
+FITS = ((28, 1024), (36, 768))
 
 
 def dense_split(schedule: Any, phase: Split) -> Dense | None:
@@ -63,7 +64,7 @@ class SpreadSplit(Spread):
         self.phase, self.kind, self.carries = phase, kind, carries
         self.own, self.value = text.unique("own"), text.unique("value")
         self.members = members(fields_of(self.passes[0].accumulators))
-        self.split, self.part, self.items = (text.unique(n) for n in ("split", "part", "items"))
+        self.split, self.items = (text.unique(n) for n in ("split", "items"))
         self.in_runs = text.unique("in_runs")
         # The elements of consecutive atoms that lie side by side are loaded by one instruction.
         reads = contiguous_reads(self.passes[0], text.written)
@@ -71,7 +72,8 @@ class SpreadSplit(Spread):
 
     def min_blocks(self, block: int) -> int:
         """Return the number of blocks that a multiprocessor must be able to hold; 0: the compiler decides."""
-        return RESIDENT // block if self.held_at_once(self.passes[0]) <= FITS else 0
+        held = self.held_at_once(self.passes[0])
+        return next((threads // block for most, threads in FITS if held <= most), 0)
 
     def lines(self, block: int) -> list[str]:
         """Return the lines. block: the threads of a block."""
@@ -79,7 +81,7 @@ class SpreadSplit(Spread):
         shape = f"{self.kind}, {self.dense.lanes}, {self.dense.vector}"
         line(f"const ev::group<{self.dense.lanes}, {block}> team;")
         line(f"const ev::dense_split<{shape}> {self.split}{{phase, team}};")
-        line(f"const auto {self.part} = {self.split}.locate(first_tile);")
+        line(f"{self.split}.locate(first_tile);")
         self.write()
         return list(self.writer.lines)
 
@@ -105,7 +107,7 @@ class SpreadSplit(Spread):
             self.batch_function(s, batch)
             self.leave_function(leave)
             along = f"{self.first}, {self.count}, {self.column}"
-            shape = f"{self.part}, {self.axis}, width, ev::constant<{self.items}>()"
+            shape = f"{self.axis}, width, ev::constant<{self.items}>()"
             given = f"{shape}, {along}, {batch}, {leave}, {self.carries}"
             writer.line(f"{self.split}.columns({given});")
             writer.line("ev::barrier();")
