@@ -105,6 +105,25 @@ def test_a_tile_that_would_hold_up_a_block_is_split() -> None:
     assert chosen(matrix, 8) == ev.MergePath(256, 8, lanes=2, vector=4)
 
 
+def test_tiles_whose_parts_do_not_fit_into_shared_memory_are_sorted() -> None:
+    @ev.kernel
+    def many(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0
+                for k in A.atoms(row):
+                    x = X[A.column(k), j]
+                    a += x
+                    b += x * x
+                    c = max(c, x)
+                    d = min(d, x)
+                Y[row, j] = a + b + c + d
+
+    A = ev.csr(generators.rmat(14).astype(np.float64))
+    X, Y = (np.zeros((len(A.offsets) - 1, 64)) for _ in range(2))
+    assert isinstance(consider(A, "cuda", task(many, A, X, Y)).schedule, ev.Lrb)
+
+
 def test_tiles_of_which_atoms_need_to_know_are_not_split() -> None:
     A = ev.csr(generators.rmat(14).astype(np.float64))
     X, Y = (np.zeros((len(A.offsets) - 1, 64)) for _ in range(2))

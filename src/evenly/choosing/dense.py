@@ -72,9 +72,17 @@ def axis_of(program: ir.Program) -> Axis | None:
 
 
 def for_dense(
-    st: Statistics, axis: Axis, atom_bytes: int, kept: bool, numbers: dict[str, Any]
+    st: Statistics,
+    axis: Axis,
+    atom_bytes: int,
+    kept: bool,
+    numbers: dict[str, Any],
+    fits: Callable[[s.Schedule], bool],
 ) -> tuple[s.Schedule, str]:
-    """Return the schedule for tiles with a dense axis on a GPU whose numbers are given, and why."""
+    """Return the schedule for tiles with a dense axis on a GPU whose numbers are given, and why.
+
+    fits: whether what a block keeps in shared memory fits there.
+    """
     held = numbers["dense"]
     said = (
         f"{axis.length} columns for {'an atom' if axis.inside else 'tiles'} of {st.mean:.1f} atoms"
@@ -86,12 +94,9 @@ def for_dense(
     items = held["few"] if short else held["items"]
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
     if st.greatest > held["longest"] * st.mean:
-        sorted_ = _by_length(axis, lanes, vector, held)
-        made: s.Schedule = sorted_
-        if axis.splits and _is_split(st, axis, moved, sorted_, held):
-            made, kept = _split(st, axis, lanes, vector, held), True  # nothing is sorted
-        sorting = 0.0 if kept else held["sorting"]
-        if _chain(st, axis, lanes * vector, ranks * items, held) > moved / 2 + sorting:
+        made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
+        least = moved / 2 + (0.0 if kept else sorting)
+        if _chain(st, axis, lanes * vector, ranks * items, held) > least:
             return made, f"{said}, the longest has {st.greatest:,}: {_why(made)}"
     size = lanes * ranks
     if size == 1:
@@ -138,6 +143,23 @@ def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> in
     return found
 
 
+def _for_lengths(
+    st: Statistics,
+    axis: Axis,
+    columns: tuple[int, int],
+    moved: float,
+    held: dict[str, Any],
+    fits: Callable[[s.Schedule], bool],
+) -> tuple[s.Schedule, float]:
+    """Return the schedule for tiles of very different lengths, and the us that one call takes to sort them."""
+    by_length = _by_length(axis, *columns, held)
+    if axis.splits and _is_split(st, axis, moved, by_length, held):
+        split = _split(st, axis, *columns, held)
+        if fits(split):
+            return split, 0.0
+    return by_length, held["sorting"]
+
+
 def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Lrb:
     """Return the schedule for tiles of very different lengths: teams of several sizes, of fewer lanes than a warp."""
     word = max(WORD // axis.width, 1)
@@ -153,7 +175,7 @@ def _is_split(st: Statistics, axis: Axis, moved: float, made: s.Lrb, held: dict[
     """Whether blocks split tiles: there are many columns, or the longest tile would hold up a block of its own."""
     columns, at_once = made.lanes * made.vector, made.block // made.lanes * made.items
     longest = _chain(st, axis, columns, at_once, held)
-    return axis.length >= held["split"] or longest > moved + held["joining"]
+    return bool(axis.length >= held["split"] or longest > moved + held["joining"])
 
 
 def _split(

@@ -8,6 +8,7 @@ import numpy as np
 
 from evenly.gpus.gpu import WARP
 from evenly.language.phases import Split
+from evenly.schedules.contract import lanes_of
 
 from ..emit.code import PartitionCode
 from ..emit.contended import rereads
@@ -86,10 +87,15 @@ class BlockEngine(SplitEngine):
         return [f"ev::split_block<{kind}>(phase, {join}, {totals}{first});"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
-        """Shared memory holds an id for each atom, and its value if lanes exchange values there."""
+        """Shared memory holds an id for each atom, and its value if lanes exchange values there.
+
+        Or two values for each thread and column, where teams lie along a dense axis (device/split_dense.cuh).
+        """
+        lanes, vector = lanes_of(schedule)
+        teams = 2 * vector * max(value_bytes, 8) if lanes * vector > 1 else 0
         by_shuffles = schedule.items in SHUFFLED and value_bytes <= 8
         each = 2 + (0 if by_shuffles else max(value_bytes, 8))
-        return int(schedule.block * schedule.items * each)
+        return int(schedule.block * max(schedule.items * each, teams))
 
 
 def of_warps(schedule: Any, atoms: Counts) -> tuple[int, Counts]:
