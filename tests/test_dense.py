@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from typing import Any
 
@@ -119,11 +120,22 @@ def test_every_layout(layout: str) -> None:
 
 def test_arrays_that_begin_anywhere() -> None:
     matrix = equal_rows(5, 7, 20)
-    for name, width in itertools.product(("thread", "group 8"), (4, 8)):
+    for name, width in itertools.product(("thread", "group 8", "merge"), (4, 8)):
         A, X, Y = CASES["spmm"].arguments(ev.csr(matrix), matrix, width, np.float32)
         for x, y in ((unaligned(X), Y), (X, unaligned(Y))):
             on_simt("spmm", ALONG[name])(A, x, y)
             np.testing.assert_array_equal(y, matrix @ X)
+
+
+def test_atoms_that_begin_anywhere() -> None:
+    matrix = matrices(np.float32)["power law"]
+    _, X, Y = CASES["spmm"].arguments(None, matrix, 5, np.float32)
+    values, indices = (unaligned(a[None])[0] for a in (matrix.data, matrix.indices))
+    for given in (values, matrix.indices), (matrix.data, indices), (values, indices):
+        A = ev.csr((*given, matrix.indptr), shape=matrix.shape)
+        for name in ("merge", "nonzero"):
+            on_simt("spmm", ALONG[name])(A, X, Y)
+            np.testing.assert_array_equal(Y, matrix @ X)
 
 
 def test_other_targets_walk_lane_by_lane() -> None:
@@ -163,6 +175,43 @@ def test_what_an_atom_reads_is_loaded_once_and_columns_in_words() -> None:
     columns = CASES["columns"].arguments(ev.csr(matrix), matrix, 8, np.float32)
     (code,) = emitted(CASES["columns"].kernel, columns, ALONG["group 2"])
     assert "word" not in code.source
+
+
+def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    for vector, atoms in (4, 4), (16, 2), (32, 1):
+        (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
+        assert f"ev::in_batches<{atoms}>" in code.source
+
+
+def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
+    @ev.kernel
+    def twice(A, X, Z, most):
+        for row in A.tiles():
+            top = -math.inf
+            for k in A.atoms(row):
+                dot = sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
+                top = max(top, dot)
+                top = max(top, -dot)
+            most[row] = top
+
+    @ev.kernel
+    def ragged(A, X, Z, out):
+        for row in A.tiles():
+            for k in A.atoms(row):
+                out[k] = sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(A.column(k) % 7))
+
+    matrix = matrices(np.float32)["power law"]
+    A, X, Z, out = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 7, np.float32)
+    for kernel in twice, ragged:
+        (code,) = emitted(kernel, (A, X, Z, out), ALONG["group 8"])
+        assert "ev::along" in code.source
+        assert "ev::in_batches<1>" in code.source
+        wanted, found = np.zeros_like(out), np.zeros_like(out)
+        kernel.on("python")(A, X, Z, wanted)
+        kernel[ALONG["group 8"]].on("simt")(A, X, Z, found)
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:

@@ -116,7 +116,8 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     words = n // word
     if axis.inside:  # threads that reduce take steps, so that there are few
         lanes = min(_power(words), held["reduce"])
-        return lanes, word * min(4, ceil_div(words, lanes))
+        most = 4 if st.mean < held["long"] else 1  # in long tiles several atoms are in flight
+        return lanes, word * min(most, ceil_div(words, lanes))
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:

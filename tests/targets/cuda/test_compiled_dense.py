@@ -24,7 +24,8 @@ COMPILED = [
     ("update", ALONG["block"], 128, "sm_80"),
     ("centred", ALONG["group 8"], 168, "sm_90"),
     ("divided", ALONG["dynamic"], 128, "sm_90"),
-    ("sddmm", ev.GroupMapped(16, lanes=8, vector=4), 48, "sm_90"),
+    ("sddmm", ev.GroupMapped(16, lanes=8, vector=4), 64, "sm_90"),  # four atoms at once
+    ("sddmm", ev.GroupMapped(32, items=2, lanes=8, vector=4), 48, "sm_90"),
     ("nearest", ALONG["lrb"], 168, "sm_80"),
     ("columns", ALONG["thread"], 128, "sm_100"),
     ("spmm", ALONG["lrb"], 128, "sm_90"),
