@@ -142,7 +142,7 @@ def test_other_targets_walk_lane_by_lane() -> None:
     matrix = matrices(np.float32)["power law"]
     calls = [
         CASES["spmm"].kernel[ALONG[name]].on(target)
-        for name in ("group 8", "lrb")
+        for name in ("group 8", "lrb", "merge", "nonzero")
         for target in ("python", "cpu")
     ]
     check("spmm", matrix, 3, np.float32, *calls)

@@ -21,7 +21,7 @@
 // joins them (carry.cuh). The order of all sums depends on the partition alone.
 //
 // Source: splitting by merge path for SpMM, and a row of the dense matrix for a group of threads: Yang, Buluc, Owens,
-// "Design Principles for Sparse Matrix Multiplication on the GPU" (Euro-Par 2018), section 4.2.
+// "Design Principles for Sparse Matrix Multiplication on the GPU" (Euro-Par 2018), section 4.
 #pragma once
 #include "carry.cuh"
 #include "dense.cuh"
