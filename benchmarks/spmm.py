@@ -24,18 +24,28 @@ import numpy as np
 import evenly as ev
 from evenly.bench.cusparse import INDEX, REAL, CuSparse, Integer, Long, Pointer, address
 from evenly.interop import generators
+from evenly.interop.families.chosen import drawn
 from evenly.timing.graphs import GraphClock
 
 ROUNDS, RUNS = 5, 5
 ALGORITHMS = {"ALG1": 4, "ALG2": 6, "ALG3": 12}  # CUSPARSE_SPMM_CSR_ALG1, ...
 COLUMNS, ROWS = 1, 2  # CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW
 
+SKEWED = ("rmat", "power", "huge")
 MATRICES: dict[str, Callable[[], Any]] = {
     "uniform": lambda: generators.uniform(1_000_000, 16),
     "band": lambda: generators.banded(300_000, 64),
     "stencil": lambda: generators.stencil(1024),
     "rmat": lambda: generators.rmat(18),
+    "power": lambda: of_family("pareto"),
+    "huge": lambda: of_family("one-huge"),
 }
+
+
+def of_family(lengths: str) -> Any:
+    """A matrix of about 4 M nonzeros, row lengths of this family, and columns anywhere."""
+    return drawn(0, lengths, "uniform", 4e6, np.random.default_rng(0)).make()
+
 
 BY_HAND = r"""
 template <class T> struct word;
@@ -122,6 +132,17 @@ def grid(columns: int, skewed: bool) -> list[Any]:
             ev.DynamicChunks(16, size=32, lanes=few, vector=4),
             ev.GroupMapped(128, lanes=few, vector=4),
         ]
+        found += split(columns)
+    return found
+
+
+def split(columns: int) -> list[Any]:
+    """Schedules that split tiles among teams along the axis."""
+    found: list[Any] = []
+    for lanes in (n for n in (2, 4, 8, 16, 32) if 4 * n <= max(columns, 8)):
+        for atoms in (64, 128, 256):
+            if atoms // lanes <= 64:
+                found.append(ev.MergePath(items=max(1, atoms // lanes), lanes=lanes, vector=4))
     return found
 
 
@@ -309,7 +330,7 @@ def main() -> None:
                 found = measured_at_pattern(name, matrix, n, dtype, asked or ["auto"])
             else:
                 found = measured(
-                    name, matrix, n, dtype, asked or [*grid(n, name == "rmat"), "auto"]
+                    name, matrix, n, dtype, asked or [*grid(n, name in SKEWED), "auto"]
                 )
             best = min((us for t, us in found.items() if t.startswith("cuSPARSE")), default=0.0)
             print(f"{name}, {n} columns; cuSPARSE {best:.1f} us", flush=True)

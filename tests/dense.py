@@ -294,7 +294,8 @@ INSIDE = {
 }
 CASES |= INSIDE
 
-# Teams of every shape: along the axis alone, along both, of several warps; words of 4, 2 and 1 columns.
+# Teams of every shape: along the axis alone, along both, of several warps; words of 4, 2 and 1 columns. Of whole tiles,
+# and of blocks that split them.
 ALONG = {
     "thread": ev.ThreadMapped(64, items=3, vector=4),
     "group 2": ev.GroupMapped(2, 64, lanes=2, vector=4),
@@ -305,4 +306,9 @@ ALONG = {
     "dynamic": ev.DynamicChunks(chunk=5, size=8, block=64, lanes=4, vector=4),
     "dynamic 64": ev.DynamicChunks(chunk=2, size=64, block=64, lanes=16, vector=6),
     "lrb": ev.Lrb(block=64, lanes=4, thread=2, group=16, warp=64, vector=4),
+    "merge": ev.MergePath(64, items=3, lanes=8, vector=4),
+    "merge 1": ev.MergePath(32, items=1, lanes=1, vector=3),
+    "merge 32": ev.MergePath(64, items=1, lanes=32, vector=2),
+    "nonzero": ev.NonzeroSplit(64, items=2, lanes=4, vector=4),
+    "nonzero 16": ev.NonzeroSplit(32, items=1, lanes=16, vector=1),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from typing import Any
 
@@ -51,6 +52,9 @@ def on_simt(case: str, schedule: Any, **options: Any) -> Any:
         ("group 8", np.float64),
         ("group 24", np.int32),
         ("block", np.float32),
+        ("merge", np.float32),
+        ("merge 1", np.float64),
+        ("nonzero 16", np.int32),
     ],
 )
 def test_every_width(name: str, dtype: Any) -> None:
@@ -81,6 +85,8 @@ def test_nasty_rows(name: str) -> None:
         ("columns", "thread"), ("divided", "group 8"),
         ("sddmm", "group 24"), ("sddmm", "block"), ("nearest", "group 8"), ("outer", "thread"),
         ("carried", "group 8"),
+        ("update", "merge"), ("divided", "merge 1"), ("overwritten", "merge 32"), ("columns", "nonzero 16"),
+        ("modulo", "nonzero"), ("part", "merge"),
     ],
 )  # fmt: skip
 def test_other_kernels(case: str, name: str) -> None:
@@ -114,18 +120,29 @@ def test_every_layout(layout: str) -> None:
 
 def test_arrays_that_begin_anywhere() -> None:
     matrix = equal_rows(5, 7, 20)
-    for name, width in itertools.product(("thread", "group 8"), (4, 8)):
+    for name, width in itertools.product(("thread", "group 8", "merge"), (4, 8)):
         A, X, Y = CASES["spmm"].arguments(ev.csr(matrix), matrix, width, np.float32)
         for x, y in ((unaligned(X), Y), (X, unaligned(Y))):
             on_simt("spmm", ALONG[name])(A, x, y)
             np.testing.assert_array_equal(y, matrix @ X)
 
 
+def test_atoms_that_begin_anywhere() -> None:
+    matrix = matrices(np.float32)["power law"]
+    _, X, Y = CASES["spmm"].arguments(None, matrix, 5, np.float32)
+    values, indices = (unaligned(a[None])[0] for a in (matrix.data, matrix.indices))
+    for given in (values, matrix.indices), (matrix.data, indices), (values, indices):
+        A = ev.csr((*given, matrix.indptr), shape=matrix.shape)
+        for name in ("merge", "nonzero"):
+            on_simt("spmm", ALONG[name])(A, X, Y)
+            np.testing.assert_array_equal(Y, matrix @ X)
+
+
 def test_other_targets_walk_lane_by_lane() -> None:
     matrix = matrices(np.float32)["power law"]
     calls = [
         CASES["spmm"].kernel[ALONG[name]].on(target)
-        for name in ("group 8", "lrb")
+        for name in ("group 8", "lrb", "merge", "nonzero")
         for target in ("python", "cpu")
     ]
     check("spmm", matrix, 3, np.float32, *calls)
@@ -160,6 +177,43 @@ def test_what_an_atom_reads_is_loaded_once_and_columns_in_words() -> None:
     assert "word" not in code.source
 
 
+def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
+    matrix = equal_rows(5, 7, 20)
+    args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    for vector, atoms in (4, 4), (16, 2), (32, 1):
+        (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
+        assert f"ev::in_batches<{atoms}>" in code.source
+
+
+def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
+    @ev.kernel
+    def twice(A, X, Z, most):
+        for row in A.tiles():
+            top = -math.inf
+            for k in A.atoms(row):
+                dot = sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
+                top = max(top, dot)
+                top = max(top, -dot)
+            most[row] = top
+
+    @ev.kernel
+    def ragged(A, X, Z, out):
+        for row in A.tiles():
+            for k in A.atoms(row):
+                out[k] = sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(A.column(k) % 7))
+
+    matrix = matrices(np.float32)["power law"]
+    A, X, Z, out = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 7, np.float32)
+    for kernel in twice, ragged:
+        (code,) = emitted(kernel, (A, X, Z, out), ALONG["group 8"])
+        assert "ev::along" in code.source
+        assert "ev::in_batches<1>" in code.source
+        wanted, found = np.zeros_like(out), np.zeros_like(out)
+        kernel.on("python")(A, X, Z, wanted)
+        kernel[ALONG["group 8"]].on("simt")(A, X, Z, found)
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:
     @ev.kernel
     def marked(A, X, out):
@@ -175,6 +229,60 @@ def test_a_loop_whose_passes_have_effects_is_walked_lane_by_lane() -> None:
     assert "ev::along" not in code.source
     marked[ALONG["group 8"]].on("simt")(*args)
     np.testing.assert_array_equal(args[2], matrix.data[:, None] * X[matrix.indices])
+
+
+@pytest.mark.parametrize("name", ["merge", "nonzero"])
+def test_teams_that_split_tiles_load_atoms_once_and_columns_in_words(name: str) -> None:
+    matrix = matrices(np.float32)["power law"]
+    args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    main, finish, *_ = emitted(CASES["spmm"].kernel, args, ALONG[name])
+    kernel = main.source[main.source.index("EV_KERNEL") :]
+    for array in ("a_A_values", "a_A_indices"):
+        assert len(re.findall(rf"\b{array}\[", kernel)) == 1
+    assert kernel.count("ev::load_word(") == kernel.count("ev::store_word(") == 1
+    assert finish.name == "spmm_0_finish"
+
+
+def test_teams_that_split_tiles_in_plans_and_in_every_order() -> None:
+    matrix = matrices(np.float32)["power law"]
+    for name in ("merge", "nonzero"):
+        args = CASES["spmm"].arguments(ev.csr(matrix), matrix, 9, np.float32)
+        plan = CASES["spmm"].kernel.plan(*args, schedule=ALONG[name], target="simt").store()
+        plan(*args)
+        np.testing.assert_array_equal(args[2], matrix @ args[1])
+        check(
+            "spmm", matrix, 9, np.float32, *(on_simt("spmm", ALONG[name], seed=n) for n in (2, 3))
+        )
+
+
+@pytest.mark.parametrize("name", ["merge", "nonzero"])
+def test_what_teams_that_split_tiles_cannot_carry_is_walked_lane_by_lane(name: str) -> None:
+    @ev.kernel
+    def with_total(A, X, Y, total):
+        most = 0.0
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                y = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
+                Y[row, j] = y
+                most += y
+        total[0] = most
+
+    @ev.kernel
+    def by_row(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                Y[row, j] = sum(A.value(k) * X[row % len(X), j] for k in A.atoms(row))
+
+    matrix = matrices(np.float64)["power law"]
+    A, X, Y = CASES["spmm"].arguments(ev.csr(matrix), matrix, 5, np.float64)
+    for kernel, args in (with_total, (A, X, Y, np.zeros(1))), (by_row, (A, X, Y)):
+        codes = emitted(kernel, args, ALONG[name])
+        assert not any("dense_split" in code.source for code in codes)
+        kernel.on("python")(*args)
+        wanted = [np.array(a) for a in args[2:]]
+        kernel[ALONG[name]].on("simt")(*args)
+        for found, expected in zip(args[2:], wanted, strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_split_tiles_keep_results_of_each_lane_from_pass_to_pass() -> None:
@@ -223,6 +331,10 @@ def test_lanes_that_hand_a_value_on_need_owners_of_whole_tiles() -> None:
         (lambda: ev.ThreadMapped(vector=33), "ThreadMapped(vector=...): expected an integer from 1 to 32"),
         (lambda: ev.Lrb(vector=True), "Lrb(vector=...)"),
         (lambda: ev.DynamicChunks(size=1, lanes=2), "DynamicChunks(lanes=...)"),
+        (lambda: ev.MergePath(lanes=5), "MergePath(lanes=...): expected one of 1, 2, 4, 8, 16, 32, for groups of 256 threads"),
+        (lambda: ev.MergePath(vector=0), "MergePath(vector=...): expected an integer from 1 to 32"),
+        (lambda: ev.NonzeroSplit(lanes=64), "NonzeroSplit(lanes=...)"),
+        (lambda: ev.NonzeroSplit(run=4, vector=2), "expected run=1, hypersparse=False with lanes or vector, got run=4"),
         (lambda: ev.GroupMapped(8, flatten=True, vector=4), "expected lanes=1, vector=1 with flatten=True"),
     ],
 )  # fmt: skip

@@ -27,6 +27,7 @@ export const SCHEDULES = {
     parameters: [BLOCK, { name: "lanes", start: 8, values: [2, 4, 8, 16, 32] }, powers("thread", 8), powers("group", 64), powers("warp", 1024)],
   },
   work_oriented: { title: "WorkOriented", owner: () => "share", size: () => 1, parameters: [BLOCK, items(8, 64)] },
+  // Their teams along a dense axis (lanes, vector) leave the shares of blocks as they are.
   merge_path: { title: "MergePath", owner: () => "share", size: () => WARP, parameters: [BLOCK, items(3, 64)] },
   nonzero_split: { title: "NonzeroSplit", owner: () => "share", size: () => WARP, parameters: [BLOCK, items(4, 64)] },
 };

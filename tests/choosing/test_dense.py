@@ -31,7 +31,7 @@ def chosen(matrix: Any, columns: int, dtype: Any = np.float32, plans: bool = Tru
 def test_the_axis_of_a_kernel() -> None:
     A = ev.csr(generators.uniform(10, 2))
     X, Y = np.zeros((10, 7)), np.zeros((10, 7))
-    assert task(spmm, A, X, Y).axis == Axis(8, True, False, 7)
+    assert task(spmm, A, X, Y).axis == Axis(8, True, False, 7, splits=True)
     assert task(CASES["columns"].kernel, A, X.T.copy(), Y.T.copy()).axis == Axis(8, False, False, 7)
     assert task(centred, A, X, Y, np.zeros((10, 7), np.int64)).axis == Axis(8, True, False, 7)
     assert task(sddmm, A, X, Y, np.zeros(20)).axis == Axis(8, True, True, 7)
@@ -77,14 +77,61 @@ def test_threads_of_an_atom() -> None:
     uniform = generators.uniform(200_000, 16)
     assert made(32, uniform) == ev.GroupMapped(32, lanes=8, vector=4)
     assert made(128, uniform) == ev.GroupMapped(32, lanes=8, vector=16)
+    assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(32, lanes=8, vector=4)
     assert made(4, uniform) == ev.GroupMapped(8, lanes=1, vector=4)
     assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
 
 
 @pytest.mark.parametrize("plans", [True, False])
-def test_tiles_of_every_length_are_sorted(plans: bool) -> None:
+def test_tiles_of_every_length_are_sorted_for_few_columns(plans: bool) -> None:
     matrix = generators.rmat(14)
-    assert chosen(matrix, 32, plans=plans) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
+    assert chosen(matrix, 16, plans=plans) == ev.Lrb(256, 4, 1, 64, 1024, vector=4)
+
+
+@pytest.mark.parametrize("plans", [True, False])
+def test_tiles_of_every_length_are_split_for_many_columns(plans: bool) -> None:
+    matrix = generators.rmat(17)
+    made = [chosen(matrix, n, plans=plans) for n in (32, 33, 64, 128)]
+    assert made == [
+        ev.MergePath(256, 8, lanes=8, vector=4),
+        ev.MergePath(256, 8, lanes=8, vector=5),
+        ev.MergePath(256, 8, lanes=16, vector=4),
+        ev.MergePath(256, 4, lanes=32, vector=4),
+    ]
+    assert chosen(matrix, 32, np.float64, plans) == ev.MergePath(256, 8, lanes=8, vector=4)
+
+
+def test_a_tile_that_would_hold_up_a_block_is_split() -> None:
+    matrix = generators.dense_rows(200_000, 4, 1)
+    assert chosen(matrix, 8) == ev.MergePath(256, 8, lanes=2, vector=4)
+
+
+def test_tiles_whose_parts_do_not_fit_into_shared_memory_are_sorted() -> None:
+    @ev.kernel
+    def many(A, X, Y):
+        for row in A.tiles():
+            for j in ev.lanes(X.shape[1]):
+                a, b, c, d = 0.0, 0.0, 0.0, 0.0
+                for k in A.atoms(row):
+                    x = X[A.column(k), j]
+                    a += x
+                    b += x * x
+                    c = max(c, x)
+                    d = min(d, x)
+                Y[row, j] = a + b + c + d
+
+    A = ev.csr(generators.rmat(14).astype(np.float64))
+    X, Y = (np.zeros((len(A.offsets) - 1, 64)) for _ in range(2))
+    assert isinstance(consider(A, "cuda", task(many, A, X, Y)).schedule, ev.Lrb)
+
+
+def test_tiles_of_which_atoms_need_to_know_are_not_split() -> None:
+    A = ev.csr(generators.rmat(14).astype(np.float64))
+    X, Y = (np.zeros((len(A.offsets) - 1, 64)) for _ in range(2))
+    given = task(centred, A, X, Y, Y.astype(np.int64))
+    assert given.axis is not None
+    assert not given.axis.splits
+    assert isinstance(consider(A, "cuda", given).schedule, ev.Lrb)
 
 
 def test_columns_that_lie_apart_are_registers_of_a_thread() -> None:

@@ -54,7 +54,7 @@ def test_the_same_bits_in_every_run() -> None:
     matrix.data = rng.standard_normal(matrix.nnz).astype(np.float32)
     A = ev.csr(matrix).to("cuda")
     X = cupy.asarray(rng.standard_normal((matrix.shape[1], 33)).astype(np.float32))
-    for name in ("group 8", "block", "dynamic 64", "lrb"):
+    for name in ("group 8", "block", "dynamic 64", "lrb", "merge", "merge 1", "nonzero"):
         seen = set()
         for _ in range(20):
             Y = cupy.empty((matrix.shape[0], 33), np.float32)

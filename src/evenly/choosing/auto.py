@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evenly import schedules as s
@@ -77,7 +78,8 @@ def _prescribed(
         return None
     if task.axis is not None and task.axis.length > 1 and layout is not None:
         about = task.axis, task.atom_bytes, task.kept
-        return for_dense(statistics(layout), *about, numbers_for(layout))
+        able = partial(fits, task=task)
+        return for_dense(statistics(layout), *about, numbers_for(layout), able)
     if task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

@@ -10,7 +10,13 @@ from evenly import schedules as s
 from evenly.gpus.gpu import WARP, WORD
 from evenly.language import ir, walk
 from evenly.language.beforehand import known_beforehand, value_of
-from evenly.language.dense import around_passes, by_columns, inside_passes, side_by_side
+from evenly.language.dense import (
+    around_passes,
+    by_columns,
+    inside_passes,
+    one_sum,
+    side_by_side,
+)
 from evenly.schedules.contract import ceil_div
 
 from .statistics import Statistics
@@ -32,18 +38,22 @@ class Axis:
     inside: bool = False
     length: int = UNKNOWN
     extent: ir.Expr | None = None
+    splits: bool = False
 
     def at(self, scalar: Callable[[ir.Path], Any], extent: Callable[[Any, int], int]) -> Axis:
         """Return the axis of a call: its length is known. scalar, extent: as `value_of` takes them."""
         if self.extent is None:
             return self
         length = max(0, value_of(self.extent, scalar, extent))
-        return Axis(self.width, self.adjacent, self.inside, length)
+        return Axis(self.width, self.adjacent, self.inside, length, splits=self.splits)
 
 
 def axis_of(program: ir.Program) -> Axis | None:
     """Return the dense axis around a program's passes, or inside; None if it is walked lane by lane, or not there."""
-    bodies = [step.body for step in program.pieces if isinstance(step, ir.TileLoop)]
+    from evenly.targets.gpu.emit.unit import device_counts  # late, so that `import evenly` is quick
+
+    steps = [step for step in program.pieces if isinstance(step, ir.TileLoop)]
+    bodies = [step.body for step in steps]
     around = [x for body in bodies for x in around_passes(body) if by_columns(x)]
     inside = [x for body in bodies for x in inside_passes(body)]
     if not (around or inside):
@@ -56,13 +66,23 @@ def axis_of(program: ir.Program) -> Axis | None:
     width = max((e.array.dtype.dtype.itemsize for e in along), default=4)
     adjacent = all(side_by_side(e, loop.var) for e in along)
     extent = loop.stop if known_beforehand(loop.stop) else None
-    return Axis(width, adjacent, not around, extent=extent)
+    splits = all(one_sum(step) and not device_counts(step.layout) for step in steps)
+    splits = splits and adjacent and extent is not None
+    return Axis(width, adjacent, not around, extent=extent, splits=splits)
 
 
 def for_dense(
-    st: Statistics, axis: Axis, atom_bytes: int, kept: bool, numbers: dict[str, Any]
+    st: Statistics,
+    axis: Axis,
+    atom_bytes: int,
+    kept: bool,
+    numbers: dict[str, Any],
+    fits: Callable[[s.Schedule], bool],
 ) -> tuple[s.Schedule, str]:
-    """Return the schedule for tiles with a dense axis on a GPU whose numbers are given, and why."""
+    """Return the schedule for tiles with a dense axis on a GPU whose numbers are given, and why.
+
+    fits: whether what a block keeps in shared memory fits there.
+    """
     held = numbers["dense"]
     said = (
         f"{axis.length} columns for {'an atom' if axis.inside else 'tiles'} of {st.mean:.1f} atoms"
@@ -73,9 +93,11 @@ def for_dense(
     short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
     items = held["few"] if short else held["items"]
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
-    if _uneven(st, axis, moved, lanes * vector, ranks * items, kept, held):
-        made = _by_length(axis, lanes, vector, held)
-        return made, f"{said}, the longest has {st.greatest:,}: longer tiles get more threads"
+    if st.greatest > held["longest"] * st.mean:
+        made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
+        least = moved / 2 + (0.0 if kept else sorting)
+        if _chain(st, axis, lanes * vector, ranks * items, held) > least:
+            return made, f"{said}, the longest has {st.greatest:,}: {_why(made)}"
     size = lanes * ranks
     if size == 1:
         return s.ThreadMapped(items=items, vector=vector), said
@@ -94,7 +116,8 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     words = n // word
     if axis.inside:  # threads that reduce take steps, so that there are few
         lanes = min(_power(words), held["reduce"])
-        return lanes, word * min(4, ceil_div(words, lanes))
+        most = 4 if st.mean < held["long"] else 1  # in long tiles several atoms are in flight
+        return lanes, word * min(most, ceil_div(words, lanes))
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -121,7 +144,24 @@ def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> in
     return found
 
 
-def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Schedule:
+def _for_lengths(
+    st: Statistics,
+    axis: Axis,
+    columns: tuple[int, int],
+    moved: float,
+    held: dict[str, Any],
+    fits: Callable[[s.Schedule], bool],
+) -> tuple[s.Schedule, float]:
+    """Return the schedule for tiles of very different lengths, and the us that one call takes to sort them."""
+    by_length = _by_length(axis, *columns, held)
+    if axis.splits and _is_split(st, axis, moved, by_length, held):
+        split = _split(st, axis, *columns, held)
+        if fits(split):
+            return split, 0.0
+    return by_length, held["sorting"]
+
+
+def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.Lrb:
     """Return the schedule for tiles of very different lengths: teams of several sizes, of fewer lanes than a warp."""
     word = max(WORD // axis.width, 1)
     words = axis.length // word
@@ -132,15 +172,37 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.S
     return s.Lrb(*given, vector=max(vector, 2))
 
 
-def _uneven(
-    st: Statistics, axis: Axis, moved: float, columns: int, at_once: int, kept: bool, held: Any
-) -> bool:
-    """Whether the longest tile would take a good part of the time that all bytes take, which is `moved` us."""
+def _is_split(st: Statistics, axis: Axis, moved: float, made: s.Lrb, held: dict[str, Any]) -> bool:
+    """Whether blocks split tiles: there are many columns, or the longest tile would hold up a block of its own."""
+    columns, at_once = made.lanes * made.vector, made.block // made.lanes * made.items
+    longest = _chain(st, axis, columns, at_once, held)
+    return bool(axis.length >= held["split"] or longest > moved + held["joining"])
+
+
+def _split(
+    st: Statistics, axis: Axis, lanes: int, vector: int, held: dict[str, Any]
+) -> s.MergePath:
+    """Return the schedule that splits tiles among teams, each of which walks its atoms alone."""
+    word = max(WORD // axis.width, 1)
+    if axis.length % word == 0:
+        vector = max(word, min(4, 2 * word))
+        parts = ceil_div(axis.length, vector)
+        able = [1 << i for i in reversed(range(6))]
+        lanes = min(able, key=lambda k: ceil_div(parts, k) * (k + 2))
+    most = max(held["team"] // lanes, 1)
+    items = min(held["path"], most, max(2, (st.tiles + st.atoms) // held["busy"]))
+    return s.MergePath(held["block"], items, lanes=lanes, vector=vector)
+
+
+def _why(made: s.Schedule) -> str:
+    return "teams split it" if isinstance(made, s.MergePath) else "longer tiles get more threads"
+
+
+def _chain(st: Statistics, axis: Axis, columns: int, at_once: int, held: dict[str, Any]) -> float:
+    """Return the us that the longest tile takes, of which so many atoms and columns are loaded at once."""
     times = ceil_div(max(axis.length, 1), columns)
-    chain = st.greatest / at_once * times * held["latency"]
-    sorting = 0.0 if kept else held["sorting"]
-    long: bool = st.greatest > held["longest"] * st.mean
-    return long and chain > moved / 2 + sorting
+    taken: float = st.greatest / at_once * times * held["latency"]
+    return taken
 
 
 def _power(x: float, up: bool = True) -> int:

@@ -27,6 +27,20 @@ def by_columns(loop: ir.For) -> bool:
     )
 
 
+def one_sum(step: ir.TileLoop) -> bool:
+    """Whether a loop over tiles is one pass with lanes around it, whose atoms add to sums whichever their tile is.
+
+    Schedules that split tiles then may walk the atoms once for several lanes.
+    """
+    loops = list(around_passes(step.body))
+    passes = [s for s in walk.statements(step.body) if isinstance(s, ir.Pass)]
+    if len(loops) != 1 or len(passes) != 1 or step.accumulators or not by_columns(loops[0]):
+        return False
+    (loop,), (s,) = loops, passes
+    own = walk.variables_set(s.body) | {v for a in s.accumulators for v in a.fields}
+    return walk.variables_read(s.body) <= own | {s.atom, loop.var}
+
+
 def inside_passes(block: ir.Block) -> Iterator[ir.For]:
     """Yield the loops over lanes that threads of an atom may share: at the top level of passes without atomics."""
     plain = ir.Assign | ir.If | ir.Store | ir.Accumulate

@@ -43,6 +43,7 @@ lanes: an optional parameter of owner "group", 1, 2, 4, 8, 16 or 32, a divisor o
     lie along a dense axis (`ev.lanes` around passes) on `cuda` and `simt`; the others share a tile's atoms. Default: 1.
 vector: an optional parameter of owners "thread" and "group", 1 to 32: how many columns of the axis a thread has at a
     time. If both are 1, an axis is walked column by column. Otherwise only other targets use `atoms` there.
+    Schedules of the engines "merge" and "nonzero" may have both, too: `lanes` threads of a block are then a team.
 
 engine: the code that runs the schedule on `cuda` and `simt`, if not the default one of its owner. Engines are in
     targets/gpu/engines, and say which parameters they need. "dynamic": warps, or groups of several warps, take
@@ -411,8 +412,9 @@ def lanes_of(schedule: Any) -> tuple[int, int]:
     name, vector = type(schedule).__name__, getattr(schedule, "vector", 1)
     if schedule.engine == "bins":  # whose `lanes` are the threads of a team already
         return (schedule.lanes, vector) if vector > 1 else (1, 1)
-    lanes = getattr(schedule, "lanes", 1) if schedule.owner == "group" else 1
-    check_lanes(name, lanes, getattr(schedule, "size", 1))
+    splits = schedule.engine in ("merge", "nonzero")  # teams of a block's threads
+    lanes = getattr(schedule, "lanes", 1) if splits or schedule.owner == "group" else 1
+    check_lanes(name, lanes, schedule.block if splits else getattr(schedule, "size", 1))
     check_vector(name, vector)
     return int(lanes), int(vector)
 

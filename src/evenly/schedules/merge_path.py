@@ -7,7 +7,7 @@ additions, as in Baxter's moderngpu.
 
 from __future__ import annotations
 
-from .contract import check_count, check_min_blocks, schedule
+from .contract import check_count, check_lanes, check_min_blocks, check_vector, schedule
 from .work_oriented import WorkOriented
 
 
@@ -26,6 +26,12 @@ class MergePath(WorkOriented):
     It also takes the bytes of the values if `items` is not 1, 2, 4 or 8, or if values have more than 8 bytes.
     -1: the driver decides.
 
+    lanes, vector: for kernels with a dense axis, `ev.lanes` around a loop over atoms. `lanes` threads of a block, 1, 2,
+    4, 8, 16 or 32, are a team along the axis, with `vector` columns each at a time, 1 to 32. A block's teams take equal
+    shares of its tiles and atoms, `items * lanes` each, and read the atoms once for all of their columns. Partial sums
+    of a tile are then vectors, which a short second kernel joins. Where the loop needs to know its tile, scans or
+    contributes to a total of all tiles, and on targets without blocks, an axis is walked column by column.
+
     On targets without blocks (the CPU) it is WorkOriented.
     """
 
@@ -33,6 +39,8 @@ class MergePath(WorkOriented):
     items: int = 3
     min_blocks: int = 0
     carveout: int = -1
+    lanes: int = 1
+    vector: int = 1
 
     owner = "share"
     engine = "merge"
@@ -42,3 +50,5 @@ class MergePath(WorkOriented):
         WorkOriented.__post_init__(self)
         check_min_blocks("MergePath", self.min_blocks, self.block)
         check_count("MergePath", "carveout", self.carveout, -1, 100)
+        check_lanes("MergePath", self.lanes, self.block)
+        check_vector("MergePath", self.vector)

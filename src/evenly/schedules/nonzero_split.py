@@ -5,6 +5,7 @@ Source: the "nonzero split" of Baxter's moderngpu and of Dalton, Olson, Bell (20
 
 from __future__ import annotations
 
+from evenly.errors import InputError
 from evenly.language.func import func
 from evenly.language.names import thread_count, thread_index
 
@@ -13,8 +14,10 @@ from .contract import (
     ceil_div,
     check_block,
     check_count,
+    check_lanes,
     check_min_blocks,
     check_run,
+    check_vector,
     schedule,
 )
 
@@ -46,6 +49,8 @@ class NonzeroSplit(Schedule):
     hypersparse: for layouts whose tiles mostly have no atoms. On a GPU blocks walk a list of the tiles that have some,
     and read a bit for each of the others. A plan makes the list once, other calls make it each time, by five short
     kernels. A pass without accumulators, or that scans, is run without it.
+
+    lanes, vector: as in MergePath; not with `run` or `hypersparse`.
     """
 
     block: int = 256
@@ -53,6 +58,8 @@ class NonzeroSplit(Schedule):
     min_blocks: int = 0
     run: int = 1
     hypersparse: bool = False
+    lanes: int = 1
+    vector: int = 1
 
     owner = "share"
     engine = "nonzero"
@@ -62,6 +69,15 @@ class NonzeroSplit(Schedule):
         check_count("NonzeroSplit", "items", self.items, 1, 64)
         check_min_blocks("NonzeroSplit", self.min_blocks, self.block)
         check_run("NonzeroSplit", self.run, self.items)
+        check_lanes("NonzeroSplit", self.lanes, self.block)
+        check_vector("NonzeroSplit", self.vector)
+        if self.lanes * self.vector > 1 and (self.run > 1 or self.hypersparse):
+            raise InputError(
+                "NonzeroSplit",
+                expected="run=1, hypersparse=False with lanes or vector",
+                given=f"run={self.run}, hypersparse={self.hypersparse}, lanes={self.lanes}, vector={self.vector}",
+                hint="a team along a dense axis walks its atoms one after the other, in all tiles",
+            )
 
     def launch(self, layout):
         share = self.block * self.items

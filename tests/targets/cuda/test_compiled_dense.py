@@ -24,10 +24,15 @@ COMPILED = [
     ("update", ALONG["block"], 128, "sm_80"),
     ("centred", ALONG["group 8"], 168, "sm_90"),
     ("divided", ALONG["dynamic"], 128, "sm_90"),
-    ("sddmm", ev.GroupMapped(16, lanes=8, vector=4), 48, "sm_90"),
+    ("sddmm", ev.GroupMapped(16, lanes=8, vector=4), 64, "sm_90"),  # four atoms at once
+    ("sddmm", ev.GroupMapped(32, items=2, lanes=8, vector=4), 48, "sm_90"),
     ("nearest", ALONG["lrb"], 168, "sm_80"),
     ("columns", ALONG["thread"], 128, "sm_100"),
     ("spmm", ALONG["lrb"], 128, "sm_90"),
+    ("spmm", ev.MergePath(items=8, lanes=8, vector=4), 64, "sm_90"),
+    ("spmm", ev.NonzeroSplit(items=4, lanes=32, vector=4), 64, "sm_90"),
+    ("divided", ALONG["merge"], 168, "sm_80"),
+    ("columns", ALONG["nonzero"], 128, "sm_100"),
 ]
 
 

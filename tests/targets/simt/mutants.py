@@ -175,6 +175,11 @@ def along(size: int = 64, lanes: int = 8) -> None:
     run_kernel("spmm", schedule, rows([70, 0, 3, 150, 48, 1]))
 
 
+def along_split(schedule: Any, matrix: Any = LONG, **how: Any) -> None:
+    """Teams along a dense axis that split tiles."""
+    run_kernel("spmm", schedule(block=64, items=3, lanes=2, vector=2), matrix, **how)
+
+
 def inside() -> None:
     """Threads of an atom that reduce its lanes."""
     A = ev.csr(rows([70, 0, 3, 150, 48, 1]))

@@ -60,6 +60,9 @@ flat_rounds: Run = functools.partial(programs.flat_rounds, 8)
 group_48: Run = functools.partial(programs.group, 48)
 along: Run = programs.along
 inside: Run = programs.inside
+split_along: Run = functools.partial(programs.along_split, ev.MergePath)
+split_along_stored: Run = functools.partial(split_along, stored=True)
+split_along_atoms: Run = functools.partial(programs.along_split, ev.NonzeroSplit)
 group_48_in_another_order: Run = functools.partial(programs.group, 48, seed=1)
 reductions: Run = programs.reductions
 exchange_8: Run = functools.partial(programs.exchange, "shares of groups")
@@ -105,7 +108,8 @@ PROGRAMS = {
     "merge": merge, "merge, full": merge_full, "merge, full, long": merge_full_long, "merge, full, empty first": full_empty_first, "merge by tile": merge_by_tile, "merge stored": merge_stored, "persistent": persistent,
     "persistent, effects": persistent_effects, "persistent, empty tiles": persistent_over_empty_tiles, "nonzero": nonzero, "scan, split": nonzero_scan, "scan, group": group_48_scan, "share": share, "items": items, "items by share": items_by_share, "flat 8": flat_8,
     "flat 64": flat_64, "flat in rounds": flat_rounds, "group 48": group_48, "reductions": reductions, "team": team, "team, counts": team_by_counts, "fold": fold, "fold of 40": fold_many, "fold, relaxed": fold_relaxed,
-    "along": along, "inside": inside,
+    "along": along, "inside": inside, "split, along": split_along, "split, along, stored": split_along_stored,
+    "split, along, by atoms": split_along_atoms,
     "exchange in 8": exchange_8, "exchange in 24": exchange_24, "exchange in 40": exchange_40, "totals": totals, "long run": long_run, "scan": scan,
     "chunks by warp": chunks_by_warp, "chunks by group": chunks_by_group, "dynamic 3": dynamic_3,
     "dynamic 48": dynamic_48, "binned": binned, "binned, short": binned_short, "binned, mostly empty": binned_mostly_empty, "sorting": sorting,
@@ -130,10 +134,11 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "scan.cuh": (scan, scan),
     "scratch.cuh": (scratch, scratch),
     "staged.cuh": (staged, staged),
-    "split.cuh": (
+    "chunk.cuh": (
         merge_stored, merge, merge_by_tile, merge_by_tile_in_another_order, nonzero_scan, merge, merge, merge, merge_by_tile,
         merge_full, merge,
     ),
+    "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
     "tasks.cuh": (
@@ -151,7 +156,9 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "running.cuh": (nonzero_scan,),
     "scan.cuh": (scan,),
     "scratch.cuh": (scratch_full,),
-    "split.cuh": (merge_by_tile, merge, merge, merge),
+    "chunk.cuh": (merge_by_tile,),
+    "split.cuh": (merge, merge, merge),
+    "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent,),
     "stream.cuh": (streams, streams, streams),
     "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
@@ -224,22 +231,25 @@ LAST = ("thread_rank() == T - 1", "true")
 GONE = ("", ";")
 
 LIMITS = [
-    Mutant("split.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
+    Mutant("chunk.cuh", "for (local i = from + thread_rank(); i < count; i += T) mark(b, i, true, phase.begin(b.t0 + i), phase.end(b.t0 + i), work);", "i < count", "i <= count", merge_by_tile, "bounds|uninitialised"),
     Mutant("stream.cuh", "if (slot < count) phase.step(part, typename Phase::State{}, (pos)0, z0 + slot);", "<", "<=", streams, "bounds"),
     Mutant("stream.cuh", "for (tile += T; tile < b.t1; tile += T) f(tile, extent(tile));", "tile < b.t1", "tile <= b.t1", streams_short, "bounds"),
     Mutant("stream.cuh", "if (in_wide && phase.begin(tile) == phase.end(tile)) phase.leave(tile, Phase::identity(), grid);", "in_wide &&", "", streams_over_empty_tiles, "race"),
-    Mutant("split.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
-    Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
-    Mutant("split.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),
-    Mutant("split.cuh", "if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);", "i < own.to &&", "i <= own.to &&", nonzero, "race"),
-    Mutant("split.cuh", "} else if (!Rule::bounded && !needs_tile && nz == S) {", "nz == S", "nz >= 40", nonzero, "bounds"),
-    Mutant("split.cuh", "step(v[k], tile[k], b.z0 + (i < nz ? i : instead));", "i < nz", "i <= nz", merge_long, "bounds"),
-    Mutant("split.cuh", "const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", empty_first, "bounds"),
-    Mutant("split.cuh", "return b.z0 + (i < nz ? i : last);", "i < nz", "i <= nz", merge_full_long, "bounds"),
-    Mutant("split.cuh", "const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", full_empty_first, "bounds"),
+    Mutant("chunk.cuh", "const bool ends = i < b.t1 - b.t0 && (i == 0 || !is_wide(b));", "<", "<=", merge, "bounds"),
+    Mutant("chunk.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", "i + thread_rank() < words", "true", merge, "bounds"),
+    Mutant("chunk.cuh", "return folds && first < own.to ? extent(first) : Extent{0, 0};", "first < own.to", "true", nonzero, "bounds"),
+    Mutant("chunk.cuh", "if (i < own.to && of_first.begin == of_first.end) phase.leave((pos)i, start(), grid);", "i < own.to &&", "i <= own.to &&", nonzero, "race"),
+    Mutant("chunk.cuh", "} else if (!Rule::bounded && !needs_tile && nz == S) {", "nz == S", "nz >= 40", nonzero, "bounds"),
+    Mutant("chunk.cuh", "step(v[k], tile[k], b.z0 + (i < nz ? i : instead));", "i < nz", "i <= nz", merge_long, "bounds"),
+    Mutant("chunk.cuh", "const int instead = needs_tile ? first : nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", empty_first, "bounds"),
+    Mutant("chunk.cuh", "return b.z0 + (i < nz ? i : last);", "i < nz", "i <= nz", merge_full_long, "bounds"),
+    Mutant("chunk.cuh", "const int nz = (int)(b.z1 - b.z0), i = load_slot() + k * 32, last = nz > 0 || b.z0 > 0 ? nz - 1 : 0;", "nz > 0 || b.z0 > 0 ? nz - 1 : 0", "nz - 1", full_empty_first, "bounds"),
     Mutant("split.cuh", "if (atoms == 0 || (is_listed<Phase>::value && cut(block_rank()) == atoms)) {", "atoms == 0 ||", "", without_atoms, "bounds"),
     Mutant("persistent.cuh", "const typename Split::pos total = atoms > 0 ? Split::rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("item.cuh", "const P before = first < last ? phase.begin(first) : 0, end = first < last ? phase.end(last - 1) : 0;", "first < last ? phase.end(last - 1) : 0", "phase.end(last - 1)", items, "bounds|assertion"),
+    Mutant("split_dense.cuh", "for (int of = own - 1; of >= 0; --of) {", "of >= 0", "of >= -1", split_along, "bounds|uninitialised"),
+    Mutant("split_dense.cuh", "for (auto tile = own.from + team.local(); tile < own.to; tile += teams)", "<", "<=", split_along_atoms, "bounds|race"),
+    Mutant("split_dense.cuh", "EV_DEVICE pos end_in(const Part& part, pos tile) const { return tile < part.t1 ? phase.end(tile) : part.z1; }", "tile < part.t1", "true", split_along, "bounds"),
     Mutant("rules.cuh", "if (b > blocks) return;", "> blocks", "> blocks + 1", merge_stored, "bounds"),
     Mutant("carry.cuh", "for (int w = warp_rank() - 1; w >= 0 && !since; --w) {", "w >= 0", "w >= -1", merge, "bounds"),
     Mutant("carry.cuh", "pos tile = b < main_blocks ? c.head_tile[b] : (pos)-1;", "<", "<=", share, "bounds"),
@@ -253,14 +263,19 @@ LIMITS = [
     Mutant("scan.cuh", "if (i < n) sums[i + 1] = carried + v;", "<", "<=", scan, "bounds"),
 ]  # fmt: skip
 MISSING = [
-    Mutant("split.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "*first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};", *GONE, merge, "uninitialised"),
-    Mutant("split.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
+    Mutant("chunk.cuh", "found[2 * side] = t;", *GONE, merge, "uninitialised"),
+    Mutant("chunk.cuh", "if (i + T <= words || i + thread_rank() < words) reinterpret_cast<word*>(ids)[i + thread_rank()] = 0;", *GONE, merge, "uninitialised"),
+    Mutant("chunk.cuh", "*first_tile = {ends && end <= b.z0, !earlier ? no_head : slot < 32 * I ? near_head : far_head};", *GONE, merge, "uninitialised"),
+    Mutant("chunk.cuh", "*head = work.carried;", *GONE, merge_to_the_end, "uninitialised"),
     Mutant("persistent.cuh", "if (last_thread) open[first & 1] = split.start();", *GONE, persistent, "uninitialised"),
     Mutant("persistent.cuh", "if (thread_rank() == 0 && c == first) block_z0[0] = b.z0;", *GONE, persistent, "uninitialised"),
-    Mutant("split.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
-    Mutant("split.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("chunk.cuh", "else ids[first + k] = (Id)after;", *GONE, merge_by_tile, "bounds"),
+    Mutant("chunk.cuh", "if (lane_rank() == 0) warp_next[warp_rank()] = of_warp;", *GONE, merge_by_tile, "uninitialised"),
+    Mutant("split_dense.cuh", "if (tells && team.local() == 0) carries.head_tile[block_rank()] = -1;", *GONE, split_along, "uninitialised"),
+    Mutant("split_dense.cuh", "if (tells) carries.out_tile[block_rank()] = tiles_before()[teams];", *GONE, split_along, "uninitialised"),
+    Mutant("split_dense.cuh", "for (int c = 0; c < V; ++c) head(c) = own[c];", *GONE, split_along, "uninitialised"),
+    Mutant("split_dense.cuh", "for (int c = 0; c < V; ++c) open(c, team.local()) = own[c];", *GONE, split_along, "uninitialised"),
+    Mutant("split_dense.cuh", "if (team.leader()) tiles_before()[number] = found;", *GONE, split_along, "uninitialised"),
     Mutant("carry.cuh", "c.out_tile[block_rank()] = tile;", *GONE, share, "uninitialised"),
     Mutant("carry.cuh", "c.out_value[block_rank()] = v;", *GONE, share, "uninitialised"),
     Mutant("carry.cuh", "c.head_value[block_rank()] = v;", *GONE, share, "uninitialised"),
@@ -279,8 +294,10 @@ MISSING = [
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", *GONE, scan, "uninitialised"),
 ]  # fmt: skip
 WRONG_THREADS = [
-    Mutant("split.cuh", "if (lane_rank() == 0) {", *ALL_LANES, merge, "race"),
-    Mutant("split.cuh", "if (own != 0 && ids[own_slot() + lowest(own)] == 1) {", " && ids[own_slot() + lowest(own)] == 1", "", merge, "race"),
+    Mutant("chunk.cuh", "if (lane_rank() == 0) {", *ALL_LANES, merge, "race"),
+    Mutant("chunk.cuh", "if (own != 0 && ids[own_slot() + lowest(own)] == 1) {", " && ids[own_slot() + lowest(own)] == 1", "", merge, "race"),
+    Mutant("split_dense.cuh", "if (team.leader()) tiles_before()[number] = found;", "team.leader()", "true", split_along, "race"),
+    Mutant("split_dense.cuh", "if (here && team.local() == teams - 1) {", "here && team.local() == teams - 1", "here", split_along, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) {", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (lane_rank() == 0) { warp_total[warp_rank()] = part; warp_whole[warp_rank()] = whole; }", *ALL_LANES, long_run, "race"),
     Mutant("carry.cuh", "if (thread_rank() == 0) phase.leave(long_tile[0], Phase::combine(before, long_rest[0]), grid);", *ALL_THREADS, long_run, "race"),
@@ -293,9 +310,10 @@ WRONG_THREADS = [
     Mutant("scan.cuh", "if (lane_rank() == 31) of_warp[warp_rank()] = v;", "== 31", ">= 30", scan, "race"),
 ]  # fmt: skip
 MASKS = [
-    Mutant("rules.cuh", "low += count_bits(ballot(full_warp, ended)) * stride;", *HALF, merge, "mask"),
-    Mutant("split.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
-    Mutant("split.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),
+    Mutant("rules.cuh", "return lanes_search<Rule, 32>(full_warp, lane_rank(), phase, d, Rule::least(d, atoms), Rule::most(d, tiles));", *HALF, merge, "mask"),
+    Mutant("split_dense.cuh", "const pos found = lanes_search<Rule, L>(team.mask(), team.rank(), phase, d, low, high);", "team.mask()", "team.mask() >> 1", split_along, "mask"),
+    Mutant("chunk.cuh", "int after = shuffle_from(full_warp, next, source < 0 ? 0 : source);", *HALF, merge_by_tile, "mask"),
+    Mutant("chunk.cuh", "const bool some = any(full_warp, own != 0);", *HALF, merge, "mask"),
     Mutant("group.cuh", "for (int t = 0; t < I; ++t) v[t] = value_from(full_warp, sent[t], start + (t + from) % I);", *HALF, merge_fours, "mask"),
     Mutant("carry.cuh", "unsigned reset_lanes = ballot(full_warp, resets);", *HALF, merge, "mask"),
     Mutant("carry.cuh", "return all(full_warp, whole);", *HALF, long_run, "mask"),
@@ -407,7 +425,7 @@ BY_RESULT = [
     Mutant("blocks.cuh", "if (thread_rank() == 0 && atomic_add(cell, 1LL) == due + n - 1) atomic_store(cell, 0LL);", *GONE, fold, ""),
     Mutant("blocks.cuh", "if (lane_rank() + o < lanes) total = V::combine(total, later);", "total, later", "later, total", fold, ""),
     Mutant("dynamic.cuh", "if (leads() && which == total + drawn + begun - 1) atomic_store(taken, 0LL);", *GONE, chunks_by_warp, ""),
-    Mutant("split.cuh", "*head = part;", *GONE, meeting, ""),
+    Mutant("chunk.cuh", "*head = part;", *GONE, meeting, ""),
     Mutant("meet.cuh", "for (int w = 0; w < words; ++w) found[w] = (link)atomic_exchange(place + w, (long long)(sign | own.word[w]));", "place + w", "place + w + words", meeting, ""),
     Mutant("meet.cuh", "atomic_store(place + w, 0LL);", *GONE, meeting, ""),
     Mutant("meet.cuh", "if (lane_rank() == 0) atomic_store(place, 0LL);", *GONE, meeting, ""),

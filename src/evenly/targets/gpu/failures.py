@@ -11,5 +11,5 @@ def too_much_shared(nbytes: int, most: int, kernel: str) -> InputError:
         "schedule",
         expected=f"blocks that fit into {most:,} bytes of shared memory",
         given=f"{nbytes:,} bytes, in {kernel}",
-        hint="fewer items or threads a block, or a schedule that owns whole tiles",
+        hint="fewer items or threads a block, fewer columns of a thread (vector=), or a schedule that owns whole tiles",
     )

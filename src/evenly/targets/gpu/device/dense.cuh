@@ -50,12 +50,12 @@ template <int L, int V, class Team> struct dense_axis {
     }
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
-  // Folds the values of the lanes of one rank, in order; valid in each of them.
-  template <class Value> EV_DEVICE Value fold_lanes(Value v) const {
+  // Folds the values of the lanes of one rank, in order; valid in each of them, or in the first if not All.
+  template <bool All = true, class Value> EV_DEVICE Value fold_lanes(Value v) const {
     if constexpr (lanes == 1) return v;
     const unsigned mask = lanes == 32 ? full_warp : ((1u << (lanes & 31)) - 1) << (lane_rank() - lane());
     v = lanes_fold<lanes>(mask, lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
-    return value_from(mask, v, lane_rank() - lane());
+    return All ? value_from(mask, v, lane_rank() - lane()) : v;
   }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }
 };

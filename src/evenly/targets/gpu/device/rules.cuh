@@ -30,20 +30,25 @@ struct nonzero_rule {
   template <class P> static EV_DEVICE P most(P, P tiles) { return tiles; }
 };
 
-// The number of tiles that have ended at position d, in every lane. In each step the whole warp probes 32 places, which
-// cuts the range to a 33rd. For 4 M tiles that takes 5 dependent loads, where a binary search takes 22.
-template <class Rule, class Phase>
-EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
+// The number of tiles that have ended at position d, of which at least `low` and at most `high` have, in each of the N
+// lanes of `mask`. In each step these probe N places, which cuts the range to one part of N + 1. For 4 M tiles a warp needs
+// 5 dependent loads, where a binary search takes 22.
+template <class Rule, int N, class Phase>
+EV_DEVICE typename Phase::pos lanes_search(unsigned mask, int rank, const Phase& phase, typename Phase::pos d, typename Phase::pos low,
+                                           typename Phase::pos high) {
   using pos = typename Phase::pos;
-  pos low = Rule::least(d, atoms), high = Rule::most(d, tiles);
   while (low < high) {
-    pos stride = (high - low) / 33 + 1, probe = low + (lane_rank() + 1) * stride - 1;
+    pos stride = (high - low) / (N + 1) + 1, probe = low + (rank + 1) * stride - 1;
     bool ended = probe < high && Rule::ended(phase.end(probe), probe, d);
-    low += count_bits(ballot(full_warp, ended)) * stride;
+    low += count_bits(ballot(mask, ended)) * stride;
     pos top = low + stride - 1;  // the first probe that failed
     high = top < high ? top : high;
   }
   return low;
+}
+template <class Rule, class Phase>
+EV_DEVICE typename Phase::pos warp_search(const Phase& phase, typename Phase::pos d, typename Phase::pos tiles, typename Phase::pos atoms) {
+  return lanes_search<Rule, 32>(full_warp, lane_rank(), phase, d, Rule::least(d, atoms), Rule::most(d, tiles));
 }
 
 // The first tile of [low, high) that ends after `atom`, which is the tile that contains it.
@@ -56,6 +61,17 @@ EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase:
   }
   return low;
 }
+
+// The tiles [from, to) of block `rank` of `count`, if blocks divide all of them evenly by number.
+template <class pos> struct tile_share {
+  using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile
+  number from, to;
+  EV_DEVICE tile_share(pos tiles, int rank, int count) {
+    const number each = ((number)tiles + count - 1) / (unsigned)count;
+    from = rank * each;
+    to = from + each < (number)tiles ? from + each : (number)tiles;
+  }
+};
 
 // Makes a partition to store, for launches that repeat: first_tile[b] is the tile where block b of S items starts, for
 // b = 0..blocks.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from evenly.language import ir
 
-from .expressions import ctype
+from .expressions import Text, ctype
 from .statements import Writer
 
 
@@ -50,19 +51,11 @@ class SideBySide(Strided):
         self.names = {e: unique(f"run_{self.text.array(e.array)}") for e in elements}
         own, whole, stop = unique(f"{name}_begin"), unique(f"{name}_whole"), unique(f"{name}_stop")
         line(f"const pos {own} = {begin};")
-        line(f"const pos {whole} = {self.whole_runs()};")
+        line(f"const pos {whole} = {whole_runs(self.text, elements, str(run))};")
         line(f"const pos {stop} = {self.end} < {whole} ? {self.end} : {whole};")
         self.left = f"({own} > {whole} ? {own} : {whole}) + team.rank()", self.end, self.width
         self.start, self.end = f"({own} & -{run}) + team.rank() * {run}", stop
         self.inside = f"{name} >= {own} && {name} < {stop}"
-
-    def whole_runs(self) -> str:
-        """Return the number of atoms in runs that lie wholly inside all arrays."""
-        found = "ev::highest<pos>()"
-        for e in self.names:
-            array, extent = self.text.array(e.array), self.text.extent(e.array, 0)
-            found = f"ev::whole_runs<{self.run}>({array}.data, {extent}, {found})"
-        return found
 
     def apart(self, item: str) -> str:
         return f"({item} - {item} % {self.run}) * {self.width} + {item} % {self.run}"
@@ -81,3 +74,12 @@ class SideBySide(Strided):
 
     def loaded(self, item: str) -> dict[ir.Element, str]:
         return {e: f"{name}[{item}]" for e, name in self.names.items()}
+
+
+def whole_runs(text: Text, elements: Iterable[ir.Element], run: str) -> str:
+    """Return the number of atoms in runs that lie wholly inside all arrays; 0 if one of them is not aligned."""
+    found = "ev::highest<pos>()"
+    for e in elements:
+        array, extent = text.array(e.array), text.extent(e.array, 0)
+        found = f"ev::whole_runs<{run}>({array}.data, {extent}, {found})"
+    return found

@@ -11,7 +11,7 @@ Source: row-splitting with coalesced access along the dense axis, and several at
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -192,17 +192,22 @@ class Spread(Columns):
 
     def bound(self, s: ir.Pass) -> None:
         """Bound the registers of a thread, if it needs few: so many that what a batch loads has a place."""
+        held = self.held_at_once(s)
+        for most, threads in FITS[self.dense.folds :]:
+            if held <= most and self.dense.owned:
+                self.writer.resident = min(self.writer.resident or threads, threads)
+                return
+        self.writer.heavy = True
+
+    def held_at_once(self, s: ir.Pass) -> int:
+        """Return the registers for the numbers that a thread holds for a batch, and for its sums."""
         vector, items = self.dense.vector, self.writer.items
         loaded = [e for stage in self.loads(s) for e in stage]
         # A word has one place, a single number one of its own.
         place = 2 if self.width() == 1 else 1
         each = sum(self.words(e.type) * (place * vector if self.varies(e) else 1) for e in loaded)
         results = sum(self.words(v.type) for v in fields_of(s.accumulators)) * vector
-        for most, threads in FITS[self.dense.folds :]:
-            if items * each + results <= most and self.dense.owned:
-                self.writer.resident = min(self.writer.resident or threads, threads)
-                return
-        self.writer.heavy = True
+        return items * each + results
 
     def words(self, t: Scalar) -> int:
         """Return the registers of a number."""
@@ -210,29 +215,42 @@ class Spread(Columns):
 
     def atoms_at_once(self, s: ir.Pass) -> None:
         """Write the loads for a batch of atoms, and then the code of each."""
-        writer, text, item = self.writer, self.text, self.batch.item
+        place = f"{self.batch.first} + {self.batch.item} * {self.axis}.ranks"
+        self.load_all(s, "items.value", place)
+        with self.each_atom(s, "items.value", place), self.each_column():
+            self.writer.block(s.body)
+        self.text.loaded = {}
 
-        @contextmanager
-        def each() -> Iterator[None]:
-            writer.line("#pragma unroll")
-            with writer.compound(f"for (int {item} = 0; {item} < items.value; ++{item})"):
-                own = f"{self.batch.first} + {item} * {self.axis}.ranks"
-                writer.line(f"const pos {text.var(s.atom)} = {own};")
-                yield
+    @contextmanager
+    def each_atom(self, s: ir.Pass, count: str, place: str) -> Iterator[None]:
+        """Open an unrolled loop over the atoms of a batch. place: where one lies, by its number in the batch."""
+        line, item = self.writer.line, self.batch.item
+        line("#pragma unroll")
+        with self.writer.compound(f"for (int {item} = 0; {item} < {count}; ++{item})"):
+            line(f"const pos {self.text.var(s.atom)} = {place};")
+            yield
 
-        for stage in self.loads(s):
-            held = {e: text.unique(f"own_{text.array(e.array)}") for e in stage}
-            columns = {e: f"[{self.c}]" if self.varies(e) else "" for e in stage}
-            for e, name in held.items():
-                each_column = f"[{self.dense.vector}]" if columns[e] else ""
-                writer.line(f"{text.machine(e.type)} {name}[items.value]{each_column};")
-            with each():
-                for e, name in held.items():
-                    self.load(e, f"{name}[{item}]")
-            text.loaded = text.loaded | {e: f"{held[e]}[{item}]{columns[e]}" for e in stage}
-        with each(), self.each_column():
-            writer.block(s.body)
-        text.loaded = {}
+    def load_all(self, s: ir.Pass, count: str, place: str, some: str = "") -> None:
+        """Write the loads for a batch of atoms into variables. some: the condition under which there is one."""
+        text, line = self.text, self.writer.line
+        stages = self.loads(s)
+        held = {e: text.unique(f"own_{text.array(e.array)}") for stage in stages for e in stage}
+        columns = {e: f"[{self.c}]" if self.varies(e) else "" for e in held}
+        for e, name in held.items():
+            each_column = f"[{self.dense.vector}]" if columns[e] else ""
+            line(f"{text.machine(e.type)} {name}[{count}]{each_column};")
+        with self.writer.compound(f"if ({some})") if some else nullcontext():
+            for stage in stages:
+                self.load_stage(s, {e: held[e] for e in stage}, count, place)
+                text.loaded = text.loaded | {
+                    e: f"{held[e]}[{self.batch.item}]{columns[e]}" for e in stage
+                }
+
+    def load_stage(self, s: ir.Pass, to: dict[ir.Element, str], count: str, place: str) -> None:
+        """Write loads that do not wait for each other."""
+        with self.each_atom(s, count, place):
+            for e, name in to.items():
+                self.load(e, f"{name}[{self.batch.item}]")
 
     def load(self, e: ir.Element, to: str) -> None:
         writer, text = self.writer, self.text

@@ -1,4 +1,4 @@
-"""The part that merge and nonzero share: blocks take equal shares, and lanes exchange values (device/split.cuh)."""
+"""The part that merge and nonzero share: blocks take equal shares, and lanes exchange values (device/chunk.cuh)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ import numpy as np
 
 from evenly.gpus.gpu import WARP
 from evenly.language.phases import Split
+from evenly.schedules.contract import lanes_of
 
 from ..emit.code import PartitionCode
 from ..emit.contended import rereads
+from ..emit.dense import Dense
 from ..emit.parameters import Parameter
+from ..emit.spread_split import dense_split
 from ..emit.unit import device_counts
 from ..engine import Counts
 from .counting import COUNT_BLOCK, STEPS, WARPS
@@ -70,20 +73,29 @@ class BlockEngine(SplitEngine):
         share = made.schedule.block * made.schedule.items
         return f"ev::thread_partition<Phase, {share}, ev::{self.rule}>(phase, first_tile, main_blocks);"
 
+    def dense(self, schedule: Any, phase: Split) -> Dense | None:
+        return dense_split(schedule, phase)
+
+    def kind(self, made: SplitKernels) -> str:
+        return f"Phase, {made.schedule.block}, {made.schedule.items}, ev::{self.rule}"
+
     def body(self, made: SplitKernels, join: str, totals: str) -> list[str]:
-        schedule = made.schedule
-        early = ", true" if made.loads else ""
-        kind = f"Phase, {schedule.block}, {schedule.items}, ev::{self.rule}{early}"
+        kind = self.kind(made) + (", true" if made.loads else "")
         if made.persistent:
             return [f"ev::split_persistent<{kind}>(phase, {join}, {totals});"]
         first = ", first_tile" if self.partitions(made) else ""
         return [f"ev::split_block<{kind}>(phase, {join}, {totals}{first});"]
 
     def shared_bytes(self, schedule: Any, value_bytes: int) -> int:
-        """Shared memory holds an id for each atom, and its value if lanes exchange values there."""
+        """Shared memory holds an id for each atom, and its value if lanes exchange values there.
+
+        Or two values for each thread and column, where teams lie along a dense axis (device/split_dense.cuh).
+        """
+        lanes, vector = lanes_of(schedule)
+        teams = 2 * vector * max(value_bytes, 8) if lanes * vector > 1 else 0
         by_shuffles = schedule.items in SHUFFLED and value_bytes <= 8
         each = 2 + (0 if by_shuffles else max(value_bytes, 8))
-        return int(schedule.block * schedule.items * each)
+        return int(schedule.block * max(schedule.items * each, teams))
 
 
 def of_warps(schedule: Any, atoms: Counts) -> tuple[int, Counts]:

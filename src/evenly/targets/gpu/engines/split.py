@@ -15,10 +15,12 @@ from evenly.language.types import INT32, struct_words
 from evenly.schedules.contract import Sizes, ceil_div
 
 from ..emit.code import KernelCode, PartitionCode, PhaseCode
+from ..emit.dense import Dense
 from ..emit.early_loads import Loads
 from ..emit.parameters import Parameter, struct_members, struct_values
 from ..emit.phase_struct import PhaseStruct
 from ..emit.runs import Runs
+from ..emit.spread_split import SpreadSplit
 from ..emit.statements import fields_of
 from ..emit.totals import Totals, partials
 from ..emit.unit import Unit, device_counts
@@ -73,6 +75,10 @@ class SplitEngine(Engine):
         """Return the phase, and what blocks load in runs (device/stream.cuh). None: they load atoms one by one."""
         return phase, None
 
+    def dense(self, schedule: Any, phase: Split) -> Dense | None:
+        """Return how teams of a block's threads lie along a dense axis (device/split_dense.cuh). None: none does."""
+        return None
+
     def lists(self, made: SplitKernels) -> bool:
         """Whether the kernels walk a list of the tiles that have atoms (device/listed.cuh)."""
         return False
@@ -93,6 +99,10 @@ class SplitEngine(Engine):
         """Return the lines of the main kernel that call the engine; `phase` is defined before them."""
         raise NotImplementedError
 
+    def kind(self, made: SplitKernels) -> str:
+        """Return the phase, and what the engine's code is made for, as C++ text."""
+        raise NotImplementedError
+
 
 class SplitKernels:
     """The kernels of one phase under such an engine. persistent: whether blocks run until no work is left."""
@@ -104,19 +114,31 @@ class SplitKernels:
         fields = fields_of(phase.pass_.accumulators)
         self.value_words = struct_words(v.type for v in fields)
         self.folds = engine.folds and bool(fields) and bool(phase.leave)
-        self.meets = self.folds and not self.persistent and engine.meets(phase)
+        self.dense = engine.dense(self.schedule, phase)
+        self.meets = self.folds and not (self.persistent or self.dense) and engine.meets(phase)
         self.loads: Loads = {}
         if self.meets and self.value_words == 1:  # the values of tiles take few registers
             phase, self.loads = engine.early_loads(phase, unit)
         self.runs: Runs | None = None
-        if self.folds and not self.persistent:
+        if self.folds and not (self.persistent or self.dense):
             phase, self.runs = engine.runs(phase, unit)
         self.phase, self.lane = phase, phase.lane is not None
-        self.text = unit.text(phase, engine.streams and not phase.scans)  # scans read atoms twice
+        # Scans read atoms twice, and teams along an axis an element in several loads.
+        self.text = unit.text(phase, engine.streams and not (phase.scans or self.dense))
         self.totals = Totals(self.text, phase.grid)
         self.lanes = "" if phase.lanes is None else self.text.expr(phase.lanes)
         self.lists = engine.lists(self)
+        self.spread = self.spread_split()
+        # First, since the structs have members for what these lines refer to.
+        self.spread_lines = self.spread.lines(self.schedule.block) if self.spread else []
         self.source = self.structs()
+
+    def spread_split(self) -> SpreadSplit | None:
+        """Return what writes the main kernel of teams along a dense axis."""
+        if self.dense is None:
+            return None
+        kind, join = self.engine.kind(self), joint(True, False, "")
+        return SpreadSplit(self.text.child(), self.phase, self.dense, kind, join)
 
     def launch(self) -> Launch:
         return Launch(
@@ -129,6 +151,7 @@ class SplitKernels:
             self.meets,
             self.persistent,
             self.lists,
+            self.dense.lanes * self.dense.vector if self.dense else 0,
         )
 
     def scan_words(self) -> int:
@@ -169,6 +192,14 @@ class SplitKernels:
     # ---- kernels ---------------------------------------------------------------------------------
     def main(self) -> KernelCode:
         schedule, totals = self.schedule, self.totals
+        if self.spread is not None:
+            return self.unit.kernel(
+                self.name, schedule.block, "tiles", self.text.references, self.source,
+                [f"  {self.phase_value(lane='0')}", *self.spread_lines],
+                [*self.carries(), *self.more(), *self.engine.parameters_of(self)],
+                min_blocks=schedule.min_blocks or self.spread.min_blocks(schedule.block),
+                carveout=getattr(schedule, "carveout", -1),
+            )  # fmt: skip
         join = joint(self.folds, self.meets, "ev::block_count()" if self.lane else "")
         partial_totals = totals.partials("lane * (pos)all_blocks" if self.lane else "")
         body = self.engine.body(self, join, partial_totals)
@@ -190,7 +221,8 @@ class SplitKernels:
         totals = self.totals.partials(
             "lane * (pos)all_blocks + main_blocks" if self.lane else "main_blocks"
         )
-        call = f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {joint(True, False, blocks)}, main_blocks, {totals});"
+        join = joint(True, False, blocks, alike=self.dense is not None)
+        call = f"ev::finish<Phase, {FINISH_BLOCK}>(phase, {join}, main_blocks, {totals});"
         extra = [*self.carries(), *self.more(), Parameter("blocks", "int", name="main")]
         extra += [*self.engine.parameters_of(self), WARPS] if self.lists else []
         phase = self.phase_value(blocks="main_blocks")
@@ -247,6 +279,7 @@ class Launch:
     value_words, grid_words: words of 64 bits, for the values of a tile that blocks share, and for the grid's totals.
     scan_words: links for what a block leaves open, if blocks look back.
     position: bytes of a position. lists: whether the partition has a list of the tiles that have atoms.
+    columns: of a dense axis that a team has at a time; 0: each of them has blocks of its own.
     """
 
     engine: SplitEngine
@@ -258,6 +291,7 @@ class Launch:
     meets: bool
     persistent: bool
     lists: bool
+    columns: int
 
     def __call__(self, sizes: Sizes, lanes: int, gpu: Gpu) -> Sizing:
         blocks = self.engine.blocks(self.schedule, sizes, gpu)
@@ -268,12 +302,13 @@ class Launch:
         finishes = self.value_words and not self.meets and blocks > 1
         finish = ceil_div(blocks, FINISH_BLOCK) if finishes else 0
         along = min(lanes, MAX_LANES)
+        teams = min(ceil_div(lanes, self.columns), MAX_LANES) if self.columns else along
         links = segments(blocks) * self.scan_words * lanes
         bins = counting(sizes)
         looks_back = [Buffer(LINKS.name, links * 8, 8)] if links else []
         return Sizing(
             {
-                "tiles": (blocks if lanes else 0, along),
+                "tiles": (blocks if lanes else 0, teams),
                 "finish": (finish if lanes else 0, along),
                 "partition": (ceil_div(blocks + 1, FINISH_BLOCK), 1),
                 "clear": (min(ceil_div(links, FINISH_BLOCK), gpu.multiprocessors * CLEARING), 1),
@@ -303,9 +338,10 @@ class Launch:
             return first, Buffer("cells", cells(blocks) * lanes * cell, 8, "zeros")
         if not value:
             return (first,)
+        tiles = blocks * (1 if self.columns else lanes)
         return (
             first,
-            *(Buffer(name, blocks * lanes * position, position) for name in CARRIED_TILES),
+            *(Buffer(name, tiles * position, position) for name in CARRIED_TILES),
             *(Buffer(name, blocks * lanes * value) for name in CARRIED_VALUES),
         )
 
@@ -345,16 +381,17 @@ def over_lanes(lines: list[str], lanes: str) -> list[str]:
     ]
 
 
-def joint(folds: bool, meets: bool, blocks: str) -> str:
+def joint(folds: bool, meets: bool, blocks: str, alike: bool = False) -> str:
     """Return what the kernel joins tiles with that cross blocks: nothing, a Meeting, or Carries for a finish kernel.
 
-    blocks: the number of blocks for each lane of a dense axis, where there is one.
+    blocks: the number of blocks for each lane of a dense axis, where there is one. alike: all lanes have the same tiles
+    in common, which are stored once.
     """
     if not folds:
         return "ev::Carries<Phase>{}"
     if meets:
         add = f" + lane * ev::cells_of({blocks}) * ev::cell_links<Phase::Value>()" if blocks else ""
         return f"ev::Meeting<Phase>{{cells{add}}}"
-    add = f" + lane * (pos){blocks}" if blocks else ""
-    values = [f"{cast}{name}{add}" for cast, name in CARRIES]
+    add = f" + (long long)lane * {blocks}" if blocks else ""
+    values = [f"{cast}{name}{'' if alike and not cast else add}" for cast, name in CARRIES]
     return f"ev::Carries<Phase>{{{', '.join(values)}}}"
