@@ -23,20 +23,20 @@ class Lists:
     """What `ev.ragged` is: the constructor of the layout, with the functions as its attributes."""
 
     index_add = staticmethod(index_add)
-    jagged_to_padded = staticmethod(jagged_to_padded)
-    padded_to_jagged = staticmethod(padded_to_jagged)
-    segment_argmax = staticmethod(segment_argmax)
-    segment_argmin = staticmethod(segment_argmin)
-    segment_reduce = staticmethod(segment_reduce)
-    segment_scan = staticmethod(segment_scan)
-    segment_softmax = staticmethod(segment_softmax)
+    jagged_to_padded = jagged_to_padded
+    padded_to_jagged = padded_to_jagged
+    segment_argmax = segment_argmax
+    segment_argmin = segment_argmin
+    segment_reduce = segment_reduce
+    segment_scan = segment_scan
+    segment_softmax = segment_softmax
     segment_sort = staticmethod(segment_sort)
-    top_k = staticmethod(top_k)
+    top_k = top_k
 
     __call__ = staticmethod(constructor)
 
 
-for name, member in vars(Lists).items():
-    if isinstance(member, staticmethod) and name != "__call__":
-        setattr(constructor, name, member.__func__)
+for name in vars(Lists):
+    if not name.startswith("_"):
+        setattr(constructor, name, getattr(Lists, name))
 ragged = cast(Lists, constructor)
