@@ -97,7 +97,7 @@ def greatest_of_rows(R, data, start, empty, out):
 def logs_of_exponentials(R, data, start, empty, out):
     for t in R.tiles():
         m, s = ev.reduce(
-            kit.exponentials, ((data[k] + start, 1.0) for k in R.atoms(t)), (-math.inf, 0.0)
+            kit.exponentials, ((data[k] * start, start) for k in R.atoms(t)), (-math.inf, 0.0)
         )
         out[t] = m + math.log(s)
 
@@ -107,7 +107,9 @@ def logs_of_exponentials_of_rows(R, data, start, empty, out):
     for t in R.tiles():
         for j in ev.lanes(out.shape[1]):
             m, s = ev.reduce(
-                kit.exponentials, ((data[k, j] + start, 1.0) for k in R.atoms(t)), (-math.inf, 0.0)
+                kit.exponentials,
+                ((data[k, j] * start, start) for k in R.atoms(t)),
+                (-math.inf, 0.0),
             )
             out[t, j] = m + math.log(s)
 
@@ -191,7 +193,7 @@ BY_NAME = {
     "min": Reduction((least, least_of_rows), _highest, _highest, kit.dtype),
     "max": Reduction((greatest, greatest_of_rows), _lowest, _lowest, kit.dtype),
     "logsumexp": Reduction(
-        (logs_of_exponentials, logs_of_exponentials_of_rows), 0, 0, kit.float_of
+        (logs_of_exponentials, logs_of_exponentials_of_rows), 1, 1, kit.float_of
     ),
     "any": Reduction((anywhere, anywhere_of_rows), 0, 0, _truth),
     "all": Reduction((everywhere, everywhere_of_rows), 0, 0, _truth),

@@ -18,25 +18,23 @@ LEAST = (-math.inf, 0.0)  # no exponentials
 @ev.func
 def whole(m, s):
     """The sum s; nan if an infinite element makes it one."""
-    return s if m < math.inf else math.nan
+    return s if m < math.inf else m - m
 
 
 @ev.kernel
-def softmax(R, data, zero, out):
+def softmax(R, data, one, out):
     for t in R.tiles():
-        m, s = ev.reduce(kit.exponentials, ((data[k] + zero, 1.0) for k in R.atoms(t)), LEAST)
+        m, s = ev.reduce(kit.exponentials, ((data[k] * one, one) for k in R.atoms(t)), LEAST)
         total = whole(m, s)
         for k in R.atoms(t):
             out[k] = math.exp(data[k] - m) / total
 
 
 @ev.kernel
-def softmax_of_rows(R, data, zero, greatest, total, out):
+def softmax_of_rows(R, data, one, greatest, total, out):
     for t in R.tiles():
         for j in ev.lanes(data.shape[1]):
-            m, s = ev.reduce(
-                kit.exponentials, ((data[k, j] + zero, 1.0) for k in R.atoms(t)), LEAST
-            )
+            m, s = ev.reduce(kit.exponentials, ((data[k, j] * one, one) for k in R.atoms(t)), LEAST)
             greatest[t, j] = m
             total[t, j] = whole(m, s)
     for t in R.tiles():
@@ -73,7 +71,7 @@ def segment_softmax(
     held = kit.held_as(out)
     if held.kind != "f":
         raise ev.InputError("out", expected="floats", given=f"dtype {held}")
-    args: tuple[Any, ...] = (R, data, held.type(0))
+    args: tuple[Any, ...] = (R, data, held.type(1))
     kernel = softmax
     if len(data.shape) == 2:
         kernel = softmax_of_rows
