@@ -18,27 +18,15 @@ pytestmark = pytest.mark.gpu
 FEW = ("one tile has everything", "power law", "many empty between")
 
 
-def cccl() -> bool:
-    import importlib.util
-
-    return importlib.util.find_spec("cuda.cccl") is not None
-
-
 def back(found: Any) -> Any:
     made = tuple(to_numpy(x) for x in arrays(found))
     return made if isinstance(found, tuple) else made[0]
-
-
-def needs(name: str, offsets: np.ndarray) -> None:
-    if name.startswith("sort") and np.diff(offsets).max(initial=0) > 64 and not cccl():
-        pytest.skip("long lists are sorted by cuda-cccl")
 
 
 @pytest.mark.parametrize("lengths", layout_batteries())
 @pytest.mark.parametrize("name", WORK)
 def test_nasty_lengths(name: str, lengths: str) -> None:
     offsets = layout_batteries()[lengths]
-    needs(name, offsets)
     for width in widths(WORK[name]):
         data = data_for(name, offsets, width=width)
         there = [KINDS["cupy"](x) for x in (data, offsets)]
@@ -53,7 +41,6 @@ def test_nasty_lengths(name: str, lengths: str) -> None:
 @pytest.mark.parametrize("name", WORK)
 def test_arrays_of_other_libraries(name: str, kind: str) -> None:
     offsets = layout_batteries()["power law"][:200]
-    needs(name, offsets)
     for width in widths(WORK[name]):
         data = data_for(name, offsets, width=width)
         found = WORK[name].run(KINDS[kind](data), KINDS[kind](offsets))
