@@ -39,8 +39,12 @@ def run(options: Options) -> int:
         name, versions = place.machine()
         print(f"{name}: copies {rates.copy / 1e9:,.0f} GB/s; {options.dtype}; {versions}")
         for kind in lengths:
-            case = Case(place, kind, options.elements, options.dtype)
+            cases: dict[int, Case] = {}
             for operation in operations:
+                width = OPERATIONS[operation].width
+                if width not in cases:
+                    cases[width] = Case(place, kind, options.elements, options.dtype, width)
+                case = cases[width]
                 progress.say(f"{operation} of {kind}")
                 rows = compare(place, rates, operation, case, options.rounds)
                 print(line(rows), flush=True)
@@ -72,7 +76,7 @@ def chosen(options: Options) -> tuple[list[str], list[str]]:
 def line(rows: list[RaggedRow]) -> str:
     """Describe one function on lists of one kind: the time of `auto`, and those of the others."""
     first = rows[0]
-    parts = [f"{first.operation:8} {first.lengths:13} {first.lists:>10,} lists"]
+    parts = [f"{first.operation:12} {first.lengths:13} {first.lists:>10,} lists"]
     for row in rows:
         wrong = f" WRONG: {row.wrong}" if row.wrong else ""
         if row.family == AUTO:

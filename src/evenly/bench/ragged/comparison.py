@@ -50,13 +50,13 @@ class RaggedRow:
 
 
 class Case:
-    """Elements and offsets, here and at the place where they are worked on."""
+    """Elements and offsets, here and at the place where they are worked on. width: of elements that are rows."""
 
-    def __init__(self, place: Bench, lengths: str, count: int, dtype: str) -> None:
+    def __init__(self, place: Bench, lengths: str, count: int, dtype: str, width: int = 1) -> None:
         self.name, self.place = lengths, place
-        self.offsets = offsets_of(lengths, count)
-        rng = np.random.default_rng(0)
-        self.x = rng.random(int(self.offsets[-1])).astype(dtype)
+        self.offsets = offsets_of(lengths, count // width)
+        shape = (int(self.offsets[-1]), width)[: 1 if width == 1 else 2]
+        self.x = np.random.default_rng(0).random(shape).astype(dtype)
         put: Any = place.cupy.asarray if place.target == "cuda" else np.asarray  # type: ignore[attr-defined]
         self.x_there, self.offsets_there = put(self.x), put(self.offsets)
         self.lists = ev.ragged(self.offsets_there)
@@ -109,8 +109,8 @@ def errors(found: Any, expected: Any, rtol: float) -> int:
     mine = to_numpy(found).astype(np.float64).reshape(-1)
     theirs = expected.reshape(-1)
     finite = np.abs(theirs[np.isfinite(theirs)])
-    near = np.isclose(mine, theirs, rtol, rtol * finite.max(initial=0))
-    return int(len(theirs) - np.count_nonzero(near | (mine == theirs)))
+    near = np.isclose(mine, theirs, rtol, rtol * finite.max(initial=0), equal_nan=True)
+    return int(len(theirs) - np.count_nonzero(near))
 
 
 def compare(
@@ -131,10 +131,10 @@ def compare(
             except Exception as error:  # a library may refuse lists only when it is called
                 who = LeftOut(who.name, f"{type(error).__name__}: {error}")
         left.append(who)
-    moved = of.moved(len(case.x), lists.num_tiles, case.x.itemsize) + case.offsets.nbytes
+    moved = of.moved(case.x.size, lists.num_tiles, case.x.itemsize) + case.offsets.nbytes
     floor = moved / rates.copy * 1e6
     machine = place.machine()
-    about = *machine, case.x.dtype.name, operation, case.name, lists.num_tiles, len(case.x)
+    about = *machine, case.x.dtype.name, operation, case.name, lists.num_tiles, case.x.size
 
     def row(name: str, sample: Sample) -> RaggedRow:
         who, wrong = taking[name]

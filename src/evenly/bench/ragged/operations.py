@@ -18,7 +18,7 @@ class Operation:
     """run(x, lists): a whole call. plan(x, lists): its plan; None: it is no single kernel, and whole calls are timed.
 
     moved(n, m, size): the bytes of n elements and m results, each once, without offsets. expected(x, offsets):
-    the result by NumPy, in float64.
+    the result by NumPy, in float64. width: of elements that are rows; 1: they are numbers.
     """
 
     run: Callable[..., Any]
@@ -26,6 +26,7 @@ class Operation:
     expected: Callable[[Array, Array], Array]
     plan: Callable[..., Any] | None = None
     rtol: float = 1e-4
+    width: int = 1
 
 
 def by_list(ufunc: Any, empty: float) -> Callable[[Array, Array], Array]:
@@ -36,6 +37,22 @@ def by_list(ufunc: Any, empty: float) -> Callable[[Array, Array], Array]:
         return found
 
     return expected
+
+
+def means_of_rows(x: Array, offsets: Array) -> Array:
+    found = np.full((len(offsets) - 1, x.shape[1]), np.nan)
+    lengths = np.diff(offsets)
+    filled = lengths > 0
+    totals = np.add.reduceat(x.astype(np.float64), offsets[:-1][filled])
+    found[filled] = totals / lengths[filled, None]
+    return found
+
+
+def padded(x: Array, offsets: Array) -> Array:
+    places = offsets[:-1, None] + np.arange(PADDED)
+    inside = places < offsets[1:, None]
+    found: Array = np.where(inside, x[np.minimum(places, len(x) - 1)], 0)
+    return found
 
 
 sums, greatest = by_list(np.add, 0.0), by_list(np.maximum, -np.inf)
@@ -78,7 +95,7 @@ def top(x: Array, offsets: Array) -> Array:
     return found
 
 
-TOP = 4
+TOP, PADDED, WIDE = 4, 32, 512
 R = ev.ragged
 
 OPERATIONS: dict[str, Operation] = {
@@ -117,6 +134,19 @@ OPERATIONS: dict[str, Operation] = {
         lambda n, m, size: n * size + m * TOP * (size + 8),
         top,
         lambda x, lists: R.top_k.plan(x, TOP, lists),
+    ),
+    "mean of rows": Operation(
+        lambda x, lists: R.segment_reduce(x, "mean", lists),
+        lambda n, m, size: (n + m * WIDE) * size,
+        means_of_rows,
+        lambda x, lists: R.segment_reduce.plan(x, "mean", lists),
+        width=WIDE,
+    ),
+    "pad": Operation(
+        lambda x, lists: R.jagged_to_padded(x, lists, PADDED),
+        lambda n, m, size: (min(n, m * PADDED) + m * PADDED) * size,
+        padded,
+        lambda x, lists: R.jagged_to_padded.plan(x, lists, PADDED),
     ),
     "sort": Operation(
         lambda x, lists: R.segment_sort(x, lists)[0],

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .operations import TOP
+from .operations import PADDED, TOP
 
 Call = Callable[[], Any]
 
@@ -84,6 +84,12 @@ def on_rows(run: Callable[[Any, Any], Any]) -> Callable[[Lists], Call]:
     return made
 
 
+def padded(t: Lists) -> Call:
+    """The operator beneath torch.nested."""
+    run, x = t.torch.ops.aten._jagged_to_padded_dense_forward, t.x[:, None]
+    return lambda: run(x, [t.offsets], [PADDED], 0.0)
+
+
 def first_place(t: Lists) -> Any:
     return t.offsets[:-1]
 
@@ -111,6 +117,8 @@ TORCH: dict[str, dict[str, Callable[[Lists], Call]]] = {
     "argmax": {"torch.argmax of rows": argmax_on_rows},
     "scan": {"torch.cumsum of rows": on_rows(lambda torch, rows: rows.cumsum(1).view(-1))},
     "top-k": {"torch.topk of rows": on_rows(lambda torch, rows: rows.topk(TOP)[0])},
+    "mean of rows": {"torch.segment_reduce": reduced("mean")},
+    "pad": {"torch, jagged to padded": padded},
     "sort": {
         "torch.sort twice": sort_twice,
         "torch.sort of rows": on_rows(lambda torch, rows: rows.sort(1, stable=True)[0].view(-1)),
