@@ -85,7 +85,7 @@ def spmv(
 
 
 RAGGED = (
-    "Run the functions of `ev.ragged` on lists of five kinds of lengths, beside how other libraries do it.\n\n"
+    "Run the functions of `ev.ragged` on lists of six kinds of lengths, beside how other libraries do it.\n\n"
     "Runs are interleaved, and every result is checked against NumPy's in float64. The share is that of the time in "
     "which a copy moves each byte once. On a GPU: PyTorch's ways, its functions on matrices where all lists have one "
     "length, and CUB through cuda.compute; kernels are timed in replayed graphs, and what is no single kernel by whole "
@@ -98,7 +98,7 @@ RAGGED = (
 def ragged(
     elements: Annotated[
         int, typer.Option(metavar="N", help="About how many elements.")
-    ] = 10_000_000,
+    ] = 50_000_000,
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
     csv: Annotated[
         str | None,

@@ -20,7 +20,7 @@ from evenly.errors import InputError, unknown
 class Options:
     """The options of `evenly bench ragged`; its `--help` describes them."""
 
-    elements: int = 10_000_000
+    elements: int = 50_000_000
     dtype: str = "float32"
     csv: str | None = None
     only: tuple[str, ...] = ()

@@ -25,22 +25,22 @@ def whole(m, s):
 def softmax(R, data, one, out):
     for t in R.tiles():
         m, s = ev.reduce(kit.exponentials, ((data[k] * one, one) for k in R.atoms(t)), LEAST)
-        total = whole(m, s)
+        share = one / whole(m, s)
         for k in R.atoms(t):
-            out[k] = math.exp(data[k] - m) / total
+            out[k] = math.exp(data[k] - m) * share
 
 
 @ev.kernel
-def softmax_of_rows(R, data, one, greatest, total, out):
+def softmax_of_rows(R, data, one, greatest, share, out):
     for t in R.tiles():
         for j in ev.lanes(data.shape[1]):
             m, s = ev.reduce(kit.exponentials, ((data[k, j] * one, one) for k in R.atoms(t)), LEAST)
             greatest[t, j] = m
-            total[t, j] = whole(m, s)
+            share[t, j] = one / whole(m, s)
     for t in R.tiles():
         for k in R.atoms(t):
             for j in ev.lanes(data.shape[1]):
-                out[k, j] = math.exp(data[k, j] - greatest[t, j]) / total[t, j]
+                out[k, j] = math.exp(data[k, j] - greatest[t, j]) * share[t, j]
 
 
 @kit.plannable

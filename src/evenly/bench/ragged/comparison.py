@@ -76,8 +76,8 @@ def contenders(operation: str, case: Case) -> Iterator[Contender | LeftOut]:
         lists = peers.Lists(case.x_there, case.offsets_there)
         for name, by_torch in peers.TORCH.get(operation, {}).items():
             yield prepared(name, partial(by_pytorch, name, by_torch, lists))
-    if operation == "sum":
-        yield prepared("CUB, cuda.compute", partial(by_cub, case))
+    if operation in peers.CUB:
+        yield prepared("CUB, cuda.compute", partial(by_cub, operation, case))
 
 
 def ours(operation: str, case: Case) -> Contender:
@@ -98,9 +98,8 @@ def by_pytorch(name: str, make: Callable[..., Any], lists: peers.Lists) -> Conte
     return Contender(name, LIBRARY, clock, make(lists))
 
 
-def by_cub(case: Case) -> Contender:
-    out = case.place.cupy.empty(case.lists.num_tiles, case.x.dtype)  # type: ignore[attr-defined]
-    call = peers.segmented_by_cub(case.x_there, case.offsets_there, out)
+def by_cub(operation: str, case: Case) -> Contender:
+    call = peers.CUB[operation](case.x_there, case.offsets_there)
     return Contender("CUB, cuda.compute", LIBRARY, KERNELS, call)
 
 

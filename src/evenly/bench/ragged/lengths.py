@@ -1,4 +1,4 @@
-"""The lengths of lists to measure: equal, a power law, one list that has nearly everything, mostly none."""
+"""The lengths of lists to measure: equal, power laws, one list that has nearly everything, mostly none."""
 
 from __future__ import annotations
 
@@ -20,6 +20,12 @@ def power_law(count: int) -> Array:
     return drawn[: int(np.searchsorted(np.cumsum(drawn), count)) + 1]
 
 
+def capped(count: int) -> Array:
+    """Lengths of the same law, up to 4000."""
+    drawn = np.minimum(np.random.default_rng(0).pareto(1.1, count) + 1, 4000).astype(np.int64)
+    return drawn[: int(np.searchsorted(np.cumsum(drawn), count)) + 1]
+
+
 def one_huge(count: int) -> Array:
     """One list has nine tenths of all elements, and lists of 16 have the others."""
     small = np.full(max(count // 160, 2), 16)
@@ -38,6 +44,7 @@ LENGTHS: dict[str, Callable[[int], Array]] = {
     "equal 16": equal(16),
     "equal 1000": equal(1000),
     "power law": power_law,
+    "capped law": capped,
     "one huge": one_huge,
     "mostly empty": mostly_empty,
 }

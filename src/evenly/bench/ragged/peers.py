@@ -167,21 +167,56 @@ NUMPY: dict[str, dict[str, Callable[[Any, Any], Call]]] = {
 }
 
 
-def segmented_by_cub(x: Any, offsets: Any, out: Any) -> Call:
-    """CUB's segmented sum, through cuda.compute."""
-    import cuda.compute as cc
+class Stream:
+    """CuPy's current stream, as cuda.compute takes it."""
 
-    start = np.zeros(1, x.dtype)
-    first, last = offsets[:-1], offsets[1:]
-    reducer = cc.make_segmented_reduce(x, out, first, last, cc.OpKind.PLUS, start)
+    def __cuda_stream__(self) -> tuple[int, int]:
+        import cupy
+
+        return 0, cupy.cuda.get_current_stream().ptr
+
+
+def by_cub(make: Any, arrays: dict[str, Any], about: dict[str, Any], run: dict[str, Any]) -> Call:
+    """A primitive of CUB through cuda.compute. arrays: for both calls; about, run: for making, and for running it."""
     import cupy
 
-    given = x, out, len(first), first, last, start
-    size = reducer(None, *given)
+    made, stream = make(**arrays, **about), Stream()
+    size = made(temp_storage=None, **arrays, **run, stream=stream)
     memory = cupy.empty(max(size, 1), cupy.uint8)
 
-    def run() -> Any:
-        reducer(memory, *given, stream=cupy.cuda.get_current_stream())
+    def call() -> Any:
+        made(temp_storage=memory, **arrays, **run, stream=stream)
         return out
 
-    return run
+    out = arrays.get("d_out", arrays.get("d_out_keys"))
+    return call
+
+
+def segments(offsets: Any) -> dict[str, Any]:
+    return {"start_offsets_in": offsets[:-1], "end_offsets_in": offsets[1:]}
+
+
+def cub_sum(x: Any, offsets: Any) -> Call:
+    import cuda.compute as cc
+    import cupy
+
+    arrays = {"d_in": x, "d_out": cupy.empty(len(offsets) - 1, x.dtype), **segments(offsets)}
+    about = {"op": cc.OpKind.PLUS, "h_init": np.zeros(1, x.dtype)}
+    count = {"num_segments": len(offsets) - 1}
+    return by_cub(cc.make_segmented_reduce, arrays, about, {**about, **count})
+
+
+def cub_sort(x: Any, offsets: Any) -> Call:
+    """With the order as values, as `segment_sort` gives it."""
+    import cuda.compute as cc
+    import cupy
+
+    order = cupy.arange(len(x), dtype=cupy.int32)
+    keys = {"d_in_keys": x, "d_out_keys": cupy.empty_like(x)}
+    values = {"d_in_values": order, "d_out_values": cupy.empty_like(order)}
+    count = {"num_items": len(x), "num_segments": len(offsets) - 1}
+    arrays = {**keys, **values, **segments(offsets)}
+    return by_cub(cc.make_segmented_sort, arrays, {"order": cc.SortOrder.ASCENDING}, count)
+
+
+CUB: dict[str, Callable[[Any, Any], Call]] = {"sum": cub_sum, "sort": cub_sort}
