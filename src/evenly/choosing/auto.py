@@ -14,6 +14,7 @@ from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
+from .again import for_again
 from .cost import Cost
 from .dense import for_dense
 from .items import ON_CPU, for_items
@@ -78,6 +79,10 @@ def _prescribed(
     if task.axis is not None and task.axis.length > 1 and layout is not None:
         about = task.axis, task.atom_bytes, task.kept
         return for_dense(statistics(layout), *about, numbers_for(layout))
+    if task.again and layout is not None and not grows:
+        found = for_again(statistics(layout), task.kept, numbers_for(layout))
+        if found is not None:
+            return found
     if task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

@@ -6,40 +6,17 @@ elements in the first pass, all at once, and every pass takes them from register
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from evenly.language import ir, walk
-from evenly.language.accesses import contiguous_reads
-from evenly.language.scans import has_scans
+from evenly.language import ir
+from evenly.language.accesses import at_atoms, read_again
 
 from .expressions import ctype
 
 if TYPE_CHECKING:
     from .owner import Owner
-
-
-def kept_between(body: ir.Block, written: Collection[ir.Path]) -> dict[ir.Array, ir.Pass]:
-    """Return the arrays that several passes of a tile read at their atoms, with the first pass that reads each.
-
-    That pass reads an element of it for every atom.
-    """
-    passes = [s for s in body if isinstance(s, ir.Pass) and s.of is None and not has_scans(s.body)]
-    first: dict[ir.Array, ir.Pass] = {}
-    again: set[ir.Array] = set()
-    for s in passes:
-        again |= {e.array for e in at_atoms(s)} & first.keys()
-        for e in contiguous_reads(s, written):
-            first.setdefault(e.array, s)
-    return {array: s for array, s in first.items() if array in again}
-
-
-def at_atoms(s: ir.Pass) -> Iterator[ir.Element]:
-    """Yield the reads of a pass at the atom's own index."""
-    for e in walk.expressions(s.body):
-        if isinstance(e, ir.Element) and e.indices == (s.atom,):
-            yield e
 
 
 class Kept:
@@ -48,7 +25,7 @@ class Kept:
     def __init__(self, writer: Owner, body: ir.Block) -> None:
         self.writer = writer
         alike = writer.items > 1 and writer.run == 1 and writer.dense is None
-        self.first = kept_between(body, writer.text.written) if alike else {}
+        self.first = read_again(body, writer.text.written) if alike else {}
         self.names: dict[ir.Array, str] = {}
 
     def declare(self, s: ir.Pass) -> None:
