@@ -53,6 +53,23 @@ def test_it_runs_on_simt(name: str) -> None:
 
 
 @pytest.mark.simt
+@pytest.mark.parametrize("schedule", ["group 8", "block", "lrb", "merge"])
+def test_the_softmax_of_gpus(schedule: str) -> None:
+    """Its sums are joined by `kit.exponentials`, and short lists stay in registers."""
+    from evenly.algorithms.ragged.segment_softmax import softmax
+
+    for lengths in ("empty in the middle", "one tile has everything", "a tile longer than a block"):
+        offsets = layout_batteries()[lengths]
+        data = data_for("softmax", offsets)
+        out = np.empty_like(data)
+        softmax[SCHEDULES[schedule]].on("simt")(ev.ragged(offsets), data, np.float32(1), out)
+        check("softmax", out, data, offsets)
+    again = np.empty_like(out)
+    softmax[SCHEDULES[schedule]].on("simt", seed=1)(ev.ragged(offsets), data, np.float32(1), again)
+    assert again.tobytes() == out.tobytes()
+
+
+@pytest.mark.simt
 @pytest.mark.slow
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", WORK)

@@ -1,7 +1,8 @@
 """Softmax within each list.
 
-The greatest element and the sum are found in one pass: Milakov, Gimelshein, "Online normalizer calculation for
-softmax" (2018).
+On a GPU the greatest element and the sum are found in one pass, since reading costs more than exponentials: Milakov,
+Gimelshein, "Online normalizer calculation for softmax" (2018). On a CPU each element has one exponential, which costs
+more than reading.
 """
 
 from __future__ import annotations
@@ -28,6 +29,21 @@ def softmax(R, data, one, out):
         share = one / whole(m, s)
         for k in R.atoms(t):
             out[k] = math.exp(data[k] - m) * share
+
+
+@ev.kernel
+def softmax_in_place(R, data, one, out):
+    """The same with one exponential for each element, which is stored, and then scaled."""
+    for t in R.tiles():
+        m = max((data[k] * one for k in R.atoms(t)), default=-math.inf)
+        total = 0 * one
+        for k in R.atoms(t):
+            power = math.exp(data[k] * one - m)
+            out[k] = power
+            total += power
+        share = one / total
+        for k in R.atoms(t):
+            out[k] *= share
 
 
 @ev.kernel
@@ -72,7 +88,9 @@ def segment_softmax(
     if held.kind != "f":
         raise ev.InputError("out", expected="floats", given=f"dtype {held}")
     args: tuple[Any, ...] = (R, data, held.type(1))
-    kernel = softmax
+    # Powers of 16 bits would be rounded before they are scaled.
+    wide = kit.dtype(out) == held
+    kernel = softmax if kit.on_gpu(data) or not wide else softmax_in_place
     if len(data.shape) == 2:
         kernel = softmax_of_rows
         shape = (R.num_tiles, data.shape[1])
