@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from evenly.errors import InputError
+from evenly.interop import arrays
 from evenly.kit.arguments import empty, renamed
 from evenly.kit.operands import check_beside, check_output, dtype, vector
 from evenly.language.func import func
@@ -61,6 +62,14 @@ def result(
     if exact and dtype(out) != made:
         raise InputError("out", expected=f"an array of {made}", given=f"one of {dtype(out)}")
     return out
+
+
+def merged(x: Any, name: str) -> Any:
+    """Return an array (m, n, ...) as (m * n, ...), over the same memory. Raises InputError if that is strided."""
+    if not arrays.view(x, name).contiguous:
+        raise InputError(name, expected="a contiguous array", given="a strided one")
+    m, n, *rest = x.shape
+    return x.reshape((m * n, *rest))
 
 
 def check_real(x: Any, name: str, numbers: bool = True) -> None:

@@ -230,6 +230,15 @@ def test_a_plan_reads_values_again(name: str) -> None:
         call()
 
 
+def test_rows_without_places_and_places_without_rows() -> None:
+    padded = R.jagged_to_padded(np.zeros((0, 3)), np.array([0, 0]), 2, padding_value=5)
+    assert padded.tolist() == [[[5] * 3] * 2]
+    packed = R.padded_to_jagged(np.ones((2, 0, 3)), np.array([0, 1, 2]))
+    assert packed.tolist() == [[0] * 3] * 2
+    assert R.padded_to_jagged(np.ones((2, 1)), np.array([0, 2, 3])).tolist() == [1, 0, 1]
+    assert R.padded_to_jagged(np.ones((2, 1, 1)), np.array([0, 2, 3])).tolist() == [[1], [0], [1]]
+
+
 def test_results_into_arrays() -> None:
     out = np.zeros(3)
     assert R.segment_reduce(X.astype(np.float32), "sum", ev.ragged(OFFSETS), out=out) is out
@@ -269,6 +278,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "rows of one axis": (lambda: R.padded_to_jagged(X, OFFSETS), "padded: expected an array (lists, length) or (lists, length, d), got shape (4,)"),
     "other lists": (lambda: R.padded_to_jagged(X.reshape(2, 2), OFFSETS), "offsets: expected offsets of 2 lists, the rows of padded, got those of 3"),
     "another type": (lambda: R.jagged_to_padded(X, OFFSETS, 2, out=np.zeros((3, 2), np.float32)), "out: expected an array of float64, got one of float32"),
+    "a strided result": (lambda: R.jagged_to_padded(X, OFFSETS, 2, out=np.zeros((3, 4))[:, ::2]), "out: expected a contiguous array, got a strided one"),
     "few values": (lambda: R.segment_sort(X, OFFSETS, X[:2]), "values: expected a vector of 4, as many as keys has, got shape (2,)"),
 }  # fmt: skip
 

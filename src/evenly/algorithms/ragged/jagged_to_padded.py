@@ -36,8 +36,8 @@ def pad(P, R, data, padding, out):
     for t in P.tiles():
         first, last = R.begin(t), R.end(t)
         for place in P.atoms(t):
-            i = place - P.begin(t)
-            out[t, i] = data[first + i] if first + i < last else padding
+            k = first + place - P.begin(t)
+            out[place] = data[k] if k < last else padding
 
 
 @ev.kernel
@@ -45,9 +45,9 @@ def pad_rows(P, R, data, padding, out):
     for t in P.tiles():
         first, last = R.begin(t), R.end(t)
         for place in P.atoms(t):
-            for j in ev.lanes(out.shape[2]):
-                i = place - P.begin(t)
-                out[t, i, j] = data[first + i, j] if first + i < last else padding
+            k = first + place - P.begin(t)
+            for j in ev.lanes(out.shape[1]):
+                out[place, j] = data[k, j] if k < last else padding
 
 
 @ev.kernel
@@ -94,7 +94,7 @@ def jagged_to_padded(
     out = kit.result(out, data, (R.num_tiles, size, *rows), kit.dtype(data), wanted, exact=True)
     padding = kit.number_of(padding_value, kit.held_as(data), "padding_value")
     kernel = (pad, pad_rows)[len(rows)][schedule].on(target)
-    args = Places(R.num_tiles, size), R, data, padding, out
+    args = Places(R.num_tiles, size), R, data, padding, kit.merged(out, "out")
     return kit.Call(kernel, args, out, {"R": "offsets"})
 
 

@@ -20,8 +20,8 @@ def pack(R, padded, zero, out):
 def pack_rows(R, padded, zero, out):
     for t in R.tiles():
         for k in R.atoms(t):
+            i = k - R.begin(t)
             for j in ev.lanes(out.shape[1]):
-                i = k - R.begin(t)
                 out[k, j] = padded[t, i, j] if i < padded.shape[1] else zero
 
 
