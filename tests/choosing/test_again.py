@@ -55,14 +55,16 @@ def test_tiles_of_one_length_fit_into_a_group(length: int) -> None:
     assert isinstance(found, ev.GroupMapped)
     assert found.size * found.items >= length
     assert found.size == 2 or found.size * found.items < 2 * length
+    assert found == chosen([length] * 300, kept=False)
 
 
 def test_tiles_of_other_lengths() -> None:
-    various = [1, 5, 4000, *[20] * 500]
-    assert isinstance(chosen(various), ev.Lrb)
-    assert not isinstance(chosen(various, kept=False), ev.Lrb)  # it would sort at each call
     assert not chosen([50_000_000, *[20] * 500]).owns_tiles
-    assert chosen([0] * 5) is not None
+    fits = ev.GroupMapped(256, items=16), ev.GroupMapped(4, items=8)
+    assert chosen([1, 2, 3] * 50_000 + [3000] * 40) not in fits
+    assert chosen([20, *[0] * 20] * 5000) not in fits
+    assert chosen([20] * 5000) in fits
+    assert chosen([0] * 5) not in fits
 
 
 def test_only_what_is_read_again_counts() -> None:

@@ -80,7 +80,7 @@ def _prescribed(
         about = task.axis, task.atom_bytes, task.kept
         return for_dense(statistics(layout), *about, numbers_for(layout))
     if task.again and layout is not None and not grows:
-        found = for_again(statistics(layout), task.kept, numbers_for(layout))
+        found = for_again(statistics(layout), numbers_for(layout))
         if found is not None:
             return found
     if task.whole_tiles:
