@@ -15,7 +15,7 @@ import evenly as ev
 CONTENTS = {
     "Tutorial": ("tutorial/first_kernel", "tutorial/first_layout", "tutorial/first_schedule"),
     "Guide": (
-        "kernels", "layouts", "schedules", "tasks", "arrays", "graph", "algorithms", "plans", "tuning", "balance",
+        "kernels", "layouts", "schedules", "tasks", "arrays", "graph", "ragged", "algorithms", "plans", "tuning", "balance",
         "trace", "files",
     ),
     "Reference": ("reference", "language", "targets", "simt", "errors"),

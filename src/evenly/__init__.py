@@ -67,7 +67,6 @@ from evenly.layouts import (
     frontier,
     layout,
     output,
-    ragged,
     sell,
     subset,
     tasks,
@@ -107,6 +106,7 @@ if TYPE_CHECKING:
     from evenly.algorithms.arrays.sort_by_key import sort_by_key
     from evenly.algorithms.arrays.unique import unique
     from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges
+    from evenly.algorithms.ragged import ragged
     from evenly.balance.balance import Balance
     from evenly.explain import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
@@ -131,6 +131,7 @@ _LATE = {
     "group_by": "evenly.algorithms.arrays.group_by",
     "index_add": "evenly.algorithms.arrays.index_add",
     "prefix_sum": "evenly.algorithms.arrays.prefix_sum",
+    "ragged": "evenly.algorithms.ragged",
     "sort_by_key": "evenly.algorithms.arrays.sort_by_key",
     "unique": "evenly.algorithms.arrays.unique",
 }

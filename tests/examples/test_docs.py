@@ -33,6 +33,7 @@ NAMES = (
     "one_kernel",
     "errors",
     "graph",
+    "ragged",
     "reference",
 )
 

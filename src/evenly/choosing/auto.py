@@ -15,6 +15,7 @@ from evenly.language.members import growing
 from evenly.layouts.contract import LayoutInstance
 from evenly.layouts.moving import an_array, device_of
 
+from .again import for_again
 from .cost import Cost
 from .dense import for_dense
 from .items import ON_CPU, for_items
@@ -80,6 +81,10 @@ def _prescribed(
         about = task.axis, task.atom_bytes, task.kept
         able = partial(fits, task=task)
         return for_dense(statistics(layout), *about, numbers_for(layout), able)
+    if task.again and layout is not None and not grows:
+        found = for_again(statistics(layout), numbers_for(layout))
+        if found is not None:
+            return found
     if task.whole_tiles:
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):

@@ -12,6 +12,7 @@ from evenly.language.accesses import (
     contiguous_reads,
     gathers,
     only_accumulates,
+    read_again,
     reads_contiguously,
 )
 from evenly.language.emits import loop_of
@@ -43,7 +44,8 @@ class Task:
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
     depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
-    sums: whether it adds up floats over atoms.
+    sums: whether it adds up floats over atoms. again: whether several passes over a tile read the same,
+    and none gathers.
     """
 
     whole_tiles: bool = False
@@ -61,6 +63,7 @@ class Task:
     axis: Axis | None = None
     tasks: bool = False
     sums: bool = False
+    again: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -112,7 +115,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
     tasks = any(loop.tasks is not None for loop in loops)
     sums = any(_sums_floats(a) for p in passes for a in p.accumulators)
-    return Task(*about, by_tile, axis_of(program), tasks, sums)
+    again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
+    return Task(*about, by_tile, axis_of(program), tasks, sums, again)
 
 
 def of_call(task: Task, binding: Binding) -> Task:

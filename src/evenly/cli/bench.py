@@ -131,6 +131,43 @@ def graph(
     return run(Options(*options))
 
 
+RAGGED = (
+    "Run the functions of `ev.ragged` on lists of six kinds of lengths, beside how other libraries do it.\n\n"
+    "Runs are interleaved, and every result is checked against NumPy's in float64. The share is that of the time in "
+    "which a copy moves each byte once. On a GPU: PyTorch's ways, its functions on matrices where all lists have one "
+    "length, and CUB through cuda.compute; kernels are timed in replayed graphs, and what is no single kernel by whole "
+    "calls. On a CPU: NumPy.\n\n"
+    "Example: evenly bench ragged --only softmax --only 'power law'"
+)
+
+
+@bench.command(help=RAGGED)
+def ragged(
+    elements: Annotated[
+        int, typer.Option(metavar="N", help="About how many elements.")
+    ] = 50_000_000,
+    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
+    csv: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this function, or these lengths; may be given several times.",
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option(metavar="N", help="How many rounds.")] = 10,
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
+    ] = "auto",
+) -> int:
+    from evenly.cli.bench_ragged import Options, run
+
+    return run(Options(elements, dtype, csv, tuple(only or ()), rounds, target))
+
+
 @bench.command()
 def replot(
     csv: Annotated[

@@ -29,6 +29,17 @@ from evenly.kit.graphs import (
     priority_seed,
     vertex,
 )
+from evenly.kit.lists import (
+    as_lists,
+    check_real,
+    exponentials,
+    float_of,
+    merged,
+    number_of,
+    of_whole_lists,
+    precedes,
+    result,
+)
 from evenly.kit.operands import (
     check_beside,
     check_indices,
@@ -45,19 +56,24 @@ from evenly.kit.operands import (
     vectors,
     whole,
 )
+from evenly.kit.planned import Call, Planned, plannable
 from evenly.kit.scalars import scalar, scaled_type
 from evenly.kit.searches import copies, first_of, in_parts, vertices
 from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
 __all__ = [
+    "Call",
+    "Planned",
     "as_graph",
     "as_integers",
+    "as_lists",
     "as_reverse",
     "as_rows",
     "check_beside",
     "check_indices",
     "check_output",
+    "check_real",
     "check_shape",
     "check_sums",
     "common_type",
@@ -67,7 +83,9 @@ __all__ = [
     "each",
     "empty",
     "entry",
+    "exponentials",
     "first_of",
+    "float_of",
     "float_type",
     "from_numpy",
     "has_items",
@@ -75,15 +93,21 @@ __all__ = [
     "in_parts",
     "index_type",
     "leaves_rows",
+    "merged",
+    "number_of",
     "numbers",
+    "of_whole_lists",
     "of_whole_tiles",
     "on_gpu",
     "part",
+    "plannable",
     "positions",
+    "precedes",
     "priority",
     "priority_seed",
     "radix_sort",
     "renamed",
+    "result",
     "result_type",
     "scalar",
     "scaled_type",

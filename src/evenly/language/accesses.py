@@ -8,6 +8,7 @@ from typing import TypeGuard
 from . import ir, walk
 from .dependence import Dependence, depend
 from .diagnostics import Location
+from .scans import has_scans
 
 
 def only_accumulates(s: ir.Pass) -> bool:
@@ -68,6 +69,26 @@ def reads_contiguously(s: ir.Pass, written: Collection[ir.Path]) -> bool:
     """Whether a pass has contiguous reads, and they are all that it reads at places computed from the atom."""
     at_atoms = {e for e in walk.expressions(s.body) if _near_atom(e, s)}
     return bool(at_atoms) and at_atoms == set(contiguous_reads(s, written))
+
+
+def read_again(body: ir.Block, written: Collection[ir.Path]) -> dict[ir.Array, ir.Pass]:
+    """Return the arrays that several passes of a tile read at their atoms, with the first pass that reads each.
+
+    That pass reads an element of it for every atom.
+    """
+    passes = [s for s in body if isinstance(s, ir.Pass) and s.of is None and not has_scans(s.body)]
+    first: dict[ir.Array, ir.Pass] = {}
+    again: set[ir.Array] = set()
+    for s in passes:
+        again |= {e.array for e in at_atoms(s)} & first.keys()
+        for e in contiguous_reads(s, written):
+            first.setdefault(e.array, s)
+    return {array: s for array, s in first.items() if array in again}
+
+
+def at_atoms(s: ir.Pass) -> Iterator[ir.Element]:
+    """Yield the reads of a pass at the atom's own index."""
+    return (e for e in walk.expressions(s.body) if _at_atom(e, s))
 
 
 def _near_atom(e: ir.Expr, s: ir.Pass) -> bool:

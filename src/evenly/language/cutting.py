@@ -14,6 +14,7 @@ from .diagnostics import LanguageError, Location, refuse
 from .invariants import read_once
 from .lower.context import Namer
 from .phases import GridResult, Lengths, Once, Owned, Phase, Phases, Repeat, Workspace
+from .read_later import kept_in_caches
 from .scratch import lengths, refuse_split
 from .slicing import has_effects, needed, tainted, written_arrays
 from .spread import spread
@@ -35,7 +36,7 @@ def cut(
         program = in_lists(program)
     if not whole:
         refuse_split(program)
-        return Cutter(spread(program), whole).run()
+        return kept_in_caches(Cutter(spread(program), whole).run())
     made, found = Cutter(program, whole).run(), lengths(program, teams)
     return made if found is None else replace(made, lengths=_cut_lengths(*found))
 

@@ -57,8 +57,9 @@ def index_add(x: Any, index: Any, source: Any, *, out: Any = None) -> Any:
     if kit.on_gpu(x):
         groups = ev.group_by(index, len(x), check=False)
         R = ev.ragged(groups.offsets, num_atoms=len(index), check=False)
-        add = add_groups if len(shape) == 1 else add_groups_of_rows
-        add[ev.MergePath()](R, groups.order, source, x, out)
+        # Rows are shared along them, as their width and the groups' lengths ask for.
+        add: Any = add_groups[ev.MergePath()] if len(shape) == 1 else add_groups_of_rows
+        add(R, groups.order, source, x, out)
     else:
         sums = kit.numbers(x).astype(np.result_type(held, kit.held_as(source)))
         np.add.at(sums, kit.to_numpy(index), kit.numbers(source))

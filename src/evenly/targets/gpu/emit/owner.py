@@ -6,7 +6,7 @@ In a group, some of it runs on all members and some on the leader only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
@@ -23,6 +23,7 @@ from .contended import reread, stored_twice
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
+from .kept import Kept
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
@@ -80,6 +81,7 @@ class Owner(Writer):
         self.atoms = atoms
         self.grid_names = grid
         self.body, self.dense = body, dense
+        self.kept = Kept(self, body)
         # Whether code for a column of a dense axis is being written, which one thread runs; where its values wait to be
         # stored together.
         self.spreads = False
@@ -286,6 +288,7 @@ class Owner(Writer):
     def walk_atoms(self, s: ir.Pass) -> None:
         """Write the walk over each member's share of the atoms."""
         assert self.tile is not None
+        self.kept.declare(s)
         body, results = walk.substitute(self.atoms, (self.tile,))
         conditions = [self.walks] if self.walks else []
         conditions += ["live"] if self.converged else []
@@ -313,6 +316,15 @@ class Owner(Writer):
         self.in_pass = True
         upward = self.upward or (isinstance(step, ir.Const) and step.value > 0)
         self.ascends = upward and alone
+        kept = alone and upward and bool(self.kept.of(s))
+        given = t.expr(start), end, t.expr(step)
+        with self.kept.walk(s, *given) if kept else nullcontext():
+            self.atoms_in_order(s, over, end, upward)
+        self.in_pass = self.ascends = False
+
+    def atoms_in_order(self, s: ir.Pass, over: tuple[ir.Expr, ...], end: str, upward: bool) -> None:
+        """Write the loop over a range of atoms, whose end has this name."""
+        t, (start, _, step), name = self.text, over, self.text.var(s.atom)
         if self.size > 1 and has_scans(s.body):
             assert isinstance(start, ir.Binary)  # of `strided`: the tile's first atom, and the rank
             walk_together(self, s, t.expr(start.left), end, t.expr(step))
@@ -322,7 +334,6 @@ class Owner(Writer):
             head = range_head("pos", name, t.expr(start), end, t.expr(step), step, self.upward)
             with self.compound(head):
                 self.block(s.body)
-        self.in_pass = self.ascends = False
 
     def given_atoms(self, s: ir.Pass, over: Over) -> None:
         """Write the loop over what a generator method gives: with a constant step, batches as for a single range."""

@@ -1,0 +1,1 @@
+"""Functions on lists of unequal length."""

@@ -1,0 +1,76 @@
+"""What `auto` chooses for kernels of several passes that read the same: whole tiles that fit into registers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.arguments import Binding
+from evenly.choosing.auto import choose
+from evenly.choosing.task import Task
+
+
+@ev.kernel
+def softmax(R, x, out):
+    for t in R.tiles():
+        top = max((x[k] for k in R.atoms(t)), default=0.0)
+        total = sum(math.exp(x[k] - top) for k in R.atoms(t))
+        for k in R.atoms(t):
+            out[k] = math.exp(x[k] - top) / total
+
+
+@ev.kernel
+def gathers(A, x, out):
+    for t in A.tiles():
+        top = max((A.value(k) for k in A.atoms(t)), default=0.0)
+        out[t] = sum(A.value(k) * x[A.column(k)] - top for k in A.atoms(t))
+
+
+@ev.kernel
+def different(R, x, out):
+    for t in R.tiles():
+        top = max((x[k] for k in R.atoms(t)), default=0.0)
+        for k in R.atoms(t):
+            out[k] = top
+
+
+def task(kernel: Any, *args: Any, plans: bool = True) -> Task:
+    return kernel.task(Binding(kernel.named(args)).specs(), plans)
+
+
+def chosen(lengths: Any, kept: bool = True) -> Any:
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    x = np.zeros(offsets[-1], np.float32)
+    R = ev.ragged(offsets)
+    return choose(R, "cuda", task(softmax, R, x, x.copy(), plans=kept))
+
+
+@pytest.mark.parametrize("length", [1, 16, 100, 1000, 4096])
+def test_tiles_of_one_length_fit_into_a_group(length: int) -> None:
+    found = chosen([length] * 300)
+    assert isinstance(found, ev.GroupMapped)
+    assert found.size * found.items >= length
+    assert found.size == 2 or found.size * found.items < 2 * length
+    assert found == chosen([length] * 300, kept=False)
+
+
+def test_tiles_of_other_lengths() -> None:
+    assert not chosen([50_000_000, *[20] * 500]).owns_tiles
+    fits = ev.GroupMapped(256, items=16), ev.GroupMapped(4, items=8)
+    assert chosen([1, 2, 3] * 50_000 + [3000] * 40) not in fits
+    assert chosen([20, *[0] * 20] * 5000) not in fits
+    assert chosen([20] * 5000) in fits
+    assert chosen([0] * 5) not in fits
+
+
+def test_only_what_is_read_again_counts() -> None:
+    offsets, x = np.array([0, 2]), np.zeros(2, np.float32)
+    R = ev.ragged(offsets)
+    assert task(softmax, R, x, x.copy()).again
+    assert not task(different, R, x, x.copy()).again
+    A = ev.csr((x, np.array([0, 1]), offsets), shape=(1, 2))
+    assert not task(gathers, A, x, x[:1].copy()).again

@@ -1,0 +1,122 @@
+"""ev.ragged on a GPU, with arrays of CuPy and PyTorch, against NumPy; the same bits on every run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from evenly.interop.transfer import to_numpy
+from tests.algorithms.ragged.work import WORK, arrays, check, data_for, widths
+from tests.batteries import array, layout_batteries, readable
+from tests.gpu.test_arrays import KINDS
+from tests.kernels import SCHEDULES
+
+pytestmark = pytest.mark.gpu
+FEW = ("one tile has everything", "power law", "many empty between")
+
+
+def back(found: Any) -> Any:
+    made = tuple(to_numpy(x) for x in arrays(found))
+    return made if isinstance(found, tuple) else made[0]
+
+
+@pytest.mark.parametrize("lengths", layout_batteries())
+@pytest.mark.parametrize("name", WORK)
+def test_nasty_lengths(name: str, lengths: str) -> None:
+    offsets = layout_batteries()[lengths]
+    for width in widths(WORK[name]):
+        data = data_for(name, offsets, width=width)
+        there = [KINDS["cupy"](x) for x in (data, offsets)]
+        found = back(WORK[name].run(*there))
+        check(name, found, data, offsets)
+        again = back(WORK[name].run(*there))
+        for mine, theirs in zip(arrays(found), arrays(again), strict=True):
+            assert mine.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.parametrize("kind", ["torch", "device"])
+@pytest.mark.parametrize("name", WORK)
+def test_arrays_of_other_libraries(name: str, kind: str) -> None:
+    offsets = layout_batteries()["power law"][:200]
+    for width in widths(WORK[name]):
+        data = data_for(name, offsets, width=width)
+        found = WORK[name].run(KINDS[kind](data), KINDS[kind](offsets))
+        for x in arrays(found):
+            assert type(x) is type(KINDS[kind](data))
+        check(name, back(found), data, offsets)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("name", ["sum", "mean", "logsumexp", "softmax", "argmax", "padded"])
+def test_schedules(name: str, schedule: str) -> None:
+    for lengths in FEW:
+        offsets = layout_batteries()[lengths]
+        for width in widths(WORK[name]):
+            data = data_for(name, offsets, width=width)
+            there = [KINDS["cupy"](x) for x in (data, offsets)]
+            found = WORK[name].run(*there, schedule=SCHEDULES[schedule])
+            check(name, back(found), data, offsets)
+
+
+@pytest.mark.parametrize("width", [1, 8, 33, 64, 512])
+@pytest.mark.parametrize("name", ["sum", "mean", "max", "softmax", "there and back"])
+def test_widths(name: str, width: int) -> None:
+    offsets = layout_batteries()["power law"][:200]
+    data = data_for(name, offsets, width=width)
+    found = WORK[name].run(*(KINDS["cupy"](x) for x in (data, offsets)))
+    check(name, back(found), data, offsets)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16", "int32"])
+@pytest.mark.parametrize("name", ["sum", "max", "argmax", "scan"])
+def test_types(name: str, dtype: str) -> None:
+    offsets = np.array([0, 3, 3, 40, 104])
+    data = array(dtype, data_for(name, offsets))
+    kind = "device" if dtype == "bfloat16" else "cupy"
+    found = WORK[name].run(KINDS[kind](data), KINDS["cupy"](offsets))
+    check(name, readable(back(found)), np.asarray(readable(data), np.float64), offsets)
+
+
+def test_real_numbers_have_the_same_bits_on_every_run() -> None:
+    rng = np.random.default_rng(0)
+    offsets = np.concatenate([[0], np.cumsum(np.minimum(rng.pareto(1.0, 20_000) * 3, 90_000))])
+    offsets = offsets.astype(np.int64)
+    data = rng.normal(size=offsets[-1]).astype(np.float32)
+    x, lists = KINDS["cupy"](data), ev.ragged(KINDS["cupy"](offsets))
+    for run in (
+        lambda: ev.ragged.segment_reduce(x, "sum", lists),
+        lambda: ev.ragged.segment_reduce(x, "logsumexp", lists),
+        lambda: ev.ragged.segment_softmax(x, lists),
+        lambda: ev.ragged.segment_scan(x, lists),
+    ):
+        first = back(run())
+        for _ in range(20):
+            assert back(run()).tobytes() == first.tobytes()
+    shares = back(ev.ragged.segment_softmax(x, lists)).astype(np.float64)
+    filled = np.diff(offsets) > 0
+    sums = np.add.reduceat(shares, offsets[:-1][filled])
+    np.testing.assert_allclose(sums, 1, rtol=1e-4)
+    planned = ev.ragged.segment_softmax.plan(x, lists)
+    np.testing.assert_allclose(back(planned()), shares, rtol=1e-4)
+
+
+def test_a_plan_is_captured_into_a_graph() -> None:
+    import cupy as cp
+
+    offsets = layout_batteries()["power law"]
+    data = data_for("sum", offsets)
+    stream = cp.cuda.Stream(non_blocking=True)
+    cp.cuda.Device().synchronize()
+    with stream:
+        x = cp.asarray(data)
+        planned = ev.ragged.segment_reduce.plan(x, "sum", ev.ragged(cp.asarray(offsets)))
+        planned()
+        stream.begin_capture()
+        planned()
+        graph = stream.end_capture()
+        planned.out.fill(0)
+        graph.launch(stream)
+        check("sum", planned.out.get(stream), data, offsets)
