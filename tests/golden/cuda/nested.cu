@@ -61,23 +61,26 @@ EV_KERNEL(256) by_items_0(const int* __restrict__ pa_B_item_columns,
               pos v_read = a_B_offsets[v_tile_1] - v_before + group_rank_8;
               pos v_tile_2 = v_first + (v_k - v_first);
               pos v_bound_1_2 = a_B_offsets[v_tile_2 + 1] - v_before;
-              const pos v_k_1_1_end = v_bound_1_2 + v_before;
-              #pragma unroll 1
-              for (pos v_k_1_1_first = v_read + v_before; v_k_1_1_first < v_k_1_1_end; v_k_1_1_first += 4 * 8) {
-                tile_value parts[4];
-                #pragma unroll
-                for (int item = 0; item < 4; ++item) {
-                  parts[item] = {-0.0f};
-                  const pos v_k_1_1 = v_k_1_1_first + item * 8;
-                  if (v_k_1_1 < v_k_1_1_end) {
-                    parts[item].v_total = parts[item].v_total + a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
+              const auto walk = [&](const auto& x_staged) {
+                const pos v_k_1_1_end = v_bound_1_2 + v_before;
+                #pragma unroll 1
+                for (pos v_k_1_1_first = v_read + v_before; v_k_1_1_first < v_k_1_1_end; v_k_1_1_first += 4 * 8) {
+                  tile_value parts[4];
+                  #pragma unroll
+                  for (int item = 0; item < 4; ++item) {
+                    parts[item] = {-0.0f};
+                    const pos v_k_1_1 = v_k_1_1_first + item * 8;
+                    if (v_k_1_1 < v_k_1_1_end) {
+                      parts[item].v_total = parts[item].v_total + a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
+                    }
+                  }
+                  #pragma unroll
+                  for (int item = 0; item < 4; ++item) {
+                    v_total = v_total + parts[item].v_total;
                   }
                 }
-                #pragma unroll
-                for (int item = 0; item < 4; ++item) {
-                  v_total = v_total + parts[item].v_total;
-                }
-              }
+              };
+              ev::with_parts(walk, x_staged);
             }
             const tile_value whole = team.reduce_to_leader(tile_value{v_total});
             v_total = whole.v_total;

@@ -4,25 +4,48 @@
 
 namespace ev {
 
-// The elements first, ..., last - 1 of an array: in `memory`, if there are at most N of them, or else where they are.
-template <class T, int N, class P> struct staged {
-  const T* own;
+// The elements first, ..., last - 1 of an array in shared memory: `elements[i]` for each i of these.
+template <class T, class P> struct near_part {
+  const T* elements;
   P first, last;
-  // All members of the team call it. The barriers: nobody still reads what was here before; the copy is complete.
-  template <class Team>
-  EV_DEVICE staged(T* memory, const T* data, P first, P last, const Team& team)
-      : own(last - first <= N ? memory - first : data), first(first), last(last) {
-    team.sync();
-    if (own != data && team.active())
-      for (P i = first + team.rank(); i < last; i += team.size()) memory[i - first] = load_cached(data + i);
-    team.sync();
-  }
   template <class I> EV_DEVICE T operator[](I i) const {
 #ifdef EV_HOST
     if (i < first || i >= last) assertion_failed("an element that is read is staged");
 #endif
-    return own[i];
+    return elements[i];
   }
 };
+
+// The same of an array of which at most N elements fit. Others are read where they are.
+template <class T, int N, class P> struct staged {
+  near_part<T, P> near;
+  const T* far;
+  bool fits;
+  // All members of the team call it. The barriers: nobody still reads what was here before; the copy is complete.
+  template <class Team>
+  EV_DEVICE staged(T* memory, const T* data, P first, P last, const Team& team)
+      : near{memory - first, first, last}, far(data), fits(last - first <= N) {
+    team.sync();
+    if (fits && team.active())
+      for (P i = first + team.rank(); i < last; i += team.size()) memory[i - first] = load_cached(data + i);
+    team.sync();
+  }
+  // It branches. One read through a pointer that is chosen would keep the compiler from knowing which memory it reads,
+  // and takes twice the registers for its address.
+  template <class I> EV_DEVICE T operator[](I i) const {
+    if (fits) return near[i];
+#ifdef EV_HOST
+    if (i < near.first || i >= near.last) assertion_failed("an element that is read is staged");
+#endif
+    return load_cached(far + i);
+  }
+};
+
+// Calls walk(parts...), whose code is compiled twice: for parts that all are in shared memory, where no read branches,
+// and for others.
+template <class Walk, class... Staged> EV_DEVICE void with_parts(const Walk& walk, const Staged&... parts) {
+  if ((parts.fits && ...)) walk(parts.near...);
+  else walk(parts...);
+}
 
 }  // namespace ev

@@ -5,8 +5,8 @@ In a group, some of it runs on all members and some on the leader only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
@@ -23,6 +23,7 @@ from .contended import reread, stored_twice
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
+from .lines import Line
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
@@ -301,6 +302,27 @@ class Owner(Writer):
 
     def atom_loop(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool = True) -> None:
         """Write the loop over a range of atoms. alone: whether the tile has no other range."""
+        with self.near(s):
+            self.loop_over_atoms(s, over, alone)
+
+    @contextmanager
+    def near(self, s: ir.Pass) -> Iterator[None]:
+        """Open code that reads staged arrays. It is compiled for parts in shared memory, and for any."""
+        read = walk.arrays_touched(s.body)
+        views = [view for a, view in self.text.staged.items() if a in read]
+        if not views or has_scans(s.body):  # members that scan meet in one place
+            yield
+            return
+        name, parameters = (
+            self.text.unique("walk"),
+            ", ".join(f"const auto& {view}" for view in views),
+        )
+        with self.compound(f"const auto {name} = [&]({parameters})"):
+            yield
+        self.lines[-1] = Line(f"{self.lines[-1]};", self.at)
+        self.line(f"ev::with_parts({name}, {', '.join(views)});")
+
+    def loop_over_atoms(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool) -> None:
         t, (start, stop, step) = self.text, over
         t.names.pop(s.atom, None)
         name = t.var(s.atom)
