@@ -6,7 +6,7 @@ In a group, some of it runs on all members and some on the leader only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
@@ -96,7 +96,7 @@ class Owner(Writer):
         # Writes the walk over an item's tiles.
         self.over_tiles: Callable[[ir.Pass], None] | None = None
         # The bytes of shared memory in which a group may stage each array.
-        stages = stages_in(body)
+        self.stages = stages_in(body)
         self.staging = shared
         self.shares = Shares()
         # The teams of several blocks, if a tile may belong to one.
@@ -126,9 +126,24 @@ class Owner(Writer):
         # Members that scan wait for each other after every `size` atoms of their own tile.
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         asks = not self.one_pass and any(map(_asks, body))
-        alone = self.shared or local or stages or nested or has_scans(body) or asks
+        alone = self.shared or local or self.stages or nested or has_scans(body) or asks
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
+
+    @contextmanager
+    def near(self, s: ir.Pass) -> Iterator[None]:
+        """Open code that reads arrays staged here. It is compiled for parts in shared memory, and for any."""
+        read = walk.arrays_touched(s.body)
+        views = [view for a, view in self.text.staged.items() if a in read]
+        if not views:
+            yield
+            return
+        name = self.text.unique("walk")
+        parameters = ", ".join(f"const auto& {view}" for view in views)
+        with self.compound(f"const auto {name} = [&]({parameters})"):
+            yield
+        self.lines[-1] = Line(f"{self.lines[-1]};", self.at)
+        self.line(f"ev::with_parts({name}, {', '.join(views)});")
 
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))
@@ -250,7 +265,8 @@ class Owner(Writer):
         if inside is not None:
             self.walk_inside(inside)
         elif s.of is None:
-            self.walk_atoms(s)
+            with self.near(s) if self.stages else nullcontext():
+                self.walk_atoms(s)
         else:
             assert self.over_tiles is not None
             self.over_tiles(s)
@@ -302,27 +318,6 @@ class Owner(Writer):
 
     def atom_loop(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool = True) -> None:
         """Write the loop over a range of atoms. alone: whether the tile has no other range."""
-        with self.near(s):
-            self.loop_over_atoms(s, over, alone)
-
-    @contextmanager
-    def near(self, s: ir.Pass) -> Iterator[None]:
-        """Open code that reads staged arrays. It is compiled for parts in shared memory, and for any."""
-        read = walk.arrays_touched(s.body)
-        views = [view for a, view in self.text.staged.items() if a in read]
-        if not views or has_scans(s.body):  # members that scan meet in one place
-            yield
-            return
-        name, parameters = (
-            self.text.unique("walk"),
-            ", ".join(f"const auto& {view}" for view in views),
-        )
-        with self.compound(f"const auto {name} = [&]({parameters})"):
-            yield
-        self.lines[-1] = Line(f"{self.lines[-1]};", self.at)
-        self.line(f"ev::with_parts({name}, {', '.join(views)});")
-
-    def loop_over_atoms(self, s: ir.Pass, over: tuple[ir.Expr, ...], alone: bool) -> None:
         t, (start, stop, step) = self.text, over
         t.names.pop(s.atom, None)
         name = t.var(s.atom)
