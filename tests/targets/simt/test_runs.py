@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse
+from tests.emitting import emitted
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
-from tests.emitting import emitted
 
 SCHEDULES = [
     ev.GroupMapped(4, 32, items=4, run=4),
