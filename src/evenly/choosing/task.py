@@ -84,8 +84,7 @@ def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
     """Return the task of an SpMV of this layout and a vector of its type."""
     width = max([4, *(t.itemsize for t in value_types(layout))])
     runs = not isinstance(layout, FILLED)
-    narrow = isinstance(layout, NarrowBatch)
-    index = dtype_of(layout.indices).itemsize if narrow else INDEX
+    index = dtype_of(layout.indices).itemsize if isinstance(layout, NarrowBatch) else INDEX
     return Task(width=width, kept=kept, runs=runs, atom_bytes=index + width)
 
 
