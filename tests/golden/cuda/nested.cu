@@ -46,47 +46,44 @@ EV_KERNEL(256) by_items_0(const int* __restrict__ pa_B_item_columns,
         if (v_first < v_last) {
           v_before = a_B_offsets[v_first];
         }
-        const auto walk = [&](const auto& x_staged) {
-          const pos thread_index = (pos)team.rank();
-          const pos thread_count = 256;
-          const ev::group<8, 256> team;
-          const pos group_count_8 = team.per_block;
-          const pos group_index_8 = team.local();
-          const pos group_rank_8 = team.rank();
-          if (team.present()) {
-            pos v_bound_2 = v_last - v_first;
-            for (pos v_k = group_index_8 + v_first; v_k < v_bound_2 + v_first; v_k += group_count_8) {
-              v_total = -0.0f;
-              {
-                pos v_tile_1 = v_first + (v_k - v_first);
-                pos v_read = a_B_offsets[v_tile_1] - v_before + group_rank_8;
-                pos v_tile_2 = v_first + (v_k - v_first);
-                pos v_bound_1_2 = a_B_offsets[v_tile_2 + 1] - v_before;
-                const pos v_k_1_1_end = v_bound_1_2 + v_before;
-                #pragma unroll 1
-                for (pos v_k_1_1_first = v_read + v_before; v_k_1_1_first < v_k_1_1_end; v_k_1_1_first += 4 * 8) {
-                  tile_value parts[4];
-                  #pragma unroll
-                  for (int item = 0; item < 4; ++item) {
-                    parts[item] = {-0.0f};
-                    const pos v_k_1_1 = v_k_1_1_first + item * 8;
-                    if (v_k_1_1 < v_k_1_1_end) {
-                      parts[item].v_total = parts[item].v_total + a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
-                    }
-                  }
-                  #pragma unroll
-                  for (int item = 0; item < 4; ++item) {
-                    v_total = v_total + parts[item].v_total;
+        const pos thread_index = (pos)team.rank();
+        const pos thread_count = 256;
+        const ev::group<8, 256> team;
+        const pos group_count_8 = team.per_block;
+        const pos group_index_8 = team.local();
+        const pos group_rank_8 = team.rank();
+        if (team.present()) {
+          pos v_bound_2 = v_last - v_first;
+          for (pos v_k = group_index_8 + v_first; v_k < v_bound_2 + v_first; v_k += group_count_8) {
+            v_total = -0.0f;
+            {
+              pos v_tile_1 = v_first + (v_k - v_first);
+              pos v_read = a_B_offsets[v_tile_1] - v_before + group_rank_8;
+              pos v_tile_2 = v_first + (v_k - v_first);
+              pos v_bound_1_2 = a_B_offsets[v_tile_2 + 1] - v_before;
+              const pos v_k_1_1_end = v_bound_1_2 + v_before;
+              #pragma unroll 1
+              for (pos v_k_1_1_first = v_read + v_before; v_k_1_1_first < v_k_1_1_end; v_k_1_1_first += 4 * 8) {
+                tile_value parts[4];
+                #pragma unroll
+                for (int item = 0; item < 4; ++item) {
+                  parts[item] = {-0.0f};
+                  const pos v_k_1_1 = v_k_1_1_first + item * 8;
+                  if (v_k_1_1 < v_k_1_1_end) {
+                    parts[item].v_total = parts[item].v_total + a_B_values[v_k_1_1] * x_staged[a_B_indices[v_k_1_1]];
                   }
                 }
+                #pragma unroll
+                for (int item = 0; item < 4; ++item) {
+                  v_total = v_total + parts[item].v_total;
+                }
               }
-              const tile_value whole = team.reduce_to_leader(tile_value{v_total});
-              v_total = whole.v_total;
-              if (team.leader()) a_y[v_k] = 0.0f + v_total;
             }
+            const tile_value whole = team.reduce_to_leader(tile_value{v_total});
+            v_total = whole.v_total;
+            if (team.leader()) a_y[v_k] = 0.0f + v_total;
           }
-        };
-        ev::with_parts(walk, x_staged);
+        }
       }
       team.sync();
     }

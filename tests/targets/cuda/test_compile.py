@@ -19,7 +19,6 @@ from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 import evenly as ev
 from evenly import schedules
 from evenly.gpus.numbers import numbers
-from evenly.reproduce.flexible_batched.kernels import KERNELS, product
 from evenly.targets.cuda import CudaTarget
 from evenly.targets.cuda import compile as compiling
 from evenly.targets.gpu import headers
@@ -245,13 +244,3 @@ def test_a_block_that_takes_too_much_shared_memory_is_refused(schedule: Any) -> 
     )
     with pytest.raises(ev.InputError, match=expected):
         compiling.cubin(code.source, code.name, "sm_90")
-
-
-def test_what_is_staged_is_read_from_shared_memory() -> None:
-    """A read through a pointer to any memory would take twice the registers for its address: 40, as it was."""
-    (smart,) = (k for k in KERNELS if k.name == "CSR-smart")
-    item = matrices(np.float64)["power law"]
-    x, y = np.ones(item.shape[1]), np.empty(item.shape[0])
-    (code,) = emitted(product, (ev.batch([item]), x, y), smart.schedule())
-    found = compiling.resources(code.source, code.name, "sm_90")
-    assert found["registers"] <= 32  # all of a multiprocessor's 2,048 threads fit

@@ -75,17 +75,12 @@ class TilesOfItem:
 
     def _among(self, s: ir.Pass, of: ir.LayoutCode, item: Item) -> None:
         """Write the walk among the threads of one owner."""
-        if walks_atoms(s) and not self.inner.owns_tiles:
-            self._split(s, of, item)
-            return
-        with self.outer.near(s):
-            self._owned(s, of, item)
-
-    def _owned(self, s: ir.Pass, of: ir.LayoutCode, item: Item) -> None:
-        """Write the walk under an inner schedule that owns whole tiles."""
         outer = self.outer
         if not walks_atoms(s):
             self._walk(s, of, item, ThreadMapped())
+            return
+        if not self.inner.owns_tiles:
+            self._split(s, of, item)
             return
         if not isinstance(self.inner, PerItem):
             self._walk(s, of, item, within(self.inner, self.owner))

@@ -5,8 +5,8 @@ In a group, some of it runs on all members and some on the leader only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from evenly.gpus.gpu import WARP
@@ -23,7 +23,6 @@ from .contended import reread, stored_twice
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
-from .lines import Line
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
@@ -96,7 +95,7 @@ class Owner(Writer):
         # Writes the walk over an item's tiles.
         self.over_tiles: Callable[[ir.Pass], None] | None = None
         # The bytes of shared memory in which a group may stage each array.
-        self.stages = stages_in(body)
+        stages = stages_in(body)
         self.staging = shared
         self.shares = Shares()
         # The teams of several blocks, if a tile may belong to one.
@@ -126,24 +125,9 @@ class Owner(Writer):
         # Members that scan wait for each other after every `size` atoms of their own tile.
         # Under a condition, the members of one team alone would wait for what their leader's atomic returns.
         asks = not self.one_pass and any(map(_asks, body))
-        alone = self.shared or local or self.stages or nested or has_scans(body) or asks
+        alone = self.shared or local or stages or nested or has_scans(body) or asks
         alike = passes > 0 and on_top == passes and not alone
         self.converged = plain_tiles and alike and 1 < size <= WARP and WARP % size == 0
-
-    @contextmanager
-    def near(self, s: ir.Pass) -> Iterator[None]:
-        """Open code that reads arrays staged here. It is compiled for parts in shared memory, and for any."""
-        read = walk.arrays_touched(s.body)
-        views = [view for a, view in self.text.staged.items() if a in read]
-        if not views:
-            yield
-            return
-        name = self.text.unique("walk")
-        parameters = ", ".join(f"const auto& {view}" for view in views)
-        with self.compound(f"const auto {name} = [&]({parameters})"):
-            yield
-        self.lines[-1] = Line(f"{self.lines[-1]};", self.at)
-        self.line(f"ev::with_parts({name}, {', '.join(views)});")
 
     def begin_scratch(self, s: ir.Scratch) -> None:
         self.line(self.shares.begin(self.text, s))
@@ -265,8 +249,7 @@ class Owner(Writer):
         if inside is not None:
             self.walk_inside(inside)
         elif s.of is None:
-            with self.near(s) if self.stages else nullcontext():
-                self.walk_atoms(s)
+            self.walk_atoms(s)
         else:
             assert self.over_tiles is not None
             self.over_tiles(s)
