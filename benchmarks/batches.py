@@ -1,11 +1,12 @@
 """SpMV over batches of small matrices, beside cuSPARSE on the block-diagonal matrix, in replayed CUDA graphs.
 
-    python benchmarks/batches.py --matrices FOLDER [--count 10000] [--mix 4000] [--build]
+    python benchmarks/batches.py --matrices FOLDER [--count 10000] [--mix 4000] [--brief] [--build]
 
 FOLDER has Matrix Market files, dwt_992, G45 and west0989 among them. Three batches have `count` items of one of these
 patterns, the fourth `mix` items, each one of all files at random. Each is measured as a list, with columns numbered
 through and with narrow ones, and where there is one pattern also with that stored once. Contenders are interleaved. The
 last column is the share of the rate of a copy, counting the bytes that have to move: the batch, x and y, each once.
+At the end: how many times as fast `ev.spmv` is as cuSPARSE's best. --brief: measure nothing else.
 --build: measure on the host how long `ev.batch` takes, beside np.concatenate of the arrays. It needs no GPU.
 """
 
@@ -98,8 +99,10 @@ def measured(calls: Calls) -> dict[str, float]:
     return {name: statistics.median(t) for name, t in times.items()}
 
 
-def ours(B: Any, kind: str, x: Any, y: Any) -> Calls:
+def ours(B: Any, kind: str, x: Any, y: Any, brief: bool) -> Calls:
     calls: Calls = {f"{kind}: ev.spmv": lambda: ev.spmv(B, x, y)}
+    if brief:
+        return calls
     for kernel, schedules in ((spmv, SCHEDULES), (by_items, NESTED)):
         for schedule in schedules:
             plan = kernel.plan(B, x, y, schedule=schedule)
@@ -118,7 +121,8 @@ def cusparse(whole: Any, x: Any, y: Any) -> Calls:
     return {f"cuSPARSE {a}": of.product(a, live) for a in (*CSR_ALGORITHMS, *COO_ALGORITHMS)}
 
 
-def compare(title: str, batches: dict[str, Any]) -> None:
+def compare(title: str, batches: dict[str, Any], brief: bool) -> dict[str, float]:
+    """Print times. Return how many times as fast `ev.spmv` is as cuSPARSE's best, by kinds of batches."""
     import cupy as cp
 
     whole = batches["list"]
@@ -131,7 +135,7 @@ def compare(title: str, batches: dict[str, Any]) -> None:
         **cusparse(whole, x, wanted),
     }
     for kind, B in batches.items():
-        calls |= ours(B, kind, x, y)
+        calls |= ours(B, kind, x, y, brief)
     times = measured(calls)
     rate = 2 * source.nbytes / times.pop("copy")
     for B in batches.values():
@@ -145,6 +149,7 @@ def compare(title: str, batches: dict[str, Any]) -> None:
         kind = name.partition(":")[0]
         share = f"{stored(batches[kind], x, y) / us / rate:6.0%}" if kind in batches else ""
         print(f"  {name:100} {us:9.1f} us {peer / us:6.2f} of cuSPARSE's best {share}", flush=True)
+    return {kind: peer / times[f"{kind}: ev.spmv"] for kind in batches}
 
 
 def on_gpu(matrix: Any, dtype: Any) -> Any:
@@ -169,16 +174,27 @@ def lists(items: list[Any]) -> dict[str, Any]:
     }
 
 
-def run(matrices: dict[str, Any], count: int, mix: int) -> None:
+def run(matrices: dict[str, Any], count: int, mix: int, brief: bool) -> None:
     """Measure all batches, on the current stream: it is not the default one, which no graph can capture."""
+    found: dict[str, dict[str, float]] = {}
     for dtype in np.float64, np.float32:
         there = {name: on_gpu(matrix, dtype) for name, matrix in matrices.items()}
         for name in PATTERNS:
             batches = lists([there[name]] * count)
             values = batches["list"].values.reshape(count, -1)
-            compare(f"{name} x {count:,}", {**batches, "pattern": ev.batch(there[name], values)})
+            batches["pattern"] = ev.batch(there[name], values)
+            title = f"{name} x {count:,}"
+            found[f"{title}, {dtype.__name__}"] = compare(title, batches, brief)
         chosen = np.random.default_rng(0).choice(sorted(there), mix)
-        compare(f"{mix:,} of {len(there)} at random", lists([there[name] for name in chosen]))
+        title, batches = f"{mix:,} of {len(there)} at random", lists([there[n] for n in chosen])
+        found[f"{title}, {dtype.__name__}"] = compare(title, batches, brief)
+    print("ev.spmv, times as fast as cuSPARSE's best on the block-diagonal matrix")
+    for title, ratios in found.items():
+        print(f"  {title:40}", *(f"{kind} {ratio:.2f}" for kind, ratio in ratios.items()))
+    for kind in "list", "narrow", "pattern":
+        of_kind = [ratios[kind] for ratios in found.values() if kind in ratios]
+        mean, least = statistics.geometric_mean(of_kind), min(of_kind)
+        print(f"  {kind}: {mean:.2f} in the geometric mean, at least {least:.2f}")
 
 
 def build(matrices: dict[str, Any], count: int) -> None:
@@ -209,6 +225,7 @@ def main() -> None:
     parser.add_argument("--matrices", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--mix", type=int, default=4_000)
+    parser.add_argument("--brief", action="store_true")
     parser.add_argument("--build", action="store_true")
     given = parser.parse_args()
     matrices = read(given.matrices)
@@ -218,7 +235,7 @@ def main() -> None:
         import cupy as cp
 
         with cp.cuda.Stream(non_blocking=True):
-            run(matrices, given.count, given.mix)
+            run(matrices, given.count, given.mix, given.brief)
 
 
 if __name__ == "__main__":

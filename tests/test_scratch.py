@@ -293,3 +293,29 @@ def test_teams_have_room_for_the_tiles_of_their_class() -> None:
     arrays = 4 * 64 * 32  # of a block: of 2,000 elements, 32 a thread
     blocks = schedule.launch(ev.csr(matrix))[0]
     assert blocks * arrays <= plan.workspace <= blocks * arrays + 4000
+
+
+@ev.kernel
+def counted_twice(B, x, y):
+    for item in B.items():
+        first = B.item_begin(item)
+        h = ev.scratch(B.item_end(item) - first, np.float64)
+        total = 0.0
+        for row in B.tiles(item):
+            h[row - first] = x[row]
+            h[row - first] += sum(1.0 for _ in B.atoms(row))
+            total += h[row - first] * h[row - first]  # its own place, also after an update
+        y[item] = total
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+def test_a_tile_reads_what_it_has_updated(target: str) -> None:
+    items = [sp.csr_array(np.tri(n)) for n in (1, 5, 0, 40)]
+    B = ev.batch(items)
+    x, y = np.arange(float(B.num_tiles)), np.zeros(4)
+    schedules = [ev.Nested(ev.BlockMapped(64), ev.GroupMapped(n)) for n in (2, 4)]
+    for schedule in ["auto", *schedules]:
+        counted_twice[schedule].on(target)(B, x, y)
+        lengths = [np.diff(m.indptr) for m in items]
+        wanted = [((a + b) ** 2).sum() for a, b in zip(B.split(x), lengths, strict=True)]
+        np.testing.assert_array_equal(y, wanted)

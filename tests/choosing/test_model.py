@@ -298,3 +298,15 @@ def test_a_load_looks_up_a_line_for_each_tile_as_atoms_find_them() -> None:
     lengths[:50_000] = 32
     mixed = costs(of_lengths(lengths))[ev.ThreadMapped(128, items=3)].lines
     assert mixed > 5 * alike
+
+
+def test_narrow_atoms_want_more_of_them_under_way() -> None:
+    """As measured on an H200 (benchmarks/notes/batches.md): 16 atoms a thread, where 8 do for columns of 32 bits."""
+    rows = equal_tiles(2_000_000, 20)
+    few = ev.NonzeroSplit(128, 8, min_blocks=12, run=4)
+    many = ev.NonzeroSplit(128, 16, min_blocks=10, run=4)
+    wide, narrow = (
+        costs(rows, task, reuse=Reuse(0.5, 0.05)) for task in (Task(), Task(atom_bytes=6))
+    )
+    assert wide[few].total < wide[many].total
+    assert narrow[many].total < narrow[few].total

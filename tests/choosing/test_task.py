@@ -148,6 +148,11 @@ def test_runs_are_for_what_lies_side_by_side() -> None:
     for layout, there in ("csr", True), ("ell", False), ("dia", False), ("bcsr", False):
         A = convert(rmat(4), layout)
         assert task(spmv, A, x, x).runs == product_of(A).runs == there
+    narrow = ev.batch(
+        [rmat(4)], narrow=True
+    )  # 256 adjacent atoms share the column from which theirs count
+    for found in task(spmv, narrow, x, x), product_of(narrow):
+        assert (found.runs, found.atom_bytes) == (True, narrow.indices.itemsize + 4)
     A = ev.csr(rmat(4))
     assert not task(positive, A, x).runs
     counts = np.zeros(16, np.int32), np.zeros(1, np.int64)

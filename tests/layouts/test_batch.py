@@ -124,11 +124,30 @@ def test_any_list(items: list[sp.csr_array], schedule: Any, narrow: bool) -> Non
 def test_columns_are_as_narrow_as_they_may_be() -> None:
     for columns, bits in (1, 8), (256, 8), (257, 16), (2**16, 16), (2**16 + 1, 32):
         m = sp.csr_array(([1.0], [columns - 1], [0, 1]), shape=(1, columns))
-        small = sp.csr_array(([2.0], [0], [0, 1]), shape=(1, 1))
-        for B in ev.batch([small, m], narrow=True), ev.batch(m, np.ones((3, 1))):
-            assert B.indices.itemsize * 8 == bits
-            assert B.local_column(1, 1) == columns - 1
-            check(B)
+        P = ev.batch(m, np.ones((3, 1)))
+        assert P.indices.itemsize * 8 == bits
+        assert P.local_column(1, 1) == columns - 1
+        check(P)
+
+
+def test_columns_of_a_list_count_from_one_nearby() -> None:
+    def row(columns: int, count: int) -> sp.csr_array:
+        return sp.csr_array((np.ones(count), [columns - 1] * count, [0, count]), shape=(1, columns))
+
+    for columns, bits in (1, 8), (255, 8), (256, 16), (2**16 - 1, 16), (2**16, 32):
+        items = [row(1, 1), row(columns, 1)]  # both are among the first 256 nonzeros
+        B = ev.batch(items, narrow=True)
+        assert B.indices.itemsize * 8 == bits
+        assert B.local_column(1, 1) == columns - 1
+        check(B)
+        same(B, items)
+    for columns, bits in (2**8, 8), (2**16, 16):
+        items = [row(columns, 256), sp.csr_array((0, 2**17)), row(columns, 512), row(1, 3)]
+        B = ev.batch(items, narrow=True)  # of each 256 nonzeros, all are of one item
+        assert B.indices.itemsize * 8 == bits
+        same(B, items)
+    items = [row(100, n) for n in (1, 0, 255, 300, 3, 700, 1, 1)]
+    same(ev.batch(items, narrow=True), items)
 
 
 def test_many_columns_and_nonzeros_need_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ class Work:
 
 def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     """Predict the cost of each candidate that can run the task."""
-    n = numbers["rates"] | {"multiprocessors": numbers["multiprocessors"]}
+    n = numbers["rates"] | {key: numbers[key] for key in ("multiprocessors", "narrow")}
     found = {g: group_cost(work, g, numbers["groups"], n) for g in groups(work)}
     if work.task.runs and not work.by_columns:
         found |= {g: group_cost(work, g, numbers["runs"], n) for g in runs(work)}
@@ -214,11 +214,14 @@ def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     """Predict the cost of shares.
 
     own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for one that gathers, that
-    depends on its tile. far: as above. bare: under a list of tiles, us of a tile without atoms.
+    depends on its tile. n["narrow"]: more for one whose id takes 1 or 2 bytes. far: as above. bare: under a list of
+    tiles, us of a tile without atoms.
     """
     st, run, listed = work.st, getattr(made, "run", 1), getattr(made, "hypersparse", False)
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
     atom += work.task.by_tile * own["by_tile"] + work.beside(n) * own["far"]
+    if work.gathers and work.atom_bytes < INDEX + work.task.width:
+        atom += n["narrow"].get(f"{made.items} by {run}", n["narrow"]["others"])
     busy = (work.tiles_cost(own) if listed else st.tiles * own["tile"]) + st.atoms * atom
     lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
     launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])

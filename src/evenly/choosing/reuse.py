@@ -107,16 +107,17 @@ def forget(layout: Any) -> None:
 
 def _measured(layout: LayoutInstance, together: int) -> Reuse:
     cls: Any = type(layout)
+    unknown = NEARBY if isinstance(layout, Items) else ANYWHERE  # columns within a small item
     sample = Sample(int(layout.max_atoms))
     positions = is_default("atom_id", cls.atom_id)  # other ids may be any numbers
     if accessors(cls).get("column") != (False, True) or not positions or not sample.probes:
-        return NEARBY if isinstance(layout, Items) else ANYWHERE  # columns within a small item
+        return unknown
     if device_of(layout) == "cuda":
         return measured_on_gpu(layout, sample, together)
     try:
         return by_numpy(layout, sample, together)
     except (TypeError, ValueError, IndexError):  # the method takes one atom at a time
-        return ANYWHERE
+        return unknown
 
 
 @hook

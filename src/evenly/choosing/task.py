@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evenly.arguments import Binding
+from evenly.interop.arrays import dtype_of
 from evenly.language import ir, walk
 from evenly.language.accesses import (
     contiguous_reads,
@@ -77,7 +78,7 @@ class Task:
 INDEX = 4  # bytes of the ids that most layouts hold
 SPMV = Task()
 # Their atoms are not the positions of their values, or not all have one, or columns take more than one read.
-FILLED = (Bcsr, Dia, Padded, NarrowBatch, PatternBatch)
+FILLED = (Bcsr, Dia, Padded, PatternBatch)
 BY_COLUMNS = (ColumnEll, Sell)  # the slots of adjacent rows are adjacent
 SHARED = 47 * 1024  # the most bytes that the values of a block may take of its 48 KiB
 
@@ -86,7 +87,8 @@ def product_of(layout: LayoutInstance, kept: bool = True) -> Task:
     """Return the task of an SpMV of this layout and a vector of its type."""
     width = max([4, *(t.itemsize for t in value_types(layout))])
     runs = not isinstance(layout, FILLED)
-    return Task(width=width, kept=kept, runs=runs, atom_bytes=INDEX + width)
+    index = dtype_of(layout.indices).itemsize if isinstance(layout, NarrowBatch) else INDEX
+    return Task(width=width, kept=kept, runs=runs, atom_bytes=index + width)
 
 
 def task_of(program: ir.Program, kept: bool = True) -> Task:

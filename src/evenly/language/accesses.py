@@ -66,7 +66,10 @@ def read_at_atom(s: ir.Pass, written: Collection[ir.Path]) -> dict[ir.Element, L
 
 
 def reads_contiguously(s: ir.Pass, written: Collection[ir.Path]) -> bool:
-    """Whether a pass has contiguous reads, and they are all that it reads at places computed from the atom."""
+    """Whether a pass has contiguous reads, and they are all that it reads at places computed from the atom.
+
+    It may also read what many adjacent atoms share, at atom >> n.
+    """
     at_atoms = {e for e in walk.expressions(s.body) if _near_atom(e, s)}
     return bool(at_atoms) and at_atoms == set(contiguous_reads(s, written))
 
@@ -96,7 +99,19 @@ def _near_atom(e: ir.Expr, s: ir.Pass) -> bool:
     if not isinstance(e, ir.Element):
         return False
     inside = [x for i in e.indices for x in walk.subexpressions(i)]
-    return s.atom in inside and not any(isinstance(x, ir.Element) for x in inside)
+    return (
+        s.atom in inside
+        and not any(isinstance(x, ir.Element) for x in inside)
+        and not sharing(e, s)
+    )
+
+
+def sharing(e: ir.Expr, s: ir.Pass) -> int:
+    """Return how many adjacent atoms share an element: 2**n at the index atom >> n. 0: it has another index."""
+    match e:
+        case ir.Element(indices=(ir.Binary(op=">>", left=left, right=ir.Const(value=n)),)):
+            return 1 << int(n) if left == s.atom and 0 <= n < 31 else 0
+    return 0
 
 
 def _at_atom(e: ir.Expr, s: ir.Pass) -> TypeGuard[ir.Element]:

@@ -101,9 +101,12 @@ def _dependences(loop: ir.TileLoop) -> None:
 def _independent(body: ir.Block, what: str, own: bool) -> None:
     """Check the arrays that the body of a loop over tiles or atoms stores. own: scratch arrays; else all others.
 
-    Of a scratch array, only an index that is written as where it is stored is the same place.
+    Of a scratch array, an atom of one pass is not at the place of another's, which another thread may have stored.
     """
-    meaning = {} if own else _definitions(body)
+    meaning = _definitions(body)
+    if own:
+        atoms = {s.atom for s in walk.statements(body) if isinstance(s, ir.Pass)}
+        meaning = {v: e for v, e in meaning.items() if v not in atoms}
     held = list(_held(body, {}))
     stored: dict[ir.Array, list[tuple[ir.Store, _Held]]] = {}
     for s, known in held:

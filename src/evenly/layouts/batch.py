@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.interop.transfer import to_where
@@ -23,7 +21,8 @@ from evenly.layouts.csr import Csr
 from evenly.layouts.entries import check_offsets
 from evenly.layouts.gluing import Glued, glue
 from evenly.layouts.items import Items, Starts, on_host, remember
-from evenly.layouts.narrow import index_type, shifted
+from evenly.layouts.narrow import index_type, renumbered, shifted
+from evenly.layouts.numbering import RUN_BITS, parts_nearby
 from evenly.layouts.pattern import pattern_batch, torch_items
 
 
@@ -60,15 +59,17 @@ class Listed(Items):
         tiles, columns, offsets = on_host(self.item_tiles, self.item_columns, self.offsets)
         return Starts(tiles, offsets[tiles], columns)
 
-    def _part(self, i: int, first: int) -> Csr:
-        """Return item i. first: what is subtracted from its indices."""
+    def _parts(self, i: int) -> tuple[Any, Any]:
+        """Return where the parts of item i begin, and what was added to the columns of each (layouts/numbering.py)."""
+        raise NotImplementedError
+
+    def _item(self, i: int) -> Csr:
         rows, atoms, columns = ((int(one[i]), int(one[i + 1])) for one in self.starts)
-        count = columns[1] - columns[0]
-        offsets = part(self.offsets, rows[0], rows[1] + 1)
-        indices = part(self.indices, *atoms)
+        count, (parts, first) = columns[1] - columns[0], self._parts(i)
+        offsets, indices = part(self.offsets, rows[0], rows[1] + 1), part(self.indices, *atoms)
         return Csr(
             shifted(offsets, -atoms[0], arrays.dtype_of(offsets)),
-            shifted(indices, -first, index_type(count)),
+            renumbered(indices, parts - atoms[0], -first, index_type(count)),
             part(self.values, *atoms),
             count,
         )
@@ -94,24 +95,28 @@ class Batch(Listed, Csr):
         Csr.validate(self, name)
         self._check_items(name)
 
-    def _item(self, i: int) -> Csr:
-        return self._part(i, int(self.starts.columns[i]))
+    def _parts(self, i: int) -> tuple[Any, Any]:
+        return self.starts.atoms[i : i + 2], self.starts.columns[i : i + 1]
 
 
 @layout
 class NarrowBatch(Listed, Compressed):
-    """A :class:`Batch` whose columns are numbered within the items, in 8 or 16 bits.
+    """A :class:`Batch` whose columns take 8 or 16 bits: they count from a column nearby.
 
-    The column of an atom is its row's first column plus its index.
+    Each 256 adjacent atoms share one, in `bases`. It is the first column of the first one's item. So nothing depends on
+    an atom's row, and columns are contiguous reads. (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE
+    2006, have frames of reference for columns of a database.)
     """
 
     offsets: Array[Index]  # (num_tiles + 1,), non-decreasing, offsets[0] == 0
-    indices: Array  # (num_atoms,), uint8 or uint16: the column of each nonzero, within its item
+    indices: (
+        Array  # (num_atoms,), uint8 or uint16: the column of each nonzero, counted from its base
+    )
     values: Array  # (num_atoms,)
     num_columns: int
     item_tiles: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_tiles
     item_columns: Array[Index]  # (num_items + 1,), non-decreasing from 0 to num_columns
-    first_columns: Array[Index]  # (num_tiles,), the first column of each row's item
+    bases: Array[Index]  # (ceil(num_atoms / 256),), a column for each 256 atoms
 
     id_bounds = {"column": "num_columns"}
 
@@ -122,12 +127,12 @@ class NarrowBatch(Listed, Compressed):
     def row(self, tile, k):
         return tile
 
-    def column(self, tile, k):
-        return self.first_columns[tile] + int(self.indices[k])
+    def column(self, k):
+        return self.bases[k >> RUN_BITS] + int(self.indices[k])
 
     def local_column(self, item, k):
         """The column of an atom of the item, within the item."""
-        return int(self.indices[k])
+        return self.bases[k >> RUN_BITS] + int(self.indices[k]) - self.item_columns[item]
 
     def value(self, k):
         return self.values[k]
@@ -137,8 +142,8 @@ class NarrowBatch(Listed, Compressed):
         check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
         self._check_items(name)
 
-    def _item(self, i: int) -> Csr:
-        return self._part(i, 0)
+    def _parts(self, i: int) -> tuple[Any, Any]:
+        return parts_nearby(self.starts, slice(i, i + 1))
 
 
 def batch(
@@ -157,8 +162,8 @@ def batch(
       Or one CSR matrix, the pattern of all items; or a `torch.sparse_csr` tensor of three axes.
     values: with a pattern, the values of all items, (items, nonzeros), on its device. The pattern is stored once, and
       the values are not copied.
-    narrow: of a list, store columns within their item, in 8 or 16 bits, if those of all items fit. Those of a pattern
-      always are.
+    narrow: of a list, store columns in 8 or 16 bits, counted from one nearby, if those of the items that share 256
+      adjacent nonzeros lie within 65,536. Those of a pattern always are narrow.
     validate: also check the whole contract of layouts. From a GPU, the arrays are copied for it.
 
     Kernels over rows run over it as over one CSR matrix: x and y are those of the items, one after another.
@@ -202,9 +207,9 @@ def _listed(found: Glued, validate: bool, name: str) -> Batch | NarrowBatch:
     of_tiles = to_where(like, tiles.astype(index_type(tiles[-1])))
     of_columns = to_where(like, columns.astype(type_))
     made: Batch | NarrowBatch
-    if found.local:
-        first = to_where(like, np.repeat(columns[:-1].astype(type_), np.diff(tiles)))
-        made = NarrowBatch(*arrays_, of_tiles, of_columns, first)
+    if found.numbering.bases is not None:
+        bases = to_where(like, found.numbering.bases.astype(type_))
+        made = NarrowBatch(*arrays_, of_tiles, of_columns, bases)
     else:
         made = Batch(*arrays_, of_tiles, of_columns)
     remember(made, found.starts)

@@ -22,38 +22,31 @@ from evenly.layouts.arguments import MOST
 from evenly.layouts.entries import check_offsets
 from evenly.layouts.fields import INDEX_TYPES, as_field
 from evenly.layouts.items import Starts
-from evenly.layouts.narrow import index_type, narrow_type, numbered_on_gpu
+from evenly.layouts.narrow import index_type, numbered_on_gpu
+from evenly.layouts.numbering import Numbering, nearby, through
 from evenly.layouts.pieces import Piece, blame, piece
 
 UNSIGNED = {t: np.dtype(f"u{t.itemsize}") for t in INDEX_TYPES}
 
 
 class Glued(NamedTuple):
-    """The arrays of the block-diagonal matrix. `indices` are numbered through, or within the items if `local`."""
+    """The arrays of the block-diagonal matrix. `indices` are numbered as `numbering` says."""
 
     offsets: Any
     indices: Any
     values: Any
     starts: Starts
-    local: bool
-
-
-class Numbering(NamedTuple):
-    """How columns are stored. first: what is added to those of each item, (items + 1,). local: it is 0."""
-
-    first: np.ndarray[Any, Any]
-    dtype: np.dtype[Any]
-    local: bool
+    numbering: Numbering
 
 
 def glue(matrices: Sequence[Any], name: str, narrow: bool = False) -> Glued:
     """Glue the matrices. Raises InputError, with the item's number, for one that cannot be used.
 
-    narrow: number columns within the items if 16 bits hold them.
+    narrow: count columns from one nearby if 16 bits hold them.
     """
     pieces = [piece(matrix, i, name) for i, matrix in enumerate(matrices)]
     starts = _starts(pieces, name)
-    numbering = _numbering(starts, narrow)
+    numbering = (nearby(starts) if narrow else None) or through(starts)
     like = _alike(pieces, name)
     values = _concatenated([one.values for one in pieces], like, name)
     if like is None:
@@ -61,7 +54,7 @@ def glue(matrices: Sequence[Any], name: str, narrow: bool = False) -> Glued:
         indices = _indices(pieces, matrices, starts, numbering, name)
     else:
         offsets, indices = _on_gpu(pieces, matrices, starts, numbering, name)
-    return Glued(offsets, indices, values, starts, numbering.local)
+    return Glued(offsets, indices, values, starts, numbering)
 
 
 def _starts(pieces: Sequence[Piece], name: str) -> Starts:
@@ -71,13 +64,6 @@ def _starts(pieces: Sequence[Piece], name: str) -> Starts:
         expected, given = "fewer than 2**63 columns in all", f"{columns:,}"
         raise InputError(name, expected=expected, given=given)
     return Starts(*np.cumsum([(0, 0, 0), *sizes], axis=0, dtype=np.int64).T.copy())
-
-
-def _numbering(starts: Starts, narrow: bool) -> Numbering:
-    type_ = narrow_type(int(np.diff(starts.columns).max(initial=0)))
-    if narrow and type_.itemsize <= 2:
-        return Numbering(np.zeros_like(starts.columns), type_, True)
-    return Numbering(starts.columns, index_type(starts.columns[-1]), False)
 
 
 # ---- where they lie ---------------------------------------------------------------------------------
@@ -165,18 +151,23 @@ def _indices(
 ) -> Any:
     """Check the columns of all items, and number them."""
     indices = np.empty(int(starts.atoms[-1]), numbering.dtype)
-    bounds, first = starts.atoms.tolist(), numbering.first.astype(numbering.dtype)
+    bounds = numbering.starts.tolist()
+    first = numbering.first.astype(index_type(starts.columns[-1]))
+    parts = len(first) // max(len(pieces), 1)
     for i, (_, given, _, _, columns) in enumerate(pieces):
         if len(given) == 0:
             continue
         # As an unsigned number, a negative index is large, so one comparison checks both bounds.
         if int(np.maximum.reduce(given.view(UNSIGNED[given.dtype]))) >= columns:
             blame(matrices, [i], name)
-        out = indices[bounds[i] : bounds[i + 1]]
-        if numbering.local:
-            out[:] = given
-        else:
-            np.add(given, first[i], out=out)
+        begin = bounds[parts * i]
+        for at in range(parts * i, parts * (i + 1)):
+            start, stop = bounds[at], bounds[at + 1]
+            some, out = given[start - begin : stop - begin], indices[start:stop]
+            if first[at]:
+                np.add(some, first[at], out=out, casting="unsafe")
+            else:
+                out[:] = some
     return indices
 
 
@@ -200,7 +191,7 @@ def _on_gpu(
     offsets = arrays.zeros(like, (len(tails) + 1,), index_type(starts.atoms[-1]))
     indices = arrays.empty(like, (len(columns),), numbering.dtype)
     numbered_on_gpu(tails, starts.tiles, starts.atoms[:-1], part(offsets, 1, len(offsets)))
-    numbered_on_gpu(columns, starts.atoms, numbering.first[:-1], indices)
+    numbered_on_gpu(columns, numbering.starts, numbering.first, indices)
     return offsets, indices
 
 

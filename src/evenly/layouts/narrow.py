@@ -35,8 +35,15 @@ def shifted(numbers: Any, by: int, dtype: np.dtype[Any]) -> Any:
         return numbers
     if type(numbers) is np.ndarray:
         return (numbers + by if by else numbers).astype(dtype)
+    return renumbered(numbers, np.array([0, len(numbers)]), np.array([by]), dtype)
+
+
+def renumbered(numbers: Any, starts: Any, by: Any, dtype: np.dtype[Any]) -> Any:
+    """Return integers + by[part], in a type that holds the sums. starts: where the parts begin, (parts + 1,)."""
+    if type(numbers) is np.ndarray:
+        return (numbers + np.repeat(by, np.diff(starts))).astype(dtype)
     out = arrays.empty(numbers, tuple(numbers.shape), dtype)
-    numbered_on_gpu(numbers, np.array([0, len(numbers)]), np.array([by]), out)
+    numbered_on_gpu(numbers, starts, by, out)
     return out
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse
+from tests.emitting import emitted
 
 import evenly as ev
 from evenly.algorithms.linalg.spmv import spmv_rows
@@ -137,3 +139,17 @@ class Pairs(ev.DynamicChunks):
 
     items: int = 4
     run: int = 2
+
+
+@pytest.mark.parametrize("run", [2, 4])
+def test_atoms_of_a_run_that_share_an_element(run: int) -> None:
+    """Narrow columns of a batch count from one column for 256 adjacent atoms: a run reads it once."""
+    items = [rows([0, 1, 5, 64, 3, 0, 130, 7][i % 5 :]) for i in range(9)] + [rows([3, 2])] * 40
+    B = ev.batch(items, narrow=True)
+    assert len(B.bases) > 4
+    schedule, x = ev.NonzeroSplit(64, 8, run=run), np.arange(B.num_columns, dtype=np.float32)
+    y = np.zeros(B.num_tiles, np.float32)
+    code = emitted(spmv_rows, (B, x, y), schedule)[0].source
+    assert re.search(r"if constexpr \(array == \d\) run\.e\d = a_A_bases.*\[v_k >> 8\]", code)
+    spmv_rows[schedule].on("simt")(B, x, y)
+    assert (y == scipy.sparse.block_diag(items) @ x).all()

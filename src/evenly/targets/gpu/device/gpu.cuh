@@ -172,6 +172,7 @@ EV_DEVICE void pin(float& v) { asm volatile("" : "+f"(v)); }
 EV_DEVICE void pin(double& v) { asm volatile("" : "+d"(v)); }
 EV_DEVICE void pin(int& v) { asm volatile("" : "+r"(v)); }
 EV_DEVICE void pin(long long& v) { asm volatile("" : "+l"(v)); }
+EV_DEVICE void pin(unsigned short& v) { asm volatile("" : "+h"(v)); }
 EV_DEVICE void pin(unsigned& v) { asm volatile("" : "+r"(v)); }
 EV_DEVICE void pin(unsigned long long& v) { asm volatile("" : "+l"(v)); }
 

@@ -17,13 +17,13 @@ from evenly.language.accesses import always, only_accumulates, read_at_atom
 from evenly.language.diagnostics import Location
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
-from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS, UINT32, UINT64
+from evenly.language.types import FLOAT32, FLOAT64, INT32, INT64, POS, UINT16, UINT32, UINT64
 from evenly.schedules.contract import ceil_div
 
 FULL_BLOCKS = {
     LARGEST.threads // n for n in range(1, LARGEST.blocks + 1) if LARGEST.threads % n == 0
 }
-PINNED = {FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, POS}  # device/gpu.cuh, pin
+PINNED = {FLOAT32, FLOAT64, INT32, INT64, UINT16, UINT32, UINT64, POS}  # device/gpu.cuh, pin
 
 # For each element that is read, the line of Python that reads it.
 Loads = dict[ir.Element, Location | None]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from evenly.language import ir, walk
-from evenly.language.accesses import contiguous_reads, only_accumulates, read_at_atom
+from evenly.language.accesses import contiguous_reads, only_accumulates, read_at_atom, sharing
 from evenly.language.locals import places_written_out
 from evenly.language.phases import Split
 
@@ -20,17 +20,24 @@ class Runs:
     """What a thread loads at once for `length` contiguous atoms.
 
     contiguous: elements that lie in runs, those first that are indices of others. gathered: elements whose index
-    depends on these.
+    depends on these. shared: elements that all atoms of a run share, on which these indices depend, too.
     """
 
     contiguous: tuple[ir.Element, ...]
     gathered: tuple[ir.Element, ...]
+    shared: tuple[ir.Element, ...]
     length: int
 
     @property
     def names(self) -> dict[ir.Element, str]:
         """The members that hold the elements."""
-        return {e: f"e{i}" for i, e in enumerate((*self.contiguous, *self.gathered))}
+        every = (*self.contiguous, *self.gathered, *self.shared)
+        return {e: f"e{i}" for i, e in enumerate(every)}
+
+    def held(self, e: ir.Element) -> str:
+        """Return where the element of an atom of a run is held."""
+        name = f"run.{self.names[e]}"
+        return name if e in self.shared else f"{name}[item]"
 
 
 def runs_of(phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
@@ -46,16 +53,24 @@ def runs_of(phase: Split, unit: Unit) -> tuple[Split, Runs | None]:
     contiguous = contiguous_reads(plain.pass_, unit.written)
     if not contiguous:
         return phase, None
-    known = {plain.pass_.atom, *contiguous}
     asked = read_at_atom(plain.pass_, unit.written)
-    gathered = tuple(e for e in asked if e not in known and _indexed_by(e, known))
-    inside = {x for e in gathered for i in e.indices for x in walk.subexpressions(i)}
-    return plain, Runs(tuple(sorted(contiguous, key=lambda e: e not in inside)), gathered, length)
+    gathered = tuple(e for e in asked if e not in contiguous and _waits_for(e, contiguous))
+    inside = dict.fromkeys(x for e in gathered for i in e.indices for x in walk.subexpressions(i))
+    shared = tuple(
+        x for x in inside if isinstance(x, ir.Element) and _is_shared(x, plain.pass_, length, unit)
+    )
+    in_order = tuple(sorted(contiguous, key=lambda e: e not in inside))
+    return plain, Runs(in_order, gathered, shared, length)
 
 
-def _indexed_by(e: ir.Element, known: Iterable[ir.Expr]) -> bool:
-    """Whether the index of an element is one that is known."""
-    return all(i in known or (isinstance(i, ir.Cast) and i.operand in known) for i in e.indices)
+def _is_shared(e: ir.Element, s: ir.Pass, length: int, unit: Unit) -> bool:
+    """Whether all atoms of each run read the same. A run begins at a multiple of its length."""
+    return sharing(e, s) >= length and e.array.path not in unit.written
+
+
+def _waits_for(e: ir.Element, known: Collection[ir.Element]) -> bool:
+    """Whether the index of an element is computed from one that is known."""
+    return any(x in known for i in e.indices for x in walk.subexpressions(i))
 
 
 def functions_of(
@@ -66,24 +81,29 @@ def functions_of(
     stepping: makes a writer for functions that step over an atom, which is named `atom`.
     """
     length, names = runs.length, runs.names
-    loads = (
-        f"    if constexpr (array == {i}) ev::load_run<{length}>({text.array(e.array)}.data + {atom}, run.{names[e]});"
-        for i, e in enumerate(runs.contiguous)
-    )
-    gather, step = stepping(), stepping()
-    gather.text.loaded = {e: f"run.{names[e]}[item]" for e in runs.contiguous}
+    gather, step, shared = stepping(), stepping(), stepping()
+    load = {
+        e: f"ev::load_run<{length}>({text.array(e.array)}.data + {atom}, run.{names[e]});"
+        for e in runs.contiguous
+    }
+    load |= {e: f"run.{names[e]} = {shared.text.expr(e)};" for e in runs.shared}
+    loads = [f"    if constexpr (array == {i}) {one}" for i, one in enumerate(load.values())]
+    gather.text.loaded = {e: runs.held(e) for e in load}
     for e in runs.gathered:
-        gather.line(f"run.{names[e]}[item] = {gather.text.expr(e)};")
-    step.text.loaded = {e: f"run.{name}[item]" for e, name in names.items()}
+        gather.line(f"{runs.held(e)} = {gather.text.expr(e)};")
+    step.text.loaded = {e: runs.held(e) for e in names}
     step.block(body)
     aligned = " && ".join(
         f"ev::aligned_runs<{length}>({text.array(e.array)}.data)" for e in runs.contiguous
     )
     return [
-        f"  static constexpr int run = {length}, run_arrays = {len(runs.contiguous)};",
+        f"  static constexpr int run = {length}, run_arrays = {len(load)};",
         "  struct Run {",
-        *(f"    {ctype(e.type)} {name}[run];" for e, name in names.items()),
-        *_pins("pin", [names[e] for e in runs.contiguous]),
+        *(
+            f"    {ctype(e.type)} {name}{'' if e in runs.shared else '[run]'};"
+            for e, name in names.items()
+        ),
+        *_pins("pin", [names[e] for e in runs.contiguous], [names[e] for e in runs.shared]),
         *_pins("pin_gathered", [names[e] for e in runs.gathered]),
         "  };",
         f"  EV_DEVICE bool runs_are_aligned() const {{ return {aligned}; }}",
@@ -99,10 +119,11 @@ def functions_of(
     ]
 
 
-def _pins(function: str, names: list[str]) -> list[str]:
+def _pins(function: str, names: list[str], shared: Sequence[str] = ()) -> list[str]:
     pins = " ".join(f"ev::pin({name}[item]);" for name in names)
     return [
         f"    EV_DEVICE void {function}() {{",
+        *(f"      ev::pin({name});" for name in shared),
         "      #pragma unroll",
         f"      for (int item = 0; item < run; ++item) {{ {pins} }}",
         "    }",
