@@ -77,9 +77,11 @@ from evenly.runtime.bound_call import BoundCall
 from evenly.runtime.kernel import Kernel, kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import (
+    BlockingQueue,
     BlockMapped,
     DynamicChunks,
     GroupMapped,
+    LockFreeQueue,
     Lrb,
     MergePath,
     Nested,
@@ -92,6 +94,7 @@ from evenly.schedules import (
     ThreadMapped,
     WarpMapped,
     WorkOriented,
+    WorkStealing,
     per_item,
     schedule,
 )
@@ -160,6 +163,7 @@ __all__ = [
     "Array",
     "Balance",
     "BlockMapped",
+    "BlockingQueue",
     "BoundCall",
     "DeviceArray",
     "DynamicChunks",
@@ -172,6 +176,7 @@ __all__ = [
     "KernelError",
     "LanguageError",
     "Layout",
+    "LockFreeQueue",
     "Lrb",
     "MergePath",
     "Nested",
@@ -193,6 +198,7 @@ __all__ = [
     "Verified",
     "WarpMapped",
     "WorkOriented",
+    "WorkStealing",
     "__version__",
     "argmax",
     "argmin",

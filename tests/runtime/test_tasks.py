@@ -18,6 +18,9 @@ SCHEDULES = [
     ev.TaskPool(block=64),
     ev.TaskPool(size=8, block=64),
     ev.TaskPool(size=64, block=64),
+    ev.BlockingQueue(size=8, block=64),
+    ev.LockFreeQueue(block=64),
+    ev.WorkStealing(size=48, block=64),
     *(
         pytest.param(schedule, marks=pytest.mark.slow)
         for schedule in (
@@ -26,6 +29,12 @@ SCHEDULES = [
             ev.StaticList(size=96, block=96),
             ev.TaskPool(),
             ev.TaskPool(size=5, block=32),
+            ev.BlockingQueue(size=48, block=64),
+            ev.LockFreeQueue(size=64, block=64, every=1),
+            ev.LockFreeQueue(size=5, block=32),
+            ev.WorkStealing(block=64),
+            ev.WorkStealing(size=8, block=64, blocks=2),
+            ev.StaticList(block=64, blocks=2),
             ev.DynamicChunks(chunk=2, size=4, block=64),
             ev.Lrb(),
             ev.WarpMapped(),

@@ -30,7 +30,7 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 80
+COUNTERS = 96
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
@@ -48,7 +48,7 @@ class TaskSet:
     walked: Any
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
     full: Any  # (1,) int64: whether there was no room for them, and nobody has been told yet
-    pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/tasks.cuh)
+    pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/taker.cuh)
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
     names: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class TaskSet:
 
     def _clear(self):
         """Set the counters to 0, which are 16 apart."""
-        for i in range(5):
+        for i in range(6):
             self.pool[16 * i] = 0
 
     @property
