@@ -141,11 +141,30 @@ def test_auto_takes_a_schedule_of_tasks() -> None:
         assert halves.plan(T, leaves, count, target=target).schedule == ev.StaticList()
 
 
+@pytest.mark.parametrize("target", ["python", "cpu"])
 @pytest.mark.parametrize("schedule", [ev.MergePath(), ev.NonzeroSplit(), ev.WorkOriented()])
-def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any) -> None:
+def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any, target: str) -> None:
     with pytest.raises(ev.InputError, match=type(schedule).__name__) as error:
-        halves[schedule](*the_halves(64))
+        halves[schedule].on(target)(*the_halves(64))
     assert "halves has a loop over tasks, which cannot be split" in str(error.value)
+
+
+@ev.kernel
+def both(T, U):
+    for t in T.tiles():
+        T.push(T.n(t))
+    for u in U.tiles():
+        U.push(U.n(u) + 1)
+        U.push(U.n(u) + 2)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_an_error_says_which_set_has_no_room(target: str) -> None:
+    T, U = ev.tasks(n=np.int32, first=[], capacity=1), ev.tasks(n=np.int32, first=[0], capacity=1)
+    with pytest.raises(
+        ev.InputError, match="^U: expected at most 1 tasks .* first=U.remaining goes"
+    ):
+        both.on(target)(T, U)
 
 
 @ev.kernel

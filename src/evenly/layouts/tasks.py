@@ -141,8 +141,11 @@ class TaskSet:
         values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
         return _again, (self.names, self.ranged, values)
 
-    def check(self) -> None:
-        """Raise InputError if there was no room for all tasks. On a GPU this waits for the device."""
+    def check(self, name: str = "tasks") -> None:
+        """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
+
+        name: what the error calls the set.
+        """
         count = self._left()
         if count <= self.capacity:
             return
@@ -155,10 +158,10 @@ class TaskSet:
         if count > kept:
             room += f", spill={count - self.capacity} would have kept all"
         raise InputError(
-            "tasks",
+            name,
             expected=f"at most {self.capacity} tasks that wait at a time",
             given=f"{count}, of which {count - kept} are lost" if count > kept else str(count),
-            hint=f"{room}; first=T.remaining goes on with those that are left",
+            hint=f"{room}; first={name}.remaining goes on with those that are left",
         )
 
     @property

@@ -99,6 +99,10 @@ sorting: Run = programs.sorting
 tasks_by_thread: Run = functools.partial(programs.tasks, "by_thread")
 tasks_by_group: Run = functools.partial(programs.tasks, "by_group")
 tasks_by_block: Run = functools.partial(programs.tasks, "by_block")
+blocking_by_thread: Run = functools.partial(programs.queued, "blocking_by_thread")
+lock_free_by_thread: Run = functools.partial(programs.queued, "lock_free_by_thread")
+lock_free_by_block: Run = functools.partial(programs.queued, "lock_free_by_block")
+stealing_by_group: Run = functools.partial(programs.queued, "stealing_by_group")
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
@@ -115,6 +119,7 @@ PROGRAMS = {
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
     "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by block": tasks_by_block,
+    "blocking queue": blocking_by_thread, "lock-free queue": lock_free_by_thread, "lock-free queue, by block": lock_free_by_block, "stealing": stealing_by_group,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
@@ -136,10 +141,9 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     ),
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
-    "tasks.cuh": (
-        tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread, tasks_by_thread, tasks_by_thread,
-        tasks_by_thread, tasks_by_block, tasks_by_block, tasks_by_thread,
-    ),
+    "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block),
+    "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
@@ -154,7 +158,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "split.cuh": (merge_by_tile, merge, merge, merge),
     "persistent.cuh": (persistent,),
     "stream.cuh": (streams, streams, streams),
-    "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
 }
 
 
