@@ -22,7 +22,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 import queens
 import tree_search
 
-
 SLOW = 2.0  # seconds of a first call, after which there is one more
 QUEUES = ev.BlockingQueue, ev.LockFreeQueue, ev.WorkStealing
 
