@@ -132,7 +132,7 @@ class Mistake(NamedTuple):
 
 
 BLOCKING, LOCK_FREE, STEALING = "blocking.cuh", "lock_free.cuh", "stealing.cuh"
-LOCKS = "while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) pause();"
+LOCKS = "while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) pause(times);"
 UNLOCKS = "EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }"
 PUTS = "} else if (atomic_compare_exchange<release>(place(at), seen, seen + 1 + item) == seen) {"
 GETS = "} else if (atomic_compare_exchange<acquire>(place(at), seen, next) == seen) {"

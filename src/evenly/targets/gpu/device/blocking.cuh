@@ -35,7 +35,8 @@ struct blocking_queue {
 
 private:
   EV_DEVICE void lock() {
-    while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) pause();
+    int times = 1;
+    while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) pause(times);
   }
   EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }
 };

@@ -17,6 +17,7 @@ template <int X> struct lock_free_queue {
 
   EV_DEVICE bool put(int item) {
     const long long from = atomic_load(m.end);
+    int times = 1;
     for (long long at = from;;) {
       const long long seen = atomic_load(place(at));
       if (seen < nil(at)) return false;  // of the turn before: the ring is full
@@ -25,12 +26,15 @@ template <int X> struct lock_free_queue {
       } else if (atomic_compare_exchange<release>(place(at), seen, seen + 1 + item) == seen) {
         if (at % X == 0) atomic_compare_exchange(m.end, from, at + 1);
         return true;
+      } else {
+        pause(times);
       }
     }
   }
 
   EV_DEVICE int get() {
     const long long from = atomic_load(m.begin);
+    int times = 1;
     for (long long at = from;;) {
       const long long seen = atomic_load(place(at)), next = nil(at + m.room);
       if (seen <= nil(at)) return no_item;
@@ -39,6 +43,8 @@ template <int X> struct lock_free_queue {
       } else if (atomic_compare_exchange<acquire>(place(at), seen, next) == seen) {
         if (at % X == 0) atomic_compare_exchange(m.begin, from, at + 1);
         return (int)(seen - nil(at)) - 1;
+      } else {
+        pause(times);
       }
     }
   }

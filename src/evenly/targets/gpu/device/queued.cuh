@@ -112,13 +112,13 @@ private:
 
   // Gets tasks. 0: there are none any more.
   EV_DEVICE int refill() {
-    for (;;) {
+    for (int times = 1;;) {
       Task task;
       int k = firsts(task);
       if (k == 0) k = queue.get(task, groups);
       if (k == 0) {
         if (queue.all_done()) return 0;
-        pause();
+        pause(times);
       } else if (is_full()) {
         keep_some(task, lane_rank() < k);
       } else {
