@@ -267,3 +267,22 @@ def test_tasks_that_an_earlier_loop_of_the_call_has_left_are_not_forgotten(targe
             run(T, wide, counts)
         assert counts.tolist() == ran
         assert T.remaining["depth"].tolist() == ([2] * 4 if wide < 2 else [])
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("make", [ev.TaskPool, ev.BlockingQueue, ev.LockFreeQueue, ev.WorkStealing])
+def test_workers_count_what_they_do(make: Any) -> None:
+    T, leaves, count = the_halves(200)
+    halves[make(block=64, blocks=2, counted=True)].on("simt", seed=1)(T, leaves, count)
+    found = T.counts
+    assert (found.workers, found.tasks) == (4, 127)
+    assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
+    assert 2 <= found.at_once <= 127
+    assert min(found) >= 0
+    if make in (ev.TaskPool, ev.WorkStealing):
+        assert 0 < found.handed <= 127
+    else:
+        assert found.handed == 0
+    halves[make(block=64)].on("simt")(T, leaves, count)
+    with pytest.raises(ev.InputError, match=r"counts: expected a call under .*counted=True"):
+        _ = T.counts

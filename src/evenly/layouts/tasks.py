@@ -14,7 +14,7 @@ import cmath
 import contextlib
 import functools
 import keyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,30 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 96
+COUNTERS = 208
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
+
+
+LEAST_BASE = 1 << 40  # what the fewest tasks of a worker are counted down from
+
+
+class Counts(NamedTuple):
+    """What workers have done: warps, or groups of several warps.
+
+    workers: how many there were; of several rounds, their sum. tasks: that they have run; fewest, most: that one has
+    run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
+    failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
+    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had.
+    """
+
+    workers: int
+    tasks: int
+    fewest: int
+    most: int
+    handed: int
+    failed: int
+    in_vain: int
+    at_once: int
 
 
 class TaskSet:
@@ -62,7 +84,7 @@ class TaskSet:
         length="_waiting",
         hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
-    host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
+    host_methods = frozenset({"check", "counts", "remaining", "most_waiting", "tasks_run"})
 
     @property
     def num_tiles(self):
@@ -96,12 +118,8 @@ class TaskSet:
             self.walked[3] = 0
             self.walked[4] = self.firsts
             self.pushed[0] = 0
-            self._clear()
-
-    def _clear(self):
-        """Set the counters to 0, which are 16 apart."""
-        for i in range(6):
-            self.pool[16 * i] = 0
+            for i in range(13):  # the counters, which are 16 apart
+                self.pool[16 * i] = 0
 
     @property
     def _waiting(self):
@@ -122,7 +140,8 @@ class TaskSet:
             self.walked[1] = self.walked[2]
             self.walked[2] = 2 * self.firsts + self.capacity - self.walked[2]
             self.pushed[0] = 0
-        self._clear()
+        for i in range(6):  # the others count over all rounds
+            self.pool[16 * i] = 0
 
     def _held(self, tile):
         """The place of a task of the list that is walked."""
@@ -188,6 +207,25 @@ class TaskSet:
     def most_waiting(self) -> int:
         """The most tasks in a list at the end of a round of the latest call. On a GPU this waits for the device."""
         return self._walked(4)
+
+    @property
+    def counts(self) -> Counts:
+        """What the workers of the latest call have done. On a GPU this waits for the device.
+
+        Raises InputError if its schedule did not count.
+        """
+        wait_for(self.pool)
+        found = [int(v) for v in to_numpy(self.pool)[96::16]]
+        got, failed, in_vain, at_once, most, least, workers = found
+        if workers == 0:
+            raise InputError(
+                "counts",
+                expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
+                given="none",
+            )
+        return Counts(
+            workers, self.tasks_run, LEAST_BASE - least, most, got, failed, in_vain, at_once
+        )
 
     def _walked(self, number: int) -> int:
         wait_for(self.walked)

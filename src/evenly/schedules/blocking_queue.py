@@ -14,8 +14,9 @@ from .queued import Queued
 class BlockingQueue(Queued):
     """For kernels with a loop over tasks (`ev.tasks`): an array, its beginning and its end, and a lock for both.
 
-    size, block, items, blocks: as in TaskPool. Each warp, or group of several warps, puts what its tasks push into the
-    queue, and gets the oldest tasks from it.
+    size, block, items, blocks, counted: as in TaskPool.
+
+    Each warp, or group of several warps, puts what its tasks push into the queue, and gets the oldest tasks from it.
 
     It is there to be compared with: all wait for one lock.
     """
@@ -24,5 +25,6 @@ class BlockingQueue(Queued):
     block: int = 256
     items: int = 4
     blocks: int = 0
+    counted: bool = False
 
     queue = "blocking"

@@ -161,7 +161,7 @@ def _equal(self: Any, other: Any) -> Any:
 
 # Parameters of a dense axis, of items that all blocks walk, of a list of tiles, and of few blocks: what they are where
 # there is none.
-OPTIONAL = {"lanes": 1, "vector": 1, "grid": 0, "hypersparse": False, "blocks": 0}
+OPTIONAL = {"lanes": 1, "vector": 1, "grid": 0, "hypersparse": False, "blocks": 0, "counted": False}
 
 
 def _shown(self: Any) -> str:

@@ -15,7 +15,8 @@ from .queued import Queued
 class LockFreeQueue(Queued):
     """For kernels with a loop over tasks (`ev.tasks`): tasks are swapped in and out of a queue, by compare-and-swap.
 
-    size, block, items, blocks: as in TaskPool. every: where the queue begins and ends is moved every so many tasks.
+    size, block, items, blocks, counted: as in TaskPool. every: where the queue begins and ends is moved every so
+    many tasks.
 
     Each warp, or group of several warps, puts what its tasks push into the queue, and gets the oldest tasks from it.
     """
@@ -24,6 +25,7 @@ class LockFreeQueue(Queued):
     block: int = 256
     items: int = 4
     blocks: int = 0
+    counted: bool = False
     every: int = 4
 
     queue = "lock_free"

@@ -16,6 +16,7 @@ class TaskPool(Schedule):
 
     size: 1, or up to `block` threads that run a task together and divide its atoms. block: the threads of a block.
     items: as in ThreadMapped. blocks: the most blocks; 0: as many as a GPU runs at once.
+    counted: whether `T.counts` tells what the warps have done, on a GPU and on `simt`.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
     tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
@@ -29,6 +30,7 @@ class TaskPool(Schedule):
     block: int = 256
     items: int = 4
     blocks: int = 0
+    counted: bool = False
 
     engine = "tasks"
 

@@ -15,13 +15,15 @@ from .queued import Queued
 class WorkStealing(Queued):
     """For kernels with a loop over tasks (`ev.tasks`): who has no tasks steals the oldest one of somebody else.
 
-    size, block, items, blocks: as in TaskPool. Each warp, or group of several warps, has a deque of up to 256 tasks in
-    device memory, and runs the newest of them.
+    size, block, items, blocks, counted: as in TaskPool.
+
+    Each warp, or group of several warps, has a deque of up to 256 tasks in device memory, and runs the newest of them.
     """
 
     size: int = 1
     block: int = 256
     items: int = 4
     blocks: int = 0
+    counted: bool = False
 
     queue = "stealing"

@@ -23,7 +23,7 @@ EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_full,
       a_T_walked[3LL] = 0LL;
       a_T_walked[4LL] = (long long)a_T_firsts;
       a_T_pushed[0LL] = 0LL;
-      for (long long v_i = 0LL; v_i < 6LL; ++v_i) {
+      for (long long v_i = 0LL; v_i < 13LL; ++v_i) {
         a_T_pool[16 * (pos)v_i] = 0LL;
       }
     }
@@ -49,6 +49,7 @@ struct task {
 };
 struct task_set {
   using Task = task;
+  static constexpr bool counted = false;
   long long* pool;
   long long* pushed;
   long long waiting;
@@ -95,7 +96,7 @@ EV_KERNEL(256) halves_1(const float* __restrict__ pa_x,
   const ev::in<float> a_x(pa_x);
   const ev::out<float> a_y(pa_y);
   const task_set set{tasks_pool, tasks_pushed, tasks_walked[0], tasks_walked[1], tasks_walked[2], tasks_capacity, tasks_spill, tasks_firsts + 2 * tasks_capacity, (task*)tasks_made, tasks_reserved, tasks_places, tasks_room, tasks_words, tasks_column_0, tasks_column_1};
-  ev::queued_tasks<task_set, ev::lock_free_queue<4>, 8, 256, 256, true> tasks(set);
+  ev::queued_tasks<task_set, ev::lock_free_queue<4, false>, 8, 256, 256, true> tasks(set);
   const auto tile = [&](const auto& team, const task& given, const bool live) {
     int v_begin = given.field_0;
     int v_end = given.field_1;

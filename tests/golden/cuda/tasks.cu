@@ -23,7 +23,7 @@ EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_full,
       a_T_walked[3LL] = 0LL;
       a_T_walked[4LL] = (long long)a_T_firsts;
       a_T_pushed[0LL] = 0LL;
-      for (long long v_i = 0LL; v_i < 6LL; ++v_i) {
+      for (long long v_i = 0LL; v_i < 13LL; ++v_i) {
         a_T_pool[16 * (pos)v_i] = 0LL;
       }
     }
@@ -42,6 +42,7 @@ struct task {
 };
 struct task_set {
   using Task = task;
+  static constexpr bool counted = false;
   long long* pool;
   long long* pushed;
   long long waiting;

@@ -9,7 +9,7 @@ from ..experiment import Figure, Site
 from ..tables import NONE, aligned
 from . import pictures
 from .particles import DISTRIBUTIONS
-from .sweep import EVERY, METHODS, STATIC, Point, measure
+from .sweep import EVERY, METHODS, STATIC, Point, measure, with_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def over_blocks(site: Site) -> Iterator[list[Point]]:
             if fastest := best(swept(site), distribution, method):
                 n, threads = fastest.particles, fastest.threads
                 yield [
-                    measure(site, 3, distribution, n, method, threads, blocks)
+                    with_counts(site, measure(site, 3, distribution, n, method, threads, blocks))
                     for blocks in sizes(site).few
                 ]
 
@@ -147,6 +147,15 @@ def launches(rows: list[Point]) -> Iterator[str]:
 def blocks(rows: list[Point]) -> Iterator[str]:
     """Yield the lines of Figure 3."""
     yield from by(rows, "blocks", "blocks that run at a time")
+    for distribution in DISTRIBUTIONS:
+        here = [r for r in right(rows) if r.distribution == distribution and r.failed >= 0]
+        lines = [
+            [r.method, f"{r.blocks:,}", f"{r.failed / r.tasks:.2f}", f"{r.handed / r.tasks:.2f}"]
+            for r in here
+        ]
+        if lines:
+            yield f"  {distribution}, for each task"
+            yield from aligned(["", "blocks", "failed swaps", "from others"], lines)
     yield from said(rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,8 @@ class Point:
     """One point; the fields are the columns of the CSV file.
 
     threads: that share a task. blocks: as many teams of them run at a time. us: the median of `rounds` whole calls.
-    tasks, levels: of the octree. wrong: particles that are not in their leaf, or 1 for a wrong total.
+    tasks, levels: of the octree. failed, handed: compare-and-swaps that failed, and tasks that came from another
+    worker, in a run of its own; -1: not counted. wrong: particles that are not in their leaf, or 1 for a wrong total.
     """
 
     machine: str
@@ -55,6 +56,8 @@ class Point:
     rounds: int = 0
     tasks: int = 0
     levels: int = 0
+    failed: int = -1
+    handed: int = -1
     wrong: int = 0
     note: str = ""
 
@@ -104,7 +107,19 @@ def measure(
     except EvenlyError as error:
         return Point(*about, schedule=str(made), note=str(error)[:200])
     times = float(np.median(taken)), min(taken), max(taken), len(taken)
-    return Point(*about, str(made), *times, of.tree.tasks, of.tree.rounds, wrong)
+    return Point(*about, str(made), *times, of.tree.tasks, of.tree.rounds, wrong=wrong)
+
+
+def with_counts(site: Site, point: Point) -> Point:
+    """Return a point with what workers count in another run. Rounds count nothing, and a CPU has rounds only."""
+    if point.method == STATIC or not point.rounds or not site.on_gpu:
+        return point
+    of = problem(site, point.distribution, point.particles)
+    made = replace(schedule(point.method, point.threads, point.blocks), counted=True)
+    start(site, of)
+    octree[made].on(site.place.target)(*of.arguments)
+    found = of.arguments[0].counts
+    return replace(point, failed=found.failed, handed=found.handed)
 
 
 def start(site: Site, of: Problem) -> None:

@@ -7,8 +7,9 @@
 
 namespace ev {
 
-struct blocking_queue {
+template <bool Counted> struct blocking_queue {
   const queue_memory m;
+  queue_counts counts;
 
   EV_DEVICE bool put(int item) {
     lock();
@@ -36,7 +37,10 @@ struct blocking_queue {
 private:
   EV_DEVICE void lock() {
     int times = 1;
-    while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) pause(times);
+    while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) {
+      if constexpr (Counted) ++counts.failed;
+      pause(times);
+    }
   }
   EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }
 };

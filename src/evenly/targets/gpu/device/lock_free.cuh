@@ -12,8 +12,9 @@
 
 namespace ev {
 
-template <int X> struct lock_free_queue {
+template <int X, bool Counted> struct lock_free_queue {
   const queue_memory m;
+  queue_counts counts;
 
   EV_DEVICE bool put(int item) {
     const long long from = atomic_load(m.end);
@@ -27,6 +28,7 @@ template <int X> struct lock_free_queue {
         if (at % X == 0) atomic_compare_exchange(m.end, from, at + 1);
         return true;
       } else {
+        if constexpr (Counted) ++counts.failed;
         pause(times);
       }
     }
@@ -44,6 +46,7 @@ template <int X> struct lock_free_queue {
         if (at % X == 0) atomic_compare_exchange(m.begin, from, at + 1);
         return (int)(seen - nil(at)) - 1;
       } else {
+        if constexpr (Counted) ++counts.failed;
         pause(times);
       }
     }

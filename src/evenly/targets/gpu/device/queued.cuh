@@ -24,14 +24,18 @@ template <class Set, class Queue, int W> struct task_queue {
   using Task = typename Set::Task;
   const Set& set;
   Queue queue;
-  int next;  // where a place is looked for first
+  int next;            // where a place is looked for first
+  long long most = 0;  // tasks at a time, less those that waited at first
 
   EV_DEVICE task_queue(const Set& s, int taker, int takers)
     : set(s), queue{{s.pool + queue_begin, s.pool + queue_end, s.pool + queue_lock, s.words, s.room, taker, takers}},
       next((int)((long long)s.places * taker / takers)) {}
 
-  EV_DEVICE void count(long long n) const {
-    if (lane_rank() == 0 && n != 0) atomic_add(set.pool + unfinished, n);
+  EV_DEVICE void count(long long n) {
+    if (lane_rank() == 0 && n != 0) {
+      const long long now = atomic_add(set.pool + unfinished, n) + n;
+      if constexpr (Set::counted) most = maximum(most, now);
+    }
   }
   EV_DEVICE bool all_done() const { return lane_0_finds<W>([&] { return atomic_load(set.pool + unfinished); }) + set.waiting == 0; }
 
@@ -95,9 +99,11 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
     return held > 0;
   }
 
+  EV_DEVICE void leave() const { base::leave({queue.queue.counts.stolen, queue.queue.counts.failed, in_vain, set.waiting + queue.most}); }
+
 private:
   task_queue<Set, Queue, lanes> queue;
-  long long counted = 0;  // of the tasks that have run
+  long long counted = 0, in_vain = 0;  // of the tasks that have run; looks into the queue
 
   // Puts what the tasks have pushed into the queue.
   EV_DEVICE void put_all() {
@@ -118,6 +124,7 @@ private:
       if (k == 0) k = queue.get(task, groups);
       if (k == 0) {
         if (queue.all_done()) return 0;
+        if constexpr (Set::counted) ++in_vain;
         pause(times);
       } else if (is_full()) {
         keep_some(task, lane_rank() < k);

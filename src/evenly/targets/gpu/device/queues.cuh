@@ -3,6 +3,7 @@
 //     Queue queue{memory};
 //     queue.put(item) -> bool    puts an item; false: there is no room
 //     queue.get() -> int         gets one; no_item: it has found none. There may be one, for who tries again
+//     queue.counts               what it has counted
 //
 // One thread of each taker calls them. What it has stored before put, or what was stored before a barrier that it has
 // passed, is visible to who gets the item.
@@ -23,5 +24,10 @@ struct queue_memory {
 };
 
 enum { no_item = -1 };
+
+// What a queue counts, if it is one that does: `Counted`, its last parameter.
+struct queue_counts {
+  long long failed = 0, stolen = 0;  // compare-and-swaps that failed; items from another's deque
+};
 
 }  // namespace ev

@@ -15,8 +15,9 @@
 
 namespace ev {
 
-struct stealing_queue {
+template <bool Counted> struct stealing_queue {
   const queue_memory m;
+  queue_counts counts;
   int victim = 0;  // counted from the next taker
 
   EV_DEVICE bool put(int item) {
@@ -50,19 +51,24 @@ struct stealing_queue {
   EV_DEVICE int steal() {
     for (int tries = m.takers - 1 < 8 ? m.takers - 1 : 8; tries > 0; --tries) {
       const int from = (m.taker + 1 + victim) % m.takers, item = steal_from(from);
-      if (item != no_item) return item;
+      if (item != no_item) {
+        if constexpr (Counted) ++counts.stolen;
+        return item;
+      }
       if (++victim == m.takers - 1) victim = 0;
     }
     return no_item;
   }
 
-  EV_DEVICE int steal_from(int from) const {
+  EV_DEVICE int steal_from(int from) {
     if (atomic_load(bottom(from)) <= top(atomic_load(age(from)))) return no_item;
     const long long seen = atomic_load(age(from));
     fence<seq_cst>();
     if (atomic_load<acquire>(bottom(from)) <= top(seen)) return no_item;
     const long long item = atomic_load(place(from, top(seen)));
-    return atomic_compare_exchange(age(from), seen, seen + 1) == seen ? (int)item : no_item;
+    if (atomic_compare_exchange(age(from), seen, seen + 1) == seen) return (int)item;
+    if constexpr (Counted) ++counts.failed;
+    return no_item;
   }
 
 private:

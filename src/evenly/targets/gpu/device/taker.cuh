@@ -16,6 +16,7 @@
 //     long long* pushed;                   // how many tasks are kept for the next round
 //     long long waiting, from, to;         // the tasks that wait at first, their place, and that of those to keep
 //     long long capacity, spill, spilled;  // of the list to keep tasks in; of what lies beyond; the place of that
+//     static constexpr bool counted;       // whether takers note what they have done
 #pragma once
 #include "gpu.cuh"
 #include "group.cuh"
@@ -28,7 +29,14 @@ namespace ev {
 enum task_counter {
   takers_idle = 0, mail_wanted = 16, mail_sent = 32,                                       // tasks.cuh
   unfinished = 0, queue_begin = 16, queue_end = 32, queue_lock = 80,                       // queued.cuh
-  firsts_taken = 48, tasks_run = 64
+  firsts_taken = 48, tasks_run = 64,
+  tasks_got = 96, swaps_failed = 112, looks_in_vain = 128, most_held = 144, most_run = 160, least_run = 176, takers_counted = 192
+};
+
+// What a taker has done: tasks that others gave it, or that it has stolen; compare-and-swaps that failed; how often it found
+// nothing; the most tasks that were there at a time. The thread that leads a taker counts.
+struct taker_counts {
+  long long got = 0, failed = 0, in_vain = 0, most = 0;
 };
 
 // What lane 0 finds, for the lanes 0..W-1 of a warp, which call it together.
@@ -71,9 +79,19 @@ template <class Set, int G, int T, int S, bool Converged> struct task_taker {
     else keep(task);
   }
 
-  // At the end, notes how many tasks the taker has run.
-  EV_DEVICE void leave() const {
-    if (mine.present() && leads()) atomic_add(set.pool + tasks_run, ran);
+  // At the end, notes how many tasks the taker has run, and what it has counted.
+  EV_DEVICE void leave(const taker_counts& counts) const {
+    if (!(mine.present() && leads())) return;
+    atomic_add(set.pool + tasks_run, ran);
+    if constexpr (Set::counted) {
+      atomic_add(set.pool + tasks_got, counts.got);
+      atomic_add(set.pool + swaps_failed, counts.failed);
+      atomic_add(set.pool + looks_in_vain, counts.in_vain);
+      atomic_max(set.pool + most_held, counts.most);
+      atomic_max(set.pool + most_run, ran);
+      atomic_max(set.pool + least_run, (1LL << 40) - ran);
+      atomic_add(set.pool + takers_counted, 1LL);
+    }
   }
 
 protected:

@@ -116,6 +116,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
   EV_DEVICE bool take() {
     if (!mine.present()) return false;
     for (;;) {
+      if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
       if (!look && (++batches & 3) != 0) return true;
       if (agreed([&] { return is_full(); })) {
@@ -128,14 +129,20 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
     }
   }
 
+  EV_DEVICE void leave() const { base::leave(counts); }
+
 private:
   const task_mail<Set, lanes> mail;
+  taker_counts counts;
   bool look = false;  // whether to look at once if others wait
   int batches = 0;
 
   // Gives the n oldest tasks to a taker that waits.
   EV_DEVICE void give(int n) {
-    if (!agreed([&] { return mail.send(stack()[(bottom + lane_rank() % n) & (S - 1)], n); })) return;
+    if (!agreed([&] { return mail.send(stack()[(bottom + lane_rank() % n) & (S - 1)], n); })) {
+      ++counts.in_vain;
+      return;
+    }
     bottom += n;
     held -= n;
   }
@@ -145,7 +152,7 @@ private:
     held = agreed([&] {
       Task task;
       int k = firsts(task);
-      if (k == 0) k = mail.receive(task);
+      if (k == 0) counts.got += k = mail.receive(task);
       if (lane_rank() < k) stack()[(bottom + lane_rank()) & (S - 1)] = task;
       return k;
     });

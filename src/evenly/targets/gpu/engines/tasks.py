@@ -57,7 +57,7 @@ class Ring:
 class Deques:
     """Words for a deque of each taker: its head, which is zero at first, and its items."""
 
-    type = "stealing_queue"
+    type = "stealing_queue<{counted}>"
 
     def sizes(self, places: int, takers: int) -> tuple[int, int, int]:
         """As Ring.sizes."""
@@ -67,8 +67,8 @@ class Deques:
 
 # By the name that a schedule uses; how it is called in device/ with the schedule's parameters.
 QUEUES: dict[str, Ring | Deques] = {
-    "blocking": Ring("blocking_queue", False),
-    "lock_free": Ring("lock_free_queue<{every}>", True),
+    "blocking": Ring("blocking_queue<{counted}>", False),
+    "lock_free": Ring("lock_free_queue<{every}, {counted}>", True),
     "stealing": Deques(),
 }
 
@@ -76,7 +76,7 @@ QUEUES: dict[str, Ring | Deques] = {
 class TaskEngine(HandedOutEngine):
     """The engine of tasks. A thread, or a group of `size` threads, runs each. Other tiles are walked as usual."""
 
-    parameters = ("size", "block")
+    parameters = ("size", "block", "counted")
     runs_methods = True
     on_cpu: ClassVar[Division] = "methods"
 
@@ -153,7 +153,7 @@ class Tasks(HandedOut):
         if self.queue is None:
             writer.line(f"ev::task_pool<task_set, {kind}> tasks(set);")
         else:
-            queue = self.queue.type.format(**vars(schedule))
+            queue = self.queue.type.format(**vars(schedule) | {"counted": self.counted})
             writer.line(f"ev::queued_tasks<task_set, ev::{queue}, {kind}> tasks(set);")
         head = "const auto tile = [&](const auto& team, const task& given, const bool live)"
         with writer.compound(head):
@@ -232,6 +232,7 @@ class Tasks(HandedOut):
             "};",
             "struct task_set {",
             "  using Task = task;",
+            f"  static constexpr bool counted = {self.counted};",
             *(f"  {declared};" for declared, _ in self.members()),
             f"  EV_DEVICE task load(long long at) const {{ return {{{loaded}}}; }}",
             f"  EV_DEVICE void store(long long at, const task& given) const {{ {stored} }}",
@@ -277,6 +278,11 @@ class Tasks(HandedOut):
         return [
             self.unit.kernel(f"{name}_clear", CLEARING, "clear", text.references, [], body, own)
         ]
+
+    @property
+    def counted(self) -> str:
+        """Whether workers count, as C++ text."""
+        return str(self.unit.schedule.counted).lower()
 
     @property
     def bytes(self) -> int:
