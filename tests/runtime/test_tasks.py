@@ -79,6 +79,49 @@ def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int
     assert calls <= 3
 
 
+QUEUES = [
+    ev.BlockingQueue(size=8, block=64),
+    ev.LockFreeQueue(block=64),
+    ev.WorkStealing(block=64),
+    ev.WorkStealing(size=64, block=64),
+]
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize(("width", "depth"), [(1500, 1), (40, 2)])
+@pytest.mark.parametrize("schedule", QUEUES, ids=str)
+def test_no_task_is_lost_where_a_queue_is_full(schedule: Any, width: int, depth: int) -> None:
+    """More tasks than there are places, of one worker and of many."""
+    calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), width, depth, 33)  # fmt: skip
+    assert tasks > 1024
+    assert calls <= 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda: ev.LockFreeQueue(every=0), "LockFreeQueue(every=...): expected an integer from 1 to 1024, got 0"),
+        (lambda: ev.WorkStealing(size=65, block=64), "WorkStealing(size=...): expected an integer from 1 to 64, got 65"),
+        (lambda: ev.BlockingQueue(block=48), "BlockingQueue(block=...): expected a multiple of 32"),
+        (lambda: ev.StaticList(blocks=-1), "StaticList(blocks=...): expected an integer from 0"),
+    ],
+)  # fmt: skip
+def test_what_schedules_of_tasks_refuse(given: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ev.InputError) as error:
+        given()
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.simt
+def test_a_queue_that_does_not_exist_is_refused() -> None:
+    @ev.schedule
+    class Other(ev.WorkStealing):
+        queue = "steeling"
+
+    with pytest.raises(ev.InputError, match="Other.queue: expected one of blocking, .* 'stealing'"):
+        halves[Other()].on("simt")(*the_halves(64))
+
+
 def test_a_set_pickles() -> None:
     T, leaves, count = the_halves(64)
     again = pickle.loads(pickle.dumps(T))
