@@ -29,6 +29,7 @@ METHODS = {
 POOL = "task pool"  # not in the paper
 EVERY = {**METHODS, POOL: ev.TaskPool}
 ROUNDS, SECONDS = 5, 0.5  # runs of a point; none begins after that time
+SLOW = 2.0  # seconds of a first run, after which there is one more
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,10 @@ def measure(
     made = schedule(method, threads, blocks)
     try:
         plan = octree.plan(*of.arguments, schedule=made, target=site.place.target)
+        begun = time.monotonic()
         wrong = checked(site, of, lambda: plan(*of.arguments))
-        taken = list(timed(site, of, lambda: plan(*of.arguments)))
+        rounds = 1 if site.quick or time.monotonic() - begun > SLOW else ROUNDS
+        taken = list(timed(site, of, lambda: plan(*of.arguments), rounds))
     except EvenlyError as error:
         return Point(*about, schedule=str(made), note=str(error)[:200])
     times = float(np.median(taken)), min(taken), max(taken), len(taken)
@@ -140,10 +143,10 @@ def checked(site: Site, of: Problem, run: Any) -> int:
     return max(lost, misplaced, int([int(v) for v in totals] != wanted))
 
 
-def timed(site: Site, of: Problem, run: Any) -> Iterator[float]:
+def timed(site: Site, of: Problem, run: Any, rounds: int) -> Iterator[float]:
     """Yield the microseconds of whole calls, each of which waits for the device."""
     until = time.monotonic() + SECONDS
-    for _ in range(1 if site.quick else ROUNDS):
+    for _ in range(rounds):
         start(site, of)
         finished(site)
         begun = time.perf_counter()
