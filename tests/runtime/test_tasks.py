@@ -321,7 +321,10 @@ def test_workers_count_what_they_do(make: Any) -> None:
     assert (found.workers, found.tasks) == (4, 127)
     assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
     assert 2 <= found.at_once <= 127
-    assert min(found) >= 0
+    assert min(found[:-1]) >= 0
+    assert sum(found.by_tasks) == 4
+    assert min(found.by_tasks[n.bit_length()] for n in (found.fewest, found.most)) >= 1
+    assert len(found.by_tasks) == found.most.bit_length() + 1 == found.sketch().count("\n")
     if make in (ev.TaskPool, ev.WorkStealing):
         assert 0 < found.handed <= 127
     else:

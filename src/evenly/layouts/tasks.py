@@ -30,7 +30,7 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 208
+BY_TASKS, COUNTERS = 208, 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
@@ -43,7 +43,8 @@ class Counts(NamedTuple):
     workers: how many there were; of several rounds, their sum. tasks: that they have run; fewest, most: that one has
     run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
     failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
-    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had.
+    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
+    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round.
     """
 
     workers: int
@@ -54,6 +55,17 @@ class Counts(NamedTuple):
     failed: int
     in_vain: int
     at_once: int
+    by_tasks: tuple[int, ...]
+
+    def sketch(self) -> str:
+        """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
+        later = range(1, len(self.by_tasks) - 1)
+        names = ["0", "1", *(f"{1 << i:,} to {(2 << i) - 1:,}" for i in later)]
+        wide, whole = max(map(len, names)), max(self.by_tasks)
+        lines = [f"{'tasks':>{wide}}  workers"]
+        for name, n in zip(names, self.by_tasks, strict=True):
+            lines.append(f"{name:>{wide}}  {n:>7,} {'#' * -(-40 * n // whole)}".rstrip())
+        return "\n".join(lines)
 
 
 class TaskSet:
@@ -120,6 +132,8 @@ class TaskSet:
             self.pushed[0] = 0
             for i in range(13):  # the counters, which are 16 apart
                 self.pool[16 * i] = 0
+            for i in range(BY_TASKS, COUNTERS):
+                self.pool[i] = 0
 
     @property
     def _waiting(self):
@@ -215,17 +229,18 @@ class TaskSet:
         Raises InputError if its schedule did not count.
         """
         wait_for(self.pool)
-        found = [int(v) for v in to_numpy(self.pool)[96::16]]
-        got, failed, in_vain, at_once, most, least, workers = found
+        pool = [int(v) for v in to_numpy(self.pool)]
+        got, failed, in_vain, at_once, most, least, workers = pool[96:BY_TASKS:16]
+        by_tasks = pool[BY_TASKS : BY_TASKS + 1 + most.bit_length()]
         if workers == 0:
             raise InputError(
                 "counts",
                 expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
                 given="none",
             )
-        return Counts(
-            workers, self.tasks_run, LEAST_BASE - least, most, got, failed, in_vain, at_once
-        )
+        few = LEAST_BASE - least
+        given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
+        return Counts(*given, tuple(by_tasks))
 
     def _walked(self, number: int) -> int:
         wait_for(self.walked)

@@ -521,7 +521,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
     """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
-        pool, pushed, flags = np.zeros(208, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
+        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
         mail, items = np.zeros(192, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1
@@ -536,7 +536,7 @@ def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> N
     """The same tree from queues, whose room is for few tasks; the rest of them is left in the list."""
     program, block = SimtProgram(QUEUES.read_text()), 32 if "group" in kernel else 64
     for seed in range(seeds):
-        pool, pushed, made = np.zeros(208, np.int64), np.zeros(1, np.int64), np.zeros(places, np.int32)  # fmt: skip
+        pool, pushed, made = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(places, np.int32)  # fmt: skip
         words, reserved = np.zeros(6 * 16 + 6 * places, np.int64), np.zeros(places, np.int32)
         items, data, total = np.ones(1001, np.int32), np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)  # fmt: skip
         data[1] = 1

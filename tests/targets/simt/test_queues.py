@@ -21,7 +21,7 @@ def words_of(queue: str, workers: int, room: int) -> np.ndarray:
 
 
 def walking(queue: str, workers: int, nodes: int, places: int, room: int) -> tuple[Any, ...]:
-    pool, words = np.zeros(208, np.int64), words_of(queue, workers, room)
+    pool, words = np.zeros(256, np.int64), words_of(queue, workers, room)
     made, reserved = np.zeros(places, np.int32), np.zeros(places, np.int32)
     return pool, made, reserved, words, np.zeros(2 * nodes + 2, np.int32), np.zeros(1, np.int32), places, room, nodes  # fmt: skip
 
@@ -66,7 +66,7 @@ def operate(
     """Explore all executions of two workers, each with operations such as "ppg". Return what they have found."""
     given = [sum((PUT if c == "p" else GET) << 2 * i for i, c in enumerate(ops)) for ops in (own, other)]  # fmt: skip
     found = np.full(12, -9, np.int32)
-    pool, words = np.zeros(208, np.int64), words_of(queue, 2, room)
+    pool, words = np.zeros(256, np.int64), words_of(queue, 2, room)
     given = [places, room, *given]
     arrays = pool, np.zeros(places, np.int32), np.zeros(places, np.int32), words, found
     explored = program.explore(f"{queue}_operations", 2, 1, *arrays, *given)
