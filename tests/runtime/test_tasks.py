@@ -329,6 +329,10 @@ def test_workers_count_what_they_do(make: Any) -> None:
         assert 0 < found.handed <= 127
     else:
         assert found.handed == 0
+    nothing = ev.tasks(begin=np.int32, end=np.int32, first=[], capacity=64)
+    halves[make(block=64, counted=True)].on("simt")(nothing, leaves, count)
+    with pytest.raises(ev.InputError, match="counts: expected a call"):
+        _ = nothing.counts  # no round was launched
     halves[make(block=64)].on("simt")(T, leaves, count)
     with pytest.raises(ev.InputError, match=r"counts: expected a call under .*counted=True"):
         _ = T.counts

@@ -59,8 +59,8 @@ class Counts(NamedTuple):
 
     def sketch(self) -> str:
         """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
-        later = range(1, len(self.by_tasks) - 1)
-        names = ["0", "1", *(f"{1 << i:,} to {(2 << i) - 1:,}" for i in later)]
+        later = (f"{1 << i:,} to {(2 << i) - 1:,}" for i in range(1, len(self.by_tasks) - 1))
+        names = ["0", "1", *later][: len(self.by_tasks)]
         wide, whole = max(map(len, names)), max(self.by_tasks)
         lines = [f"{'tasks':>{wide}}  workers"]
         for name, n in zip(names, self.by_tasks, strict=True):
