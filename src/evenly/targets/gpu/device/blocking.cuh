@@ -10,6 +10,7 @@ namespace ev {
 template <bool Counted> struct blocking_queue {
   const queue_memory m;
   queue_counts counts;
+  back_off wait;
 
   EV_DEVICE bool put(int item) {
     lock();
@@ -36,11 +37,11 @@ template <bool Counted> struct blocking_queue {
 
 private:
   EV_DEVICE void lock() {
-    int times = 1;
     while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) {
       if constexpr (Counted) ++counts.failed;
-      pause(times);
+      wait.longer();
     }
+    wait.shorter();
   }
   EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }
 };

@@ -15,39 +15,40 @@ namespace ev {
 template <int X, bool Counted> struct lock_free_queue {
   const queue_memory m;
   queue_counts counts;
+  back_off wait;
 
   EV_DEVICE bool put(int item) {
     const long long from = atomic_load(m.end);
-    int times = 1;
     for (long long at = from;;) {
       const long long seen = atomic_load(place(at));
       if (seen < nil(at)) return false;  // of the turn before: the ring is full
       if (seen > nil(at)) {
         ++at;
       } else if (atomic_compare_exchange<release>(place(at), seen, seen + 1 + item) == seen) {
+        wait.shorter();
         if (at % X == 0) atomic_compare_exchange(m.end, from, at + 1);
         return true;
       } else {
         if constexpr (Counted) ++counts.failed;
-        pause(times);
+        wait.longer();
       }
     }
   }
 
   EV_DEVICE int get() {
     const long long from = atomic_load(m.begin);
-    int times = 1;
     for (long long at = from;;) {
       const long long seen = atomic_load(place(at)), next = nil(at + m.room);
       if (seen <= nil(at)) return no_item;
       if (seen >= next) {
         ++at;
       } else if (atomic_compare_exchange<acquire>(place(at), seen, next) == seen) {
+        wait.shorter();
         if (at % X == 0) atomic_compare_exchange(m.begin, from, at + 1);
         return (int)(seen - nil(at)) - 1;
       } else {
         if constexpr (Counted) ++counts.failed;
-        pause(times);
+        wait.longer();
       }
     }
   }

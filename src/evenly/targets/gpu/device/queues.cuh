@@ -25,6 +25,15 @@ struct queue_memory {
 
 enum { no_item = -1 };
 
+// How long one that has failed to swap waits: twice as long each time, and half as long after it did not fail.
+struct back_off {
+  int times = 1;
+  EV_DEVICE void longer() { pause(times, 512); }
+  EV_DEVICE void shorter() {
+    if (times > 1) times /= 2;
+  }
+};
+
 // What a queue counts, if it is one that does: `Counted`, its last parameter.
 struct queue_counts {
   long long failed = 0, stolen = 0;  // compare-and-swaps that failed; items from another's deque
