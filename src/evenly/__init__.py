@@ -76,9 +76,11 @@ from evenly.runtime.bound_call import BoundCall
 from evenly.runtime.kernel import Kernel, kernel
 from evenly.runtime.plan import Plan
 from evenly.schedules import (
+    BlockingQueue,
     BlockMapped,
     DynamicChunks,
     GroupMapped,
+    LockFreeQueue,
     Lrb,
     MergePath,
     Nested,
@@ -91,6 +93,7 @@ from evenly.schedules import (
     ThreadMapped,
     WarpMapped,
     WorkOriented,
+    WorkStealing,
     per_item,
     schedule,
 )
@@ -161,6 +164,7 @@ __all__ = [
     "Array",
     "Balance",
     "BlockMapped",
+    "BlockingQueue",
     "BoundCall",
     "DeviceArray",
     "DynamicChunks",
@@ -173,6 +177,7 @@ __all__ = [
     "KernelError",
     "LanguageError",
     "Layout",
+    "LockFreeQueue",
     "Lrb",
     "MergePath",
     "Nested",
@@ -194,6 +199,7 @@ __all__ = [
     "Verified",
     "WarpMapped",
     "WorkOriented",
+    "WorkStealing",
     "__version__",
     "argmax",
     "argmin",

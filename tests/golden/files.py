@@ -38,6 +38,7 @@ SCHEDULES: dict[str, Any] = {
     ),
     "cuda/bins.cu": ev.Lrb(block=256, lanes=8, thread=8, group=64, warp=1024, items=4),
     "cuda/tasks.cu": ev.TaskPool(size=8, block=256, items=4),
+    "cuda/queued.cu": ev.LockFreeQueue(size=8, block=256, items=4, every=4),
     "cpu/owned.py": ev.ThreadMapped(block=256, items=4),
     "cpu/split.py": ev.MergePath(block=256, items=3),
     "cpu/share.py": ev.WorkOriented(block=256, items=8),

@@ -13,7 +13,10 @@ import evenly as ev
 from tests.gpu.test_tasks import make
 from tests.tasks import CASES, runs_fans
 
-SCHEDULES = (ev.StaticList(), ev.TaskPool(), ev.TaskPool(8, 64), ev.TaskPool(64, 64))
+SCHEDULES = (
+    *(ev.StaticList(), ev.TaskPool(), ev.TaskPool(8, 64), ev.TaskPool(64, 64)),
+    *(ev.BlockingQueue(32), ev.LockFreeQueue(), ev.WorkStealing(), ev.WorkStealing(64, 64)),
+)
 
 
 def main() -> None:

@@ -109,7 +109,7 @@ def test_no_push_is_lost(schedule: str) -> None:
         np.testing.assert_array_equal(visits.get(), wanted)
         assert len(F) == waiting
     F = ev.frontier(A)
-    with pytest.raises(ev.InputError, match="frontier: expected at most"):
+    with pytest.raises(ev.InputError, match="F: expected at most"):
         everything[schedule](F, A, visits)
     other = cupy.cuda.Stream(non_blocking=True)
     F = ev.frontier(A)

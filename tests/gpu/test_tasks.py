@@ -24,6 +24,14 @@ SCHEDULES = [
     ev.TaskPool(size=32),
     ev.TaskPool(size=48, block=64),
     ev.TaskPool(size=128, block=128),
+    ev.BlockingQueue(size=32),
+    ev.BlockingQueue(size=48, block=64, blocks=20),
+    ev.LockFreeQueue(),
+    ev.LockFreeQueue(size=5, block=64),
+    ev.LockFreeQueue(size=128, block=128, every=1),
+    ev.WorkStealing(),
+    ev.WorkStealing(size=8, block=64),
+    ev.WorkStealing(size=48, block=64),
     ev.DynamicChunks(),
     ev.Lrb(),
 ]
@@ -41,7 +49,7 @@ def test_every_task_runs_once(schedule: Any, case: str) -> None:
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 33, 10_000])
-@pytest.mark.parametrize("schedule", SCHEDULES[:10], ids=str)
+@pytest.mark.parametrize("schedule", SCHEDULES[:-2], ids=str)
 def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int) -> None:
     def run(kernel: Any, *given: Any) -> None:
         kernel[schedule].on("cuda")(*given)
@@ -51,7 +59,19 @@ def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("schedule", [ev.TaskPool(), ev.TaskPool(size=64, block=64)], ids=str)
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        ev.TaskPool(),
+        ev.TaskPool(size=64, block=64),
+        ev.BlockingQueue(size=64, block=64, blocks=64),
+        ev.LockFreeQueue(),
+        ev.LockFreeQueue(size=64, block=64),
+        ev.WorkStealing(),
+        ev.WorkStealing(size=64, block=64),
+    ],
+    ids=str,
+)
 def test_a_thousand_runs_end(schedule: Any) -> None:
     """The ring is small, so that it is full and empty all the time."""
     T = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 1_000_000)], capacity=5_000)

@@ -106,7 +106,7 @@ def test_without_matplotlib(evenly, monkeypatch, tmp_path):
 
 
 ERRORS = {
-    "flexible-batch": "NAME: expected one of flexible-batched, load-balancing, got 'flexible-batch'; hint: did you mean",
+    "flexible-batch": "NAME: expected one of dynamic-load-balancing, flexible-batched, load-balancing, got 'flexible-batch'; hint: did you mean",
     "flexible-batched --figure 2": "--figure: expected one of 3, 4, 5, 6, 7, got '2'",
     "flexible-batched --target gpu": "--target: expected one of auto, cpu, cuda, got 'gpu'",
     "flexible-batched --target cpu --matrices nowhere": "nowhere: expected a folder with matrices",

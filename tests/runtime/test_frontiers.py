@@ -155,7 +155,7 @@ def test_too_many_tiles_are_an_error(schedule: str, target: str) -> None:
     with pytest.raises(ev.InputError) as caught:
         everything[schedule].on(target)(F, A, visits)
     assert str(caught.value) == (
-        "frontier: expected at most 300 tiles with 993 atoms at a time, got more; "
+        "F: expected at most 300 tiles with 993 atoms at a time, got more; "
         "hint: ev.frontier(G, unique=True) keeps duplicates out; capacity= makes more room"
     )
     with pytest.raises(ev.InputError, match="got more"):

@@ -18,6 +18,9 @@ SCHEDULES = [
     ev.TaskPool(block=64),
     ev.TaskPool(size=8, block=64),
     ev.TaskPool(size=64, block=64),
+    ev.BlockingQueue(size=8, block=64),
+    ev.LockFreeQueue(block=64),
+    ev.WorkStealing(size=48, block=64),
     *(
         pytest.param(schedule, marks=pytest.mark.slow)
         for schedule in (
@@ -26,6 +29,12 @@ SCHEDULES = [
             ev.StaticList(size=96, block=96),
             ev.TaskPool(),
             ev.TaskPool(size=5, block=32),
+            ev.BlockingQueue(size=48, block=64),
+            ev.LockFreeQueue(size=64, block=64, every=1),
+            ev.LockFreeQueue(size=5, block=32),
+            ev.WorkStealing(block=64),
+            ev.WorkStealing(size=8, block=64, blocks=2),
+            ev.StaticList(block=64, blocks=2),
             ev.DynamicChunks(chunk=2, size=4, block=64),
             ev.Lrb(),
             ev.WarpMapped(),
@@ -68,6 +77,49 @@ def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int
     calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), 25, 2, capacity)  # fmt: skip
     assert tasks == 651
     assert calls <= 3
+
+
+QUEUES = [
+    ev.BlockingQueue(size=8, block=64),
+    ev.LockFreeQueue(block=64),
+    ev.WorkStealing(block=64),
+    ev.WorkStealing(size=64, block=64),
+]
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize(("width", "depth"), [(1500, 1), (40, 2)])
+@pytest.mark.parametrize("schedule", QUEUES, ids=str)
+def test_no_task_is_lost_where_a_queue_is_full(schedule: Any, width: int, depth: int) -> None:
+    """More tasks than there are places, of one worker and of many."""
+    calls, tasks = runs_fans(make, lambda kernel, *given: kernel[schedule].on("simt")(*given), width, depth, 33)  # fmt: skip
+    assert tasks > 1024
+    assert calls <= 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (lambda: ev.LockFreeQueue(every=0), "LockFreeQueue(every=...): expected an integer from 1 to 1024, got 0"),
+        (lambda: ev.WorkStealing(size=65, block=64), "WorkStealing(size=...): expected an integer from 1 to 64, got 65"),
+        (lambda: ev.BlockingQueue(block=48), "BlockingQueue(block=...): expected a multiple of 32"),
+        (lambda: ev.StaticList(blocks=-1), "StaticList(blocks=...): expected an integer from 0"),
+    ],
+)  # fmt: skip
+def test_what_schedules_of_tasks_refuse(given: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ev.InputError) as error:
+        given()
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.simt
+def test_a_queue_that_does_not_exist_is_refused() -> None:
+    @ev.schedule
+    class Other(ev.WorkStealing):
+        queue = "steeling"
+
+    with pytest.raises(ev.InputError, match="Other.queue: expected one of blocking, .* 'stealing'"):
+        halves[Other()].on("simt")(*the_halves(64))
 
 
 def test_a_set_pickles() -> None:
@@ -132,11 +184,30 @@ def test_auto_takes_a_schedule_of_tasks() -> None:
         assert halves.plan(T, leaves, count, target=target).schedule == ev.StaticList()
 
 
+@pytest.mark.parametrize("target", ["python", "cpu"])
 @pytest.mark.parametrize("schedule", [ev.MergePath(), ev.NonzeroSplit(), ev.WorkOriented()])
-def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any) -> None:
+def test_schedules_that_split_tiles_are_refused_by_name(schedule: Any, target: str) -> None:
     with pytest.raises(ev.InputError, match=type(schedule).__name__) as error:
-        halves[schedule](*the_halves(64))
+        halves[schedule].on(target)(*the_halves(64))
     assert "halves has a loop over tasks, which cannot be split" in str(error.value)
+
+
+@ev.kernel
+def both(T, U):
+    for t in T.tiles():
+        T.push(T.n(t))
+    for u in U.tiles():
+        U.push(U.n(u) + 1)
+        U.push(U.n(u) + 2)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_an_error_says_which_set_has_no_room(target: str) -> None:
+    T, U = ev.tasks(n=np.int32, first=[], capacity=1), ev.tasks(n=np.int32, first=[0], capacity=1)
+    with pytest.raises(
+        ev.InputError, match="^U: expected at most 1 tasks .* first=U.remaining goes"
+    ):
+        both.on(target)(T, U)
 
 
 @ev.kernel
@@ -239,3 +310,29 @@ def test_tasks_that_an_earlier_loop_of_the_call_has_left_are_not_forgotten(targe
             run(T, wide, counts)
         assert counts.tolist() == ran
         assert T.remaining["depth"].tolist() == ([2] * 4 if wide < 2 else [])
+
+
+@pytest.mark.simt
+@pytest.mark.parametrize("make", [ev.TaskPool, ev.BlockingQueue, ev.LockFreeQueue, ev.WorkStealing])
+def test_workers_count_what_they_do(make: Any) -> None:
+    T, leaves, count = the_halves(200)
+    halves[make(block=64, blocks=2, counted=True)].on("simt", seed=1)(T, leaves, count)
+    found = T.counts
+    assert (found.workers, found.tasks) == (4, 127)
+    assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
+    assert 2 <= found.at_once <= 127
+    assert min(found[:-1]) >= 0
+    assert sum(found.by_tasks) == 4
+    assert min(found.by_tasks[n.bit_length()] for n in (found.fewest, found.most)) >= 1
+    assert len(found.by_tasks) == found.most.bit_length() + 1 == found.sketch().count("\n")
+    if make in (ev.TaskPool, ev.WorkStealing):
+        assert 0 < found.handed <= 127
+    else:
+        assert found.handed == 0
+    nothing = ev.tasks(begin=np.int32, end=np.int32, first=[], capacity=64)
+    halves[make(block=64, counted=True)].on("simt")(nothing, leaves, count)
+    with pytest.raises(ev.InputError, match="counts: expected a call"):
+        _ = nothing.counts  # no round was launched
+    halves[make(block=64)].on("simt")(T, leaves, count)
+    with pytest.raises(ev.InputError, match=r"counts: expected a call under .*counted=True"):
+        _ = T.counts

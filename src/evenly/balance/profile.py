@@ -52,7 +52,7 @@ def check_loops_over_tiles(what: str, phases: Phases) -> None:
     if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
         raise InputError(what, expected=expected, given="one with a loop over items")
     if any(isinstance(phase, Owned) and phase.tasks is not None for phase in phases.phases):
-        hint = "tasks are made while they are run; T.tasks_run is how many there were"
+        hint = "tasks are made while they are run; T.tasks_run and T.counts tell of a call"
         raise InputError(what, expected=expected, given="one with a loop over tasks", hint=hint)
 
 

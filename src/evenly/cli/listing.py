@@ -17,7 +17,8 @@ def schedules() -> Iterator[str]:
     yield from aligned(SCHEDULES)
     yield ""
     yield "`evenly spmv --schedule auto` chooses by the lengths of the tiles."
-    yield f"Kernels that make tasks have {' and '.join(OF_TASKS)} as well, in Python (docs/tasks.md)."
+    *names, last = OF_TASKS
+    yield f"Kernels that make tasks have {', '.join(names)} and {last} as well, in Python (docs/tasks.md)."
 
 
 def layouts() -> Iterator[str]:

@@ -8,8 +8,9 @@ import typer
 
 REPRODUCE = (
     "Run the experiments of a paper, and print what it published beside what is measured here.\n\n"
-    "NAME: flexible-batched (Anzt et al., ScalA 2017, Figures 3 to 7) or load-balancing (Osama et al., PPoPP 2023, "
-    "Table 1, Figures 2 to 4). They run on a GPU, or on a CPU with smaller sizes; a full run takes a few minutes.\n\n"
+    "NAME: dynamic-load-balancing (Cederman, Tsigas, Graphics Hardware 2008, Figures 2 to 5), flexible-batched (Anzt "
+    "et al., ScalA 2017, Figures 3 to 7) or load-balancing (Osama et al., PPoPP 2023, Table 1, Figures 2 to 4). They "
+    "run on a GPU, or on a CPU with smaller sizes; a full run takes a few minutes.\n\n"
     "Example: evenly reproduce load-balancing --matrices folder --out results"
 )
 

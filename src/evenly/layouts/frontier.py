@@ -173,11 +173,14 @@ class Frontier(Searched):
         """Whether more may be pushed than there is room for, as far as is known."""
         return bool(self.checked) and not self.unique
 
-    def check(self) -> None:
-        """Raise InputError if a kernel pushed more than there is room for. On a GPU this waits for the device."""
+    def check(self, name: str = "frontier") -> None:
+        """Raise InputError if a kernel pushed more than there is room for. On a GPU this waits for the device.
+
+        name: what the error calls it.
+        """
         if self._counts()[1]:
             raise InputError(
-                "frontier",
+                name,
                 expected=f"at most {self.max_tiles} tiles with {self.most_atoms} atoms at a time",
                 given="more",
                 hint="ev.frontier(G, unique=True) keeps duplicates out; capacity= makes more room",

@@ -14,7 +14,7 @@ import cmath
 import contextlib
 import functools
 import keyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -30,8 +30,42 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-COUNTERS = 80
+BY_TASKS, COUNTERS = 208, 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
+
+
+LEAST_BASE = 1 << 40  # what the fewest tasks of a worker are counted down from
+
+
+class Counts(NamedTuple):
+    """What workers have done: warps, or groups of several warps.
+
+    workers: how many there were; of several rounds, their sum. tasks: that they have run; fewest, most: that one has
+    run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
+    failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
+    at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
+    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round.
+    """
+
+    workers: int
+    tasks: int
+    fewest: int
+    most: int
+    handed: int
+    failed: int
+    in_vain: int
+    at_once: int
+    by_tasks: tuple[int, ...]
+
+    def sketch(self) -> str:
+        """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
+        later = (f"{1 << i:,} to {(2 << i) - 1:,}" for i in range(1, len(self.by_tasks) - 1))
+        names = ["0", "1", *later][: len(self.by_tasks)]
+        wide, whole = max(map(len, names)), max(self.by_tasks)
+        lines = [f"{'tasks':>{wide}}  workers"]
+        for name, n in zip(names, self.by_tasks, strict=True):
+            lines.append(f"{name:>{wide}}  {n:>7,} {'#' * -(-40 * n // whole)}".rstrip())
+        return "\n".join(lines)
 
 
 class TaskSet:
@@ -48,7 +82,7 @@ class TaskSet:
     walked: Any
     pushed: Any  # (1,) int64: tasks that were pushed to the other list
     full: Any  # (1,) int64: whether there was no room for them, and nobody has been told yet
-    pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/tasks.cuh)
+    pool: Any  # (COUNTERS,) int64: for tasks that are handed out while they are made (targets/gpu/device/taker.cuh)
 
     # What users named them, in order, with the column of each; and the fields that are a task's range of atoms, if any.
     names: tuple[str, ...] = ()
@@ -62,7 +96,7 @@ class TaskSet:
         length="_waiting",
         hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
-    host_methods = frozenset({"check", "remaining", "most_waiting", "tasks_run"})
+    host_methods = frozenset({"check", "counts", "remaining", "most_waiting", "tasks_run"})
 
     @property
     def num_tiles(self):
@@ -96,12 +130,10 @@ class TaskSet:
             self.walked[3] = 0
             self.walked[4] = self.firsts
             self.pushed[0] = 0
-            self._clear()
-
-    def _clear(self):
-        """Set the counters to 0, which are 16 apart."""
-        for i in range(5):
-            self.pool[16 * i] = 0
+            for i in range(13):  # the counters, which are 16 apart
+                self.pool[16 * i] = 0
+            for i in range(BY_TASKS, COUNTERS):
+                self.pool[i] = 0
 
     @property
     def _waiting(self):
@@ -122,7 +154,8 @@ class TaskSet:
             self.walked[1] = self.walked[2]
             self.walked[2] = 2 * self.firsts + self.capacity - self.walked[2]
             self.pushed[0] = 0
-        self._clear()
+        for i in range(6):  # the others count over all rounds
+            self.pool[16 * i] = 0
 
     def _held(self, tile):
         """The place of a task of the list that is walked."""
@@ -141,8 +174,11 @@ class TaskSet:
         values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
         return _again, (self.names, self.ranged, values)
 
-    def check(self) -> None:
-        """Raise InputError if there was no room for all tasks. On a GPU this waits for the device."""
+    def check(self, name: str = "tasks") -> None:
+        """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
+
+        name: what the error calls the set.
+        """
         count = self._left()
         if count <= self.capacity:
             return
@@ -155,10 +191,10 @@ class TaskSet:
         if count > kept:
             room += f", spill={count - self.capacity} would have kept all"
         raise InputError(
-            "tasks",
+            name,
             expected=f"at most {self.capacity} tasks that wait at a time",
             given=f"{count}, of which {count - kept} are lost" if count > kept else str(count),
-            hint=f"{room}; first=T.remaining goes on with those that are left",
+            hint=f"{room}; first={name}.remaining goes on with those that are left",
         )
 
     @property
@@ -185,6 +221,26 @@ class TaskSet:
     def most_waiting(self) -> int:
         """The most tasks in a list at the end of a round of the latest call. On a GPU this waits for the device."""
         return self._walked(4)
+
+    @property
+    def counts(self) -> Counts:
+        """What the workers of the latest call have done. On a GPU this waits for the device.
+
+        Raises InputError if its schedule did not count.
+        """
+        wait_for(self.pool)
+        pool = [int(v) for v in to_numpy(self.pool)]
+        got, failed, in_vain, at_once, most, least, workers = pool[96:BY_TASKS:16]
+        by_tasks = pool[BY_TASKS : BY_TASKS + 1 + most.bit_length()]
+        if workers == 0:
+            raise InputError(
+                "counts",
+                expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
+                given="none",
+            )
+        few = LEAST_BASE - least
+        given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
+        return Counts(*given, tuple(by_tasks))
 
     def _walked(self, number: int) -> int:
         wait_for(self.walked)

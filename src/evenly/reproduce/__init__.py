@@ -13,6 +13,7 @@ from evenly.errors import unknown
 from .experiment import Experiment
 
 TABLE = {
+    "dynamic-load-balancing": "evenly.reproduce.dynamic_load_balancing",
     "flexible-batched": "evenly.reproduce.flexible_batched",
     "load-balancing": "evenly.reproduce.load_balancing",
 }

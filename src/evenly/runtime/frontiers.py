@@ -20,8 +20,8 @@ def watched(
     The result keeps no frontier alive.
     """
     changed = dict.fromkeys(path[:-1] for path in outputs if len(path) > 1)
-    layouts: list[Any] = [binding.layout(path) for path in changed]
-    may = [weakref.ref(f) for f in layouts if growing(type(f)) and f.may_overflow]
+    layouts: list[tuple[str, Any]] = [(".".join(p), binding.layout(p)) for p in changed]
+    may = [(n, weakref.ref(f)) for n, f in layouts if growing(type(f)) and f.may_overflow]
     return Watched(run, may) if may else run
 
 
@@ -31,12 +31,12 @@ class Watched:
     While a graph is captured nothing can be waited for, and its launches would overflow unseen. So this is refused.
     """
 
-    def __init__(self, run: Callable[[], None], frontiers: list[Any]) -> None:
+    def __init__(self, run: Callable[[], None], frontiers: list[tuple[str, Any]]) -> None:
         self.run, self.frontiers = run, frontiers
 
     def __call__(self) -> None:
         if getattr(self.run, "captured", False):
-            tasks = any(getattr(reference(), "tasks", False) for reference in self.frontiers)
+            tasks = any(getattr(reference(), "tasks", False) for _, reference in self.frontiers)
             raise InputError(
                 "tasks" if tasks else "frontier",
                 expected="one that always has room, in a call that is captured into a CUDA graph",
@@ -44,6 +44,6 @@ class Watched:
                 hint="" if tasks else "ev.frontier(G, unique=True)",
             )
         self.run()
-        for reference in self.frontiers:
+        for name, reference in self.frontiers:
             if (frontier := reference()) is not None:
-                frontier.check()
+                frontier.check(name)

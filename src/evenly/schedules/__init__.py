@@ -11,9 +11,11 @@ from typing import Any
 
 from evenly.errors import InputError, unknown
 
+from .blocking_queue import BlockingQueue
 from .contract import Schedule, Sizes, schedule
 from .dynamic_chunks import DynamicChunks
 from .group_mapped import BlockMapped, GroupMapped, WarpMapped
+from .lock_free_queue import LockFreeQueue
 from .lrb import Lrb
 from .merge_path import MergePath
 from .nested import Nested
@@ -25,13 +27,16 @@ from .task_pool import TaskPool
 from .team_mapped import TeamMapped
 from .thread_mapped import ThreadMapped
 from .work_oriented import WorkOriented
+from .work_stealing import WorkStealing
 
 __all__ = [
     "TABLE",
     "BlockMapped",
+    "BlockingQueue",
     "DynamicChunks",
     "Entry",
     "GroupMapped",
+    "LockFreeQueue",
     "Lrb",
     "MergePath",
     "Nested",
@@ -45,6 +50,7 @@ __all__ = [
     "ThreadMapped",
     "WarpMapped",
     "WorkOriented",
+    "WorkStealing",
     "by_name",
     "per_item",
     "schedule",
@@ -123,6 +129,24 @@ OF_TASKS: dict[str, Entry] = {
         "tasks as they are made: a stack for each warp, halves of it for idle ones",
         "trees of which only few tasks may wait, for lack of memory",
         "Tzeng, Patney, Owens 2010",
+    ),
+    "blocking_queue": Entry(
+        BlockingQueue,
+        "tasks in one queue, behind a lock",
+        "comparisons",
+        "Cederman, Tsigas 2008, 4.2",
+    ),
+    "lock_free_queue": Entry(
+        LockFreeQueue,
+        "tasks in one queue, by compare-and-swap",
+        "comparisons",
+        "Tsigas, Zhang 2001",
+    ),
+    "work_stealing": Entry(
+        WorkStealing,
+        "a deque of tasks for each warp, from which idle ones steal",
+        "comparisons",
+        "Arora, Blumofe, Plaxton 1998",
     ),
 }
 

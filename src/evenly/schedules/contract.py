@@ -101,7 +101,7 @@ class Schedule:
 
     else:
         engine = "owned"
-    covers: ClassVar[bool] = False  # whether `launch` gives every tile a thread or group of its own
+    covers: Any = False  # whether `launch` gives every tile a thread or group of its own
 
     def __init_subclass__(cls) -> None:
         """Reset `covers` in a subclass that overrides a method of the contract: it is about the base's methods."""
@@ -160,8 +160,9 @@ def _equal(self: Any, other: Any) -> Any:
     return all(alike(getattr(self, name), getattr(other, name)) for name in names)
 
 
-# Parameters of a dense axis, of items that all blocks walk, and of a list of tiles: what they are where there is none.
-OPTIONAL = {"lanes": 1, "vector": 1, "grid": 0, "hypersparse": False}
+# Parameters of a dense axis, of items that all blocks walk, of a list of tiles, and of few blocks: what they are where
+# there is none.
+OPTIONAL = {"lanes": 1, "vector": 1, "grid": 0, "hypersparse": False, "blocks": 0, "counted": False}
 
 
 def _shown(self: Any) -> str:

@@ -6,8 +6,8 @@ Source: the donation of tasks, Tzeng, Patney, Owens, "Task Management for Irregu
 
 from __future__ import annotations
 
-from .contract import Schedule, check_block, check_count, check_items, schedule
-from .static_list import StaticList
+from .contract import Schedule, schedule
+from .static_list import StaticList, check_tasks
 
 
 @schedule
@@ -15,7 +15,8 @@ class TaskPool(Schedule):
     """For kernels with a loop over tasks (`ev.tasks`): persistent blocks run tasks as they are made, in one launch.
 
     size: 1, or up to `block` threads that run a task together and divide its atoms. block: the threads of a block.
-    items: as in ThreadMapped.
+    items: as in ThreadMapped. blocks: the most blocks; 0: as many as a GPU runs at once.
+    counted: whether `T.counts` tells what the warps have done, on a GPU and on `simt`.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
     tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
@@ -28,6 +29,8 @@ class TaskPool(Schedule):
     size: int = 1
     block: int = 256
     items: int = 4
+    blocks: int = 0
+    counted: bool = False
 
     engine = "tasks"
 
@@ -36,9 +39,7 @@ class TaskPool(Schedule):
         return "thread" if self.size == 1 else "group"
 
     def __post_init__(self):
-        check_block("TaskPool", self.block)
-        check_count("TaskPool", "size", self.size, 1, self.block)
-        check_items("TaskPool", self.items)
+        check_tasks(self)
 
     launch = StaticList.launch
     tiles = StaticList.tiles

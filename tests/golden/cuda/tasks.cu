@@ -23,8 +23,11 @@ EV_KERNEL(32) halves_0(long long* __restrict__ pa_T_full,
       a_T_walked[3LL] = 0LL;
       a_T_walked[4LL] = (long long)a_T_firsts;
       a_T_pushed[0LL] = 0LL;
-      for (long long v_i = 0LL; v_i < 5LL; ++v_i) {
+      for (long long v_i = 0LL; v_i < 13LL; ++v_i) {
         a_T_pool[16 * (pos)v_i] = 0LL;
+      }
+      for (long long v_i_1 = 208LL; v_i_1 < 256LL; ++v_i_1) {
+        a_T_pool[v_i_1] = 0LL;
       }
     }
     bool v_another = a_T_walked[0LL] > 0LL;
@@ -42,6 +45,7 @@ struct task {
 };
 struct task_set {
   using Task = task;
+  static constexpr bool counted = false;
   long long* pool;
   long long* pushed;
   long long waiting;
@@ -155,8 +159,8 @@ EV_KERNEL(32) halves_2(bool* __restrict__ pa_kept_another,
       a_T_walked[2LL] = ev::sub_wrapping((long long)(2 * a_T_firsts + a_T_capacity), a_T_walked[2LL]);
       a_T_pushed[0LL] = 0LL;
     }
-    for (long long v_i_1 = 0LL; v_i_1 < 5LL; ++v_i_1) {
-      a_T_pool[16 * (pos)v_i_1] = 0LL;
+    for (long long v_i_2 = 0LL; v_i_2 < 6LL; ++v_i_2) {
+      a_T_pool[16 * (pos)v_i_2] = 0LL;
     }
     bool v_another = a_T_walked[0LL] > 0LL;
     a_kept_another[0] = v_another;

@@ -14,6 +14,8 @@ import pytest
 from tests import emitting, typed
 from tests.batteries import matrices
 from tests.emitting import codes, emitted
+from tests.golden.files import of_tasks
+from tests.golden.kernel import halves
 from tests.kernels import CASES, ROW_LAYOUTS, SCHEDULES
 
 import evenly as ev
@@ -244,3 +246,14 @@ def test_a_block_that_takes_too_much_shared_memory_is_refused(schedule: Any) -> 
     )
     with pytest.raises(ev.InputError, match=expected):
         compiling.cubin(code.source, code.name, "sm_90")
+
+
+@pytest.mark.parametrize("size", [1, 8, 48])
+@pytest.mark.parametrize("name", schedules.OF_TASKS)
+def test_schedules_of_tasks_compile_within_the_ceiling(name: str, size: int) -> None:
+    schedule = schedules.OF_TASKS[name].make(size=size)
+    for code in emitted(halves, of_tasks(), schedule):
+        found = compiling.resources(code.source, code.name, ("sm_80", "sm_90")[size % 2])
+        assert found["code"] > 0
+        assert found["registers"] <= REGISTERS, code.name
+        assert max(found["spills"], found["stack"]) <= SPILLS, code.name

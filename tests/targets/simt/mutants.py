@@ -23,7 +23,8 @@ from evenly.targets.gpu.engines.split import cells
 from evenly.targets.simt.program import SimtProgram
 
 DEVICE = headers.FOLDER
-MAIL = Path(__file__).parent / "fixtures" / "mail.cu"
+FIXTURES = Path(__file__).parent / "fixtures"
+MAIL, QUEUES = FIXTURES / "mail.cu", FIXTURES / "queues.cu"
 SYNC = re.compile(r"(?<!EV_DEVICE void )\b(?:\w+\.)?(?:barrier|sync|sync_warp)\([^;]*\);")
 SHARED = re.compile(r"EV_SHARED\((.*, \w+), (?!1\);)([^;]*)\);")
 
@@ -525,13 +526,29 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
     """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
-        pool, pushed, flags = np.zeros(80, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
+        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
         mail, items = np.zeros(192, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1
         program.launch(kernel, 3, 32 if kernel == "by_group" else 64, pool, pushed, mail, flags, items, data, total, nodes, seed=seed)  # fmt: skip
         left = items[1 : 1 + pushed[0]]
         assert not flags.any() and pool[64] + len(left) > 0
+        if len(left) == 0:
+            assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
+
+
+def queued(kernel: str, nodes: int = 900, places: int = 64, seeds: int = 6) -> None:
+    """The same tree from queues, whose room is for few tasks; the rest of them is left in the list."""
+    program, block = SimtProgram(QUEUES.read_text()), 32 if "group" in kernel else 64
+    for seed in range(seeds):
+        pool, pushed, made = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(places, np.int32)  # fmt: skip
+        words, reserved = np.zeros(6 * 16 + 6 * places, np.int64), np.zeros(places, np.int32)
+        items, data, total = np.ones(1001, np.int32), np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)  # fmt: skip
+        data[1] = 1
+        program.launch(kernel, 3, block, pool, pushed, made, reserved, words, items, data, total, places, places, nodes, seed=seed)  # fmt: skip
+        left = items[1 : 1 + pushed[0]]
+        assert not reserved.any() and pool[64] + len(left) > 0
+        assert pool[0] + 1 == 0
         if len(left) == 0:
             assert total[0] == nodes * (nodes + 1) // 2 and pool[64] == nodes
 

@@ -102,6 +102,10 @@ sorting: Run = programs.sorting
 tasks_by_thread: Run = functools.partial(programs.tasks, "by_thread")
 tasks_by_group: Run = functools.partial(programs.tasks, "by_group")
 tasks_by_block: Run = functools.partial(programs.tasks, "by_block")
+blocking_by_thread: Run = functools.partial(programs.queued, "blocking_by_thread")
+lock_free_by_thread: Run = functools.partial(programs.queued, "lock_free_by_thread")
+lock_free_by_block: Run = functools.partial(programs.queued, "lock_free_by_block")
+stealing_by_group: Run = functools.partial(programs.queued, "stealing_by_group")
 words_in_any_order: Run = functools.partial(programs.merge, "row_extremes", seeds=range(200))
 
 PROGRAMS = {
@@ -119,6 +123,7 @@ PROGRAMS = {
     "meeting": meeting, "meeting again": meeting_again, "pair": pair, "merge, fours": merge_fours, "merge, long": merge_long, "merge, empty first": empty_first, "merge, without atoms": without_atoms,
     "persistent, without atoms": persistent_without_atoms, "merge, to the end": merge_to_the_end, "meeting, words in any order": words_in_any_order,
     "tasks by thread": tasks_by_thread, "tasks by group": tasks_by_group, "tasks by block": tasks_by_block,
+    "blocking queue": blocking_by_thread, "lock-free queue": lock_free_by_thread, "lock-free queue, by block": lock_free_by_block, "stealing": stealing_by_group,
 }  # fmt: skip
 
 # Where each is exercised, in the order of the lines.
@@ -141,10 +146,9 @@ SYNCS: dict[str, tuple[Run, ...]] = {
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent_effects,),
     "stream.cuh": (streams, streams, streams),
-    "tasks.cuh": (
-        tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread, tasks_by_thread, tasks_by_thread,
-        tasks_by_thread, tasks_by_block, tasks_by_block, tasks_by_thread,
-    ),
+    "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_group, tasks_by_thread),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_thread, tasks_by_block, tasks_by_block),
+    "queued.cuh": (lock_free_by_thread, lock_free_by_thread, stealing_by_group),
 }  # fmt: skip
 SHARED: dict[str, tuple[Run, ...]] = {
     "carry.cuh": (merge, merge, share, long_run, long_run),
@@ -161,7 +165,7 @@ SHARED: dict[str, tuple[Run, ...]] = {
     "split_dense.cuh": (split_along, split_along),
     "persistent.cuh": (persistent,),
     "stream.cuh": (streams, streams, streams),
-    "tasks.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
+    "taker.cuh": (tasks_by_thread, tasks_by_thread, tasks_by_block),
 }
 
 

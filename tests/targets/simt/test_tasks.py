@@ -17,7 +17,7 @@ FENCE = "fence_device();"
 
 
 def workers(blocks: int, nodes: int) -> tuple[Any, ...]:
-    pool, mail, flags = np.zeros(80, np.int64), np.zeros(32 * blocks, np.int32), np.zeros(blocks, np.int32)  # fmt: skip
+    pool, mail, flags = np.zeros(256, np.int64), np.zeros(32 * blocks, np.int32), np.zeros(blocks, np.int32)  # fmt: skip
     return pool, mail, flags, np.zeros(256, np.int32), np.zeros(1, np.int32), nodes
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from evenly.language.cutting import cut
 from evenly.language.phases import Phases
 from evenly.schedules.contract import Schedule
+from evenly.schedules.nested import check_loops
 from evenly.targets.contract import Executable, Target, Typed
 
 from .executable import Reference
@@ -42,5 +43,9 @@ class PythonTarget(Target):
     def build(
         self, typed: Typed, schedule: Schedule, wide: bool, debug: bool
     ) -> tuple[Executable, Phases]:
-        """Return the reference. Nothing is compiled, and tiles are walked whole and in order under every schedule."""
+        """Return the reference. Nothing is compiled, and tiles are walked whole and in order under every schedule.
+
+        Raises InputError for a schedule that no target runs the kernel under.
+        """
+        check_loops(schedule, typed.program)
         return Reference(typed), cut(typed.program, whole=True)

@@ -34,11 +34,16 @@ EV_DEVICE void barrier(int id, int count) { asm volatile("bar.sync %0, %1;" ::"r
 EV_DEVICE void sync_warp(unsigned mask) { __syncwarp(mask); }
 EV_DEVICE void fence_block() { __threadfence_block(); }
 EV_DEVICE void fence_device() { __threadfence(); }
-// Lets others go first, for a thread that polls.
+// Lets others go first, for a thread that polls. With `times`, 1 at first, twice as long each time, up to `most` times.
 #if __CUDA_ARCH__ >= 700
 EV_DEVICE void pause() { __nanosleep(200); }
+EV_DEVICE void pause(int& times, int most = 64) {
+  __nanosleep(200 * times);
+  if (times < most) times *= 2;
+}
 #else
 EV_DEVICE void pause() {}
+EV_DEVICE void pause(int&, int = 64) {}
 #endif
 
 // ---- rounds: whether the loop of a CUDA graph goes on, which the host decides if `handle` is 0 ------------------------

@@ -1,4 +1,7 @@
-"""The engine of tasks: persistent blocks run tasks as they are made (device/tasks.cuh)."""
+"""The engine of tasks: persistent blocks run tasks as they are made (device/tasks.cuh, device/queued.cuh).
+
+A schedule with a `queue` names one of QUEUES. One without has stacks, and mail between them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from evenly.errors import InputError
+from evenly.errors import InputError, unknown
 from evenly.gpus.gpu import WARP, Gpu
 from evenly.language import ir, walk
 from evenly.language.phases import Owned
 from evenly.language.types import POS
-from evenly.schedules.contract import Sizes
+from evenly.schedules.contract import Sizes, ceil_div
 from evenly.schedules.dynamic_chunks import takers_in_block
 
 from ..emit.code import KernelCode, PhaseCode
@@ -31,11 +34,49 @@ MOST, LEAST = 256, WARP  # tasks in a stack; a power of two
 MOST_STACKS = 40 * 1024
 MAIL, FLAGS = "tasks_mail", "tasks_flags"
 
+MADE, RESERVED, WORDS = "tasks_made", "tasks_reserved", "tasks_words"
+PLACES, ROOM, CLEARED = "tasks_places", "tasks_room", "tasks_cleared"
+LEAST_PLACES, MOST_PLACES = 1 << 10, 1 << 20  # for tasks in a queue; powers of two
+DEQUE = 256  # the most items of a deque
+HEAD = 16  # words
+CLEARING = 256  # threads of a block of the kernel that clears words
+QUEUE_WORDS = Parameter("buffer", "long long*", name=WORDS)
+
+
+class Ring:
+    """Words for a queue that all takers share. cleared: whether they have to be zero at first."""
+
+    def __init__(self, type_: str, cleared: bool) -> None:
+        self.type, self.cleared = type_, cleared
+
+    def sizes(self, places: int, takers: int) -> tuple[int, int, int]:
+        """Return the room of a queue for so many items, its words, and how many of these are zero at first."""
+        return places, places, places if self.cleared else 0
+
+
+class Deques:
+    """Words for a deque of each taker: its head, which is zero at first, and its items."""
+
+    type = "stealing_queue<{counted}>"
+
+    def sizes(self, places: int, takers: int) -> tuple[int, int, int]:
+        """As Ring.sizes."""
+        room = min(places, DEQUE)
+        return room, takers * (HEAD + room), takers * HEAD
+
+
+# By the name that a schedule uses; how it is called in device/ with the schedule's parameters.
+QUEUES: dict[str, Ring | Deques] = {
+    "blocking": Ring("blocking_queue<{counted}>", False),
+    "lock_free": Ring("lock_free_queue<{every}, {counted}>", True),
+    "stealing": Deques(),
+}
+
 
 class TaskEngine(HandedOutEngine):
     """The engine of tasks. A thread, or a group of `size` threads, runs each. Other tiles are walked as usual."""
 
-    parameters = ("size", "block")
+    parameters = ("size", "block", "counted")
     runs_methods = True
     on_cpu: ClassVar[Division] = "methods"
 
@@ -45,7 +86,7 @@ class TaskEngine(HandedOutEngine):
         made = Tasks(unit, phase, phase.tasks)
         finals = made.totals.final(unit, name, unit.schedule.block)
         given = (
-            (made.kernel(name, []), *finals),
+            (*made.before(name), made.kernel(name, []), *finals),
             partial(self.sizing, unit.schedule, made.totals.words, made.bytes),
         )
         return PhaseCode(*given, phase.path, counts="tiles", teams=made.teams)
@@ -63,16 +104,40 @@ class TaskEngine(HandedOutEngine):
         """Compute how a phase is launched. task: the bytes of one."""
         blocks = super().blocks(schedule, sizes, gpu)
         takers = blocks * takers_in_block(schedule.size, schedule.block)
-        mail = Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")
-        grids = {"tiles": (blocks, 1), "one": ONE}
-        return Sizing(grids, {"all_lanes": blocks}, (*mail, *partials(blocks, grid_words)))
+        grids, counts = {"tiles": (blocks, 1), "one": ONE}, {"all_lanes": blocks}
+        if queue := queue_of(schedule):
+            places = min(max(power_of_two(sizes.num_tiles), LEAST_PLACES), MOST_PLACES)
+            room, words, cleared = queue.sizes(places, takers)
+            grids["clear"] = (min(ceil_div(cleared, CLEARING), blocks), 1)
+            counts |= {PLACES: places, ROOM: room, CLEARED: cleared}
+            buffers = [
+                Buffer(MADE, places * task),
+                Buffer(RESERVED, places * 4, 4, "zeros"),
+                Buffer(WORDS, 8 * words, 8),
+            ]
+        else:
+            buffers = [Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")]
+        return Sizing(grids, counts, (*buffers, *partials(blocks, grid_words)))
+
+
+def queue_of(schedule: Any) -> Ring | Deques | None:
+    """Return the queue that a schedule names, if it names one. Raises InputError for one that does not exist."""
+    name = getattr(schedule, "queue", None)
+    if name is not None and name not in QUEUES:
+        raise unknown(f"{type(schedule).__name__}.queue", name, QUEUES)
+    return None if name is None else QUEUES[name]
+
+
+def power_of_two(n: int) -> int:
+    """Return the least power of two that is not less than `n`."""
+    return 1 << max(n - 1, 0).bit_length()
 
 
 class Tasks(HandedOut):
     """A kernel that runs tasks. `tile` says what a team does with one; `tasks` hands them out, and takes new ones."""
 
     def __init__(self, unit: Unit, phase: Owned, tasks: ir.TaskCode) -> None:
-        self.tasks, self.path = tasks, phase.path
+        self.tasks, self.path, self.queue = tasks, phase.path, queue_of(unit.schedule)
         size = unit.schedule.size
         super().__init__(unit, _of_task(phase, tasks), size, ir.Const(size, POS))
 
@@ -84,8 +149,12 @@ class Tasks(HandedOut):
         writer.tile = self.phase.tile
         writer.structs += self.structs()
         writer.line(f"const task_set set{{{', '.join(n for _, n in self.members())}}};")
-        kind = f"task_set, {schedule.size}, {schedule.block}, {self.room()}, {self.converged}"
-        writer.line(f"ev::task_pool<{kind}> tasks(set);")
+        kind = f"{schedule.size}, {schedule.block}, {self.room()}, {self.converged}"
+        if self.queue is None:
+            writer.line(f"ev::task_pool<task_set, {kind}> tasks(set);")
+        else:
+            queue = self.queue.type.format(**vars(schedule) | {"counted": self.counted})
+            writer.line(f"ev::queued_tasks<task_set, ev::{queue}, {kind}> tasks(set);")
         head = "const auto tile = [&](const auto& team, const task& given, const bool live)"
         with writer.compound(head):
             for number, load in enumerate(self.tasks.loads):
@@ -119,11 +188,22 @@ class Tasks(HandedOut):
             ("long long capacity", p["capacity"]),
             ("long long spill", p["spill"]),
             ("long long spilled", f"{p['firsts']} + 2 * {p['capacity']}"),
-            ("task* mail", f"(task*){MAIL}"),
-            ("int* flags", FLAGS),
+            *self.own_members(),
         ]
         columns = enumerate(self.tasks.types)
         return values + [(f"ev::out<{ctype(t)}> column_{i}", p[f"column_{i}"]) for i, t in columns]
+
+    def own_members(self) -> list[tuple[str, str]]:
+        """Return the members of who hands out tasks."""
+        if self.queue is None:
+            return [("task* mail", f"(task*){MAIL}"), ("int* flags", FLAGS)]
+        return [
+            ("task* made", f"(task*){MADE}"),
+            ("int* reserved", RESERVED),
+            ("int places", PLACES),
+            ("int room", ROOM),
+            ("long long* words", WORDS),
+        ]
 
     def parameters(self) -> list[Parameter]:
         types = {
@@ -152,6 +232,7 @@ class Tasks(HandedOut):
             "};",
             "struct task_set {",
             "  using Task = task;",
+            f"  static constexpr bool counted = {self.counted};",
             *(f"  {declared};" for declared, _ in self.members()),
             f"  EV_DEVICE task load(long long at) const {{ return {{{loaded}}}; }}",
             f"  EV_DEVICE void store(long long at, const task& given) const {{ {stored} }}",
@@ -176,8 +257,32 @@ class Tasks(HandedOut):
         return room
 
     def kernel(self, name: str, parameters: list[Parameter]) -> KernelCode:
-        buffers = Parameter("buffer", "void*", name=MAIL), Parameter("buffer", "int*", name=FLAGS)
-        return super().kernel(name, [*parameters, *buffers, *self.parameters()])
+        own = [Parameter("buffer", "void*", name=MAIL), Parameter("buffer", "int*", name=FLAGS)]
+        if self.queue is not None:
+            own = [
+                Parameter("buffer", "void*", name=MADE),
+                Parameter("buffer", "int*", name=RESERVED),
+                QUEUE_WORDS,
+                Parameter("blocks", "int", name=PLACES),
+                Parameter("blocks", "int", name=ROOM),
+            ]
+        return super().kernel(name, [*parameters, *own, *self.parameters()])
+
+    def before(self, name: str) -> list[KernelCode]:
+        """Emit the kernel that clears the words of a queue."""
+        if self.queue is None:
+            return []
+        text = self.unit.text()
+        body = [f"  ev::clear_words({WORDS}, {CLEARED});"]
+        own = [QUEUE_WORDS, Parameter("blocks", "int", name=CLEARED)]
+        return [
+            self.unit.kernel(f"{name}_clear", CLEARING, "clear", text.references, [], body, own)
+        ]
+
+    @property
+    def counted(self) -> str:
+        """Whether workers count, as C++ text."""
+        return str(self.unit.schedule.counted).lower()
 
     @property
     def bytes(self) -> int:

@@ -87,6 +87,7 @@ EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mas
 EV_DEVICE void fence_block() { ev_sim_fence(ev_seq_cst | ev_of_block); }
 EV_DEVICE void fence_device() { ev_sim_fence(ev_seq_cst); }
 EV_DEVICE void pause() {}
+EV_DEVICE void pause(int&, int = 64) {}
 
 EV_DEVICE void another_round(unsigned long long, bool) {}  // the host decides
 
