@@ -63,6 +63,20 @@ class Work:
         return not self.task.streams
 
     @property
+    def arrays(self) -> tuple[int, ...]:
+        """Bytes of an atom in each of the arrays that are read in order."""
+        return (INDEX, self.task.width) if self.gathers else (self.atom_bytes,)
+
+    @property
+    def tile_lines(self) -> float:
+        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line.
+
+        The tiles are those that an atom finds itself in, since most atoms may be in few long ones.
+        """
+        length = self.st.mean * (1 + self.st.spread**2)
+        return sum(min(1.0, length * size / LINE) for size in self.arrays)
+
+    @property
     def filled(self) -> float:
         """The number of tiles that have atoms."""
         return self.st.tiles * (1 - self.st.empty)
@@ -83,7 +97,7 @@ class Rates:
     """What all schedules of a prediction share.
 
     n: the table of rates. beside: the share of gathers that find their 32 bytes neither in use nor in L1 from long
-    before. wave: threads that run at once.
+    before. wave: threads that run at once. tile_lines: see `Work`.
     """
 
     def __init__(self, work: Work, numbers: Numbers) -> None:
@@ -98,7 +112,7 @@ class Rates:
         self.in_order = [
             self._memory(work.moved(listed), sectors, vector) for listed in (False, True)
         ]
-        self.atoms = st.atoms
+        self.atoms, self.tile_lines = st.atoms, work.tile_lines
 
     def _memory(self, moved: float, sectors: float, vector: float) -> tuple[float, float]:
         """Return the bytes that are moved in order, and the microseconds of memory."""
@@ -214,18 +228,13 @@ def group_cost(work: Work, made: Any, own: Numbers, rates: Rates) -> Cost:
     starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
     busy = max(0.0, starts - own["hidden"]) + walked * item
     busy += st.atoms * rates.beside * (own["far"] + few * own["few"])
-    # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line: tiles as an atom
-    # finds them, since most atoms may be in few long ones.
-    length = st.mean * (1 + st.spread**2)
     alone = work.by_columns
-    arrays = (INDEX, width) if work.gathers else (work.atom_bytes,)
-    each = sum(min(1.0, length * size / LINE) for size in arrays) / (lanes * run)
     streamed = work.atom_bytes / LINE
     apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
-    lines = streamed if alone else max(streamed, each)
+    lines = streamed if alone else max(streamed, rates.tile_lines / (lanes * run))
     lines += n["gather"] * min(1.0, apart * run) * work.gathers
-    parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in arrays)
-    again = 0.0 if alone else n["again"] * parts * rates.beside
+    left = sum(max(0.0, SECTOR / (lanes * run) - size) for size in work.arrays)
+    again = 0.0 if alone else n["again"] * left * rates.beside
     chain = own["round"] * math.ceil(st.greatest / (lanes * items))
     chain += own["each"] * math.ceil(st.greatest / lanes)
     chain += n["meet"] * warps if lanes > WARP else 0.0
@@ -279,12 +288,18 @@ def bins_cost(work: Work, made: s.Lrb, own: Numbers, rates: Rates) -> Cost:
     busy += st.tiles / WARP * float(share @ (rounds * team)) * made.items * own["item"]
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
     busy += work.tiles_cost(own) + st.atoms * (atom + rates.beside * own["far"])
-    all_lengths = np.append(lengths, st.greatest)
-    longest = float(np.ceil(all_lengths / (team_of(all_lengths, made) * made.items)).max())
+    longest = max(float((lengths / team).max()), st.greatest / team_of(st.greatest, made))
     lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
     limits = rates.limits(lines, listed=True)
     tail = rates.late(threads / made.block, made.block)
-    return cost(limits, busy, own["launch"], own["chain"] * longest, n["overlap"], tail)
+    return cost(
+        limits,
+        busy,
+        own["launch"],
+        own["chain"] * math.ceil(longest / made.items),
+        n["overlap"],
+        tail,
+    )
 
 
 def team_of(lengths: Any, made: s.Lrb) -> Any:
