@@ -19,7 +19,13 @@ def test_launch_and_chain_come_on_top_of_what_overlaps(
     rest = found.total - launch - chain
     slack = 1e-9 * (1 + found.total)
     assert max(*limits, work) - slack <= rest <= sum(limits) + work + slack
-    assert found[:-1] == (launch, *limits, work, chain)
+    assert found[:-1] == (launch, *limits, work, 0.0, chain)
+
+
+def test_the_last_multiprocessor_takes_longer_than_the_mean() -> None:
+    even, late = (cost((4.0, 0.0, 0.0), 2.0, 1.0, 3.0, 1.0, share) for share in (0.0, 0.5))
+    assert (even.tail, late.tail) == (0.0, pytest.approx(3.0))
+    assert late.total == pytest.approx(even.total + 3.0)
 
 
 def test_the_largest_limit_counts_and_work_adds_to_it_unless_it_overlaps() -> None:

@@ -12,7 +12,7 @@ import pytest
 import evenly as ev
 from evenly.choosing.candidates import candidates
 from evenly.choosing.cost import Cost
-from evenly.choosing.model import Work, group_cost, predicted
+from evenly.choosing.model import Rates, Work, group_cost, predicted
 from evenly.choosing.reuse import ANYWHERE, NOTHING, Reuse, reuse
 from evenly.choosing.statistics import Statistics, statistics
 from evenly.choosing.task import SPMV, Task
@@ -24,7 +24,7 @@ WIDE = Task(width=8, atom_bytes=12)
 ONCE = Task(kept=False)
 STREAMS = Task(streams=True)
 NUMBERS = numbers()
-RATES = NUMBERS["rates"] | {"multiprocessors": NUMBERS["multiprocessors"]}
+RATES = NUMBERS["rates"]
 
 
 def costs(layout: Any, task: Task = SPMV, **about: Any) -> dict[ev.Schedule, Cost]:
@@ -37,7 +37,7 @@ def best(layout: Any, task: Task = SPMV, **about: Any) -> ev.Schedule:
 
 
 def of_groups(made: Any, work: Work) -> Cost:
-    return group_cost(work, made, NUMBERS["groups"], RATES)
+    return group_cost(work, made, NUMBERS["groups"], Rates(work, NUMBERS))
 
 
 # ---- who may be chosen -------------------------------------------------------------------------------
@@ -210,6 +210,27 @@ def test_a_load_looks_up_a_line_for_each_tile_unless_several_lie_in_one() -> Non
     assert lines(12) <= lines(32) == pytest.approx(lines(500))
 
 
+# ---- the last blocks ---------------------------------------------------------------------------------
+def test_the_last_blocks_count_less_the_more_waves_of_them_run() -> None:
+    """In less than a wave every block is among the last ones."""
+    few, one, many = (
+        costs(equal_tiles(n, 10), STREAMS, reuse=NOTHING)[PLAIN]
+        for n in (100_000, 216_269, 21_626_900)
+    )
+    shares = [(c.tail / (c.total - c.launch - c.chain - c.tail)) for c in (few, one, many)]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-3)
+    assert shares[2] == pytest.approx(shares[1] / 100, rel=1e-3)
+
+
+def test_groups_wait_for_the_block_that_has_the_long_tiles_and_equal_shares_do_not() -> None:
+    lengths = np.random.default_rng(0).geometric(0.05, 20_000)
+    mixed, in_order = of_lengths(lengths), of_lengths(np.sort(lengths)[::-1])
+    owned, shared = ev.GroupMapped(8), ev.MergePath(256, 3)
+    tails = {made: [costs(A)[made].tail for A in (mixed, in_order)] for made in (owned, shared)}
+    assert tails[owned][1] > tails[owned][0]
+    assert tails[shared][1] == tails[shared][0]
+
+
 # ---- what is taken for what ---------------------------------------------------------------------------
 def of_matrix(A: Any, task: Task = SPMV) -> ev.Schedule:
     return best(A, task, reuse=reuse(A, task.width), columns=A.num_columns)
@@ -254,7 +275,7 @@ def test_every_number_of_tiles_and_atoms_has_a_finite_cost(lengths: list[int], t
 
 
 # ---- layouts that are mostly empty, or sorted --------------------------------------------------------
-LISTED = ev.NonzeroSplit(128, 8, hypersparse=True)
+LISTED = ev.NonzeroSplit(128, 4, hypersparse=True)
 PLAIN = ev.NonzeroSplit(128, 8)
 
 
@@ -287,16 +308,17 @@ def test_shares_wait_where_many_tiles_end_among_few_atoms() -> None:
     mixed, in_order = of_lengths(lengths), of_lengths(np.sort(lengths)[::-1])
     chains = [costs(layout)[PLAIN].chain for layout in (mixed, in_order)]
     assert chains[1] > 5 * chains[0] > 0
-    for schedule in (LISTED, ev.MergePath(256, 4, min_blocks=5)):
+    for schedule in (LISTED, ev.MergePath(256, 3)):
         assert costs(in_order)[schedule].chain == 0
 
 
 def test_a_load_looks_up_a_line_for_each_tile_as_atoms_find_them() -> None:
     """Most atoms may be in few long tiles, a line each."""
+    threads = ev.ThreadMapped(128, items=3)
     lengths = np.full(1_000_000, 2)
-    alike = costs(of_lengths(lengths))[ev.ThreadMapped(128, items=3)].lines
+    alike = costs(of_lengths(lengths), STREAMS, reuse=NOTHING)[threads].lines
     lengths[:50_000] = 32
-    mixed = costs(of_lengths(lengths))[ev.ThreadMapped(128, items=3)].lines
+    mixed = costs(of_lengths(lengths), STREAMS, reuse=NOTHING)[threads].lines
     assert mixed > 5 * alike
 
 

@@ -175,9 +175,7 @@ def test_a_users_file_is_for_similar_gpus_too() -> None:
         lambda text: text.replace("overlap = ", "overlap = nan #"),
         lambda text: text.replace("multiprocessors = 132", "multiprocessors = 'all'"),
         lambda text: text.replace("multiprocessors = 132", "multiprocessors = 0"),
-        lambda text: text.replace(
-            "block = 256, items = 4, min_blocks = 5", "block = 256, items = 3"
-        ),
+        lambda text: text.replace("block = 256, items = 3", "block = 256, items = 2"),
         lambda text: text.replace("[gpu]", "[cpu]"),
         lambda text: text.replace("[gpu]", "[gpu"),
         lambda text: text[: len(text) // 2],

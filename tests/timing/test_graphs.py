@@ -34,6 +34,20 @@ def test_short_launches_share_a_graph_and_long_ones_do_not(gpu, us, runs):
     assert clock.warm() == pytest.approx(us)
 
 
+@pytest.mark.parametrize(("us", "looks"), [(3.0, 6), (120.0, 3), (1e5, 2)])
+def test_short_launches_are_looked_at_more_often_first(gpu, monkeypatch, us, looks):
+    """Else two readings that something disturbed would make a graph of few runs, whose own launch counts."""
+    read, seen = GraphClock.warm, []
+
+    def warm(clock):
+        seen.append(clock.runs)
+        return 80.0 if us < 80 and len(seen) <= 2 else read(clock)
+
+    monkeypatch.setattr(GraphClock, "warm", warm)
+    clock = GraphClock([kernel("main", us)])
+    assert (len(seen), clock.estimate) == (looks, pytest.approx(us))
+
+
 def test_each_reading_finds_the_gpu_busy(gpu):
     clock = GraphClock([kernel("main", 100.0)])
     del gpu.seen[:]

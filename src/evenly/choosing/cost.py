@@ -11,9 +11,9 @@ class Cost(NamedTuple):
     """The predicted time of a schedule, and what it is made of.
 
     launch: of the kernels, with what each run does once. memory: the bytes from and to memory. cache: the bytes out
-    of L2. lines: the lines that L1 looks up. work: the instructions and waits of the warps. chain: the loads of the
-    longest tile that wait for each other. total: the limits of the hardware overlap, `work` overlaps them in part, and
-    launch and chain come on top.
+    of L2. lines: the lines that L1 looks up. work: the instructions and waits of the warps. tail: what the last
+    multiprocessor takes longer than the mean. chain: the loads of the longest tile that wait for each other. total: the
+    limits of the hardware overlap, `work` overlaps them in part, and launch, tail and chain come on top.
     """
 
     launch: float
@@ -21,6 +21,7 @@ class Cost(NamedTuple):
     cache: float
     lines: float
     work: float
+    tail: float
     chain: float
     total: float
 
@@ -30,9 +31,18 @@ class Cost(NamedTuple):
 
 
 def cost(
-    limits: tuple[float, float, float], work: float, launch: float, chain: float, overlap: float
+    limits: tuple[float, float, float],
+    work: float,
+    launch: float,
+    chain: float,
+    overlap: float,
+    late: float = 0.0,
 ) -> Cost:
-    """Put the terms together. limits: memory, cache and lines. overlap: 1: work adds to them; more: they overlap."""
+    """Put the terms together.
+
+    limits: memory, cache and lines. overlap: 1: work adds to them; more: they overlap. late: how much longer than the
+    mean the last multiprocessor takes for both, as a share of the mean.
+    """
     hardware = sum(us**SHARP for us in limits) ** (1 / SHARP)
     busy = (hardware**overlap + work**overlap) ** (1 / overlap)
-    return Cost(launch, *limits, work, chain, launch + busy + chain)
+    return Cost(launch, *limits, work, busy * late, chain, launch + busy * (1 + late) + chain)

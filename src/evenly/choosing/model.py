@@ -63,6 +63,20 @@ class Work:
         return not self.task.streams
 
     @property
+    def arrays(self) -> tuple[int, ...]:
+        """Bytes of an atom in each of the arrays that are read in order."""
+        return (INDEX, self.task.width) if self.gathers else (self.atom_bytes,)
+
+    @property
+    def tile_lines(self) -> float:
+        """Lines that a warp's load of each of these arrays looks up for each tile, unless several lie in a line.
+
+        The tiles are those that an atom finds itself in, since most atoms may be in few long ones.
+        """
+        length = self.st.mean * (1 + self.st.spread**2)
+        return sum(min(1.0, length * size / LINE) for size in self.arrays)
+
+    @property
     def filled(self) -> float:
         """The number of tiles that have atoms."""
         return self.st.tiles * (1 - self.st.empty)
@@ -78,42 +92,72 @@ class Work:
         bare = self.st.tiles - self.filled
         return self.filled * float(own["tile"]) + bare * float(own["bare"])
 
-    def beside(self, n: Numbers) -> float:
-        """Return the share of gathers that find their 32 bytes neither in use nor in L1 from long before."""
-        vector = max(self.columns * self.task.width, 1)
-        return self.reuse.near * max(0.0, 1 - float(n["l1"]) / vector)
+
+class Rates:
+    """What all schedules of a prediction share.
+
+    n: the table of rates. narrow: see `share_cost`. beside: the share of gathers that find their 32 bytes neither in
+    use nor in L1 from long before. wave: threads that run at once. tile_lines: see `Work`.
+    """
+
+    def __init__(self, work: Work, numbers: Numbers) -> None:
+        self.n = n = numbers["rates"]
+        self.narrow: Numbers = numbers["narrow"]
+        self.multiprocessors: int = numbers["multiprocessors"]
+        self.wave = self.multiprocessors * numbers["threads"]
+        st, vector = work.st, work.columns * work.task.width
+        self.beside = work.reuse.near * max(0.0, 1 - n["l1"] / max(vector, 1))
+        sectors = SECTOR * work.reuse.near * st.atoms
+        once = self.multiprocessors * min(vector, n["l1"])
+        self.gathered = min(sectors, SECTOR * self.beside * st.atoms + once)
+        self.in_order = [
+            self._memory(work.moved(listed), sectors, vector) for listed in (False, True)
+        ]
+        self.atoms, self.tile_lines = st.atoms, work.tile_lines
+
+    def _memory(self, moved: float, sectors: float, vector: float) -> tuple[float, float]:
+        """Return the bytes that are moved in order, and the microseconds of memory."""
+        size = moved + min(vector, sectors)
+        # L2 keeps some of what just does not fit.
+        share = min(max((size / self.n["l2"] - 0.6) / 0.8, 0.0), 1.0)
+        return moved, size * share / self.n["memory"]
 
     def limits(
-        self, n: Numbers, lines: float, again: float = 0.0, listed: bool = False
+        self, lines: float, again: float = 0.0, listed: bool = False
     ) -> tuple[float, float, float]:
         """Return the microseconds of memory, of L2 and of L1.
 
         lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: see `moved`.
         """
-        st, vector = self.st, self.columns * self.task.width
-        sectors = SECTOR * self.reuse.near * st.atoms
-        once = n["multiprocessors"] * min(vector, n["l1"])
-        gathered = min(sectors, SECTOR * self.beside(n) * st.atoms + once)
-        moved = self.moved(listed)
-        size = moved + min(vector, sectors)
-        # L2 keeps some of what just does not fit.
-        share = min(max((size / n["l2"] - 0.6) / 0.8, 0.0), 1.0)
-        cached = moved + gathered + st.atoms * again
-        return size * share / n["memory"], cached / n["cache"], st.atoms * lines / n["lines"]
+        moved, memory = self.in_order[listed]
+        cached = moved + self.gathered + self.atoms * again
+        return memory, cached / self.n["cache"], self.atoms * lines / self.n["lines"]
+
+    def late(self, blocks: float, block: int, heaviest: float = 1.0) -> float:
+        """Return how much longer than the mean the last multiprocessor is at work, as a share of the mean.
+
+        While the last blocks end, others have none: `last` of a wave, or of all blocks if they are fewer. The block
+        that has the most work may be among them, `heaviest` times the mean: `heavy` of what it has more.
+        """
+        blocks = max(blocks, 1.0)
+        more = self.n["heavy"] * (heaviest - 1) * self.multiprocessors / blocks
+        return float(self.n["last"] * min(1.0, self.wave / (block * blocks)) + more)
 
 
 def predicted(work: Work, numbers: Numbers) -> dict[s.Schedule, Cost]:
     """Predict the cost of each candidate that can run the task."""
-    n = numbers["rates"] | {key: numbers[key] for key in ("multiprocessors", "narrow")}
-    found = {g: group_cost(work, g, numbers["groups"], n) for g in groups(work)}
+    rates = Rates(work, numbers)
+    found = {g: group_cost(work, g, numbers["groups"], rates) for g in groups(work)}
     if work.task.runs and not work.by_columns:
-        found |= {g: group_cost(work, g, numbers["runs"], n) for g in runs(work)}
+        found |= {g: group_cost(work, g, numbers["runs"], rates) for g in runs(work)}
     if not work.task.whole_tiles:
         found |= {
-            made: share_cost(work, made, row, n) for made, row in rows(numbers, "shares", work)
+            made: share_cost(work, made, row, rates) for made, row in rows(numbers, "shares", work)
         }
     if work.task.kept:  # one-shot calls would sort the tiles each time
-        found |= {made: bins_cost(work, made, row, n) for made, row in rows(numbers, "bins", work)}
+        found |= {
+            made: bins_cost(work, made, row, rates) for made, row in rows(numbers, "bins", work)
+        }
     return found
 
 
@@ -168,7 +212,7 @@ def _run(lanes: int, run: int) -> s.GroupMapped:
     return s.GroupMapped(lanes, items=run, run=run)
 
 
-def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
+def group_cost(work: Work, made: Any, own: Numbers, rates: Rates) -> Cost:
     """Predict the cost of groups: of starting warps, of the rounds that each walks, and of the longest tile.
 
     own: launch: us. warp: us a warp that starts; `hidden` us of these cost nothing, and empty tiles save the share
@@ -176,7 +220,7 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     more if it gathers. far: us a gather out of L2; few: more for each time that lanes are halved, from 8 on. round: us
     for each round of the longest tile, and each: for each atom of a lane there.
     """
-    st, width = work.st, work.task.width
+    st, width, n = work.st, work.task.width, rates.n
     lanes, items, run = getattr(made, "size", 1), made.items, getattr(made, "run", 1)
     warps = st.tiles * lanes / WARP
     walked = warps * work.walks.rounds(lanes, lanes * items) * items
@@ -184,23 +228,20 @@ def group_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
     few = max(0.0, math.log2(8 / lanes)) * width / INDEX
     starts = warps * own["warp"] * (1 - own["empty"] * st.empty)
     busy = max(0.0, starts - own["hidden"]) + walked * item
-    busy += st.atoms * work.beside(n) * (own["far"] + few * own["few"])
-    # A warp's load of one array looks up a line for each of its tiles, unless several lie in a line: tiles as an atom
-    # finds them, since most atoms may be in few long ones.
-    length = st.mean * (1 + st.spread**2)
+    busy += st.atoms * rates.beside * (own["far"] + few * own["few"])
     alone = work.by_columns
-    arrays = (INDEX, width) if work.gathers else (work.atom_bytes,)
-    each = sum(min(1.0, length * size / LINE) for size in arrays) / (lanes * run)
     streamed = work.atom_bytes / LINE
     apart = work.reuse.apart + (1 - work.reuse.apart) * max(0.0, 1 - lanes / 8)
-    lines = streamed if alone else max(streamed, each)
+    lines = streamed if alone else max(streamed, rates.tile_lines / (lanes * run))
     lines += n["gather"] * min(1.0, apart * run) * work.gathers
-    parts = sum(size * max(0.0, SECTOR / (lanes * run * size) - 1) for size in arrays)
-    again = 0.0 if alone else n["again"] * parts * work.beside(n)
+    left = sum(max(0.0, SECTOR / (lanes * run) - size) for size in work.arrays)
+    again = 0.0 if alone else n["again"] * left * rates.beside
     chain = own["round"] * math.ceil(st.greatest / (lanes * items))
     chain += own["each"] * math.ceil(st.greatest / lanes)
     chain += n["meet"] * warps if lanes > WARP else 0.0
-    return cost(work.limits(n, lines, again), busy, own["launch"], chain, n["overlap"])
+    tiles = max(1, made.block // lanes)  # of a block
+    tail = rates.late(st.tiles / tiles, made.block, work.walks.heaviest(tiles))
+    return cost(rates.limits(lines, again), busy, own["launch"], chain, n["overlap"], tail)
 
 
 def by_width(narrow: float, wide: float, task: Task) -> float:
@@ -210,18 +251,19 @@ def by_width(narrow: float, wide: float, task: Task) -> float:
 
 
 # ---- atoms in equal shares, tiles in bins ----------------------------------------------------------
-def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
+def share_cost(work: Work, made: Any, own: Numbers, rates: Rates) -> Cost:
     """Predict the cost of shares.
 
     own: launch: us. tile, atom: us of each; wide: an atom of 8 bytes; gathers, by_tile: more for one that gathers, that
-    depends on its tile. n["narrow"]: more for one whose id takes 1 or 2 bytes. far: as above. bare: under a list of
+    depends on its tile. rates.narrow: more for one whose id takes 1 or 2 bytes. far: as above. bare: under a list of
     tiles, us of a tile without atoms.
     """
-    st, run, listed = work.st, getattr(made, "run", 1), getattr(made, "hypersparse", False)
+    st, n = work.st, rates.n
+    run, listed = getattr(made, "run", 1), getattr(made, "hypersparse", False)
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
-    atom += work.task.by_tile * own["by_tile"] + work.beside(n) * own["far"]
+    atom += work.task.by_tile * own["by_tile"] + rates.beside * own["far"]
     if work.gathers and work.atom_bytes < INDEX + work.task.width:
-        atom += n["narrow"].get(f"{made.items} by {run}", n["narrow"]["others"])
+        atom += rates.narrow.get(f"{made.items} by {run}", rates.narrow["others"])
     busy = (work.tiles_cost(own) if listed else st.tiles * own["tile"]) + st.atoms * atom
     lines = work.atom_bytes / LINE + n["gather"] * min(1.0, work.reuse.apart * run)
     launch = own["launch"] + (0.0 if run == 1 or work.task.kept else n["partition"])
@@ -231,28 +273,37 @@ def share_cost(work: Work, made: Any, own: Numbers, n: Numbers) -> Cost:
         crowd = work.walks.crowd(share, st.tiles)
         wide = crowd > SEARCHED * share
         chain = n["turn"] * (made.items * math.log2(crowd) if wide else crowd / made.block)
-    return cost(work.limits(n, lines, listed=listed), busy, launch, chain, n["overlap"])
+    units = st.atoms + (st.tiles if made.engine == "merge" else 0)
+    tail = rates.late(units / (made.block * made.items), made.block)
+    return cost(rates.limits(lines, listed=listed), busy, launch, chain, n["overlap"], tail)
 
 
-def bins_cost(work: Work, made: s.Lrb, own: Numbers, n: Numbers) -> Cost:
+def bins_cost(work: Work, made: s.Lrb, own: Numbers, rates: Rates) -> Cost:
     """Predict the cost of bins.
 
     own: as for groups and shares. chain: us for each round of a team in the longest tile.
     """
-    st, (lengths, share) = work.st, work.walks.counted
+    st, n, (lengths, share) = work.st, rates.n, work.walks.counted
     team = team_of(lengths, made)
     walked = np.where(team == 1, np.minimum(made.thread, lengths + 2), lengths)
     rounds = np.where(lengths > 0, np.ceil(walked / (team * made.items)), 0.0)
-    scale = st.tiles / WARP
-    busy = scale * float(share @ (team * (lengths > 0))) * own["warp"]
-    busy += scale * float(share @ (rounds * team)) * made.items * own["item"]
+    threads = st.tiles * float(share @ (team * (lengths > 0)))
+    busy = threads / WARP * own["warp"]
+    busy += st.tiles / WARP * float(share @ (rounds * team)) * made.items * own["item"]
     atom = by_width(own["atom"], own["wide"], work.task) + work.gathers * own["gathers"]
-    busy += work.tiles_cost(own) + st.atoms * (atom + work.beside(n) * own["far"])
-    all_lengths = np.append(lengths, st.greatest)
-    longest = float(np.ceil(all_lengths / (team_of(all_lengths, made) * made.items)).max())
+    busy += work.tiles_cost(own) + st.atoms * (atom + rates.beside * own["far"])
+    longest = max(float((lengths / team).max()), st.greatest / team_of(st.greatest, made))
     lines = work.atom_bytes / LINE + n["gather"] * work.reuse.apart
-    limits = work.limits(n, lines, listed=True)
-    return cost(limits, busy, own["launch"], own["chain"] * longest, n["overlap"])
+    limits = rates.limits(lines, listed=True)
+    tail = rates.late(threads / made.block, made.block)
+    return cost(
+        limits,
+        busy,
+        own["launch"],
+        own["chain"] * math.ceil(longest / made.items),
+        n["overlap"],
+        tail,
+    )
 
 
 def team_of(lengths: Any, made: s.Lrb) -> Any:

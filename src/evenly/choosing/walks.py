@@ -50,6 +50,7 @@ class Walks:
 
     def __init__(self, lengths: Lengths) -> None:
         self.lengths = lengths
+        self._heaviest: dict[int, float] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Walks) and np.array_equal(self.lengths, other.lengths)
@@ -76,7 +77,16 @@ class Walks:
 
         A warp of several tiles walks until the longest of them ends.
         """
-        return float(np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms)).mean())
+        found = np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms))
+        return float(found.sum()) / found.size
+
+    def heaviest(self, tiles: int) -> float:
+        """Return the most atoms of so many adjacent tiles (1, 2, 4, ...), over the mean; of WARP, if they are more."""
+        tiles = min(tiles, WARP)
+        if tiles not in self._heaviest:
+            atoms = self.lengths.reshape(-1, tiles).sum(1)
+            self._heaviest[tiles] = float(atoms.max() / atoms.mean()) if atoms.any() else 1.0
+        return self._heaviest[tiles]
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:

@@ -63,7 +63,8 @@ def every_row(gpu: Gpu) -> dict[str, Any]:
     held, origin = known.costs, f"measured on {known.gpu.name}"
     if not gpu.like(known.gpu):
         held, origin = scaled(held, known.gpu, gpu), said(known.gpu, gpu)
-    return {**by_hand(), **held, "multiprocessors": gpu.multiprocessors, "origin": origin}
+    properties = {"multiprocessors": gpu.multiprocessors, "threads": gpu.threads}
+    return {**by_hand(), **held, **properties, "origin": origin}
 
 
 def nearest(gpu: Gpu) -> Measured:

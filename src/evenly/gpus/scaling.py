@@ -31,7 +31,7 @@ OF_ALL = (
     "by_tile",
 )
 OF_ONE = ("round", "each", "chain", "turn")  # loads that wait for each other
-SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap")
+SAME = ("launch", "partition", "hidden", "empty", "gather", "again", "overlap", "last", "heavy")
 SHRINKS = dict.fromkeys(OF_ALL, "speed") | dict.fromkeys(OF_ONE, "clock")
 
 

@@ -9,7 +9,10 @@ from typing import Any
 from .rounds import runs_for
 
 WANTED, MOST = 300.0, 100  # a graph takes about so many microseconds, of at most so many runs
-LOOKS = 2  # readings for the first estimate. The shorter counts, since any may be disturbed
+LOOKS = (
+    2,
+    6,
+)  # readings for the first estimate, and those of short launches. The least counts: any may be disturbed
 RESOLVED = 0.5  # the resolution of GPU events in microseconds: no result is less
 
 Restore = Callable[[Any], object]
@@ -34,10 +37,18 @@ class GraphClock:
         self.timed = self.core.EventOptions(timing_enabled=True)
         self.runs, self.estimate = 1, 0.0
         self._build()
-        self.estimate = min(self.warm() for _ in range(LOOKS))
+        self.estimate = self._estimated()
         self.runs = runs_for(self.estimate, WANTED, MOST)
         if self.runs > 1:
             self._build()
+
+    def _estimated(self) -> float:
+        """Return about the microseconds of one run: if far too many, graphs would have few runs, and readings more."""
+        fewest, most = LOOKS
+        found = [self.warm() for _ in range(fewest)]
+        while len(found) < most and sum(found) < WANTED:
+            found.append(self.warm())
+        return min(found)
 
     def warm(self) -> float:
         """Time one run of all launches that follows others, in microseconds; 0 if there are none."""
