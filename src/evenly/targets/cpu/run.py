@@ -121,8 +121,13 @@ class Run:
             ]
             head = address(self.kept[loop.condition.path]), len(found)
             record = np.array([*head, *(value for pair in found for value in pair)], np.int64)
-            native = functools.partial(self.driver.rounds.ctypes, address(record), self.address)
-            ended = workers.with_threads(lambda threads, run=native: run(threads, AT_ONCE))
+            given = address(record), self.address
+            ended = workers.with_threads(functools.partial(self.rounds, *given))
+
+    def rounds(self, record: int, slots: int, threads: int) -> int:
+        """Run some rounds of the loop whose record lies at an address. Return how they ended."""
+        ended: int = self.driver.rounds.ctypes(record, slots, threads, AT_ONCE)
+        return ended
 
     def release(self) -> None:
         """Free the arrays that live from one phase to the next, which may have an element for each row of a matrix."""
