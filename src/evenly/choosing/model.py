@@ -97,7 +97,9 @@ class Rates:
     """What all schedules of a prediction share.
 
     n: the table of rates. narrow: see `share_cost`. beside: the share of gathers that find their 32 bytes neither in
-    use nor in L1 from long before. wave: threads that run at once. tile_lines: see `Work`.
+    use nor in L1 from long before. gathered: bytes of all gathers out of L2. in_order: bytes that are moved in order,
+    and the microseconds of memory, without and with a list of tiles. wave: threads that run at once. tile_lines: see
+    `Work`.
     """
 
     def __init__(self, work: Work, numbers: Numbers) -> None:
