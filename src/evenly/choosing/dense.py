@@ -191,7 +191,9 @@ def _split(
         lanes = min(able, key=lambda k: ceil_div(parts, k) * (k + 2))
     most = max(held["team"] // lanes, 1)
     items = min(held["path"], most, max(2, (st.tiles + st.atoms) // held["busy"]))
-    return s.MergePath(held["block"], items, lanes=lanes, vector=vector)
+    # Two words a thread take so many registers that small blocks fill a multiprocessor better.
+    block = held["block"] // (2 if vector * axis.width >= 2 * WORD else 1)
+    return s.MergePath(block, items, lanes=lanes, vector=vector)
 
 
 def _why(made: s.Schedule) -> str:
