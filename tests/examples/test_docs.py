@@ -29,6 +29,7 @@ NAMES = (
     "one_kernel",
     "errors",
     "graph",
+    "linalg",
     "reference",
 )
 

@@ -10,6 +10,8 @@ from evenly.interop.transfer import to_numpy
 from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
     as_rows,
+    atom_count,
+    by_atoms,
     check_shape,
     common_type,
     empty,
@@ -20,6 +22,7 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
+from evenly.kit.dense import Dense, dense, element
 from evenly.kit.graphs import (
     as_graph,
     as_reverse,
@@ -31,6 +34,7 @@ from evenly.kit.graphs import (
 )
 from evenly.kit.operands import (
     check_beside,
+    check_holds,
     check_indices,
     check_output,
     check_sums,
@@ -45,24 +49,35 @@ from evenly.kit.operands import (
     vectors,
     whole,
 )
+from evenly.kit.planned import Call, Planned
 from evenly.kit.scalars import scalar, scaled_type
+from evenly.kit.scales import Scales, scaled, scales
 from evenly.layouts.arguments import count_of
 from evenly.layouts.grouped import stable_order
 
 __all__ = [
+    "Call",
+    "Dense",
+    "Planned",
+    "Scales",
     "as_graph",
     "as_integers",
     "as_reverse",
     "as_rows",
+    "atom_count",
+    "by_atoms",
     "check_beside",
+    "check_holds",
     "check_indices",
     "check_output",
     "check_shape",
     "check_sums",
     "common_type",
     "count_of",
+    "dense",
     "dtype",
     "each",
+    "element",
     "empty",
     "entry",
     "float_type",
@@ -82,7 +97,9 @@ __all__ = [
     "renamed",
     "result_type",
     "scalar",
+    "scaled",
     "scaled_type",
+    "scales",
     "shape",
     "stable_order",
     "store",

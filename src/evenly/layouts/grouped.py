@@ -11,7 +11,7 @@ from evenly.errors import InputError, UnavailableError
 from evenly.interop.transfer import to_cuda, to_numpy
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, LayoutInstance, accessors, layout
-from evenly.layouts.conversions import converted
+from evenly.layouts.conversions import converted, regrouped
 from evenly.layouts.coo import Coo
 from evenly.layouts.csc import Csc
 from evenly.layouts.entries import check_range
@@ -61,11 +61,12 @@ def tiles_are_rows(A: LayoutInstance) -> bool:
     return found is None or found[0]
 
 
-def by_row(A: Csc | Coo, name: str = "A") -> Any:
+def by_row(A: Csc | Coo, name: str = "A", keep: bool = False) -> Any:
     """Return a layout with the nonzeros of `A`, whose tiles are rows, on the device of `A`.
 
     In CPU memory it is a :class:`Grouped`, made by a counting sort. On a GPU it is a CSR matrix that is made
     there. Without cuda-cccl it is a :class:`Grouped` there, too, made of a copy of the indices in CPU memory.
+    keep: a :class:`Grouped` on a GPU, too, which has the values of `A` when these change.
 
     Raises InputError for row indices outside of the matrix.
     """
@@ -74,6 +75,8 @@ def by_row(A: Csc | Coo, name: str = "A") -> Any:
     on_gpu = device_of(A) == "cuda"
     if on_gpu:
         with contextlib.suppress(UnavailableError):
+            if keep:
+                return Grouped(*regrouped(A), A.values, int(A.shape[1]))
             return converted(A, "csr", check=False)
     rows = to_numpy(found)
     if isinstance(A, Csc):

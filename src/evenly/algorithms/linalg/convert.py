@@ -49,6 +49,16 @@ def transpose(A: Any) -> Any:
     return make((A.values, A.indices, A.offsets), shape=shape, check=False)
 
 
+def regroup(A: Any) -> tuple[Any, Any, Any]:
+    """Return the nonzeros of a layout of `ev.csc` or `ev.coo` by rows: offsets (rows + 1,), their places in A, columns.
+
+    On a GPU this needs the package cuda-cccl. Row indices are not checked.
+    """
+    rows, columns = ids(A)
+    groups = ev.group_by(rows, A.shape[0], check=False)
+    return groups.offsets, groups.order, kit.take(columns, groups.order)
+
+
 def ids(A: Any) -> tuple[Any, Any]:
     """Return the row and the column of each nonzero."""
     if A.format == "coo":
