@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import evenly as ev
 from tests.algorithms.linalg.operands import ORDERS, dense
@@ -84,3 +85,22 @@ def test_the_same_bits_in_every_run() -> None:
         lambda: ev.linalg.sddmm(A, X, B),
     ):
         assert len({call().tobytes() for _ in range(50)}) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_times_sparse(dtype: Any) -> None:
+    pytest.importorskip("cuda.cccl")
+    rng = np.random.default_rng(0)
+    several = sp.vstack([sp.random_array((40, 900), density=d, rng=rng) for d in (0.01, 0.2, 0.9)])
+    several.data = np.round(several.data * 8)
+    given = {**matrices(dtype), "rows of all bins": several.tocsr().astype(dtype)}
+    for name, matrix in given.items():
+        A, B = ev.csr(matrix), ev.csr(matrix.T.tocsr())
+        if ev.linalg.spgemm.estimate(A, B).products > 3_000_000:
+            continue
+        wanted = ev.linalg.spgemm(A, B)
+        for most in (None, 3_000_000):
+            found = ev.linalg.spgemm(A.to("cuda"), B.to("cuda"), max_workspace=most)
+            for field in ("offsets", "indices", "values"):
+                mine, theirs = getattr(found, field).get(), getattr(wanted, field)
+                np.testing.assert_array_equal(mine, theirs, err_msg=f"{name} {field}")

@@ -9,6 +9,7 @@ from evenly.interop.cccl import radix_sort
 from evenly.interop.transfer import to_numpy
 from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
+    as_csr,
     as_rows,
     atom_count,
     by_atoms,
@@ -53,13 +54,14 @@ from evenly.kit.planned import Call, Planned
 from evenly.kit.scalars import scalar, scaled_type
 from evenly.kit.scales import Scales, scaled, scales
 from evenly.layouts.arguments import count_of
-from evenly.layouts.grouped import stable_order
+from evenly.layouts.grouped import stable_order, turned
 
 __all__ = [
     "Call",
     "Dense",
     "Planned",
     "Scales",
+    "as_csr",
     "as_graph",
     "as_integers",
     "as_reverse",
@@ -105,6 +107,7 @@ __all__ = [
     "store",
     "take",
     "to_numpy",
+    "turned",
     "vector",
     "vectors",
     "vertex",

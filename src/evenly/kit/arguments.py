@@ -13,7 +13,10 @@ from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.language.items import has_items as of_class
 from evenly.language.types import from_dtype, read_as
+from evenly.layouts import seen
 from evenly.layouts.contract import is_layout, leaves
+from evenly.layouts.conversions import Convertible
+from evenly.layouts.csr import Csr
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
 from evenly.layouts.sell import SortedSell
@@ -40,6 +43,24 @@ def as_rows(A: Any, name: str = "A", *, keep: bool = False) -> Any:
         expected = "a layout whose tiles are rows, CSC or COO"
         raise InputError(name, expected=expected, given=type(A).__name__)
     return A
+
+
+def as_csr(A: Any, name: str = "A") -> Csr:
+    """Return a sparse matrix as the layout that `ev.csr` makes.
+
+    A: of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`.
+
+    Others than CSR are converted at each call. The entries of a CSR matrix are checked when it is seen first. Raises
+    InputError for anything else.
+    """
+    if sparse.is_sparse(A):
+        return seen.as_csr(A, name)
+    if isinstance(A, Csr):
+        return A
+    if isinstance(A, Convertible):
+        return A.tocsr()  # type: ignore[no-any-return]
+    expected = "a sparse matrix, or a layout of ev.csr, ev.csc or ev.coo"
+    raise InputError(name, expected=expected, given=type(A).__name__)
 
 
 def by_atoms(A: Any, name: str = "A") -> tuple[Any, bool]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenly.errors import InputError, UnavailableError
 from evenly.interop.transfer import to_cuda, to_numpy
+from evenly.interop.vectors import as_integers, from_numpy
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, LayoutInstance, accessors, layout
 from evenly.layouts.conversions import converted, regrouped
@@ -107,3 +108,22 @@ def stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
     one_a_column = csc_array((np.ones(n, np.int8), rows, np.arange(n + 1)), shape=(count, n))
     sorted_ = one_a_column.tocsr()
     return sorted_.indptr, sorted_.indices
+
+
+def turned(values: Any, indices: Any, offsets: Any, count: int) -> tuple[Any, Any, Any]:
+    """Group nonzeros in CPU memory, stored by rows, by `count` columns; or those stored by columns by rows.
+
+    Returns values, indices and offsets. Within a group, nonzeros keep their order. SciPy's conversion is a counting
+    sort, which moves values of its own types along: so these have other names for it.
+    """
+    from scipy.sparse import csr_array
+
+    host = to_numpy(values)
+    moved = host if host.dtype.itemsize > 8 else as_integers(host)
+    given = moved, to_numpy(indices), to_numpy(offsets)
+    made = csr_array(given, shape=(len(offsets) - 1, count)).tocsc()
+    arrays = made.data.view(host.dtype), made.indices, made.indptr
+    return tuple(
+        from_numpy(array, like)
+        for array, like in zip(arrays, (values, indices, offsets), strict=True)
+    )

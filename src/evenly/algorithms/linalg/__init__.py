@@ -4,7 +4,8 @@ They run under every schedule for tiles, on every target.
 """
 
 from evenly.algorithms.linalg.sddmm import sddmm
+from evenly.algorithms.linalg.spgemm import spgemm
 from evenly.algorithms.linalg.spmm import spmm
 from evenly.algorithms.linalg.spmv import spmv
 
-__all__ = ["sddmm", "spmm", "spmv"]
+__all__ = ["sddmm", "spgemm", "spmm", "spmv"]
