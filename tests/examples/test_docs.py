@@ -30,6 +30,7 @@ NAMES = (
     "errors",
     "graph",
     "linalg",
+    "pytorch",
     "reference",
 )
 
