@@ -16,6 +16,7 @@ cupy = pytest.importorskip("cupy")
 pytestmark = pytest.mark.gpu
 
 WIDTHS = (1, 4, 33)
+NASTY = ("power law", "empty in the middle", "no atoms", "duplicates", "nothing (0 x 0)")
 
 
 def there(x: np.ndarray, order: str) -> Any:
@@ -34,8 +35,9 @@ def there(x: np.ndarray, order: str) -> Any:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products(dtype: Any, order: str) -> None:
-    for name, matrix in matrices(dtype).items():
-        for width in WIDTHS:
+    for name in NASTY if order == "C" else NASTY[:1]:
+        matrix = matrices(dtype)[name]
+        for width in WIDTHS if dtype is np.float32 else WIDTHS[1:2]:
             B, X = dense(matrix.shape[1], width, dtype), dense(matrix.shape[0], width, dtype)
             A, given = ev.csr(matrix).to("cuda"), there(B, order)
             C = there(dense(matrix.shape[0], width, dtype), order)
@@ -48,7 +50,8 @@ def test_products(dtype: Any, order: str) -> None:
 @pytest.mark.parametrize("format", ["csr", "csc", "coo"])
 def test_transposes_and_plans(format: str) -> None:
     pytest.importorskip("cuda.cccl")
-    for name, matrix in matrices(np.float32).items():
+    for name in NASTY[:3]:
+        matrix = matrices(np.float32)[name]
         X, x = dense(matrix.shape[0], 5, np.float32), dense(matrix.shape[0], 1, np.float32)[:, 0]
         A = getattr(ev, format)(matrix.asformat(format)).to("cuda")
         wanted, of_vector = matrix.T @ X, matrix.T @ x
@@ -87,13 +90,14 @@ def test_the_same_bits_in_every_run() -> None:
         assert len({call().tobytes() for _ in range(50)}) == 1
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_sparse_times_sparse(dtype: Any) -> None:
+def test_sparse_times_sparse() -> None:
     pytest.importorskip("cuda.cccl")
     rng = np.random.default_rng(0)
     several = sp.vstack([sp.random_array((40, 900), density=d, rng=rng) for d in (0.01, 0.2, 0.9)])
     several.data = np.round(several.data * 8)
-    given = {**matrices(dtype), "rows of all bins": several.tocsr().astype(dtype)}
+    given = {n: matrices()[n] for n in NASTY} | {
+        "rows of all bins": several.tocsr().astype(np.float32)
+    }
     for name, matrix in given.items():
         A, B = ev.csr(matrix), ev.csr(matrix.T.tocsr())
         if ev.linalg.spgemm.estimate(A, B).products > 3_000_000:

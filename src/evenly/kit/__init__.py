@@ -23,7 +23,7 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
-from evenly.kit.dense import Dense, dense, element
+from evenly.kit.dense import Dense, dense, element, width
 from evenly.kit.graphs import (
     as_graph,
     as_reverse,
@@ -112,5 +112,6 @@ __all__ = [
     "vectors",
     "vertex",
     "whole",
+    "width",
     "zeros",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evenly.interop.matrices import Dense, dense
 from evenly.language.func import func
 
-__all__ = ["Dense", "dense", "element"]
+__all__ = ["Dense", "dense", "element", "width"]
 
 
 @func
@@ -14,3 +14,11 @@ def element(M, i, j, turned):
     if turned is None:
         return M[i, j]
     return M[j, i]
+
+
+@func
+def width(M, turned):
+    """In kernels: how many columns such a matrix has."""
+    if turned is None:
+        return M.shape[1]
+    return M.shape[0]

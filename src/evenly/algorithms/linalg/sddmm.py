@@ -12,36 +12,36 @@ from evenly import kit
 
 
 @ev.func
-def entry(A, k, row, X, Y, width, X_turned, Y_turned, weighted):
+def entry(A, k, row, X, Y, X_turned, Y_turned, weighted):
     """Entry k of X Y^T at the pattern of A, times A's value if `weighted` is not None."""
     column = A.column(k)
     dot = sum(
         kit.element(X, row, j, X_turned) * kit.element(Y, column, j, Y_turned)
-        for j in ev.lanes(width)
+        for j in ev.lanes(kit.width(X, X_turned))
     )
     return dot if weighted is None else A.value(k) * dot
 
 
 @ev.kernel
 def sddmm_rows(
-    A, X, Y, out, width, X_turned, Y_turned, weighted, alpha, beta, alphas, betas, adds
+    A, X, Y, out, X_turned, Y_turned, weighted, alpha, beta, alphas, betas, adds
 ):  # fmt: skip
     """out = alpha (X Y^T at A's pattern) + beta out, for layouts whose tiles are rows."""
     for row in A.tiles():
         for k in A.atoms(row):
-            product = entry(A, k, row, X, Y, width, X_turned, Y_turned, weighted)
+            product = entry(A, k, row, X, Y, X_turned, Y_turned, weighted)
             old = 0 if adds is None else out[k]
             out[k] = kit.scaled(product, old, alpha, beta, alphas, betas, adds)
 
 
 @ev.kernel
 def sddmm_atoms(
-    A, X, Y, out, width, X_turned, Y_turned, weighted, alpha, beta, alphas, betas, adds
+    A, X, Y, out, X_turned, Y_turned, weighted, alpha, beta, alphas, betas, adds
 ):  # fmt: skip
     """The same for layouts whose tiles are columns (CSC) or nonzeros (COO)."""
     for tile in A.tiles():
         for k in A.atoms(tile):
-            product = entry(A, k, A.row(k), X, Y, width, X_turned, Y_turned, weighted)
+            product = entry(A, k, A.row(k), X, Y, X_turned, Y_turned, weighted)
             old = 0 if adds is None else out[k]
             out[k] = kit.scaled(product, old, alpha, beta, alphas, betas, adds)
 
@@ -142,5 +142,5 @@ def _prepared(A: Any, X: Any, Y: Any, out: Any, weighted: bool, alpha: Any, beta
     kit.check_holds(out, found)
     flag = 1 if weighted else None
     return kit.Call(
-        (A, left.array, right.array, out, width, left.turned, right.turned, flag, *scales), out
+        (A, left.array, right.array, out, left.turned, right.turned, flag, *scales), out
     )

@@ -13,10 +13,10 @@ from evenly import kit
 
 
 @ev.kernel
-def spmm_rows(A, B, C, width, B_turned, C_turned, alpha, beta, alphas, betas, adds):
+def spmm_rows(A, B, C, B_turned, C_turned, alpha, beta, alphas, betas, adds):
     """C = alpha A B + beta C. B_turned, C_turned: None, or 1 if B or C has the transpose. Others: see `kit.Scales`."""
     for row in A.tiles():
-        for j in ev.lanes(width):
+        for j in ev.lanes(kit.width(C, C_turned)):
             product = sum(
                 A.value(k) * kit.element(B, A.column(k), j, B_turned) for k in A.atoms(row)
             )
@@ -111,5 +111,5 @@ def _prepared(A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> kit.Call:
     kit.check_output(out, (rows, width), B, "B", "the rows of A and the columns of B")
     kit.check_holds(out, found)
     to = kit.dense(out, "out")
-    arguments = A, given.array, to.array, width, given.turned, to.turned, *scales
+    arguments = A, given.array, to.array, given.turned, to.turned, *scales
     return kit.Call(arguments, out, to.array if to.copied else None)
