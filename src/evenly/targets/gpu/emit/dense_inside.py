@@ -192,7 +192,7 @@ class Along(Columns):
                 text.on_lane(loop.var, f"{self.axis}.at(width, {self.first}, {self.c})")
                 writer.declared.add(loop.var)
                 words = self.load_words()
-                text.loaded = known | words
+                text.loaded = {**known, **words}
                 has = f"if ({self.has(self.c)})"
                 with self.atoms.each_atom(), self.each_column(), writer.compound(has):
                     writer.block(loop.body)
@@ -203,7 +203,7 @@ class Along(Columns):
             with self.atoms.each_atom():
                 self.fold(accumulators)
 
-    def load_places(self) -> dict[ir.Expr, str]:
+    def load_places(self) -> dict[ir.Element, str]:
         """Write the loads of what is read for the indices of words, once for each atom. Returns their names."""
         text, writer = self.text, self.writer
         read = [x for e in self.elements() for i in e.indices for x in walk.subexpressions(i)]
@@ -217,8 +217,9 @@ class Along(Columns):
             with self.atoms.each_atom():
                 for e, name in held.items():
                     writer.line(f"{name}[{self.atoms.item}] = {text.expr(e)};")
-        text.loaded = {e: f"{name}[{self.atoms.item}]" for e, name in held.items()}
-        return text.loaded
+        names = {e: f"{name}[{self.atoms.item}]" for e, name in held.items()}
+        text.loaded = {**names}
+        return names
 
     def may_come_first(self, e: ir.Element) -> bool:
         """Whether an element depends on no lane, and on nothing that may change."""
@@ -230,7 +231,7 @@ class Along(Columns):
             and walk.variables((e,)).isdisjoint(self.varying)
         )
 
-    def load_words(self) -> dict[ir.Expr, str]:
+    def load_words(self) -> dict[ir.Element, str]:
         """Write the loads of words: those that all atoms share once, the others for each. Returns their names."""
         writer, text, item, vector = self.writer, self.text, self.atoms.item, self.dense.vector
         names = {e: text.unique(f"own_{text.array(e.array)}") for e in self.elements()}
