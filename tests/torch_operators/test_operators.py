@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from typing import Any
 
 import numpy as np
@@ -107,6 +109,16 @@ def test_plans_are_kept_with_the_pattern() -> None:
     assert len(problem.pattern._structure.plans) == 1
     ours.spmm(problem.pattern, problem.values, torch.cat([problem.B, problem.B], 1))
     assert len(problem.pattern._structure.plans) == 2
+
+
+def test_no_operand_is_kept() -> None:
+    problem = Problem("empty in the middle", dtype="float64")
+    held = np.ones(tuple(problem.B.shape))
+    B, known = torch.from_numpy(held), weakref.ref(held)
+    ours.spmm(problem.pattern, problem.values.detach(), B)
+    del held, B
+    gc.collect()
+    assert known() is None
 
 
 def test_tensors_that_are_no_patterns() -> None:

@@ -27,7 +27,7 @@ class Structure:
         key = kernel, order is None, *((x.dtype, x.shape[1:]) for x in arrays)
         plan = self.plans.get(key)
         if plan is None:
-            plan = self.plans[key] = kernel.plan(self.layout, order, *arrays)
+            plan = self.plans[key] = kernel.plan(self.layout, order, *arrays).release()
         plan(self.layout, order, *arrays)
 
 
