@@ -50,7 +50,7 @@ from evenly.kit.operands import (
     vectors,
     whole,
 )
-from evenly.kit.planned import Call, Planned
+from evenly.kit.planned import Call, Planned, with_plan
 from evenly.kit.scalars import scalar, scaled_type
 from evenly.kit.scales import Scales, scaled, scales
 from evenly.layouts.arguments import count_of
@@ -113,5 +113,6 @@ __all__ = [
     "vertex",
     "whole",
     "width",
+    "with_plan",
     "zeros",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, Protocol, cast
 
 from evenly.errors import InputError
 from evenly.runtime.bound_call import BoundCall
@@ -78,3 +78,26 @@ class Planned:
 
     def __repr__(self) -> str:
         return repr(self.plan).replace("<Plan", "<Planned")
+
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+
+
+class WithPlan(Protocol[P, Q]):
+    """A function that has a plan, as an attribute."""
+
+    plan: Callable[Q, Planned]
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> Any: ...
+
+
+def with_plan(plan: Callable[Q, Planned]) -> Callable[[Callable[P, Any]], WithPlan[P, Q]]:
+    """Return a decorator that makes `plan` the attribute of this name of a function."""
+
+    def add(function: Callable[P, Any]) -> WithPlan[P, Q]:
+        made = cast("WithPlan[P, Q]", function)
+        made.plan = plan
+        return made
+
+    return add

@@ -46,6 +46,33 @@ def sddmm_atoms(
             out[k] = kit.scaled(product, old, alpha, beta, alphas, betas, adds)
 
 
+def plan(
+    A: Any,
+    X: Any,
+    Y: Any,
+    *,
+    out: Any = None,
+    weighted: bool = True,
+    alpha: Any = 1,
+    beta: Any = 0,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> kit.Planned:
+    """Decide everything about `ev.linalg.sddmm(A, X, Y, ...)`, and return a call of it: `product()` returns the values.
+
+    The arguments are those of `ev.linalg.sddmm`. It is repeated for other values of the arrays, or as `product(X, Y)`
+    for other dense matrices of the same types.
+    """
+    A, by_rows = kit.by_atoms(A)
+
+    def prepare(X: Any, Y: Any, out: Any = None) -> kit.Call:
+        return _prepared(A, X, Y, out, weighted, alpha, beta)
+
+    with kit.renamed(alphas="alpha", betas="beta"):
+        return kit.Planned(_kernel(by_rows)[schedule].on(target), prepare, (X, Y), out)
+
+
+@kit.with_plan(plan)
 def sddmm(
     A: Any,
     X: Any,
@@ -88,35 +115,6 @@ def sddmm(
     call = _prepared(A, X, Y, out, weighted, alpha, beta)
     with kit.renamed(alphas="alpha", betas="beta"):
         return call.run(_kernel(by_rows)[schedule].on(target))
-
-
-def plan(
-    A: Any,
-    X: Any,
-    Y: Any,
-    *,
-    out: Any = None,
-    weighted: bool = True,
-    alpha: Any = 1,
-    beta: Any = 0,
-    schedule: Any = "auto",
-    target: str = "auto",
-) -> kit.Planned:
-    """Decide everything about `ev.linalg.sddmm(A, X, Y, ...)`, and return a call of it: `product()` returns the values.
-
-    The arguments are those of `ev.linalg.sddmm`. It is repeated for other values of the arrays, or as `product(X, Y)`
-    for other dense matrices of the same types.
-    """
-    A, by_rows = kit.by_atoms(A)
-
-    def prepare(X: Any, Y: Any, out: Any = None) -> kit.Call:
-        return _prepared(A, X, Y, out, weighted, alpha, beta)
-
-    with kit.renamed(alphas="alpha", betas="beta"):
-        return kit.Planned(_kernel(by_rows)[schedule].on(target), prepare, (X, Y), out)
-
-
-sddmm.plan = plan  # type: ignore[attr-defined]
 
 
 def _kernel(by_rows: bool) -> Any:

@@ -7,7 +7,7 @@ Sources: Gustavson (1978); rows in bins and hash tables: Nagasaka, Nukada, Matsu
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -164,6 +164,39 @@ def put(E, x, start, out):
         out[start + i] = x[i]
 
 
+def estimate(
+    A: Any,
+    B: Any,
+    *,
+    max_workspace: int | None = None,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> Estimate:
+    """Count the nonzeros of A B, as `ev.linalg.spgemm(A, B, ...)` counts them before it makes any.
+
+    Returns an `Estimate` of nonzeros, bytes and products.
+    """
+    work = _Work(A, B, max_workspace, schedule, target)
+    offsets, total = work.counted()
+    size = kit.dtype(offsets).itemsize * len(offsets) + (4 + work.found.itemsize) * total
+    products = ev.prefix_sum(work.products, include_initial=True)
+    return Estimate(total, size, kit.entry(products, len(products) - 1))
+
+
+class WithEstimate(Protocol):
+    """What `spgemm` is: a function that has an `estimate`."""
+
+    estimate: Any
+
+    def __call__(self, A: Any, B: Any, **how: Any) -> Any: ...
+
+
+def with_estimate(function: Any) -> WithEstimate:
+    function.estimate = estimate
+    return cast(WithEstimate, function)
+
+
+@with_estimate
 def spgemm(
     A: Any,
     B: Any,
@@ -198,28 +231,6 @@ def spgemm(
     """
     work = _Work(A, B, max_workspace, schedule, target)
     return work.filled(*work.counted())
-
-
-def estimate(
-    A: Any,
-    B: Any,
-    *,
-    max_workspace: int | None = None,
-    schedule: Any = "auto",
-    target: str = "auto",
-) -> Estimate:
-    """Count the nonzeros of A B, as `ev.linalg.spgemm(A, B, ...)` counts them before it makes any.
-
-    Returns an `Estimate` of nonzeros, bytes and products.
-    """
-    work = _Work(A, B, max_workspace, schedule, target)
-    offsets, total = work.counted()
-    size = kit.dtype(offsets).itemsize * len(offsets) + (4 + work.found.itemsize) * total
-    products = ev.prefix_sum(work.products, include_initial=True)
-    return Estimate(total, size, kit.entry(products, len(products) - 1))
-
-
-spgemm.estimate = estimate  # type: ignore[attr-defined]
 
 
 class _Work:
@@ -339,6 +350,8 @@ class _Work:
         offsets = kit.positions(B.offsets, self.columns + 1)
         ones = kit.empty(B.values, (self.columns,), kit.dtype(B.values))
         fill_with_ones.on(self.target)(kit.each(self.columns), ones)
-        arrays, shape = (ones, offsets[:-1], offsets), (self.columns, self.columns)
-        identity = ev.csr(arrays, shape=shape, check=False)  # whose rows need not be looked at
+        columns, shape = kit.part(offsets, 0, self.columns), (self.columns, self.columns)
+        identity = ev.csr(
+            (ones, columns, offsets), shape=shape, check=False
+        )  # whose rows need not be looked at
         return spgemm(B, identity, max_workspace=self.most, target=self.target)

@@ -28,6 +28,32 @@ def spmm_rows(A, B, C, B_turned, C_turned, alpha, beta, alphas, betas, adds):
                 C[j, row] = result
 
 
+def plan(
+    A: Any,
+    B: Any,
+    *,
+    out: Any = None,
+    alpha: Any = 1,
+    beta: Any = 0,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> kit.Planned:
+    """Decide everything about `ev.linalg.spmm(A, B, ...)`, and return a call of it: `product()` returns C.
+
+    The arguments are those of `ev.linalg.spmm`. It is repeated for other values of the arrays, or as `product(B)` and
+    `product(B, out=C)` for other dense matrices of the same types. If A is CSC or COO, as `A.T` of a CSR matrix is, the
+    plan keeps how its nonzeros are grouped by row, and reads their values at each call.
+    """
+    A = kit.as_rows(A, keep=True)
+
+    def prepare(B: Any, out: Any = None) -> kit.Call:
+        return _prepared(A, B, out, alpha, beta)
+
+    with kit.renamed(C="out", alphas="alpha", betas="beta"):
+        return kit.Planned(spmm_rows[schedule].on(target), prepare, (B,), out)
+
+
+@kit.with_plan(plan)
 def spmm(
     A: Any,
     B: Any,
@@ -66,34 +92,6 @@ def spmm(
     call = _prepared(kit.as_rows(A), B, out, alpha, beta)
     with kit.renamed(C="out", alphas="alpha", betas="beta"):
         return call.run(spmm_rows[schedule].on(target))
-
-
-def plan(
-    A: Any,
-    B: Any,
-    *,
-    out: Any = None,
-    alpha: Any = 1,
-    beta: Any = 0,
-    schedule: Any = "auto",
-    target: str = "auto",
-) -> kit.Planned:
-    """Decide everything about `ev.linalg.spmm(A, B, ...)`, and return a call of it: `product()` returns C.
-
-    The arguments are those of `ev.linalg.spmm`. It is repeated for other values of the arrays, or as `product(B)` and
-    `product(B, out=C)` for other dense matrices of the same types. If A is CSC or COO, as `A.T` of a CSR matrix is, the
-    plan keeps how its nonzeros are grouped by row, and reads their values at each call.
-    """
-    A = kit.as_rows(A, keep=True)
-
-    def prepare(B: Any, out: Any = None) -> kit.Call:
-        return _prepared(A, B, out, alpha, beta)
-
-    with kit.renamed(C="out", alphas="alpha", betas="beta"):
-        return kit.Planned(spmm_rows[schedule].on(target), prepare, (B,), out)
-
-
-spmm.plan = plan  # type: ignore[attr-defined]
 
 
 def _prepared(A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> kit.Call:

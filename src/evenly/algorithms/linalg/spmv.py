@@ -65,6 +65,37 @@ RENAMED = kit.renamed(B="A", y="out", alphas="alpha", betas="beta")
 _ONE, _ZERO = 1, 0  # the defaults: to find that there is nothing to scale costs next to nothing
 
 
+def plan(
+    A: Any,
+    x: Any,
+    *,
+    out: Any = None,
+    alpha: Any = _ONE,
+    beta: Any = _ZERO,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> kit.Planned:
+    """Decide everything about `ev.spmv(A, x, ...)`, and return a call of it: `product()` returns y.
+
+    The arguments are those of `ev.spmv`. It is repeated for other values of the arrays, or as `product(x)` and
+    `product(x, out=y)` for other vectors of the same types. If A is CSC or COO, as `A.T` of a CSR matrix is, the plan
+    keeps how its nonzeros are grouped by row, and reads their values at each call.
+    """
+    A = kit.as_rows(A, keep=True)
+    scales: Any = kit.scales(alpha, beta, x, "x")
+    scales.check_out(out)
+    if scales.leaves(kit.result_type(x, A)):
+        scales = ()
+
+    def prepare(x: Any, out: Any = None) -> kit.Call:
+        return _prepared(A, x, out, scales)
+
+    rows, items = (spmv_scaled, spmv_items_scaled) if scales else (spmv_rows, spmv_items)
+    with RENAMED:
+        return kit.Planned(_over(rows, items, A, schedule).on(target), prepare, (x,), out)
+
+
+@kit.with_plan(plan)
 def spmv(
     A: Any,
     x: Any,
@@ -179,36 +210,3 @@ def _computed(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> Any:
         # Only one thing here depends on types: `out` cannot store the results.
         expected = f"an array for {'results' if scalars else 'products'} of {found}"
         raise ev.InputError("out", expected=expected, given=str(call.out.dtype)) from None
-
-
-def plan(
-    A: Any,
-    x: Any,
-    *,
-    out: Any = None,
-    alpha: Any = _ONE,
-    beta: Any = _ZERO,
-    schedule: Any = "auto",
-    target: str = "auto",
-) -> kit.Planned:
-    """Decide everything about `ev.spmv(A, x, ...)`, and return a call of it: `product()` returns y.
-
-    The arguments are those of `ev.spmv`. It is repeated for other values of the arrays, or as `product(x)` and
-    `product(x, out=y)` for other vectors of the same types. If A is CSC or COO, as `A.T` of a CSR matrix is, the plan
-    keeps how its nonzeros are grouped by row, and reads their values at each call.
-    """
-    A = kit.as_rows(A, keep=True)
-    scales: Any = kit.scales(alpha, beta, x, "x")
-    scales.check_out(out)
-    if scales.leaves(kit.result_type(x, A)):
-        scales = ()
-
-    def prepare(x: Any, out: Any = None) -> kit.Call:
-        return _prepared(A, x, out, scales)
-
-    rows, items = (spmv_scaled, spmv_items_scaled) if scales else (spmv_rows, spmv_items)
-    with RENAMED:
-        return kit.Planned(_over(rows, items, A, schedule).on(target), prepare, (x,), out)
-
-
-spmv.plan = plan  # type: ignore[attr-defined]
