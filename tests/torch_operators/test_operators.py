@@ -121,6 +121,14 @@ def test_no_operand_is_kept() -> None:
     assert known() is None
 
 
+def test_patterns_of_the_same_tensors() -> None:
+    offsets, columns = torch.tensor([0, 1, 2]).int(), torch.tensor([1, 0]).int()
+    narrow, wide = (ours.Pattern(offsets, columns, (2, n)) for n in (2, 5))
+    for pattern in narrow, wide, narrow:
+        x = torch.arange(float(pattern.shape[1]))
+        close(ours.spmv(pattern, torch.ones(2), x), torch.tensor([1.0, 0.0]))
+
+
 def test_tensors_that_are_no_patterns() -> None:
     """As an exported program passes them."""
     problem = Problem("empty in the middle")

@@ -19,7 +19,7 @@ class Structure:
         arrays, shape = (columns, columns, offsets), (len(offsets) - 1, width)
         self.layout = ev.csr(arrays, shape=shape, check=False)
         self.plans: dict[Any, ev.Plan] = {}
-        _known[_address(offsets, columns)] = self
+        _known[_key(offsets, columns, width)] = self
 
     def run(self, kernel: ev.Kernel, order: Any, *arrays: Any) -> None:
         """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths."""
@@ -33,10 +33,11 @@ class Structure:
 
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:
     """Return the structure of a pattern's tensors: the pattern's own, or a new one for other tensors."""
-    found = _known.get(_address(offsets, columns))
-    return Structure(offsets, columns, len(t_offsets) - 1) if found is None else found
+    width = len(t_offsets) - 1
+    found = _known.get(_key(offsets, columns, width))
+    return Structure(offsets, columns, width) if found is None else found
 
 
-def _address(offsets: Any, columns: Any) -> Any:
+def _key(offsets: Any, columns: Any, width: int) -> Any:
     given = offsets, columns
-    return tuple((x.data_ptr(), len(x), x.dtype, x.device) for x in given)
+    return width, *((x.data_ptr(), len(x), x.dtype, x.device) for x in given)
