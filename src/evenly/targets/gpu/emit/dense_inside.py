@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .owner import Owner
 
 HELD = 32  # registers for the words of a batch of atoms
+PLACE = 6  # times as many, if columns are loaded one by one: each has an address
 
 
 def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
@@ -90,17 +91,18 @@ class Inside:
         writer.lines[-1] += ";"
         writer.in_pass, writer.inside = False, None
         over = f"{self.first}, {last}, {self.axis}.ranks"
-        writer.line(f"ev::in_batches<{self.items()}>({over}, {run});")
+        words, singles = self.items(1), self.items(PLACE)
+        writer.line(f"ev::in_batches<width.value == 1 ? {singles} : {words}>({over}, {run});")
 
-    def items(self) -> int:
-        """Return how many atoms are a batch: the schedule's items, or as many as have room for their words."""
-        loads = [e for x in self.along.values() for e in x.elements() if x.differs(e)]
-        each = sum(-(-e.type.dtype.itemsize // 4) for e in loads) * self.along_columns()
-        return max(1, min(self.writer.items, HELD // max(each, 1)))
+    def items(self, place: int) -> int:
+        """Return how many atoms are a batch: the schedule's items, or as many as have room for what they load.
 
-    def along_columns(self) -> int:
+        place: the registers of a number with where it lies, for each of its own.
+        """
         assert self.writer.dense is not None
-        return self.writer.dense.vector
+        loads = [e for x in self.along.values() for e in x.elements() if x.differs(e)]
+        each = sum(-(-e.type.dtype.itemsize // 4) for e in loads) * self.writer.dense.vector
+        return max(1, min(self.writer.items, HELD // max(place * each, 1)))
 
     def batch(self) -> None:
         """Write the code of a batch, statement by statement. Variables have an element for each atom."""
@@ -188,6 +190,7 @@ class Along(Columns):
         with writer.compound(""):
             writer.line(f"const pos {self.count} = {self.stop()};")
             known = self.load_places()
+            writer.line("#pragma unroll 1")  # the words of a batch are enough loads in flight
             with writer.compound(self.head()):
                 text.on_lane(loop.var, f"{self.axis}.at(width, {self.first}, {self.c})")
                 writer.declared.add(loop.var)
