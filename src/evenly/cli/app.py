@@ -181,6 +181,34 @@ def spmm(
     return run(Options(*options, columns=columns))
 
 
+SPGEMM = (
+    "Multiply the matrix in FILE by itself, or by its transpose if it is not square: C = A A.\n\n"
+    "The time is that of a whole call, which counts the nonzeros of C and makes it.\n\n"
+    "Example: evenly spgemm examples/karate.mtx --validate"
+)
+
+
+@app.command(help=SPGEMM)
+def spgemm(
+    file: MatrixFile,
+    target: AnyTarget = "auto",
+    dtype: Annotated[
+        str,
+        typer.Option(metavar="TYPE", help="float32, float64, complex64 or complex128."),
+    ] = "float32",
+    max_workspace: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", help="The most memory to use beside A and C."),
+    ] = None,
+    repeat: Repeat = None,
+    csv: CsvFile = None,
+    validate: Validate = False,
+) -> int:
+    from evenly.cli.spgemm import Options, run
+
+    return run(Options(file, target, dtype, max_workspace, repeat, csv, validate))
+
+
 GRAPH = (
     "Run a graph algorithm on the matrix in FILE, whose entry (i, j) is the edge from i to j.\n\n"
     "ALGORITHM is bfs, sssp, pagerank, components, triangles or cores. The time is that of a whole call.\n\n"
