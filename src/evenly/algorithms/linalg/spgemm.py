@@ -207,6 +207,8 @@ def spgemm(
 ) -> Any:
     """Compute C = A B for sparse matrices, as the layout of `ev.csr`. Columns ascend in its rows, and none is twice.
 
+    Its arrays are of the library of A's, on the same device; NumPy's for a tensor of PyTorch in host memory.
+
     A: (m, n), B: (n, k): sparse matrices of SciPy, CuPy or PyTorch, or layouts of `ev.csr`, `ev.csc` or `ev.coo`,
       on one device. Others than CSR are converted at each call. C has an entry wherever both factors of
       some product are stored, also where products add up to 0.
