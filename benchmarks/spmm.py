@@ -1,4 +1,4 @@
-"""Sparse times dense, Y = A X, or SDDMM, A * (X Z^T): schedules, cuSPARSE, and SpMM by hand, in one run.
+"""Sparse times dense, Y = A X, or SDDMM, A * (X Z^T): ev.linalg, cuSPARSE, and SpMM by hand, in one run.
 
     python benchmarks/spmm.py [--product sddmm] [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
                               [--dtype float32] [--schedule "ev.GroupMapped(8, lanes=8, vector=4)"]... [--csv FILE]
@@ -22,6 +22,7 @@ import cupyx.scipy.sparse
 import numpy as np
 
 import evenly as ev
+from evenly import kit
 from evenly.bench.cusparse import INDEX, REAL, CuSparse, Integer, Long, Pointer, address
 from evenly.interop import generators
 from evenly.interop.families.chosen import drawn
@@ -91,20 +92,6 @@ extern "C" __global__ void NAME(const int* o, const int* c, const TYPE* a, const
   rows<TYPE, COLUMNS, UNROLL>(o, c, a, X, Y, n);
 }
 """
-
-
-@ev.kernel
-def spmm(A, X, Y):
-    for row in A.tiles():
-        for j in ev.lanes(X.shape[1]):
-            Y[row, j] = sum(A.value(k) * X[A.column(k), j] for k in A.atoms(row))
-
-
-@ev.kernel
-def sddmm(A, X, Z, out):
-    for row in A.tiles():
-        for k in A.atoms(row):
-            out[k] = A.value(k) * sum(X[row, j] * Z[A.column(k), j] for j in ev.lanes(X.shape[1]))
 
 
 def grid(columns: int, skewed: bool) -> list[Any]:
@@ -245,9 +232,8 @@ def measured(name: str, matrix: Any, n: int, dtype: Any, schedules: list[Any]) -
     A = ev.csr(cupyx.scipy.sparse.csr_matrix((given[2], given[1], given[0]), shape=matrix.shape))
     tolerance = 1e-4 if dtype == np.float32 else 1e-12
     for schedule in schedules:
-        plan = spmm[schedule].on("cuda").plan(A, X, Y)
-        title = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
-        calls[title] = Planned(plan, (A, X, Y))
+        product = ev.linalg.spmm.plan(A, X, out=Y, schedule=schedule)
+        calls[f"auto = {product.schedule}" if schedule == "auto" else str(schedule)] = product
     return compared(f"{name}, {n} columns", calls, lambda: Y, wanted, tolerance)
 
 
@@ -265,20 +251,9 @@ def measured_at_pattern(
     calls["cuSPARSE"]()
     A = ev.csr(cupyx.scipy.sparse.csr_matrix((ones, columns, offsets), shape=matrix.shape))
     for schedule in schedules:
-        plan = sddmm[schedule].on("cuda").plan(A, X, Z, out)
-        title = f"auto = {plan.schedule}" if schedule == "auto" else str(schedule)
-        calls[title] = Planned(plan, (A, X, Z, out))
+        product = ev.linalg.sddmm.plan(A, X, Z, out=out, schedule=schedule)
+        calls[f"auto = {product.schedule}" if schedule == "auto" else str(schedule)] = product
     return compared(f"{name}, {n} columns", calls, lambda: out, wanted, 1e-4)
-
-
-class Planned:
-    """A plan and its arguments."""
-
-    def __init__(self, plan: Any, arguments: tuple[Any, ...]) -> None:
-        self.plan, self.arguments = plan, arguments
-
-    def __call__(self) -> None:
-        self.plan(*self.arguments)
 
 
 def compared(
@@ -299,7 +274,7 @@ def compared(
             )
             if not error < tolerance:
                 print(f"WRONG {what} {title}: {error}")
-        own = isinstance(call, Planned)
+        own = isinstance(call, kit.Planned)
         clocks[title] = GraphClock(call.plan.launches).warm if own else graph(call)
     times: dict[str, list[float]] = {title: [] for title in clocks}
     for turn in range(ROUNDS):

@@ -16,6 +16,13 @@ def layouts(matrix: Any) -> None:
     assert_type(A.max_atoms, int)
 
 
+def products(matrix: Any, B: Any) -> None:
+    planned = ev.linalg.spmm.plan(matrix, B)
+    assert_type(planned.plan, ev.Plan)
+    planned()
+    assert_type(ev.linalg.spgemm.estimate(matrix, matrix), Any)
+
+
 def schedules(matrix: Any) -> None:
     chosen: list[ev.Schedule] = [
         ev.MergePath(items=7),

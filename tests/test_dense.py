@@ -148,6 +148,21 @@ def test_other_targets_walk_lane_by_lane() -> None:
     check("spmm", matrix, 3, np.float32, *calls)
 
 
+@pytest.mark.parametrize("case", [c for c in CASES if c != "sddmm"])
+def test_a_cpu_takes_several_lanes_at_a_time(case: str) -> None:
+    """One, eight, and 32 or 64 of them: every width has some of each."""
+    for width in (1, 9, 33, 107):
+        matrix = matrices(np.float64)["empty in the middle"]
+        check(case, matrix, width, np.float64, CASES[case].kernel.on("cpu"))
+
+
+def test_auto_gives_whole_tiles_to_workers_for_a_dense_axis() -> None:
+    matrix = matrices(np.float32)["power law"]
+    for width, chosen in ((1, ev.MergePath), (8, ev.ThreadMapped)):
+        args = CASES["spmm"].arguments(ev.csr(matrix), matrix, width, np.float32)
+        assert type(CASES["spmm"].kernel.plan(*args).schedule) is chosen
+
+
 def test_an_axis_that_tiles_compute() -> None:
     @ev.kernel
     def triangle(A, X, Y):

@@ -37,7 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("collect",),
     ("wiring",),
     ("",),
-    ("bench", "networkx_backend"),
+    ("bench", "networkx_backend", "torch_operators"),
     ("fitting", "reproduce"),
     ("cli",),
     ("__main__",),

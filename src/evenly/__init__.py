@@ -101,7 +101,7 @@ from evenly.verify import VerificationError, Verified, verify
 from evenly.version import __version__
 
 if TYPE_CHECKING:
-    from evenly.algorithms import graph
+    from evenly.algorithms import graph, linalg
     from evenly.algorithms.arrays.compact import compact
     from evenly.algorithms.arrays.group_by import group_by
     from evenly.algorithms.arrays.index_add import index_add
@@ -138,7 +138,7 @@ _LATE = {
     "sort_by_key": "evenly.algorithms.arrays.sort_by_key",
     "unique": "evenly.algorithms.arrays.unique",
 }
-_LATE_MODULES = {"graph": "evenly.algorithms.graph"}
+_LATE_MODULES = {"graph": "evenly.algorithms.graph", "linalg": "evenly.algorithms.linalg"}
 
 
 def __getattr__(name: str) -> object:
@@ -234,6 +234,7 @@ __all__ = [
     "kit",
     "lanes",
     "layout",
+    "linalg",
     "local",
     "output",
     "per_item",

@@ -8,6 +8,7 @@ from evenly import hooks
 TABLE = {
     "evenly.layouts.arguments:convert": "evenly.layouts:convert",
     "evenly.layouts.conversions:converted": "evenly.algorithms.linalg.convert:convert",
+    "evenly.layouts.conversions:regrouped": "evenly.algorithms.linalg.convert:regroup",
     "evenly.layouts.conversions:transposed": "evenly.algorithms.linalg.convert:transpose",
     "evenly.layouts.defaults:cut": "evenly.layouts.subset:cut",
     "evenly.layouts.entries:outside_on_gpu": "evenly.runtime.entries:first_outside",

@@ -34,6 +34,8 @@ NAMES = (
     "errors",
     "graph",
     "ragged",
+    "linalg",
+    "pytorch",
     "reference",
 )
 

@@ -39,6 +39,7 @@ OWN = ("thread_mapped", "work_oriented", "group_shares")
 OF_ITEMS = ("batched_cg",)
 WHOLE = ("colour_sets",)  # for schedules that own whole tiles
 OF_TASKS = ("queens", "tree_search", "quadrature", "octree")
+WITH_PYTORCH = ("graph_attention",)  # tests/torch_operators runs it
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
 SCHEDULES = {
@@ -70,7 +71,16 @@ def own_schedules() -> dict[str, Any]:
 
 def test_no_example_is_forgotten() -> None:
     found = {path.stem for path in FOLDER.glob("*.py")}
-    assert found == {*COMPUTATIONS, *WHOLE, *OF_TASKS, *PIECES, *OF_ITEMS, *LAUNCHERS, "place"}
+    assert found == {
+        *COMPUTATIONS,
+        *WHOLE,
+        *OF_TASKS,
+        *PIECES,
+        *OF_ITEMS,
+        *LAUNCHERS,
+        *WITH_PYTORCH,
+        "place",
+    }
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

@@ -16,15 +16,15 @@ Vector = np.ndarray[Any, Any]
 
 
 class Reference:
-    """A x in float64 (complex128 if A is complex), with the bound of each row's error in the precision of A."""
+    """A x in float64 (complex128 if A is complex), with the bound of each entry's error in the precision of A."""
 
     def __init__(self, matrix: Any, x: Vector) -> None:
-        """matrix: (m, n) csr_array of float32, float64, complex64 or complex128; x: (n,) of the same type."""
+        """matrix: (m, n) csr_array of float32, float64, complex64 or complex128; x: (n,) or (n, k) of the same type."""
         of, self.in_parts = np.finfo(matrix.dtype), matrix.dtype.kind == "c"
         wide_type = np.complex128 if self.in_parts else np.float64
         with np.errstate(all="ignore"):
             wide, wide_x = matrix.astype(wide_type), x.astype(wide_type)
-            terms = np.diff(matrix.indptr)
+            terms = np.diff(matrix.indptr).reshape(-1, *[1] * (x.ndim - 1))
             # The real or imaginary part of a complex dot product has 2 n real terms; each pair is at most |a| |x|.
             sums = 2 * terms if self.in_parts else terms
             self.exact: Vector = wide @ wide_x
@@ -39,10 +39,10 @@ class Reference:
             self.bound: Vector = relative * self.scale + lost
             # rows whose partial sums may overflow
             self.may_overflow: Vector = self.scale > float(of.max)
-            self.may_overflow &= ~rows_with(~np.isfinite(wide.data), wide)
+            self.may_overflow &= ~rows_with(~np.isfinite(wide.data), wide).reshape(terms.shape)
 
     def errors(self, y: Vector) -> int:
-        """Count the entries of y (m,) whose error exceeds its bound, or that are NaN."""
+        """Count the entries of y, (m,) or (m, k), whose error exceeds its bound, or that are NaN."""
         with np.errstate(all="ignore"):
             right = np.isfinite(self.exact) & (np.abs(y - self.exact) <= self.bound)
             right |= (y == self.exact) | (np.isnan(y) & np.isnan(self.exact))

@@ -114,7 +114,8 @@ def consider(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> C
         return Choice(*prescribed, st, ())
     if targets.find(target).gpu:
         return _on_gpu(st, task, layout)
-    return _elsewhere(st, task.whole_tiles)
+    around = task.axis is not None and not task.axis.inside and task.axis.length > 1
+    return _elsewhere(st, task.whole_tiles, around)
 
 
 def _on_gpu(st: Statistics, task: Task, layout: LayoutInstance | None) -> Choice:
@@ -177,10 +178,13 @@ def _shape(st: Statistics) -> str:
     return f"tile lengths vary (spread {st.spread:.2f}, longest {st.greatest:,})"
 
 
-def _elsewhere(st: Statistics, whole_tiles: bool) -> Choice:
+def _elsewhere(st: Statistics, whole_tiles: bool, columns: bool = False) -> Choice:
     regular = st.spread <= numbers()["regular_spread"] and st.greatest <= max(8 * st.mean, 64)
     if regular or whole_tiles:
         why = "tiles of about equal length: equal numbers of tiles are equal work"
+        return Choice(s.ThreadMapped(), why, st, _others(st, "thread_mapped"))
+    if columns:
+        why = "workers that own tiles walk the atoms once for several columns"
         return Choice(s.ThreadMapped(), why, st, _others(st, "thread_mapped"))
     why = f"tile lengths vary (spread {st.spread:.2f}): tiles + atoms are divided evenly"
     return Choice(s.MergePath(), why, st, _others(st, "merge_path"))

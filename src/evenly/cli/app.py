@@ -40,6 +40,26 @@ CsvFile = Annotated[
     ),
 ]
 
+AnySchedule = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="One of `evenly schedules`; all: each in turn; auto; tuned: measured.",
+    ),
+]
+AnyTarget = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="auto (the best there is), cuda, cpu, python (slow) or simt (cuda's code on the "
+        "CPU, checked).",
+    ),
+]
+Validate = Annotated[
+    bool,
+    typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in 64 bits."),
+]
+
 app = typer.Typer(
     help="Irregular parallel work, written once, balanced by a schedule: SpMV on your matrices.",
     epilog="Exit status: 0 right, 1 a result is wrong, 2 bad input.",
@@ -103,29 +123,13 @@ SPMV = (
 @app.command(help=SPMV)
 def spmv(
     file: MatrixFile,
-    schedule: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="One of `evenly schedules`; all: each in turn; auto; tuned: measured.",
-        ),
-    ] = "auto",
+    schedule: AnySchedule = "auto",
     layout: LayoutName = "csr",
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="auto (the best there is), cuda, cpu, python (slow) or simt (cuda's code on the "
-            "CPU, checked).",
-        ),
-    ] = "auto",
+    target: AnyTarget = "auto",
     dtype: Dtype = "float32",
     repeat: Repeat = None,
     csv: CsvFile = None,
-    validate: Annotated[
-        bool,
-        typer.Option("--validate", metavar="", help="Compare every entry with SciPy's in 64 bits."),
-    ] = False,
+    validate: Validate = False,
     balance: Annotated[
         bool,
         typer.Option("--balance", metavar="", help="Sketch how evenly schedules divide the work."),
@@ -150,6 +154,59 @@ def spmv(
 
     options = (file, schedule, layout, target, dtype, repeat, csv, validate, balance, picture)
     return run(Options(*options, seed, profile))
+
+
+SPMM = (
+    "Multiply the matrix in FILE by a random dense matrix: C = A B.\n\n"
+    "The time is that of the kernels (cuda) or of a call (elsewhere). B and C are in C order.\n\n"
+    "Example: evenly spmm examples/karate.mtx --columns 32 --validate"
+)
+
+
+@app.command(help=SPMM)
+def spmm(
+    file: MatrixFile,
+    columns: Annotated[int, typer.Option(metavar="N", help="The columns of B.")] = 32,
+    schedule: AnySchedule = "auto",
+    layout: LayoutName = "csr",
+    target: AnyTarget = "auto",
+    dtype: Dtype = "float32",
+    repeat: Repeat = None,
+    csv: CsvFile = None,
+    validate: Validate = False,
+) -> int:
+    from evenly.cli.spmv import Options, run
+
+    options = file, schedule, layout, target, dtype, repeat, csv, validate
+    return run(Options(*options, columns=columns))
+
+
+SPGEMM = (
+    "Multiply the matrix in FILE by itself, or by its transpose if it is not square: C = A A.\n\n"
+    "The time is that of a whole call, which counts the nonzeros of C and makes it.\n\n"
+    "Example: evenly spgemm examples/karate.mtx --validate"
+)
+
+
+@app.command(help=SPGEMM)
+def spgemm(
+    file: MatrixFile,
+    target: AnyTarget = "auto",
+    dtype: Annotated[
+        str,
+        typer.Option(metavar="TYPE", help="float32, float64, complex64 or complex128."),
+    ] = "float32",
+    max_workspace: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", help="The most memory to use beside A and C."),
+    ] = None,
+    repeat: Repeat = None,
+    csv: CsvFile = None,
+    validate: Validate = False,
+) -> int:
+    from evenly.cli.spgemm import Options, run
+
+    return run(Options(file, target, dtype, max_workspace, repeat, csv, validate))
 
 
 GRAPH = (

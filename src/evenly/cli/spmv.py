@@ -1,4 +1,4 @@
-"""Run `evenly spmv FILE`: multiply the matrix in a file, time it, check the result.
+"""Run `evenly spmv FILE` and `evenly spmm FILE`: multiply the matrix in a file, time it, check the result.
 
 Source: the sanity check of the artifact of Osama, Porumbescu, Owens (PPoPP 2023), A.3.1.
 """
@@ -32,7 +32,7 @@ INTERPRETED = 10_000_000  # tiles and atoms that target `python` walks in about 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of `evenly spmv`; its `--help` describes them."""
+    """The options of `evenly spmv` and `evenly spmm`; their `--help` describes them. columns: None for a vector."""
 
     file: str
     schedule: str = "auto"
@@ -46,6 +46,7 @@ class Options:
     picture: str | None = None
     seed: int = 0
     profile: bool = False
+    columns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,9 @@ def run(options: Options) -> int:
         target = targets.working(options.target)
         matrix = read(options.file, options.dtype)
         progress.say(f"building {options.layout}")
-        problem = Problem(matrix, build(matrix, options), target, options.dtype, options.seed)
+        layout = build(matrix, options)
+        more = options.dtype, options.seed, options.columns
+        problem = Problem(matrix, layout, target, *more)
         names = list(SCHEDULES) if options.schedule == "all" else [options.schedule]
         repeat = options.repeat or (10 if target.clock else 1)
         if target.reference:
@@ -89,6 +92,11 @@ def run(options: Options) -> int:
 def check(options: Options) -> None:
     """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
     layouts = [name for name, entry in LAYOUTS.items() if entry.of_matrix]
+    if options.columns is not None:
+        check_range("--columns", options.columns, 1)
+        layouts = [
+            name for name in layouts if name not in ("csc", "coo")
+        ]  # whose tiles are no rows
     for option, given, known in (
         ("--schedule", options.schedule, [*SCHEDULES, "all", *CHOSEN]),
         ("--layout", options.layout, layouts),
@@ -135,7 +143,7 @@ def build(matrix: Any, options: Options) -> Any:
 
 def check_interpreted(options: Options, problem: Problem, runs: int) -> None:
     """Raise InputError if the interpreter would run for more than about a minute."""
-    atoms = int(problem.A.max_tiles + problem.A.max_atoms) * runs
+    atoms = int(problem.A.max_tiles + problem.A.max_atoms) * runs * (problem.columns or 1)
     if atoms > INTERPRETED:
         given = f"{atoms:,} in {runs} runs"
         expected = f"at most {INTERPRETED:,} tiles and atoms on target 'python', which is slow"
@@ -169,7 +177,9 @@ def chosen(problem: Problem, plan: Any, by: str) -> tuple[str, str]:
 
     made = type(plan.schedule)
     name = next((n for n, entry in SCHEDULES.items() if entry.make is made), made.__name__)
-    if plan.tuning is None:
+    if problem.columns is not None:
+        why = f"{plan.schedule}"
+    elif plan.tuning is None:
         why = consider(problem.A, problem.target.name, product_of(problem.A)).why
     else:
         before = (
@@ -224,6 +234,8 @@ def report(options: Options, matrix: Any, outcomes: list[Outcome]) -> None:
         print(f"Elapsed (ms): {outcomes[0].elapsed:.6f}")
     print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
+    if options.columns is not None:
+        print(f"Columns: {options.columns}")
     if options.validate:
         print(f"Errors: {sum(o.errors or 0 for o in outcomes)}")
 

@@ -9,7 +9,10 @@ from evenly.interop.cccl import radix_sort
 from evenly.interop.transfer import to_numpy, to_where
 from evenly.interop.vectors import as_integers, entry, from_numpy, numbers, part, store
 from evenly.kit.arguments import (
+    as_csr,
     as_rows,
+    atom_count,
+    by_atoms,
     check_shape,
     common_type,
     empty,
@@ -20,6 +23,7 @@ from evenly.kit.arguments import (
     shape,
     zeros,
 )
+from evenly.kit.dense import Dense, dense, element, width
 from evenly.kit.graphs import (
     as_graph,
     as_reverse,
@@ -42,6 +46,7 @@ from evenly.kit.lists import (
 )
 from evenly.kit.operands import (
     check_beside,
+    check_holds,
     check_indices,
     check_output,
     check_sums,
@@ -56,21 +61,28 @@ from evenly.kit.operands import (
     vectors,
     whole,
 )
-from evenly.kit.planned import Call, Planned, plannable
+from evenly.kit.planned import Call, Planned, plannable, with_plan
 from evenly.kit.scalars import scalar, scaled_type
+from evenly.kit.scales import Scales, scaled, scales
 from evenly.kit.searches import copies, first_of, in_parts, vertices
 from evenly.layouts.arguments import count_of
-from evenly.layouts.grouped import stable_order
+from evenly.layouts.grouped import stable_order, turned
 
 __all__ = [
     "Call",
+    "Dense",
     "Planned",
+    "Scales",
+    "as_csr",
     "as_graph",
     "as_integers",
     "as_lists",
     "as_reverse",
     "as_rows",
+    "atom_count",
+    "by_atoms",
     "check_beside",
+    "check_holds",
     "check_indices",
     "check_output",
     "check_real",
@@ -79,8 +91,10 @@ __all__ = [
     "common_type",
     "copies",
     "count_of",
+    "dense",
     "dtype",
     "each",
+    "element",
     "empty",
     "entry",
     "exponentials",
@@ -110,17 +124,22 @@ __all__ = [
     "result",
     "result_type",
     "scalar",
+    "scaled",
     "scaled_type",
+    "scales",
     "shape",
     "stable_order",
     "store",
     "take",
     "to_numpy",
     "to_where",
+    "turned",
     "vector",
     "vectors",
     "vertex",
     "vertices",
     "whole",
+    "width",
+    "with_plan",
     "zeros",
 ]

@@ -13,18 +13,23 @@ from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.language.items import has_items as of_class
 from evenly.language.types import from_dtype, read_as
+from evenly.layouts import seen
 from evenly.layouts.contract import is_layout, leaves
+from evenly.layouts.conversions import Convertible
+from evenly.layouts.csr import Csr
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
 from evenly.layouts.sell import SortedSell
 
 
-def as_rows(A: Any, name: str = "A") -> Any:
+def as_rows(A: Any, name: str = "A", *, keep: bool = False) -> Any:
     """Return `A` as an argument for a kernel whose tiles are rows.
 
     A: a sparse matrix of SciPy, CuPy or PyTorch, or a layout. A CSR matrix of SciPy or CuPy is returned as it is:
       kernels take it, and recognise it at the next call. CSC and COO are grouped by row at each call.
     name: what the caller calls it, for error messages.
+    keep: what is grouped has A's own values, which may change afterwards. Else it may have a copy of them in order,
+      which is faster to read.
 
     Raises InputError for anything else, and for other layouts whose tiles are not rows.
     """
@@ -33,11 +38,48 @@ def as_rows(A: Any, name: str = "A") -> Any:
     A = as_layout(A, name)
     if can_be_grouped(A) or not is_layout(A):
         shape(A, name)
-        return by_row(A, name)
+        return by_row(A, name, keep)
     if not tiles_are_rows(A):
         expected = "a layout whose tiles are rows, CSC or COO"
         raise InputError(name, expected=expected, given=type(A).__name__)
     return A
+
+
+def as_csr(A: Any, name: str = "A") -> Csr:
+    """Return a sparse matrix as the layout that `ev.csr` makes.
+
+    A: of SciPy, CuPy or PyTorch, or a layout of `ev.csr`, `ev.csc` or `ev.coo`.
+
+    Others than CSR are converted at each call. The entries of a CSR matrix are checked when it is seen first. Raises
+    InputError for anything else.
+    """
+    if sparse.is_sparse(A):
+        return seen.as_csr(A, name)
+    if isinstance(A, Csr):
+        return A
+    if isinstance(A, Convertible):
+        return A.tocsr()  # type: ignore[no-any-return]
+    expected = "a sparse matrix, or a layout of ev.csr, ev.csc or ev.coo"
+    raise InputError(name, expected=expected, given=type(A).__name__)
+
+
+def by_atoms(A: Any, name: str = "A") -> tuple[Any, bool]:
+    """Return a matrix or layout for a kernel that does something for each atom, and whether its tiles are rows.
+
+    Nothing is grouped: atoms keep their numbers. A CSR matrix of SciPy or CuPy is returned as it is. Where tiles are
+    not rows, the layout is that of `ev.csc` or `ev.coo`, which says the row of an atom.
+
+    Raises InputError for anything else.
+    """
+    if sparse.is_compressed(A):
+        return A, True
+    A = as_layout(A, name)
+    return (A, False) if can_be_grouped(A) else (as_rows(A, name), True)
+
+
+def atom_count(A: Any) -> int:
+    """Return how many atoms a matrix or layout has: for layouts with padding, with the slots that are empty."""
+    return int(A.num_atoms if is_layout(A) else A.nnz)
 
 
 def shape(A: Any, name: str = "A") -> tuple[int, int]:

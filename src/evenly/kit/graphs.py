@@ -9,13 +9,11 @@ import numpy as np
 
 from evenly.errors import InputError
 from evenly.interop import sparse
-from evenly.kit.arguments import shape
+from evenly.kit.arguments import as_csr, shape
 from evenly.language.func import func
 from evenly.language.types import from_dtype, read_as
-from evenly.layouts.conversions import Convertible
 from evenly.layouts.csc import Csc
 from evenly.layouts.csr import Csr
-from evenly.layouts.seen import as_csr
 from evenly.schedules import by_name
 
 
@@ -32,12 +30,7 @@ def as_graph(G: Any, name: str = "G") -> Csr:
     rows, columns = shape(G, name)
     if rows != columns:
         raise InputError(name, expected="a square matrix", given=f"shape {(rows, columns)}")
-    if isinstance(G, Csr):
-        return G
-    if isinstance(G, Convertible):
-        return G.tocsr()  # type: ignore[no-any-return]
-    expected = "a sparse matrix, or a layout of ev.csr, ev.csc or ev.coo"
-    raise InputError(name, expected=expected, given=type(G).__name__)
+    return as_csr(G, name)
 
 
 def as_reverse(G: Csr, csc: Any) -> Csr:

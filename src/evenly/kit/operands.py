@@ -70,8 +70,12 @@ def check_output(out: Any, shape: tuple[int, ...], like: Any, named: str, what: 
 
 def held_as(x: Any) -> np.dtype[Any]:
     """Return the dtype in which elements of `x` are added: float32 for 16-bit floats, else its own."""
-    found = from_dtype(dtype(x))
-    return dtype(x) if found is None else read_as(found).dtype
+    return _sums_of(dtype(x))
+
+
+def _sums_of(elements: np.dtype[Any]) -> np.dtype[Any]:
+    found = from_dtype(elements)
+    return elements if found is None else read_as(found).dtype
 
 
 def check_sums(x: Any, held: np.dtype[Any]) -> None:
@@ -79,6 +83,13 @@ def check_sums(x: Any, held: np.dtype[Any]) -> None:
     if held.kind == "b" or not np.can_cast(held_as(x), held, "same_kind"):
         expected = f"a type that holds sums of {dtype(x)}"
         raise InputError("out", expected=expected, given=str(held))
+
+
+def check_holds(out: Any, found: np.dtype[Any], what: str = "results") -> None:
+    """Raise InputError if results of the dtype `found` do not convert to that of `out`, as complex to real numbers."""
+    if not np.can_cast(_sums_of(found), _sums_of(dtype(out)), "same_kind"):
+        expected = f"an array for {what} of {found}"
+        raise InputError("out", expected=expected, given=str(dtype(out)))
 
 
 def check_indices(x: Any, count: int, name: str) -> None:

@@ -1,80 +1,134 @@
-"""Algorithms that end in one call of a kernel: run it now, or decide everything once and run it often."""
+"""Algorithms that end in one call of a kernel: run it now (`Call`), or decide once and run it often (`Planned`)."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, ParamSpec, Protocol, cast
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, ParamSpec, Protocol, cast
 
+from evenly.errors import InputError
 from evenly.kit.arguments import renamed
 from evenly.runtime.bound import Bound
+from evenly.runtime.bound_call import BoundCall
 from evenly.runtime.plan import Plan
 
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 
 
 class Call(NamedTuple):
     """What an algorithm does once it has checked its arguments: call `kernel`, then return `out`.
 
-    names: the caller's names of the kernel's parameters, where they differ.
+    names: the caller's names of the kernel's parameters, where they differ. written: where the kernel writes instead,
+    if not to `out`.
     """
 
     kernel: Bound
-    args: tuple[Any, ...]
+    arguments: tuple[Any, ...]
     out: Any
-    names: dict[str, str]
+    names: Mapping[str, str] = MappingProxyType({})
+    written: Any = None
+
+    def run(self, plan: Plan | None = None) -> Any:
+        """Run the kernel, or a plan of it, and return `out`."""
+        with renamed(**self.names):
+            (plan or self.kernel)(*self.arguments)
+        if self.written is not None:
+            self.out[...] = self.written
+        return self.out
 
 
 class Planned:
-    """An algorithm with its arguments, which have been checked: `planned()` runs it, and returns the result.
+    """An algorithm's call for which everything is decided: what `ev.linalg.spmm.plan(...)` returns, for example.
 
-    The result is the same array each time. Values are read at each call, as a plan reads them.
+        product = ev.linalg.spmm.plan(A, B)
+        C = product()
 
-    plan: the `ev.Plan` of its kernel. arguments: what it is called with; `planned.plan.bind(*planned.arguments)` only
-      launches. out: the result.
+    `product()` computes the same again, with the values that the arrays have by then, and returns its `out`.
+    Of `ev.linalg`, `product(B2)` and `product(B2, out=C2)` compute it for other dense operands of the same types. The
+    matrix stays. If it is CSC or COO, as the transpose of a CSR matrix is, the plan keeps how its nonzeros are grouped
+    by row.
+
+    plan, arguments: the kernel's `ev.Plan`, for its launches, its workspace, `tune()`; what it was made of.
+    schedule, target, out: as decided; the array of results.
     """
 
-    __slots__ = ("arguments", "out", "plan")
+    def __init__(
+        self, prepare: Callable[..., Call], operands: tuple[Any, ...] = (), out: Any = None
+    ) -> None:
+        """prepare(*operands, out=out) checks dense operands, and returns the call."""
+        call = prepare(*operands, out=out)
+        self._prepare, self._operands = prepare, operands
+        with renamed(**call.names):
+            self.plan: Plan = call.kernel.plan(*call.arguments)
+        self.arguments, self.out = call.arguments, call.out
+        self._strided = call.written is not None
 
-    def __init__(self, plan: Plan, arguments: tuple[Any, ...], out: Any) -> None:
-        self.plan, self.arguments, self.out = plan, arguments, out
+    def __call__(self, *operands: Any, out: Any = None) -> Any:
+        """Compute, and return `out`. Without arguments: with the operands and the `out` of the plan.
 
-    def __call__(self) -> Any:
-        self.plan(*self.arguments)
-        return self.out
+        Raises InputError for operands of other shapes or types.
+        """
+        if out is None:
+            out = None if operands else self.out
+        return self._prepare(*(operands or self._operands), out=out).run(self.plan)
+
+    def bind(self, *, stream: Any = None) -> BoundCall:
+        """Return a call on the plan's own arrays that only launches, as `ev.Plan.bind` does.
+
+        Raises InputError for an `out` that is neither in C nor in Fortran order.
+        """
+        if self._strided:
+            expected = "an array in C or Fortran order, to write to without a copy"
+            raise InputError("out", expected=expected, given="a strided one")
+        return self.plan.bind(*self.arguments, stream=stream)
+
+    @property
+    def schedule(self) -> Any:
+        return self.plan.schedule
+
+    @property
+    def target(self) -> str:
+        return self.plan.target
 
     def __repr__(self) -> str:
-        return f"<Planned {self.plan!r}>"
+        return repr(self.plan).replace("<Plan", "<Planned")
 
 
-class Algorithm(Protocol, Generic[P]):
-    """What `plannable` makes: a function, with `plan`, which takes the same arguments."""
+class WithPlan(Protocol[P, Q]):
+    """A function that has a plan, as an attribute."""
+
+    plan: Callable[Q, Planned]
 
     def __call__(self, *args: P.args, **named: P.kwargs) -> Any: ...
 
-    def plan(self, *args: P.args, **named: P.kwargs) -> Planned: ...
+
+def with_plan(plan: Callable[Q, Planned]) -> Callable[[Callable[P, Any]], WithPlan[P, Q]]:
+    """Return a decorator that makes `plan` the attribute of this name of a function."""
+
+    def add(function: Callable[P, Any]) -> WithPlan[P, Q]:
+        made = cast("WithPlan[P, Q]", function)
+        made.plan = plan
+        return made
+
+    return add
 
 
-def plannable(prepare: Callable[P, Call]) -> Algorithm[P]:
+def plannable(prepare: Callable[P, Call]) -> WithPlan[P, P]:
     """Make an algorithm of a function that checks its arguments and returns a `Call`.
 
     It has the name, the parameters and the docstring of the function. `algorithm(...)` runs it, and
-    `algorithm.plan(...)` returns a `Planned`.
+    `algorithm.plan(...)` returns a `Planned`, whose arguments stay.
     """
-
-    @functools.wraps(prepare)
-    def run(*args: P.args, **named: P.kwargs) -> Any:
-        call = prepare(*args, **named)
-        with renamed(**call.names):
-            call.kernel(*call.args)
-        return call.out
 
     def plan(*args: P.args, **named: P.kwargs) -> Planned:
         call = prepare(*args, **named)
-        with renamed(**call.names):
-            made = call.kernel.plan(*call.args)
-        return Planned(made, call.args, call.out)
+        return Planned(lambda out: call)
+
+    @functools.wraps(prepare)
+    def run(*args: P.args, **named: P.kwargs) -> Any:
+        return prepare(*args, **named).run()
 
     plan.__doc__ = f"Return a `Planned` of `{prepare.__name__}`, which takes the same arguments."
-    run.plan = plan  # type: ignore[attr-defined]
-    return cast(Algorithm[P], run)
+    return with_plan(plan)(run)

@@ -26,6 +26,11 @@ class Convertible:
         """Return the transpose, without a copy: CSC of CSR, CSR of CSC, and COO of COO. `.tocsr()` makes it CSR."""
         return transposed(self)
 
+    @property
+    def T(self) -> Any:
+        """The transpose, as `transpose()` returns it."""
+        return transposed(self)
+
 
 @hook
 def converted(A: Any, format: str, check: bool = True) -> Any:
@@ -39,4 +44,10 @@ def converted(A: Any, format: str, check: bool = True) -> Any:
 @hook
 def transposed(A: Any) -> Any:
     """Return the transpose of the layout `A` over the same arrays."""
+    raise NotImplementedError
+
+
+@hook
+def regrouped(A: Any) -> tuple[Any, Any, Any]:
+    """Return the nonzeros of the layout `A`, in order of their rows: offsets of rows, places in `A`, columns."""
     raise NotImplementedError

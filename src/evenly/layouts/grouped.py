@@ -9,9 +9,10 @@ import numpy as np
 
 from evenly.errors import InputError, UnavailableError
 from evenly.interop.transfer import to_cuda, to_numpy
+from evenly.interop.vectors import as_integers, from_numpy
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, LayoutInstance, accessors, layout
-from evenly.layouts.conversions import converted
+from evenly.layouts.conversions import converted, regrouped
 from evenly.layouts.coo import Coo
 from evenly.layouts.csc import Csc
 from evenly.layouts.entries import check_range
@@ -61,11 +62,12 @@ def tiles_are_rows(A: LayoutInstance) -> bool:
     return found is None or found[0]
 
 
-def by_row(A: Csc | Coo, name: str = "A") -> Any:
+def by_row(A: Csc | Coo, name: str = "A", keep: bool = False) -> Any:
     """Return a layout with the nonzeros of `A`, whose tiles are rows, on the device of `A`.
 
     In CPU memory it is a :class:`Grouped`, made by a counting sort. On a GPU it is a CSR matrix that is made
     there. Without cuda-cccl it is a :class:`Grouped` there, too, made of a copy of the indices in CPU memory.
+    keep: a :class:`Grouped` on a GPU, too, which has the values of `A` when these change.
 
     Raises InputError for row indices outside of the matrix.
     """
@@ -74,6 +76,8 @@ def by_row(A: Csc | Coo, name: str = "A") -> Any:
     on_gpu = device_of(A) == "cuda"
     if on_gpu:
         with contextlib.suppress(UnavailableError):
+            if keep:
+                return Grouped(*regrouped(A), A.values, int(A.shape[1]))
             return converted(A, "csr", check=False)
     rows = to_numpy(found)
     if isinstance(A, Csc):
@@ -104,3 +108,22 @@ def stable_order(rows: np.ndarray[Any, Any], count: int) -> tuple[Any, Any]:
     one_a_column = csc_array((np.ones(n, np.int8), rows, np.arange(n + 1)), shape=(count, n))
     sorted_ = one_a_column.tocsr()
     return sorted_.indptr, sorted_.indices
+
+
+def turned(values: Any, indices: Any, offsets: Any, count: int) -> tuple[Any, Any, Any]:
+    """Group nonzeros in CPU memory, stored by rows, by `count` columns; or those stored by columns by rows.
+
+    Returns values, indices and offsets. Within a group, nonzeros keep their order. SciPy's conversion is a counting
+    sort, which moves values of its own types along: so these have other names for it.
+    """
+    from scipy.sparse import csr_array
+
+    host = to_numpy(values)
+    moved = host if host.dtype.itemsize > 8 else as_integers(host)
+    given = moved, to_numpy(indices), to_numpy(offsets)
+    made = csr_array(given, shape=(len(offsets) - 1, count)).tocsc()
+    arrays = made.data.view(host.dtype), made.indices, made.indptr
+    return tuple(
+        from_numpy(array, like)
+        for array, like in zip(arrays, (values, indices, offsets), strict=True)
+    )

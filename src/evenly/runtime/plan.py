@@ -13,6 +13,7 @@ from evenly.interop.streams import handle_of
 from evenly.language import ir, walk
 from evenly.language.phases import Phases
 from evenly.language.reads import Reads
+from evenly.layouts.contract import is_layout
 
 from .bound_call import BoundCall
 from .call_cache import CallCache
@@ -99,6 +100,13 @@ class Plan:
     def store(self) -> Plan:
         """Store what depends on the structure of the plan's own layouts (partitions), for calls on these layouts."""
         self._stored = self._executable.store(self._binding)
+        return self
+
+    def release(self) -> Plan:
+        """Let go of the plan's own arguments but its layouts, and return it. It can still be called, that alone."""
+        _ = self._known  # made of their types
+        layouts = {name: x for name, x in self._binding.arguments.items() if is_layout(x)}
+        self._binding = Binding(layouts)
         return self
 
     def run_by(self, wrap: Callable[[Executable], Executable]) -> Plan:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import evenly as ev
 from evenly import kit
 from evenly.algorithms.linalg import spmv
-from evenly.algorithms.linalg.spmv import _leaves, _scalars, spmv_scaled
+from evenly.algorithms.linalg.spmv import spmv_scaled
 from evenly.language.types import name_of
 from tests.batteries import array, matrices, readable, vector
 from tests.kernels import SCHEDULES
@@ -120,10 +120,10 @@ def test_16_bits_stay_16_bits_and_are_summed_in_32(bits16):
 def test_nothing_to_scale_runs_the_kernels_of_a_plain_product():
     for alpha, beta in (1, 0), (1.0, 0.0), (np.float64(1), 0), (True, False), (np.ones(()), 0):
         np.testing.assert_array_equal(spmv(MATRIX, X, alpha=alpha, beta=beta), MATRIX @ X)
-        given = _scalars(alpha, beta, X)
-        assert _leaves(given, np.dtype(np.float64))
-    assert not _leaves(_scalars(1.0, 0, X), np.dtype(np.int32))
-    assert not _leaves(_scalars(1 + 0j, 0, X), np.dtype(np.float32))
+        given = kit.scales(alpha, beta, X, "x")
+        assert given.leaves(np.dtype(np.float64))
+    assert not kit.scales(1.0, 0, X, "x").leaves(np.dtype(np.int32))
+    assert not kit.scales(1 + 0j, 0, X, "x").leaves(np.dtype(np.float32))
 
 
 def test_a_subset_scales_its_own_rows():

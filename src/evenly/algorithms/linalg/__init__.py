@@ -1,5 +1,11 @@
-"""Sparse linear algebra."""
+"""Sparse linear algebra: `ev.linalg.spmm(A, B)` and others, each a file of kernels (docs/linalg.md).
 
+They run under every schedule for tiles, on every target.
+"""
+
+from evenly.algorithms.linalg.sddmm import sddmm
+from evenly.algorithms.linalg.spgemm import spgemm
+from evenly.algorithms.linalg.spmm import spmm
 from evenly.algorithms.linalg.spmv import spmv
 
-__all__ = ["spmv"]
+__all__ = ["sddmm", "spgemm", "spmm", "spmv"]

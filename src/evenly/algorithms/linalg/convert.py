@@ -31,13 +31,19 @@ def convert(A: Any, format: str, check: bool = True) -> Any:
     if format == "coo":
         return ev.coo((A.values, *ids(A)), shape=A.shape, check=False)
     axis = 0 if format == "csr" else 1
+    count, make = A.shape[axis], (ev.csr, ev.csc)[axis]
+    if A.format != "coo" and not kit.on_gpu(A.values):
+        if check:
+            kit.check_indices(A.indices, count, ("A.rows", "A.columns")[axis])
+        arrays = kit.turned(A.values, A.indices, A.offsets, count)
+        return make(arrays, shape=A.shape, check=False)
     by, others = ids(A)[axis], ids(A)[1 - axis]
     if check:
-        kit.check_indices(by, A.shape[axis], ("A.rows", "A.columns")[axis])
+        kit.check_indices(by, count, ("A.rows", "A.columns")[axis])
     with kit.renamed(num_groups="A"):
-        groups = ev.group_by(by, A.shape[axis], check=False)
+        groups = ev.group_by(by, count, check=False)
     arrays = kit.take(A.values, groups.order), kit.take(others, groups.order), groups.offsets
-    return (ev.csr, ev.csc)[axis](arrays, shape=A.shape, check=False)
+    return make(arrays, shape=A.shape, check=False)
 
 
 def transpose(A: Any) -> Any:
@@ -47,6 +53,16 @@ def transpose(A: Any) -> Any:
         return ev.coo((A.values, A.columns, A.rows), shape=shape, check=False)
     make = ev.csc if A.format == "csr" else ev.csr
     return make((A.values, A.indices, A.offsets), shape=shape, check=False)
+
+
+def regroup(A: Any) -> tuple[Any, Any, Any]:
+    """Return the nonzeros of a layout of `ev.csc` or `ev.coo` by rows: offsets (rows + 1,), their places in A, columns.
+
+    On a GPU this needs the package cuda-cccl. Row indices are not checked.
+    """
+    rows, columns = ids(A)
+    groups = ev.group_by(rows, A.shape[0], check=False)
+    return groups.offsets, groups.order, kit.take(columns, groups.order)
 
 
 def ids(A: Any) -> tuple[Any, Any]:

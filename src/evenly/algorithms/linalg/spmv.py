@@ -7,9 +7,7 @@ items, so the kernels over rows have a twin with a loop over items around the on
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 import evenly as ev
 from evenly import kit
@@ -22,31 +20,13 @@ def spmv_rows(A, x, y):
         y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
 
 
-@ev.func
-def held(number, array):
-    """A scalar that the host knows, or else one that lies on the device."""
-    if array is None:
-        return number
-    return array[0]
-
-
-@ev.func
-def combined(product, y, row, alpha, beta, alphas, betas, adds):
-    """The new y[row], where nothing is multiplied by 0. adds: None if the host knows that beta is 0."""
-    a = held(alpha, alphas)
-    scaled = a * product if a != 0 else 0
-    if adds is None:
-        return scaled
-    b = held(beta, betas)
-    return scaled + b * y[row] if b != 0 else scaled
-
-
 @ev.kernel
 def spmv_scaled(A, x, y, alpha, beta, alphas, betas, adds):
     """y = alpha A x + beta y."""
     for row in A.tiles():
         product = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
-        y[row] = combined(product, y, row, alpha, beta, alphas, betas, adds)
+        old = 0 if adds is None else y[row]
+        y[row] = kit.scaled(product, old, alpha, beta, alphas, betas, adds)
 
 
 @ev.kernel
@@ -63,7 +43,8 @@ def spmv_items_scaled(B, x, y, alpha, beta, alphas, betas, adds):
     for item in B.items():
         for row in B.tiles(item):
             product = sum(B.value(k) * x[B.column(k)] for k in B.atoms(row))
-            y[row] = combined(product, y, row, alpha, beta, alphas, betas, adds)
+            old = 0 if adds is None else y[row]
+            y[row] = kit.scaled(product, old, alpha, beta, alphas, betas, adds)
 
 
 _checked = spmv_rows.copy()  # it remembers only calls that have passed the checks of `spmv`
@@ -80,9 +61,42 @@ def spmv_atoms(A, x, y):
 
 _checked_scaled = spmv_scaled.copy()  # likewise, and so are these:
 _checked_items, _checked_items_scaled = spmv_items.copy(), spmv_items_scaled.copy()
+NAMES = {"B": "A", "y": "out", "alphas": "alpha", "betas": "beta"}
 _ONE, _ZERO = 1, 0  # the defaults: to find that there is nothing to scale costs next to nothing
 
 
+def plan(
+    A: Any,
+    x: Any,
+    *,
+    out: Any = None,
+    alpha: Any = _ONE,
+    beta: Any = _ZERO,
+    schedule: Any = "auto",
+    target: str = "auto",
+) -> kit.Planned:
+    """Decide everything about `ev.spmv(A, x, ...)`, and return a call of it: `product()` returns y.
+
+    The arguments are those of `ev.spmv`. It is repeated for other values of the arrays, or as `product(x)` and
+    `product(x, out=y)` for other vectors of the same types. If A is CSC or COO, as `A.T` of a CSR matrix is, the plan
+    keeps how its nonzeros are grouped by row, and reads their values at each call.
+    """
+    A = kit.as_rows(A, keep=True)
+    scales: Any = kit.scales(alpha, beta, x, "x")
+    scales.check_out(out)
+    if scales.leaves(kit.result_type(x, A)):
+        scales = ()
+
+    rows, items = (spmv_scaled, spmv_items_scaled) if scales else (spmv_rows, spmv_items)
+    product = _over(rows, items, A, schedule).on(target)
+
+    def prepare(x: Any, out: Any = None) -> kit.Call:
+        return _prepared(product, A, x, out, scales)
+
+    return kit.Planned(prepare, (x,), out)
+
+
+@kit.with_plan(plan)
 def spmv(
     A: Any,
     x: Any,
@@ -115,8 +129,9 @@ def spmv(
     target: "auto" (where the arrays are), "cuda", "cpu", "simt" or "python".
 
     The same arguments give the same bits on every run, except under "tuned". For that, CSC and COO are grouped by
-    row first, at every call: convert them with `ev.csr` or `A.tocsr()` to multiply often. After
-    you change the structure of a matrix in place, "auto" may use its choice for the old one.
+    row first, at every call: to multiply often, make a plan (`ev.spmv.plan(A, x)`), or convert them with `ev.csr` or
+    `A.tocsr()`. `A.T` is the transpose of a layout of `ev.csr`, `ev.csc` or `ev.coo`. After you change the structure of
+    a matrix in place, "auto" may use its choice for the old one.
 
     Raises InputError if shapes, dtypes or devices do not match, for a beta without `out`, and for `ev.Nested` if A has
     no items.
@@ -130,7 +145,7 @@ def spmv(
     array([-199.,  -30.])
     """
     if alpha is not _ONE or beta is not _ZERO:
-        return _scaled(A, x, out, _scalars(alpha, beta, x), schedule, target)
+        return _scaled(A, x, out, kit.scales(alpha, beta, x, "x"), schedule, target)
     if schedule == target == "auto":
         product = _product
     else:
@@ -145,10 +160,9 @@ def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) 
     if out is not None and product.repeat(A, x, out, *scalars):
         return out
     kit.shape(A)  # raises if it is no matrix
-    if _leaves(scalars, kit.result_type(x, A)):
+    if scalars.leaves(kit.result_type(x, A)):
         return spmv(A, x, out, schedule=schedule, target=target)
-    if out is None and scalars.adds is not None:
-        raise ev.InputError("out", expected="the y that beta scales", given="none")
+    scalars.check_out(out)
     return _computed(product, A, x, out, scalars)
 
 
@@ -166,59 +180,33 @@ def _over(rows: Any, items: Any, A: Any, schedule: Any) -> Any:
     return items[schedule]
 
 
-class Scalars(NamedTuple):
-    """The arguments of `spmv_scaled` after y."""
-
-    alpha: Any
-    beta: Any
-    alphas: Any
-    betas: Any
-    adds: int | None
+def _type_of(x: Any, A: Any, out: Any, scalars: Any) -> Any:
+    found = kit.result_type(x, A)
+    return scalars.type_of(found, out) if scalars else found
 
 
-def _scalars(alpha: Any, beta: Any, x: Any) -> Scalars:
-    a, alphas = kit.scalar(alpha, "alpha", x, "x")
-    b, betas = kit.scalar(beta, "beta", x, "x")
-    adds = None if betas is None and b == 0 else 1
-    return Scalars(a, None if adds is None else b, alphas, betas, adds)
-
-
-def _leaves(given: Scalars, found: np.dtype[Any]) -> bool:
-    """Whether a product of the dtype `found` is the result."""
-    return given.adds is None and given.alpha == 1 and kit.common_type(found, given.alpha) == found
-
-
-def _type_of(found: np.dtype[Any], given: Any, out: Any) -> np.dtype[Any]:
-    """Return NumPy's dtype of alpha * product + beta * out, for a product of dtype `found`. given: () for none."""
-    if not given:
-        return found
-    scaled = kit.scaled_type(found, given.alpha, given.alphas, "alpha")
-    if given.adds is None:
-        return scaled
-    added = kit.scaled_type(kit.dtype(out), given.beta, given.betas, "beta")
-    return kit.common_type(scaled, added)
-
-
-def _computed(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> Any:
-    A = kit.as_rows(A)
+def _prepared(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> kit.Call:
     rows, columns = kit.shape(A)
     kit.check_shape(x, (columns,), "x", "the columns of A")
     if out is not None:
         kit.check_shape(out, (rows,), "out", "the rows of A")
     if out is None or scalars:
-        found = _type_of(kit.result_type(x, A), scalars, out)
+        found = _type_of(x, A, out, scalars)
     if out is None:
         make = kit.zeros if kit.leaves_rows(A) else kit.empty
         out = make(x, (rows,), found)
+    return kit.Call(product, (A, x, out, *scalars), out, NAMES)
+
+
+def _computed(product: Any, A: Any, x: Any, out: Any, scalars: Any = ()) -> Any:
+    call = _prepared(product, kit.as_rows(A), x, out, scalars)
     try:
-        with kit.renamed(B="A", y="out", alphas="alpha", betas="beta"):
-            product(A, x, out, *scalars)
+        return call.run()
     except ev.LanguageError as error:
-        found = _type_of(kit.result_type(x, A), scalars, out)
+        found = _type_of(x, call.arguments[0], out, scalars)
         ours = error.location.file == __file__  # else the mistake is in a user's layout
-        if not ours or out.dtype == found:
+        if not ours or call.out.dtype == found:
             raise
         # Only one thing here depends on types: `out` cannot store the results.
         expected = f"an array for {'results' if scalars else 'products'} of {found}"
-        raise ev.InputError("out", expected=expected, given=str(out.dtype)) from None
-    return out
+        raise ev.InputError("out", expected=expected, given=str(call.out.dtype)) from None

@@ -14,6 +14,7 @@ from evenly.language.schedule_code import whole_tile
 from evenly.language.types import POS, words_of
 from evenly.targets.printing.statements import Over, Statements, Words
 
+from .columns import emit_columns, may_take_columns
 from .common import shared
 from .division import SHARE
 from .masked import emit_masked, sums
@@ -111,6 +112,9 @@ class Writer(Statements[Text]):
         super().statement(s)
 
     def loop(self, s: ir.For) -> None:
+        if may_take_columns(self, s):
+            emit_columns(self, s)
+            return
         with self.compound(f"for {self.text.var(s.var)} in {self.range(s.start, s.stop, s.step)}"):
             self.inner(s.body)
 

@@ -1,0 +1,105 @@
+"""SpMM with its gradients in PyTorch: evenly's operators beside torch.sparse.mm, in replayed CUDA graphs, in one run.
+
+    python benchmarks/torch_operators.py [--columns 8,32,128] [--matrices uniform,band,stencil,rmat]
+
+Needs a GPU and PyTorch. Forward: C = A B. Backward: both gradients, of A's values at the pattern and of B. PyTorch's
+backward makes no gradient for values of CSR here, so that of B alone is measured, as the product with a CSR matrix of
+the transpose that is made beforehand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from evenly import torch_operators as ours
+from evenly.interop import generators
+
+ROUNDS, RUNS = 5, 5
+MATRICES: dict[str, Callable[[], Any]] = {
+    "uniform": lambda: generators.uniform(1_000_000, 16),
+    "band": lambda: generators.banded(300_000, 64),
+    "stencil": lambda: generators.stencil(1024),
+    "rmat": lambda: generators.rmat(18),
+}
+
+
+def clock(call: Callable[[], Any]) -> Callable[[], float]:
+    """Return a function that replays a graph of RUNS calls, and returns the microseconds of one."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(2):
+            call()
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(RUNS):
+            call()
+
+    def read() -> float:
+        start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        graph.replay()
+        start.record()
+        graph.replay()
+        stop.record()
+        stop.synchronize()
+        return float(start.elapsed_time(stop)) / RUNS * 1e3
+
+    return read
+
+
+def csr(matrix: Any, values: Any) -> Any:
+    parts = (torch.tensor(x, device="cuda") for x in (matrix.indptr, matrix.indices))
+    return torch.sparse_csr_tensor(*parts, values, matrix.shape)
+
+
+def measured(matrix: Any, width: int) -> dict[str, float]:
+    m, n = matrix.shape
+    offsets, columns = (torch.tensor(x, device="cuda") for x in (matrix.indptr, matrix.indices))
+    pattern = ours.Pattern(offsets, columns, (m, n))
+    values = torch.rand(matrix.nnz, device="cuda")
+    B, G = torch.rand(n, width, device="cuda"), torch.rand(m, width, device="cuda")
+    op = torch.ops.evenly
+    A = csr(matrix, values)
+    turned = csr(matrix.T.tocsr(), values[pattern.T.order])
+    calls: dict[str, Callable[[], Any]] = {
+        "forward": lambda: op.spmm(*pattern.tensors, values, B),
+        "backward: values": lambda: op.sddmm(*pattern.tensors, G, B),
+        "backward: B": lambda: op.spmm(*pattern.T.tensors, values, G),
+        "PyTorch forward": lambda: A @ B,
+        "PyTorch backward: B": lambda: turned @ G,
+    }
+    torch.testing.assert_close(calls["forward"](), A @ B, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(calls["backward: B"](), turned @ G, rtol=1e-3, atol=1e-3)
+    clocks = {title: clock(call) for title, call in calls.items()}
+    times: dict[str, list[float]] = {title: [] for title in clocks}
+    for turn in range(ROUNDS):
+        order = list(clocks)
+        for title in order[turn % len(order) :] + order[: turn % len(order)]:
+            times[title].append(clocks[title]())
+    return {title: statistics.median(each) for title, each in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--columns", default="8,32,128")
+    parser.add_argument("--matrices", default=",".join(MATRICES))
+    given = parser.parse_args()
+    print(torch.cuda.get_device_name(0), torch.__version__)
+    for name in given.matrices.split(","):
+        matrix = MATRICES[name]()
+        for width in map(int, given.columns.split(",")):
+            found = measured(matrix, width)
+            both = found["backward: values"] + found["backward: B"]
+            print(f"{name}, {width} columns: backward {both / found['forward']:.2f} times forward")
+            for title, us in found.items():
+                print(f"  {us:9.1f}  {title}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Sparse products for PyTorch: checks, and a call of an operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from evenly.errors import InputError
+from evenly.torch_operators import operators
+from evenly.torch_operators.pattern import Pattern
+
+TYPES = (
+    torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
+)  # fmt: skip
+
+
+def spmv(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
+    """A x, (m,), for the sparse A with this pattern, of shape (m, n), and these values; x: (n,).
+
+    All functions here: tensors of one dtype (float16, bfloat16, float32, float64, complex64, complex128) on the device
+    of the pattern; of any strides, but others than contiguous ones are copied. Sums of 16-bit floats are float32.
+    Each is an operator of `torch.library`. Gradients are taken at the pattern, without a dense matrix, and the same
+    input gives the same bits. They run in `torch.compile` without graph breaks. They raise InputError for tensors of
+    other shapes, dtypes or devices.
+    """
+    _check(pattern, values=(values, (pattern.num_nonzeros,)), x=(x, pattern.shape[1:]))
+    return operators.spmv(*pattern.tensors, values, x)
+
+
+def spmm(pattern: Pattern, values: Tensor, B: Tensor) -> Tensor:
+    """A B, (m, k), for the sparse A with this pattern and these values; B: (n, k). More: see `spmv`."""
+    columns = (pattern.shape[1], *B.shape[1:2]) if B.dim() == 2 else (pattern.shape[1], 1)
+    _check(pattern, values=(values, (pattern.num_nonzeros,)), B=(B, columns))
+    return operators.spmm(*pattern.tensors, values, B)
+
+
+def sddmm(pattern: Pattern, X: Tensor, Y: Tensor) -> Tensor:
+    """The entries of X Y^T at the pattern, (nonzeros,): X[i] . Y[j]; X: (m, d), Y: (n, d). More: see `spmv`."""
+    width = X.shape[1:2] if X.dim() == 2 else (1,)
+    m, n = pattern.shape
+    _check(pattern, X=(X, (m, *width)), Y=(Y, (n, *width)))
+    return operators.sddmm(*pattern.tensors, X, Y)
+
+
+def softmax(pattern: Pattern, scores: Tensor) -> Tensor:
+    """exp(scores) over their sum in each row of the pattern, (nonzeros,), for real `scores`. More: see `spmv`."""
+    _check(pattern, scores=(scores, (pattern.num_nonzeros,)))
+    if scores.is_complex():
+        raise InputError("scores", expected="real numbers", given=f"dtype {scores.dtype}")
+    return operators.softmax(*pattern.tensors, scores)
+
+
+def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:
+    """Raise InputError unless the tensors have their shapes, one dtype, and the device of the pattern."""
+    first = ""
+    for name, (x, shape) in given.items():
+        if not isinstance(x, torch.Tensor) or x.layout != torch.strided:
+            raise InputError(name, expected="a dense tensor", given=type(x).__name__)
+        if tuple(x.shape) != tuple(shape):
+            expected = f"shape {tuple(shape)}, for a pattern of shape {pattern.shape}"
+            raise InputError(name, expected=expected, given=f"shape {tuple(x.shape)}")
+        if x.device != pattern.offsets.device:
+            expected = f"a tensor on the pattern's device, {pattern.offsets.device}"
+            raise InputError(name, expected=expected, given=f"one on {x.device}")
+        if x.dtype not in TYPES:
+            raise InputError(name, expected="floats or complex numbers", given=f"dtype {x.dtype}")
+        if first and x.dtype != given[first][0].dtype:
+            expected = f"the dtype of {first}, {given[first][0].dtype}"
+            raise InputError(name, expected=expected, given=f"dtype {x.dtype}")
+        first = first or name

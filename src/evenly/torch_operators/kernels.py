@@ -1,0 +1,59 @@
+"""The kernels of PyTorch's operators. P is a pattern as a layout; its values are an array beside it.
+
+So plans keep what follows from a pattern, whatever values it gets. order: None, or the place of each nonzero's value.
+"""
+
+from __future__ import annotations
+
+import math
+
+import evenly as ev
+
+
+@ev.func
+def place(order, k):
+    """The place of nonzero k among the values."""
+    if order is None:
+        return k
+    return order[k]
+
+
+@ev.kernel
+def spmv(P, order, values, x, y):
+    for row in P.tiles():
+        y[row] = sum(values[place(order, k)] * x[P.column(k)] for k in P.atoms(row))
+
+
+@ev.kernel
+def spmm(P, order, values, B, C):
+    for row in P.tiles():
+        for j in ev.lanes(B.shape[1]):
+            C[row, j] = sum(values[place(order, k)] * B[P.column(k), j] for k in P.atoms(row))
+
+
+@ev.kernel
+def sddmm(P, order, X, Y, out):
+    for row in P.tiles():
+        for k in P.atoms(row):
+            column = P.column(k)
+            dot = sum(X[row, j] * Y[column, j] for j in ev.lanes(X.shape[1]))
+            out[place(order, k)] = dot
+
+
+@ev.kernel
+def softmax(P, order, scores, out):
+    for row in P.tiles():
+        top = max((scores[place(order, k)] for k in P.atoms(row)), default=-math.inf)
+        total = sum(math.exp(scores[place(order, k)] - top) for k in P.atoms(row))
+        for k in P.atoms(row):
+            out[place(order, k)] = math.exp(scores[place(order, k)] - top) / total
+
+
+@ev.kernel
+def softmax_backward(P, order, result, gradient, out):
+    """d scores = result * (gradient - sum(gradient * result) over the row)."""
+    for row in P.tiles():
+        mean = sum(result[place(order, k)] * gradient[place(order, k)] for k in P.atoms(row))
+        for k in P.atoms(row):
+            at = place(order, k)
+            out[at] = result[at] * (gradient[at] - mean)

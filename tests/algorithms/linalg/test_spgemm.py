@@ -1,0 +1,171 @@
+"""ev.linalg.spgemm against SciPy: every matrix, type, schedule, bound of memory and mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenly as ev
+from evenly.language.types import name_of
+from evenly.layouts import check
+from tests.batteries import array, matrices, readable
+from tests.scratch import OWNED
+
+BATTERY = matrices(np.float64)
+MOST = 300_000  # products
+
+
+def as_scipy(C: Any) -> Any:
+    return sp.csr_array((C.values, C.indices, C.offsets), shape=C.shape)
+
+
+def compare(A: Any, B: Any, **how: Any) -> Any:
+    """Values are small integers, so that sums are exact."""
+    C = ev.linalg.spgemm(A, B, **how)
+    check(C)
+    found = as_scipy(C)
+    assert found.has_canonical_format
+    wanted = A @ B
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_array_equal(found.toarray(), wanted.toarray())
+    wanted = sp.csr_array(
+        abs(A).astype(bool).astype(np.int64) @ abs(B).astype(bool).astype(np.int64)
+    )
+    assert found.nnz >= wanted.nnz
+    return C
+
+
+@pytest.mark.parametrize("name", BATTERY)
+def test_a_matrix_and_its_transpose(name: str) -> None:
+    matrix = BATTERY[name]
+    turned = matrix.T.tocsr()
+    for A, B in ((matrix, turned), (turned, matrix)):
+        if ev.linalg.spgemm.estimate(A, B).products <= MOST:
+            compare(A, B)
+
+
+@pytest.mark.parametrize("name", ["duplicates", "unsorted columns"])
+def test_columns_of_b_that_are_there_twice_or_in_no_order(name: str) -> None:
+    B = BATTERY[name]
+    for A in (sp.csr_array(np.arange(12.0).reshape(3, 4)), sp.eye_array(4, format="csr")):
+        compare(A, B)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        n if n in ("thread", "group 3", "lrb") else pytest.param(n, marks=pytest.mark.slow)
+        for n in OWNED
+    ],
+)
+def test_schedules_on_simt(schedule: str) -> None:
+    A, B = BATTERY["duplicates"], BATTERY["single column"][:, [0] * 3]
+    A = sp.csr_array(A)
+    compare(A, sp.csr_array(B), schedule=OWNED[schedule], target="simt")
+
+
+@pytest.mark.parametrize("target", ["python", "cpu"])
+def test_targets(target: str) -> None:
+    compare(BATTERY["empty in the middle"], BATTERY["empty in the middle"].T.tocsr(), target=target)
+
+
+@pytest.mark.parametrize("way", ["numpy", "kernels"])
+def test_the_way_of_a_gpu(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in bins, and columns sorted by a radix sort."""
+    from tests.algorithms.conftest import by_kernels
+
+    if way == "kernels":
+        by_kernels(monkeypatch)
+    rng = np.random.default_rng(0)
+    A = sp.vstack([sp.random_array((40, 90), density=d, rng=rng) for d in (0.01, 0.1, 0.7)])
+    A.data = np.round(A.data * 8)
+    compare(A.tocsr(), A.T.tocsr())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "int8", "complex64", "complex128"])
+def test_types(dtype: str) -> None:
+    A = BATTERY["empty in the middle"].astype(dtype)
+    A.data *= 2 - 1j if dtype.startswith("complex") else 1
+    compare(A, A.T.tocsr())
+    assert ev.linalg.spgemm(A, BATTERY["empty in the middle"].T.tocsr()).values.dtype == (
+        np.result_type(dtype, np.float64)
+    )
+
+
+@pytest.mark.parametrize("bits16", ["float16", "bfloat16"])
+def test_16_bits_are_summed_in_32(bits16: str) -> None:
+    row = ev.csr(
+        (array(bits16, np.float32([256, 1, 1])), np.int32([0, 1, 2]), np.int32([0, 3])),
+        shape=(1, 3),
+    )
+    column = ev.csr(
+        (array(bits16, np.ones(3)), np.int32([0, 0, 0]), np.arange(4, dtype=np.int32)), shape=(3, 1)
+    )
+    C = ev.linalg.spgemm(row, column)
+    assert name_of(C.values.dtype) == bits16
+    assert readable(C.values).tolist() == [258]
+
+
+@st.composite
+def factors(draw: st.DrawFn) -> tuple[Any, Any]:
+    m, n, k = (draw(st.integers(0, 9)) for _ in range(3))
+    made = []
+    for rows, columns in ((m, n), (n, k)):
+        count = draw(st.integers(0, 30)) if rows * columns else 0
+        rng = np.random.default_rng(draw(st.integers(0, 99)))
+        lengths = rng.multinomial(count, [1 / rows] * rows) if rows else np.zeros(0, int)
+        indices = rng.integers(0, max(columns, 1), count)
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        values = rng.integers(-3, 4, count).astype(np.float64)
+        made.append(sp.csr_array((values, indices, offsets), shape=(rows, columns)))
+    return made[0], made[1]
+
+
+@settings(max_examples=15)
+@given(factors())
+def test_any_matrices(given_: tuple[Any, Any]) -> None:
+    compare(*given_)
+
+
+def test_estimate() -> None:
+    A = BATTERY["power law"]
+    A, B = A, A.T.tocsr()[:, :50].tocsr()
+    found, C = ev.linalg.spgemm.estimate(A, B), ev.linalg.spgemm(A, B)
+    assert found.nonzeros == len(C.values)
+    assert found.bytes == sum(x.nbytes for x in (C.offsets, C.indices, C.values))
+    assert found.products == np.diff(B.indptr)[A.indices].sum()
+
+
+def test_bounded_memory_gives_the_same_bits() -> None:
+    rng = np.random.default_rng(0)
+    A = sp.random_array((300, 300), density=0.05, rng=rng, format="csr")
+    whole = ev.linalg.spgemm(A, A)
+    for most in (100_000, 400_000, 4_000_000):
+        parts = ev.linalg.spgemm(A, A, max_workspace=most)
+        for field in ("offsets", "indices", "values"):
+            assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda A: ev.linalg.spgemm(A, A),
+         "B: expected a matrix of 50 rows, the columns of A, got shape (200, 50)"),
+        (lambda A: ev.linalg.spgemm(A, np.ones((50, 2))), "B: expected a sparse matrix"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=1000),
+         "max_workspace: expected a half of at least"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=20_000),
+         "max_workspace: expected at least 28,800 bytes, for the 200 nonzeros of row 0, got 20,000"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), schedule="merge_path"), "scratch"),
+    ],
+)  # fmt: skip
+def test_mistakes(call: Any, said: str) -> None:
+    A = sp.csr_array(np.ones((200, 50)))
+    with pytest.raises(ev.EvenlyError) as caught:
+        call(A)
+    assert said in str(caught.value)

@@ -1,0 +1,105 @@
+"""PyTorch's operators on a GPU: values, gradients, torch.compile, CUDA graphs, the same bits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.torch_operators.problems import NAMES, OPERATORS, Problem, attention, modules
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("name", [NAMES[0], "duplicates", "no atoms", "power law"])
+def test_values_and_gradients_are_those_of_dense_matrices(name: str, operator: str) -> None:
+    torch, _ = modules()
+    problem = Problem(name, "cuda")
+    function, operands = problem.call(operator)
+    found, wanted = function(*operands), problem.dense(operator)
+    torch.testing.assert_close(found, wanted)
+    pairs = zip(
+        problem.gradients(found, operands), problem.gradients(wanted, operands), strict=True
+    )
+    for mine, theirs in pairs:
+        torch.testing.assert_close(mine, theirs)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_numeric_gradients(operator: str) -> None:
+    torch, _ = modules()
+    function, operands = Problem("empty in the middle", "cuda").call(operator)
+    assert torch.autograd.gradcheck(function, operands)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_narrow_floats(operator: str, dtype: str) -> None:
+    torch, _ = modules()
+    problem = Problem("unsorted columns", "cuda", dtype)
+    wide = Problem("unsorted columns", "cuda")
+    function, operands = problem.call(operator)
+    for x, y in zip(operands, wide.call(operator)[1], strict=True):
+        y.data.copy_(x.data)
+    found = function(*operands)
+    eps = torch.finfo(found.dtype).eps
+    torch.testing.assert_close(found.double(), wide.dense(operator), rtol=2 * eps, atol=32 * eps)
+    problem.gradients(found, operands)
+
+
+@pytest.mark.parametrize("mode", ["default", "reduce-overhead"])
+def test_compiled_without_graph_breaks(mode: str) -> None:
+    torch, _ = modules()
+    layer, operands = attention(Problem("power law", "cuda", "float32"))
+    compiled = torch.compile(layer, fullgraph=True, mode=mode)
+    for turn in range(4):
+        with torch.no_grad():
+            operands[0].add_(turn)
+        wanted = torch.autograd.grad(layer(*operands).sum(), operands)
+        found = torch.autograd.grad(compiled(*operands).sum(), operands)
+        for mine, theirs in zip(found, wanted, strict=True):
+            torch.testing.assert_close(mine, theirs)
+
+
+def test_inside_a_cuda_graph() -> None:
+    torch, _ = modules()
+    layer, operands = attention(Problem("power law", "cuda", "float32"))
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(2):
+            torch.autograd.grad(layer(*operands).sum(), operands)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found = torch.autograd.grad(layer(*operands).sum(), operands)
+    with torch.no_grad():
+        operands[0].mul_(0.5)
+    graph.replay()
+    for mine, theirs in zip(
+        found, torch.autograd.grad(layer(*operands).sum(), operands), strict=True
+    ):
+        torch.testing.assert_close(mine, theirs)
+
+
+def test_the_same_bits_in_every_run() -> None:
+    torch, _ = modules()
+    layer, operands = attention(Problem("power law", "cuda", "float32"))
+    runs = set()
+    for _ in range(100):
+        found = torch.autograd.grad(layer(*operands).sum(), operands)
+        runs.add(b"".join(g.cpu().numpy().tobytes() for g in found))
+    assert len(runs) == 1
+
+
+def test_memory_is_that_of_nonzeros() -> None:
+    torch, ours = modules()
+    n, each, width = 50_000, 8, 16
+    columns = torch.randint(n, (n * each,), device="cuda")
+    offsets = torch.arange(0, n * each + 1, each, device="cuda")
+    pattern = ours.Pattern(offsets, columns, (n, n))
+    values = torch.rand(n * each, device="cuda", requires_grad=True)
+    B = torch.rand(n, width, device="cuda", requires_grad=True)
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    ours.spmm(pattern, values, B).sum().backward()
+    assert torch.cuda.max_memory_allocated() - before < 4 * (4 * n * width + 4 * n * each) * 2

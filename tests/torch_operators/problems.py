@@ -1,0 +1,88 @@
+"""Patterns and operands for tests of PyTorch's operators. PyTorch is imported where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.batteries import matrices
+
+NAMES = (
+    "empty in the middle", "empty at the start", "unsorted columns", "duplicates", "no atoms", "single column",
+    "zero columns (7 x 0)", "zero rows (0 x 7)",
+)  # fmt: skip
+OPERATORS = "spmv", "spmm", "sddmm", "softmax"
+
+
+def modules() -> tuple[Any, Any]:
+    """PyTorch and our operators; skips the test where PyTorch is missing."""
+    torch = pytest.importorskip("torch")
+    from evenly import torch_operators
+
+    return torch, torch_operators
+
+
+class Problem:
+    """A matrix of the battery on a device, with one operand for each operator."""
+
+    def __init__(self, name: str, device: str = "cpu", dtype: str = "float64") -> None:
+        torch, ours = modules()
+        self.matrix = matrices(np.float64)[name]
+        m, n = self.matrix.shape
+        offsets, columns = (
+            torch.tensor(x.astype(np.int64), device=device)
+            for x in (self.matrix.indptr, self.matrix.indices)
+        )
+        self.pattern = ours.Pattern(offsets, columns, (m, n))
+        random = torch.Generator().manual_seed(1)
+
+        def made(*shape: int) -> Any:
+            x = torch.randn(shape, generator=random, dtype=torch.float64)
+            return x.to(device, getattr(torch, dtype)).requires_grad_()
+
+        self.values, self.x, self.B = made(self.matrix.nnz), made(n), made(n, 3)
+        self.X, self.Y = made(m, 2), made(n, 2)
+
+    def call(self, operator: str) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        """The function of the operands alone, and the operands."""
+        _, ours = modules()
+        operands = {
+            "spmv": (self.values, self.x), "spmm": (self.values, self.B), "sddmm": (self.X, self.Y),
+            "softmax": (self.values,),
+        }  # fmt: skip
+        function = getattr(ours, operator)
+        return lambda *given: function(self.pattern, *given), operands[operator]
+
+    def dense(self, operator: str) -> Any:
+        """The same by PyTorch's dense functions."""
+        torch, _ = modules()
+        at = self.matrix.tocoo()
+        i, j = (torch.tensor(x.astype(np.int64), device=self.x.device) for x in (at.row, at.col))
+        A = torch.zeros(self.matrix.shape, dtype=self.x.dtype, device=self.x.device)
+        if operator == "sddmm":
+            return (self.X @ self.Y.T)[i, j]
+        if operator == "softmax":
+            raised = torch.exp(self.values)
+            sums = torch.zeros(len(A), dtype=A.dtype, device=A.device).index_add(0, i, raised)
+            return raised / sums[i]
+        A = A.index_put((i, j), self.values, accumulate=True)
+        return A @ (self.x if operator == "spmv" else self.B)
+
+    def gradients(self, result: Any, operands: tuple[Any, ...]) -> list[Any]:
+        torch, _ = modules()
+        weights = torch.arange(result.numel(), device=result.device, dtype=result.dtype)
+        return list(torch.autograd.grad((result.reshape(-1) * weights).sum(), operands))
+
+
+def attention(problem: Problem) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """A sparse attention: scores at the pattern, their softmax, a product."""
+    _, ours = modules()
+
+    def layer(X: Any, Y: Any, B: Any) -> Any:
+        weights = ours.softmax(problem.pattern, ours.sddmm(problem.pattern, X, Y))
+        return ours.spmm(problem.pattern, weights, B).relu()
+
+    return layer, (problem.X, problem.Y, problem.B)

@@ -1,0 +1,194 @@
+"""PyTorch's operators: values, gradients, torch.compile, types, patterns and mistakes."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenly as ev
+from tests.torch_operators.problems import NAMES, OPERATORS, Problem, attention, modules
+
+torch, ours = modules()
+
+
+def close(found: Any, wanted: Any, **how: Any) -> None:
+    torch.testing.assert_close(found, wanted, **how)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("name", NAMES)
+def test_values_and_gradients_are_those_of_dense_matrices(name: str, operator: str) -> None:
+    problem = Problem(name)
+    function, operands = problem.call(operator)
+    found, wanted = function(*operands), problem.dense(operator)
+    close(found, wanted)
+    for ours_, theirs in zip(
+        problem.gradients(found, operands), problem.gradients(wanted, operands), strict=True
+    ):
+        close(ours_, theirs)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_numeric_gradients_and_theirs(operator: str) -> None:
+    function, operands = Problem("empty in the middle").call(operator)
+    assert torch.autograd.gradcheck(function, operands)
+    if operator != "softmax":
+        assert torch.autograd.gradgradcheck(function, operands)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_it_is_an_operator_of_torch(operator: str) -> None:
+    problem = Problem("empty in the middle")
+    _, operands = problem.call(operator)
+    given = (*problem.pattern.tensors, *operands)
+    found = torch.library.opcheck(getattr(torch.ops.evenly, operator).default, given)
+    assert set(found.values()) == {"SUCCESS"}
+
+
+def test_compiled_without_graph_breaks() -> None:
+    layer, operands = attention(Problem("empty in the middle"))
+    compiled = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    expected, found = (torch.autograd.grad(f(*operands).sum(), operands) for f in (layer, compiled))
+    for mine, theirs in zip(found, expected, strict=True):
+        close(mine, theirs, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("operator", [o for o in OPERATORS if o != "softmax"])
+def test_complex_numbers(operator: str) -> None:
+    problem = Problem("empty in the middle", dtype="complex128")
+    function, operands = problem.call(operator)
+    with torch.no_grad():
+        for x in operands:
+            x.mul_(1 + 2j)
+    close(function(*operands), problem.dense(operator))
+    assert torch.autograd.gradcheck(function, operands)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_narrow_floats_are_summed_in_32_bits(operator: str, dtype: str) -> None:
+    problem = Problem("unsorted columns", dtype=dtype)
+    wide = Problem("unsorted columns", dtype="float64")
+    function, operands = problem.call(operator)
+    found = function(*operands)
+    assert str(found.dtype) == f"torch.{dtype}"
+    eps = torch.finfo(found.dtype).eps
+    for x, y in zip(operands, wide.call(operator)[1], strict=True):
+        y.data.copy_(x.data)
+    close(found.double(), wide.dense(operator), rtol=2 * eps, atol=32 * eps)
+    problem.gradients(found, operands)
+
+
+def test_the_same_bits_in_every_run() -> None:
+    layer, operands = attention(Problem("unsorted columns", dtype="float32"))
+    runs = {
+        b"".join(g.numpy().tobytes() for g in torch.autograd.grad(layer(*operands).sum(), operands))
+        for _ in range(5)
+    }
+    assert len(runs) == 1
+
+
+def test_strided_operands_and_gradients() -> None:
+    problem = Problem("empty in the middle")
+    B = problem.B.detach().T.contiguous().T.requires_grad_()
+    found = ours.spmm(problem.pattern, problem.values, B)
+    found.sum().backward()  # whose gradient is one number, expanded
+    close(found, problem.dense("spmm"))
+    assert problem.values.grad is not None and B.grad is not None
+
+
+def test_plans_are_kept_with_the_pattern() -> None:
+    problem = Problem("empty in the middle")
+    for _ in range(3):
+        ours.spmm(problem.pattern, problem.values * 2, problem.B + 1)
+    assert len(problem.pattern._structure.plans) == 1
+    ours.spmm(problem.pattern, problem.values, torch.cat([problem.B, problem.B], 1))
+    assert len(problem.pattern._structure.plans) == 2
+
+
+def test_no_operand_is_kept() -> None:
+    problem = Problem("empty in the middle", dtype="float64")
+    held = np.ones(tuple(problem.B.shape))
+    B, known = torch.from_numpy(held), weakref.ref(held)
+    ours.spmm(problem.pattern, problem.values.detach(), B)
+    del held, B
+    gc.collect()
+    assert known() is None
+
+
+def test_patterns_of_the_same_tensors() -> None:
+    offsets, columns = torch.tensor([0, 1, 2]).int(), torch.tensor([1, 0]).int()
+    narrow, wide = (ours.Pattern(offsets, columns, (2, n)) for n in (2, 5))
+    for pattern in narrow, wide, narrow:
+        x = torch.arange(float(pattern.shape[1]))
+        close(ours.spmv(pattern, torch.ones(2), x), torch.tensor([1.0, 0.0]))
+
+
+def test_tensors_that_are_no_patterns() -> None:
+    """As an exported program passes them."""
+    problem = Problem("empty in the middle")
+    copies = [None if x is None else x.clone() for x in problem.pattern.tensors]
+    close(torch.ops.evenly.spmm(*copies, problem.values, problem.B), problem.dense("spmm"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_transpose(name: str) -> None:
+    problem = Problem(name)
+    pattern, X = problem.pattern, problem.X
+    assert pattern.T.shape == pattern.shape[::-1]
+    assert pattern.T.T is pattern
+    at = problem.matrix.tocoo()
+    A = np.zeros(problem.matrix.shape)
+    np.add.at(A, (at.row, at.col), problem.values.detach().numpy())
+    close(ours.spmm(pattern.T, problem.values, X), torch.tensor(A.T) @ X)
+
+
+def test_patterns_of_sparse_tensors() -> None:
+    problem = Problem("empty in the middle")
+    problem.matrix.sum_duplicates()
+    dense = torch.tensor(problem.matrix.toarray())
+    for A in (dense.to_sparse_csr(), dense.to_sparse_csc(), dense.to_sparse_coo().coalesce()):
+        pattern = ours.Pattern.of(A)
+        assert (pattern.shape, pattern.num_nonzeros) == (tuple(dense.shape), A.values().numel())
+        values = A.to_sparse_csr().values()
+        close(ours.spmm(pattern, values, problem.B), dense @ problem.B)
+
+
+def test_patterns_move_and_pickle() -> None:
+    pattern = Problem("unsorted columns").pattern
+    assert pattern.to("cpu") is pattern
+    for given in pattern, pattern.T:
+        again = pickle.loads(pickle.dumps(given))
+        for mine, theirs in zip(again.tensors, given.tensors, strict=True):
+            assert mine is theirs is None or torch.equal(mine, theirs)
+    assert repr(pattern) == "<Pattern 4 x 64 of 51 nonzeros on cpu>"
+
+
+def mistakes() -> dict[str, Any]:
+    p = Problem("single column")
+    values, B = p.values, p.B
+    return {
+        "values: expected shape (3,), for a pattern of shape (5, 1), got shape (2,)": lambda: ours.spmm(p.pattern, values[:2], B),
+        "B: expected shape (1, 3), for a pattern of shape (5, 1), got shape (5, 3)": lambda: ours.spmm(p.pattern, values, torch.ones(5, 3).double()),
+        "B: expected shape (1, 1), for a pattern of shape (5, 1), got shape (1,)": lambda: ours.spmm(p.pattern, values, B[:, 0]),
+        "B: expected the dtype of values, torch.float64, got dtype torch.float32": lambda: ours.spmm(p.pattern, values, B.float()),
+        "x: expected floats or complex numbers, got dtype torch.int64": lambda: ours.spmv(p.pattern, values, torch.ones(1, dtype=torch.int64)),
+        "Y: expected shape (1, 2), for a pattern of shape (5, 1), got shape (1, 3)": lambda: ours.sddmm(p.pattern, p.X, B),
+        "values: expected a dense tensor, got ndarray": lambda: ours.spmv(p.pattern, np.ones(3), p.x),
+        "scores: expected real numbers, got dtype torch.complex128": lambda: ours.softmax(p.pattern, values * 1j),
+        "A: expected a sparse tensor of two axes, got Tensor": lambda: ours.Pattern.of(B),
+        "A: expected a coalesced tensor, got another; hint: A.coalesce()": lambda: ours.Pattern.of(torch.sparse_coo_tensor(torch.zeros(2, 2, dtype=torch.int64), torch.ones(2), (2, 2))),
+        "Pattern.indices: expected column indices in 0..0, got indices[0]=1": lambda: ours.Pattern(torch.tensor([0, 1]), torch.tensor([1]), (1, 1)),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("said", mistakes())
+def test_mistakes(said: str) -> None:
+    with pytest.raises(ev.InputError) as caught:
+        mistakes()[said]()
+    assert str(caught.value).startswith(said)
