@@ -15,8 +15,8 @@ import evenly as ev
 CONTENTS = {
     "Tutorial": ("tutorial/first_kernel", "tutorial/first_layout", "tutorial/first_schedule"),
     "Guide": (
-        "kernels", "layouts", "schedules", "tasks", "arrays", "graph", "linalg", "pytorch", "ragged", "algorithms", "plans",
-        "tuning", "balance", "trace", "files",
+        "kernels", "layouts", "schedules", "tasks", "arrays", "graph", "linalg", "pytorch", "ragged", "algorithms",
+        "plans", "tuning", "balance", "trace", "files",
     ),
     "Reference": ("reference", "language", "targets", "simt", "errors"),
     "Results": ("benchmarks", "reproduce"),
