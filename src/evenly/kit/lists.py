@@ -91,7 +91,8 @@ def number_of(given: Any, held: np.dtype[Any], name: str) -> Any:
     """Return a number as NumPy's of the dtype `held`. Raises InputError for what that cannot hold."""
     try:
         made = held.type(given)
-        exact = held.kind not in "iub" or made == given
+        exact = np.ndim(given) == 0 and not isinstance(given, str | bytes | None)
+        exact = exact and (held.kind not in "iub" or bool(made == given))
     except (TypeError, ValueError, OverflowError):
         exact = False
     if not exact:
