@@ -239,6 +239,15 @@ def test_rows_without_places_and_places_without_rows() -> None:
     assert R.padded_to_jagged(np.ones((2, 1, 1)), np.array([0, 2, 3])).tolist() == [[1], [0], [1]]
 
 
+def test_kernels_of_a_function_are_made_once() -> None:
+    from evenly.algorithms.ragged.segment_reduce import _made
+
+    add = ev.func(lambda_)
+    for identity in (math.nan, float("nan"), np.array(0.0), np.array(0.0)):
+        R.segment_reduce(X, add, OFFSETS, initial=identity)
+    assert sum(key[0] is add for key in _made) == 2
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "uint64"])
 def test_lengths_of_any_integers(dtype: str) -> None:
     lengths = np.array([100, 0, 120, 90], dtype)
@@ -266,6 +275,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "an unknown name": (lambda: R.segment_reduce(X, "median", OFFSETS), "reduce: expected one of sum, mean, prod, min, max, logsumexp, any, all, or an @ev.func, got 'median'"),
     "no name": (lambda: R.segment_reduce(X, np.add, OFFSETS), "reduce: expected one of sum, mean, prod, min, max, logsumexp, any, all, or an @ev.func, got ufunc"),
     "no identity": (lambda: R.segment_reduce(X, ev.func(lambda_), OFFSETS), "initial: expected the identity of the function, got none"),
+    "several identities": (lambda: R.segment_reduce(X, ev.func(lambda_), OFFSETS, initial=[0, 0]), "initial: expected a number, got [0, 0]"),
     "no offsets": (lambda: R.segment_reduce(X), "offsets: expected offsets, or lengths, got neither"),
     "both": (lambda: R.segment_reduce(X, "sum", OFFSETS, lengths=OFFSETS), "offsets: expected offsets, or lengths, got both"),
     "initial of all": (lambda: R.segment_reduce(X, "all", OFFSETS, initial=1), "initial: expected none for 'all', got 1"),

@@ -288,7 +288,11 @@ def _reduction(reduce: Any, initial: Any) -> Reduction:
         raise ev.InputError("reduce", expected=expected, given=type(reduce).__name__)
     if initial is None:
         raise ev.InputError("initial", expected="the identity of the function", given="none")
-    key = reduce, type(initial), initial
+    if np.ndim(initial):
+        raise ev.InputError("initial", expected="a number", given=repr(initial))
+    if isinstance(initial, np.ndarray):
+        initial = initial[()]
+    key = reduce, type(initial), repr(initial)  # nan is found again, and -0.0 is not 0.0
     if key not in _made:
         _made[key] = by_function(reduce, initial)
     return Reduction(_made[key], initial, initial, kit.dtype)
