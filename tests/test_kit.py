@@ -48,7 +48,7 @@ def test_a_csr_matrix_stays_as_it_is() -> None:
         (lambda: kit.check_shape([1.0], (1,), "x", ""), "x: expected an array, got list"),
         (lambda: kit.empty(np.ones(1), (2**60,), np.float64),
          "out: expected a result that fits into memory, got 1,152,921,504,606,846,976 elements"),
-        (lambda: kit.result_type(np.ones(1, bool), MATRIX.astype(bool)), "x: expected numbers, in x or in A"),
+        (lambda: kit.result_type(np.ones(1, bool), MATRIX.astype(bool)), "x: expected numbers, here or in the other operand"),
     ],
 )  # fmt: skip
 def test_refusals(call: Any, said: str) -> None:

@@ -34,6 +34,18 @@ def test_errors_are_counted() -> None:
     assert errors(A, A, ev.csr(fewer)) > 2
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_are_right_where_they_belong(odd: float) -> None:
+    A = matrices(np.float32)["stencil"]
+    A.data[3] = odd
+    C = ev.linalg.spgemm(A, A)
+    assert errors(A, A, C) == 0
+    (at,) = np.nonzero(~np.isfinite(C.values))
+    C.values[at[0]] = 1
+    C.values[0 if at[0] else at[-1] + 1] = odd
+    assert errors(A, A, C) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -73,15 +73,25 @@ def run(options: Options) -> int:
 
 
 def errors(A: Any, B: Any, C: Any) -> int:
-    """Count the entries of C, a layout, that are further from those of A B in 64 bits than rounding explains."""
+    """Count the entries of C, a layout, that are further from those of A B in 64 bits than rounding explains.
+
+    Where A B has nan or an infinity, C has to have it, too.
+    """
     host = C.to("cpu")
     found = sp.csr_array((host.values, host.indices, host.offsets), shape=host.shape)
     wide = np.complex128 if A.dtype.kind == "c" else np.float64
     wide_A, wide_B = A.astype(wide), B.astype(wide)
     terms = int(np.diff(A.indptr).max(initial=0)) * (4 if A.dtype.kind == "c" else 1)
     allowed = (abs(wide_A) @ abs(wide_B)) * float(gamma(terms + 1, A.dtype) + gamma(terms, wide))
-    off = abs(found.astype(wide) - wide_A @ wide_B)
-    return int((off > allowed).nnz) + int(np.isnan(found.data).sum())
+    exact = sp.csr_array(wide_A @ wide_B)
+    wrong = abs(found.astype(wide) - exact) > allowed
+    for test in (np.isnan, np.isinf):
+        wrong = wrong + (_marked(test, found) != _marked(test, exact))
+    return int(wrong.nnz)
+
+
+def _marked(test: Any, M: Any) -> Any:
+    return sp.csr_array((test(M.data), M.indices, M.indptr), shape=M.shape)
 
 
 def _product(A: Any, B: Any, how: dict[str, Any]) -> Any:

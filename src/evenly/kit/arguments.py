@@ -206,6 +206,7 @@ def _result_type(*given: np.dtype[Any]) -> np.dtype[Any]:
     else:
         found = np.result_type(*(read_as(t).dtype for t in types.values() if t), np.bool_)
     if found.kind == "b":
-        hint = "x.astype(numpy.int32) counts"
-        raise InputError("x", expected="numbers, in x or in A", given="bool in both", hint=hint)
+        hint = ".astype(numpy.int32) counts"
+        expected = "numbers, here or in the other operand"
+        raise InputError("x", expected=expected, given="bool in both", hint=hint)
     return found

@@ -91,7 +91,8 @@ def number_of(given: Any, held: np.dtype[Any], name: str) -> Any:
     """Return a number as NumPy's of the dtype `held`. Raises InputError for what that cannot hold."""
     try:
         made = held.type(given)
-        exact = held.kind not in "iub" or made == given
+        exact = np.ndim(given) == 0 and not isinstance(given, str | bytes | None)
+        exact = exact and (held.kind not in "iub" or bool(made == given))
     except (TypeError, ValueError, OverflowError):
         exact = False
     if not exact:
@@ -99,13 +100,16 @@ def number_of(given: Any, held: np.dtype[Any], name: str) -> Any:
     return made
 
 
-def of_whole_lists(schedule: Any) -> Any:
-    """Return a schedule for kernels that walk a list again and again. Raises InputError if it splits lists."""
+def of_whole_lists(schedule: Any, tiles: str = "lists") -> Any:
+    """Return a schedule for kernels that walk a list again and again. Raises InputError if it splits lists.
+
+    tiles: what the caller calls them.
+    """
     made = by_name(schedule, auto=True)
     if made in ("auto", "tuned") or made.owns_tiles:
         return made
     expected = (
-        "'auto', or one that gives whole lists to threads or groups, such as ev.GroupMapped(8)"
+        f"'auto', or one that gives whole {tiles} to threads or groups, such as ev.GroupMapped(8)"
     )
     raise InputError("schedule", expected=expected, given=str(made))
 

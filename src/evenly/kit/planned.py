@@ -15,13 +15,14 @@ from evenly.runtime.plan import Plan
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
+STAY = "none, since the plan's own arrays stay"
 
 
 class Call(NamedTuple):
     """What an algorithm does once it has checked its arguments: call `kernel`, then return `out`.
 
     names: the caller's names of the kernel's parameters, where they differ. written: where the kernel writes instead,
-    if not to `out`.
+    if not to `out`. turned: which arguments tell the order of a dense matrix (`kit.dense`), and what its name is.
     """
 
     kernel: Bound
@@ -29,6 +30,7 @@ class Call(NamedTuple):
     out: Any
     names: Mapping[str, str] = MappingProxyType({})
     written: Any = None
+    turned: Mapping[int, str] = MappingProxyType({})
 
     def run(self, plan: Plan | None = None) -> Any:
         """Run the kernel, or a plan of it, and return `out`."""
@@ -68,11 +70,35 @@ class Planned:
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         """Compute, and return `out`. Without arguments: with the operands and the `out` of the plan.
 
-        Raises InputError for operands of other shapes or types.
+        Raises InputError for operands of other shapes, types or orders of memory.
         """
+        count = len(self._operands)
+        if operands and len(operands) != count:
+            expected = f"none or {count}, as the plan has" if count else STAY
+            raise InputError("operands", expected=expected, given=str(len(operands)))
         if out is None:
             out = None if operands else self.out
-        return self._prepare(*(operands or self._operands), out=out).run(self.plan)
+        call = self._prepare(*(operands or self._operands), out=out)
+        self._check_orders(call)
+        return call.run(self.plan)
+
+    def _check_orders(self, call: Call) -> None:
+        """Raise InputError for a matrix in Fortran order where the plan has one in C order, or the other way around.
+
+        `call.turned` says where arguments tell the order of a matrix.
+        """
+        for at, name in call.turned.items():
+            own, given = (x[at] for x in (self.arguments, call.arguments))
+            if own != given:
+                expected, found = (
+                    "C order" if x is None else "Fortran order" for x in (own, given)
+                )
+                raise InputError(
+                    name,
+                    expected=f"an array in {expected}, as the plan was made for",
+                    given=f"one in {found}",
+                    hint="make a plan for these arguments",
+                )
 
     def bind(self, *, stream: Any = None) -> BoundCall:
         """Return a call on the plan's own arrays that only launches, as `ev.Plan.bind` does.
@@ -124,7 +150,13 @@ def plannable(prepare: Callable[P, Call]) -> WithPlan[P, P]:
 
     def plan(*args: P.args, **named: P.kwargs) -> Planned:
         call = prepare(*args, **named)
-        return Planned(lambda out: call)
+
+        def again(out: Any = None) -> Call:
+            if out is not call.out:
+                raise InputError("out", expected=STAY, given="another array")
+            return call
+
+        return Planned(again, out=call.out)
 
     @functools.wraps(prepare)
     def run(*args: P.args, **named: P.kwargs) -> Any:

@@ -99,3 +99,31 @@ def test_what_it_says() -> None:
     assert (product.schedule, product.target) == (product.plan.schedule, "cpu")
     with pytest.raises(ev.InputError, match=r"B: expected the type that the plan was made for"):
         product(dense(COLUMNS, 3).astype(np.float32))
+
+
+def test_other_operands_than_the_plan_has() -> None:
+    B = dense(COLUMNS, 3)
+    product = ev.linalg.spmm.plan(MATRIX, B)
+    in_order = "expected an array in C order, as the plan was made for, got one in Fortran order"
+    with pytest.raises(ev.InputError, match=f"B: {in_order}"):
+        product(np.asfortranarray(B))
+    with pytest.raises(ev.InputError, match=f"out: {in_order}"):
+        product(B, out=np.zeros((ROWS, 3), order="F"))
+    with pytest.raises(ev.InputError, match="operands: expected none or 1, as the plan has, got 2"):
+        product(B, np.zeros((ROWS, 3)))
+    X, Y = dense(ROWS, 3), dense(COLUMNS, 3)
+    sampled = ev.linalg.sddmm.plan(MATRIX, X, Y)
+    with pytest.raises(ev.InputError, match=f"Y: {in_order}"):
+        sampled(X, np.asfortranarray(Y))
+    with pytest.raises(ev.InputError, match="operands: expected none or 2, as the plan has, got 1"):
+        sampled(X)
+
+
+def test_arrays_of_a_plan_that_stay() -> None:
+    x, offsets = np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3])
+    sums = ev.ragged.segment_reduce.plan(x, "sum", offsets)
+    assert sums(out=sums.out).tolist() == [3, 3]
+    with pytest.raises(ev.InputError, match="out: expected none, since the plan's own arrays stay"):
+        sums(out=np.zeros(2))
+    with pytest.raises(ev.InputError, match="operands: expected none, since .*, got 1"):
+        sums(2 * x)

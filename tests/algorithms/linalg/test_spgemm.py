@@ -87,7 +87,9 @@ def test_the_way_of_a_gpu(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     compare(A.tocsr(), A.T.tocsr())
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "int8", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "int32", "int64", "int8", "uint64", "complex64", "complex128"]
+)
 def test_types(dtype: str) -> None:
     A = BATTERY["empty in the middle"].astype(dtype)
     A.data *= 2 - 1j if dtype.startswith("complex") else 1
@@ -161,7 +163,10 @@ def test_bounded_memory_gives_the_same_bits() -> None:
          "max_workspace: expected a half of at least"),
         (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), max_workspace=20_000),
          "max_workspace: expected at least 28,800 bytes, for the 200 nonzeros of row 0, got 20,000"),
-        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), schedule="merge_path"), "scratch"),
+        (lambda A: ev.linalg.spgemm(A, A.T.tocsr(), schedule="merge_path"),
+         "schedule: expected 'auto', or one that gives whole rows to threads or groups, such as ev.GroupMapped(8), got MergePath("),
+        (lambda A: ev.linalg.spgemm(A > 0, (A > 0).T.tocsr()),
+         "A: expected numbers, here or in the other operand, got bool in both"),
     ],
 )  # fmt: skip
 def test_mistakes(call: Any, said: str) -> None:

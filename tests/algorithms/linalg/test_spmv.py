@@ -46,7 +46,9 @@ def test_types_are_numpys(matrix_type, vector_type):
     matrix = matrices()["unsorted columns"].astype(matrix_type)
     x = vector(matrix.shape[1], np.int64).astype(vector_type)
     if matrix_type is vector_type is np.bool_:
-        with pytest.raises(ev.InputError, match="x: expected numbers, in x or in A, got bool in"):
+        with pytest.raises(
+            ev.InputError, match="x: expected numbers, here or in the other operand, got bool in"
+        ):
             spmv(matrix, x)
         return
     y = spmv(matrix, x)

@@ -239,6 +239,22 @@ def test_rows_without_places_and_places_without_rows() -> None:
     assert R.padded_to_jagged(np.ones((2, 1, 1)), np.array([0, 2, 3])).tolist() == [[1], [0], [1]]
 
 
+def test_kernels_of_a_function_are_made_once() -> None:
+    from evenly.algorithms.ragged.segment_reduce import _made
+
+    add = ev.func(lambda_)
+    for identity in (math.nan, float("nan"), np.array(0.0), np.array(0.0)):
+        R.segment_reduce(X, add, OFFSETS, initial=identity)
+    assert sum(key[0] is add for key in _made) == 2
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "uint64"])
+def test_lengths_of_any_integers(dtype: str) -> None:
+    lengths = np.array([100, 0, 120, 90], dtype)
+    found = R.segment_reduce(np.ones(310), "sum", lengths=lengths)
+    assert found.tolist() == lengths.tolist()
+
+
 def test_results_into_arrays() -> None:
     out = np.zeros(3)
     assert R.segment_reduce(X.astype(np.float32), "sum", ev.ragged(OFFSETS), out=out) is out
@@ -259,10 +275,18 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "an unknown name": (lambda: R.segment_reduce(X, "median", OFFSETS), "reduce: expected one of sum, mean, prod, min, max, logsumexp, any, all, or an @ev.func, got 'median'"),
     "no name": (lambda: R.segment_reduce(X, np.add, OFFSETS), "reduce: expected one of sum, mean, prod, min, max, logsumexp, any, all, or an @ev.func, got ufunc"),
     "no identity": (lambda: R.segment_reduce(X, ev.func(lambda_), OFFSETS), "initial: expected the identity of the function, got none"),
+    "several identities": (lambda: R.segment_reduce(X, ev.func(lambda_), OFFSETS, initial=[0, 0]), "initial: expected a number, got [0, 0]"),
     "no offsets": (lambda: R.segment_reduce(X), "offsets: expected offsets, or lengths, got neither"),
     "both": (lambda: R.segment_reduce(X, "sum", OFFSETS, lengths=OFFSETS), "offsets: expected offsets, or lengths, got both"),
     "initial of all": (lambda: R.segment_reduce(X, "all", OFFSETS, initial=1), "initial: expected none for 'all', got 1"),
     "no number": (lambda: R.segment_reduce(X, "sum", OFFSETS, initial="1j"), "initial: expected a number of float64, got '1j'"),
+    "text that reads as a number": (lambda: R.top_k(X, 1, OFFSETS, padding_value="1"), "padding_value: expected a number of float64, got '1'"),
+    "nothing as padding": (lambda: R.jagged_to_padded(X, OFFSETS, padding_value=None), "padding_value: expected a number of float64, got None"),
+    "several numbers": (lambda: R.segment_reduce(X, "sum", OFFSETS, initial=[1.0, 2.0]), "initial: expected a number of float64, got [1.0, 2.0]"),
+    "lengths of floats": (lambda: R.segment_reduce(X, "sum", lengths=np.array([3.0, 0.0, 1.0])), "lengths: expected integers, got dtype float64"),
+    "means into integers": (lambda: R.segment_reduce(OFFSETS, "mean", OFFSETS, out=np.zeros(3, int)), "out: expected an array for results of float64, got int64"),
+    "logarithms into integers": (lambda: R.segment_reduce(OFFSETS, "logsumexp", OFFSETS, out=np.zeros(3, int)), "out: expected an array for results of float64, got int64"),
+    "places that do not fit": (lambda: R.segment_argmax(np.ones(200), np.array([0, 200]), out=np.zeros(1, np.int8)), "out: expected a type that holds positions up to 199, got int8"),
     "half an integer": (lambda: R.segment_reduce(OFFSETS, "max", np.array([0, 4]), initial=0.5), "initial: expected a number of int64, got 0.5"),
     "three axes": (lambda: R.segment_reduce(X.reshape(2, 2, 1), "sum", OFFSETS), "data: expected an array of 1 to 2 axes, got shape (2, 2, 1)"),
     "a sum that does not fit": (lambda: R.segment_reduce(X, "sum", OFFSETS, out=np.zeros(3, np.int32)), "out: expected a type that holds sums of float64, got int32"),

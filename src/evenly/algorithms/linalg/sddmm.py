@@ -10,6 +10,9 @@ from typing import Any
 import evenly as ev
 from evenly import kit
 
+NAMES = {"alphas": "alpha", "betas": "beta"}
+TURNED = {4: "X", 5: "Y"}
+
 
 @ev.func
 def entry(A, k, row, X, Y, X_turned, Y_turned, weighted):
@@ -131,7 +134,8 @@ def _prepared(
     kit.check_beside(Y, "Y", X, "X")
     scales = kit.scales(alpha, beta, X, "X")
     scales.check_out(out, "out")
-    found = kit.result_type(X, Y, A) if weighted else kit.result_type(X, Y)
+    with kit.renamed(x="X"):
+        found = kit.result_type(X, Y, A) if weighted else kit.result_type(X, Y)
     scales = kit.Scales() if scales.leaves(found) else scales
     found = scales.type_of(found, out)
     count = kit.atom_count(A)
@@ -141,4 +145,4 @@ def _prepared(
     kit.check_holds(out, found)
     flag = 1 if weighted else None
     arguments = A, left.array, right.array, out, left.turned, right.turned, flag, *scales
-    return kit.Call(kernel, arguments, out, {"alphas": "alpha", "betas": "beta"})
+    return kit.Call(kernel, arguments, out, NAMES, turned=TURNED)

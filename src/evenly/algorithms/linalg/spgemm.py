@@ -118,8 +118,10 @@ def filling(T: Any) -> Any:
 
 FILL = {
     np.dtype(T): filling(T)
-    for T in (np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64)
-}
+    for T in (
+        np.float32, np.float64, np.complex64, np.complex128, np.int32, np.int64, np.uint64,
+    )
+}  # fmt: skip
 
 
 @ev.kernel
@@ -251,8 +253,9 @@ class _Work:
             raise ev.InputError("B", expected="fewer than 2**31 - 2 columns", given=given)
         kit.check_beside(B.values, "B", A.values, "A")
         self.most = None if max_workspace is None else kit.count_of(max_workspace, "max_workspace")
-        self.schedule, self.target = schedule, target
-        self.found = kit.result_type(A, B)
+        self.schedule, self.target = kit.of_whole_lists(schedule, "rows"), target
+        with kit.renamed(x="A"):
+            self.found = kit.result_type(A, B)
         self.A, self.B = A, self._without_repeats(B)
         self.products = kit.empty(A.offsets, (self.rows,), np.int64)
         count_products.on(target)(A, self.B, self.products)

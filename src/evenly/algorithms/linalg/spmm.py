@@ -12,6 +12,7 @@ import evenly as ev
 from evenly import kit
 
 NAMES = {"C": "out", "alphas": "alpha", "betas": "beta"}
+TURNED = {3: "B", 4: "out"}
 
 
 @ev.kernel
@@ -101,7 +102,8 @@ def _prepared(kernel: Any, A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> k
     kit.check_shape(B, (columns, width), "B", "as many rows as A has columns")
     scales = kit.scales(alpha, beta, B, "B")
     scales.check_out(out, "C")
-    found = kit.result_type(B, A)
+    with kit.renamed(x="B"):
+        found = kit.result_type(B, A)
     scales = kit.Scales() if scales.leaves(found) else scales
     found = scales.type_of(found, out)
     if out is None:
@@ -110,4 +112,4 @@ def _prepared(kernel: Any, A: Any, B: Any, out: Any, alpha: Any, beta: Any) -> k
     kit.check_holds(out, found)
     to = kit.dense(out, "out")
     arguments = A, given.array, to.array, given.turned, to.turned, *scales
-    return kit.Call(kernel, arguments, out, NAMES, to.array if to.copied else None)
+    return kit.Call(kernel, arguments, out, NAMES, to.array if to.copied else None, TURNED)

@@ -82,4 +82,7 @@ def _located(
     out = kit.result(out, data, (R.num_tiles, *rows), made, "a position for each list")
     if kit.dtype(out).kind != "i":
         raise ev.InputError("out", expected="signed integers", given=f"dtype {kit.dtype(out)}")
+    if len(data) - 1 > np.iinfo(kit.dtype(out)).max:
+        expected = f"a type that holds positions up to {len(data) - 1:,}"
+        raise ev.InputError("out", expected=expected, given=str(kit.dtype(out)))
     return kit.Call(kernels[len(rows)][schedule].on(target), (R, data, out), out, {"R": "offsets"})

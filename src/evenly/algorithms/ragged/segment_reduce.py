@@ -256,6 +256,8 @@ def segment_reduce(
     held = kit.held_as(out)
     if how.result is not _truth:
         kit.check_sums(data, held)
+        if reduce in ("mean", "logsumexp"):  # floats, also of integers
+            kit.check_holds(out, how.result(data))
     elif held.kind != "b":
         raise ev.InputError("out", expected="bool", given=f"dtype {held}")
     start, empty = (x(held) if callable(x) else x for x in (how.start, how.empty))
@@ -286,7 +288,11 @@ def _reduction(reduce: Any, initial: Any) -> Reduction:
         raise ev.InputError("reduce", expected=expected, given=type(reduce).__name__)
     if initial is None:
         raise ev.InputError("initial", expected="the identity of the function", given="none")
-    key = reduce, type(initial), initial
+    if np.ndim(initial):
+        raise ev.InputError("initial", expected="a number", given=repr(initial))
+    if isinstance(initial, np.ndarray):
+        initial = initial[()]
+    key = reduce, type(initial), repr(initial)  # nan is found again, and -0.0 is not 0.0
     if key not in _made:
         _made[key] = by_function(reduce, initial)
     return Reduction(_made[key], initial, initial, kit.dtype)
@@ -298,8 +304,10 @@ def _offsets(offsets: Any, lengths: Any) -> Any:
         raise ev.InputError("offsets", expected="offsets, or lengths", given=given)
     if lengths is None:
         return offsets
-    with kit.renamed(x="lengths"):
-        return ev.prefix_sum(lengths, include_initial=True)
+    lengths = kit.vector(lengths, "lengths")
+    if kit.dtype(lengths).kind not in "iu":
+        raise ev.InputError("lengths", expected="integers", given=f"dtype {kit.dtype(lengths)}")
+    return ev.prefix_sum(lengths, include_initial=True, dtype=np.int64)
 
 
 def _check_elements(data: Any, reduce: Any) -> None:

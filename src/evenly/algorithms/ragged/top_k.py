@@ -58,7 +58,7 @@ def top_k(
     """Return the k greatest elements of each list, the greatest first, and their positions in data: (m, k) both.
 
     data: (n,), real numbers, the elements of all lists, one list after the other.
-    k: how many of each list, at least 1. A list is looked through k times.
+    k: how many of each list. A list is looked through k times.
     offsets: as of `ev.ragged.segment_reduce`.
     largest: False: the least ones, the least first.
     padding_value: the values of lists with fewer elements. Their positions are -1.
