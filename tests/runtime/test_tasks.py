@@ -336,3 +336,10 @@ def test_workers_count_what_they_do(make: Any) -> None:
     halves[make(block=64)].on("simt")(T, leaves, count)
     with pytest.raises(ev.InputError, match=r"counts: expected a call under .*counted=True"):
         _ = T.counts
+
+
+def test_where_tasks_run_in_rounds_nothing_counts_and_the_error_says_so() -> None:
+    T, leaves, count = the_halves(200)
+    halves[ev.WorkStealing(counted=True)].on("cpu")(T, leaves, count)
+    with pytest.raises(ev.InputError, match="hint: targets 'cpu' and 'python' run tasks in rounds"):
+        _ = T.counts

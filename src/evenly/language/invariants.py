@@ -85,10 +85,18 @@ class _Reads:
         return e
 
     def is_read(self, e: ir.Expr) -> bool:
-        """Whether it is an integer of a layout, at a place that depends on the tile alone."""
+        """Whether it is an integer of a layout, at a place that depends on the tile alone.
+
+        It is read for tiles without atoms, too. So the place follows from the list: one that an array of the base says,
+        such as where the tile begins there, may lie behind the end.
+        """
         while isinstance(e, ir.Cast):
             e = e.operand
-        return isinstance(e, ir.Element) and all(map(self.stays, walk.subexpressions(e)))
+        if not isinstance(e, ir.Element):
+            return False
+        inside = [x for i in e.indices for x in walk.subexpressions(i)]
+        of_list = all(x.array.grows for x in inside if isinstance(x, ir.Element))
+        return of_list and all(map(self.stays, walk.subexpressions(e)))
 
     def stays(self, e: ir.Expr) -> bool:
         match e:

@@ -32,6 +32,16 @@ def in_place(R, x, out):
             out[k] = x[k] - top
 
 
+@ev.kernel
+def running(R, x, out):
+    """Two passes that keep x, and one that scans it: threads that share a tile exchange values there, atom by atom."""
+    for t in R.tiles():
+        top = max((x[k] for k in R.atoms(t)), default=0.0)
+        total = sum(x[k] - top for k in R.atoms(t))
+        for k in R.atoms(t):
+            out[k] = ev.scan(x[k]) + total
+
+
 SCHEDULES = {
     "thread": (ev.ThreadMapped(64, items=3), 3),
     "group 8": (ev.GroupMapped(8, 64, items=2), 16),
@@ -62,6 +72,17 @@ def test_tiles_that_fit_and_tiles_that_do_not(name: str) -> None:
             run(schedule, lengths, "simt"), run(schedule, lengths, "python"), strict=True
         ):
             np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_a_pass_that_scans_what_others_keep(name: str) -> None:
+    schedule, fits = SCHEDULES[name]
+    offsets = np.cumsum([0, 0, 1, 3, max(fits - 1, 0), fits, fits + 1, 300, 0])
+    x = np.random.default_rng(0).integers(-9, 10, offsets[-1]).astype(np.float32)
+    mine, theirs = np.empty_like(x), np.empty_like(x)
+    running[schedule].on("simt")(ev.ragged(offsets), x, mine)
+    running[schedule].on("python")(ev.ragged(offsets), x, theirs)
+    np.testing.assert_array_equal(mine, theirs)
 
 
 def loads(items: int, length: int) -> int:

@@ -316,7 +316,8 @@ class Owner(Writer):
         self.in_pass = True
         upward = self.upward or (isinstance(step, ir.Const) and step.value > 0)
         self.ascends = upward and alone
-        kept = alone and upward and bool(self.kept.of(s))
+        together = self.size > 1 and has_scans(s.body)  # threads that exchange values, atom by atom
+        kept = alone and upward and not together and bool(self.kept.of(s))
         given = t.expr(start), end, t.expr(step)
         with self.kept.walk(s, *given) if kept else nullcontext():
             self.atoms_in_order(s, over, end, upward)
