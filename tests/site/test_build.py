@@ -182,9 +182,13 @@ def test_every_page_has_a_title_and_the_docs_are_there(whole: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (AXE and FOUND), reason="no EVENLY_AXE, or no Chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
-def test_axe_finds_nothing_on_any_page(width: int, whole: Path, browser: Browser) -> None:
+def test_axe_finds_nothing_on_any_page(
+    scheme: str, width: int, whole: Path, browser: Browser
+) -> None:
     browser.size(width)
+    browser.scheme(scheme)
     with served(whole) as address:
         for page in sorted(whole.rglob("*.html")):
             browser.ask("Page.navigate", url=f"{address}/{page.relative_to(whole).as_posix()}")

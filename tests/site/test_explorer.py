@@ -84,6 +84,7 @@ def browser(started: Browser) -> Iterator[Browser]:
     """The browser; a test in which its console said anything fails."""
     started.problems.clear()
     started.size(1400)
+    started.scheme("light")
     yield started
     assert started.problems == []
 
