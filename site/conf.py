@@ -39,6 +39,7 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # the theme's own underlines modules, as if they were links
 html_favicon = "css/icon.svg"
 html_copy_source = False
 html_show_sourcelink = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import re
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 import evenly as ev
 from evenly.layouts import TABLE as LAYOUTS
+from evenly.schedules import OF_TASKS
 from evenly.schedules import TABLE as SCHEDULES
 
 LENGTHS = (5, 2, 0, 9, 1, 3, 18, 2)  # of the rows in the first picture
@@ -27,6 +29,8 @@ def parts() -> dict[str, str]:
         "idle_by_share": f"{idle(ev.WorkOriented()):.0%}",
         "layouts": table(LAYOUTS),
         "schedules": table(SCHEDULES),
+        "of_tasks": table(OF_TASKS),
+        "ready_made": ready_made(),
         "chart": chart(),
         "measured_on": measured_on(),
         "losses": losses(),
@@ -36,11 +40,46 @@ def parts() -> dict[str, str]:
 
 def table(of: dict[str, Any]) -> str:
     lines = [
-        f"<tr><td><code>{name}</code></td><td>{html.escape(e.what)}</td>"
-        f"<td>{html.escape(e.when)}</td><td>{html.escape(e.source)}</td></tr>"
+        f"<tr><td><code>{name}</code></td><td>{marked(e.what)}</td>"
+        f"<td>{marked(e.when)}</td><td>{marked(e.source)}</td></tr>"
         for name, e in of.items()
     ]
     return "\n".join(lines)
+
+
+def marked(text: str) -> str:
+    """Return text as HTML, with what is between backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def ready_made() -> str:
+    """Return a line of a table for each namespace of functions: its name, what it is for, its functions, its page."""
+    found = (
+        ("ev.graph", "graph algorithms", ev.graph.__all__, "graph"),
+        ("ev.linalg", "sparse products", ev.linalg.__all__, "linalg"),
+        (
+            "ev.ragged",
+            "lists of unequal length",
+            [n for n in vars(ev.ragged) if n[0] != "_"],
+            "ragged",
+        ),
+        ("evenly.torch_operators", "operators of PyTorch, with gradients", of_torch(), "pytorch"),
+    )
+    lines = [
+        f'<tr><td><a href="docs/{page}.html"><code>{name}</code></a></td><td>{what}</td>'
+        f"<td>{', '.join(f'<code>{n}</code>' for n in sorted(names))}</td></tr>"
+        for name, what, names, page in found
+    ]
+    return "\n".join(lines)
+
+
+def of_torch() -> list[str]:
+    """Return the functions of evenly.torch_operators. They are read, since importing them needs PyTorch."""
+    text = (data.ROOT / "src" / "evenly" / "torch_operators" / "__init__.py").read_text()
+    (names,) = [
+        ast.literal_eval(n.value) for n in ast.parse(text).body if isinstance(n, ast.Assign)
+    ]
+    return [name for name in names if name.islower()]
 
 
 # ---- the problem in one picture ------------------------------------------------------------------------
@@ -122,7 +161,7 @@ def chart() -> str:
 def measured_on() -> str:
     """Return the GPU of the table of families, as docs/benchmarks.md has it."""
     text = (data.ROOT / "docs" / "benchmarks.md").read_text()
-    found = re.search(r"One (\w+) and seed \d+, which the model was not fitted to", text)
+    found = re.search(r"One (\w+) and seed \d+,[^.]* by a fit that has not seen this seed\.", text)
     if found is None:
         raise ValueError("docs/benchmarks.md no longer says where the families were measured")
     return found[1]
@@ -134,4 +173,4 @@ def losses() -> str:
     found = re.search(r"`auto` is slower than cuSPARSE on [^.]+\.", text)
     if found is None:
         raise ValueError("docs/benchmarks.md no longer says where auto is slower")
-    return html.escape(" ".join(found[0].split())).replace("`auto`", "<code>auto</code>")
+    return marked(" ".join(found[0].split()))

@@ -27,7 +27,7 @@ export const SCHEDULES = {
     parameters: [BLOCK, { name: "lanes", start: 8, values: [2, 4, 8, 16, 32] }, powers("thread", 8), powers("group", 64), powers("warp", 1024)],
   },
   work_oriented: { title: "WorkOriented", owner: () => "share", size: () => 1, parameters: [BLOCK, items(8, 64)] },
-  // Their teams along a dense axis (lanes, vector) leave the shares of blocks as they are.
+  // Their teams along a dense axis (lanes, vector) leave the shares of blocks as they are (dense.js).
   merge_path: { title: "MergePath", owner: () => "share", size: () => WARP, parameters: [BLOCK, items(3, 64)] },
   nonzero_split: { title: "NonzeroSplit", owner: () => "share", size: () => WARP, parameters: [BLOCK, items(4, 64)] },
 };
@@ -70,12 +70,20 @@ export function walk(s, laid, n, p, rank = 0) {
   return pieces;
 }
 
-/** The consecutive share of processor `p`: tiles first .. last-1, of which it takes the atoms start .. stop-1. */
+const MERGE = ["merge_path", "work_oriented"];
+
+/** The consecutive share of processor `p` of `n`; null for schedules whose tiles belong to one. */
 export function sharing(s, laid, n, p) {
-  const { offsets, tiles, atoms } = laid;
-  const merge = s.name === "merge_path" || s.name === "work_oriented";
-  if (!merge && s.name !== "nonzero_split") return null;
-  const total = merge ? tiles + atoms : atoms, each = ceil(total, n);
+  if (!MERGE.includes(s.name) && s.name !== "nonzero_split") return null;
+  return shareOf(s, laid, ceil(lineOf(s, laid), n), p);
+}
+
+/** How long the line is that is divided: of tiles and atoms, or of atoms. */
+export const lineOf = (s, { tiles, atoms }) => (MERGE.includes(s.name) ? tiles + atoms : atoms);
+
+/** The `p`th of shares of `each`: tiles first .. last-1, of which it takes the atoms start .. stop-1. */
+export function shareOf(s, laid, each, p) {
+  const { offsets, tiles } = laid, merge = MERGE.includes(s.name), total = lineOf(s, laid);
   const from = Math.min(p * each, total), to = Math.min(from + each, total);
   const ended = merge ? mergeSearch : tilesEnded;
   const first = merge || p > 0 ? ended(offsets, from) : 0;

@@ -124,6 +124,11 @@ class Browser:
         given = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.ask("Emulation.setDeviceMetricsOverride", **given)
 
+    def scheme(self, name: str) -> None:
+        """Prefer "light" or "dark", as a reader's system does."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.ask("Emulation.setEmulatedMedia", features=features)
+
     def press(self, key: str) -> None:
         codes = {"ArrowRight": 39, "ArrowDown": 40, "ArrowLeft": 37, "ArrowUp": 38, "Escape": 27}
         for kind in "keyDown", "keyUp":

@@ -113,6 +113,15 @@ def test_the_kernels_of_the_views_are_kernels(part: Any, tmp_path: Path) -> None
     assert set(kernels) == {"items", "axes", "levels", "queues"}
 
 
+def test_the_front_page_names_the_functions_of_every_namespace(part: Any) -> None:
+    made = part("front").ready_made()
+    for name in "bfs", "spgemm", "segment_softmax", "sddmm", "evenly.torch_operators":
+        assert f"<code>{name}</code>" in made
+    for folder in (ROOT / "src" / "evenly" / "algorithms").iterdir():
+        if folder.is_dir() and hasattr(ev, folder.name):
+            assert f"<code>ev.{folder.name}</code>" in made
+
+
 def test_the_front_page_has_the_results_of_the_docs(part: Any) -> None:
     found = part("data").families()
     assert len(found) == 13
@@ -173,9 +182,13 @@ def test_every_page_has_a_title_and_the_docs_are_there(whole: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (AXE and FOUND), reason="no EVENLY_AXE, or no Chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
-def test_axe_finds_nothing_on_any_page(width: int, whole: Path, browser: Browser) -> None:
+def test_axe_finds_nothing_on_any_page(
+    scheme: str, width: int, whole: Path, browser: Browser
+) -> None:
     browser.size(width)
+    browser.scheme(scheme)
     with served(whole) as address:
         for page in sorted(whole.rglob("*.html")):
             browser.ask("Page.navigate", url=f"{address}/{page.relative_to(whole).as_posix()}")

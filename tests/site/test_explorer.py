@@ -84,6 +84,7 @@ def browser(started: Browser) -> Iterator[Browser]:
     """The browser; a test in which its console said anything fails."""
     started.problems.clear()
     started.size(1400)
+    started.scheme("light")
     yield started
     assert started.problems == []
 
@@ -391,6 +392,18 @@ def test_the_first_paint_takes_less_than_a_second_and_little_script(
         "performance.getEntriesByType('resource').filter(r => r.name.endsWith('.js')).reduce((n, r) => n + r.decodedBodySize, 0)"
     )
     assert 10_000 < loaded < 300_000
+
+
+def test_side_by_side_the_methods_follow_the_picture_of_the_merge_path(
+    site: str, browser: Browser
+) -> None:
+    """Only one of the two has this picture."""
+    browser.open(f"{site}#m=lengths&n=2.0.1.5.0.0.3.1.9.2&l=csr&s=merge_path&s2=nonzero_split&p=6")
+    places = "document.querySelectorAll('.panel details')].map(d => d.getBoundingClientRect().top)"
+    first, second = browser.run(f"[...{places}")
+    above = browser.run("document.querySelector('.panel .path').getBoundingClientRect().bottom")
+    assert first == second
+    assert 0 <= first - above < 60
 
 
 @pytest.mark.parametrize("width", [390, 1400])

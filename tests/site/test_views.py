@@ -27,7 +27,8 @@ SCRIPT = Path(__file__).with_name("views.mjs")
 
 def asked(**question: Any) -> Any:
     assert NODE
-    empty: dict[str, Any] = {"batches": [], "axes": [], "graph": None, "trees": [], "wide": []}
+    empty: dict[str, Any] = {"batches": [], "axes": [], "split": [], "trees": [], "wide": []}
+    empty["graph"] = None
     done = subprocess.run(
         [NODE, str(SCRIPT)], input=json.dumps(empty | question), capture_output=True, text=True
     )
@@ -141,6 +142,62 @@ def test_threads_lie_along_a_dense_axis_as_on_a_gpu() -> None:
         assert [seen[i] for i in range(atoms * columns)] == [
             *zip(found["thread"], found["step"], strict=True)
         ]
+
+
+def divided(schedule: Any, lengths: list[int], share: int) -> tuple[list[int], int]:
+    """The team of each atom, if a team has `share` of the line that a schedule divides, and how many parts of tiles there are.
+
+    `partition` divides a line evenly among any number of processors. Behind the tiles is what fills up the last share.
+    """
+    merge, atoms = isinstance(schedule, ev.MergePath), sum(lengths)
+    line = atoms + merge * len(lengths)
+    teams, more = -(-line // share), -line % share
+    whole = [*lengths, *([0] * more if merge else [more])]
+    layout = ev.ragged(np.concatenate([[0], np.cumsum(whole)]).astype(np.int32))
+    parts = schedule.partition(layout, max(1, teams))
+    team, found = [-1] * atoms, set()
+    for p in range(teams):
+        for tile in parts.tiles(p):
+            for k in parts.atoms(p, tile):
+                if k < atoms:
+                    team[k] = p
+                    found.add((tile, p))
+    return team, len(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "make"), [("merge_path", ev.MergePath), ("nonzero_split", ev.NonzeroSplit)]
+)
+def test_teams_have_equal_parts_of_all_tiles(name: str, make: Any) -> None:
+    """docs/schedules.md: a team has `items * lanes`, walks them in order, and again for the next columns with its block."""
+    rng = np.random.default_rng(3)
+    works = [[6, 3, 12, 1], [100], [0, 0, 5, 0], [0] * 40, [], rng.geometric(0.1, 60).tolist()]
+    cases = [
+        ({"name": name, "block": block, "items": items, "lanes": L, "vector": V}, lengths, columns)
+        for block, items, L, V in ((32, 1, 8, 4), (32, 3, 1, 1), (64, 2, 4, 3), (32, 2, 32, 2))
+        for lengths in works
+        for columns in (1, 7, 32)
+    ]
+    questions = [{"schedule": s, "lengths": w, "columns": n} for s, w, n in cases]
+    for (s, lengths, columns), found in zip(cases, asked(split=questions)["split"], strict=True):
+        L, V = s["lanes"], s["vector"]
+        made = make(s["block"], s["items"], lanes=L, vector=V)
+        team, parts = divided(made, lengths, s["items"] * L)
+        assert found["team"] == team
+        assert found["parts"] == parts
+        W = next(w for w in (4, 2, 1) if V % w == 0 and columns % w == 0)
+        longest = {}  # of the teams of a block, which begin the next columns together
+        for p in set(team):
+            block = p * L // s["block"]
+            longest[block] = max(longest.get(block, 0), team.count(p))
+        for k, p in enumerate(team):
+            for column in range(columns):
+                walk, at = divmod(column, L * V)
+                step = walk * longest[p * L // s["block"]] + k - team.index(p)
+                at_k = k * columns + column
+                assert found["thread"][at_k] == p * L + at // W % L
+                assert found["step"][at_k] == step
+        assert found["steps"] == max(found["step"], default=-1) + 1
 
 
 def test_each_level_of_a_search_is_a_launch() -> None:

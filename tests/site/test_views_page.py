@@ -87,7 +87,7 @@ def test_every_control_changes_the_picture_and_the_link(
 def test_a_link_restores_the_view(views: str, browser: Browser) -> None:
     for view in (
         "#view=items&w=items=5,kind=alike&s=outer=warp_mapped,block=64&t=3",
-        "#view=axes&w=columns=16&s=lanes=4,vector=2&s2=size=8",
+        "#view=axes&w=rows=four_rows,columns=16&s=lanes=4,vector=2&s2=schedule=merge_path,items=2",
         "#view=levels&w=graph=a_grid,vertices=50&s=schedule=lrb&t=2",
         "#view=queues&w=tree=a_long_chain,workers=3&s=schedule=task_pool",
     ):

@@ -1,7 +1,7 @@
 // Prints, for the problems on stdin, what the site's views say: loops over items, dense axes, searches, tasks.
 import { readFileSync } from "node:fs";
 
-import { dense } from "../../site/js/dense.js";
+import { dense, denseSplit } from "../../site/js/dense.js";
 import { nested } from "../../site/js/nested.js";
 import { schedule } from "../../site/js/schedules.js";
 import { RUNS, TREES } from "../../site/js/tasks.js";
@@ -10,13 +10,14 @@ import { search } from "../../site/js/views/levels.js";
 import { VIEWS } from "../../site/js/views/table.js";
 
 const plain = (found) => Object.fromEntries(Object.entries(found).map(([key, value]) => [key, ArrayBuffer.isView(value) ? [...value] : value]));
-const { batches, axes, graph, trees, wide } = JSON.parse(readFileSync(0, "utf8"));
+const { batches, axes, split, graph, trees, wide } = JSON.parse(readFileSync(0, "utf8"));
 const answers = {
   batches: batches.map(({ lengths, outer: [name, given], inner }) => {
     const laid = laidOut(lengths), found = nested(schedule(name, given), inner, laid);
     return { ...plain(found), times: plain(timesOf(found, laid)) };
   }),
   axes: axes.map(({ team, atoms, columns }) => plain(dense(team, atoms, columns))),
+  split: split.map((one) => plain(denseSplit(one.schedule, laidOut([one.lengths]), one.columns))),
   levels: graph && search({ ...graph, offsets: Int32Array.from(graph.offsets), indices: Int32Array.from(graph.indices) }, 0, schedule(...graph.schedule)).map(({ rows, found, begin }) => ({ rows, begin, ...plain(found) })),
   trees: trees.map(({ kind, tasks, workers }) => {
     const tree = TREES[kind](tasks);

@@ -99,7 +99,7 @@ export const items = {
     { name: "items", start: 8, least: 1, most: 24 },
     { name: "rows", start: 16, least: 1, most: 64 },
     { name: "mean", start: 5, least: 1, most: 24, title: "atoms of a row" },
-    { name: "kind", start: KINDS[0], words: KINDS, title: "items" },
+    { name: "kind", start: KINDS[0], words: KINDS, title: "kind of items" },
   ],
   schedule: [
     { name: "outer", start: "block_mapped", words: OUTER, title: "outer: who has an item" },
