@@ -71,7 +71,7 @@ def test_a_fit_is_written_and_auto_uses_it(evenly, truth, tmp_path) -> None:
     assert ran.lines[1].startswith("what work costs until now: scaled from NVIDIA ")
     assert re.search(r"measured in \d+ s: 4 cases, a kernel on one of 2 matrices each", ran.out)
     assert re.search(r"^  rates: memory \d+ -> ", ran.out.replace("_", ""), re.MULTILINE)
-    assert "merge_path block=256, items=4, min_blocks=5: launch " in ran.out
+    assert "merge_path block=256, items=3: launch " in ran.out
     cells = ran.lines[-2].split()
     assert cells[:2] == ["all", "4"]
     then, now, new = (float(cells[n]) for n in (2, 4, 6))

@@ -46,11 +46,11 @@ def test_a_reduction_is_a_pass_with_an_accumulator() -> None:
         """
         tiles row of A
           pass k, max = max float32, found = any bool
-            max <- A_values[k once]
+            max <- A_values[k]
             found <- True
           top: float32 = (max if found else 0.0)
           pass k_1, total = sum float32
-            total <- exp((A_values[k_1 once] - top))
+            total <- exp((A_values[k_1] - top))
           total_1: float32 = (0.0 + total)
           pass k_2
             out[k_2] = (exp((A_values[k_2 once] - top)) / total_1)
@@ -66,7 +66,7 @@ def test_passes_become_phases_and_results_live_in_workspace() -> None:
         workspace kept_total_1: float32 a tile
         split row of A
           pass k, max = max float32, found = any bool
-            max <- A_values[k once]
+            max <- A_values[k]
             found <- True
           leave
             top: float32 = (max if found else 0.0)
@@ -75,7 +75,7 @@ def test_passes_become_phases_and_results_live_in_workspace() -> None:
           enter
             top: float32 = kept_top[row]
           pass k_1, total = sum float32
-            total <- exp((A_values[k_1 once] - top))
+            total <- exp((A_values[k_1] - top))
           leave
             total_1: float32 = (0.0 + total)
             kept_total_1[row] = total_1
