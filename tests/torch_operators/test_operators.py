@@ -180,6 +180,8 @@ def mistakes() -> dict[str, Any]:
         "x: expected floats or complex numbers, got dtype torch.int64": lambda: ours.spmv(p.pattern, values, torch.ones(1, dtype=torch.int64)),
         "Y: expected shape (1, 2), for a pattern of shape (5, 1), got shape (1, 3)": lambda: ours.sddmm(p.pattern, p.X, B),
         "values: expected a dense tensor, got ndarray": lambda: ours.spmv(p.pattern, np.ones(3), p.x),
+        "B: expected a dense tensor, got ndarray": lambda: ours.spmm(p.pattern, values, np.ones((1, 3))),
+        "X: expected a dense tensor, got list": lambda: ours.sddmm(p.pattern, [[1.0]], B),
         "scores: expected real numbers, got dtype torch.complex128": lambda: ours.softmax(p.pattern, values * 1j),
         "A: expected a sparse tensor of two axes, got Tensor": lambda: ours.Pattern.of(B),
         "A: expected a coalesced tensor, got another; hint: A.coalesce()": lambda: ours.Pattern.of(torch.sparse_coo_tensor(torch.zeros(2, 2, dtype=torch.int64), torch.ones(2), (2, 2))),

@@ -31,14 +31,14 @@ def spmv(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
 
 def spmm(pattern: Pattern, values: Tensor, B: Tensor) -> Tensor:
     """A B, (m, k), for the sparse A with this pattern and these values; B: (n, k). More: see `spmv`."""
-    columns = (pattern.shape[1], *B.shape[1:2]) if B.dim() == 2 else (pattern.shape[1], 1)
+    columns = (pattern.shape[1], *B.shape[1:2]) if getattr(B, "ndim", 0) == 2 else (pattern.shape[1], 1)
     _check(pattern, values=(values, (pattern.num_nonzeros,)), B=(B, columns))
     return operators.spmm(*pattern.tensors, values, B)
 
 
 def sddmm(pattern: Pattern, X: Tensor, Y: Tensor) -> Tensor:
     """The entries of X Y^T at the pattern, (nonzeros,): X[i] . Y[j]; X: (m, d), Y: (n, d). More: see `spmv`."""
-    width = X.shape[1:2] if X.dim() == 2 else (1,)
+    width = X.shape[1:2] if getattr(X, "ndim", 0) == 2 else (1,)
     m, n = pattern.shape
     _check(pattern, X=(X, (m, *width)), Y=(Y, (n, *width)))
     return operators.sddmm(*pattern.tensors, X, Y)

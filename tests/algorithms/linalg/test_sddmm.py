@@ -103,6 +103,8 @@ def test_types_are_numpys() -> None:
          "out: expected a vector of 3, as many as A has nonzeros, got shape (4,)"),
         (lambda: ev.linalg.sddmm(SMALL, np.ones((2, 2)), np.ones((3, 2)), beta=1),
          "out: expected the out that beta scales, got none"),
+        (lambda: ev.linalg.sddmm(ev.subset(ev.csr(SMALL), np.array([1])), np.ones((2, 2)), np.ones((3, 2))),
+         "A: expected all rows of a matrix: a subset's atoms keep their numbers, got Subset; hint: "),
         (lambda: ev.linalg.sddmm(SMALL, np.ones(2), np.ones((3, 2))), "X: expected an array of two axes"),
     ],
 )  # fmt: skip

@@ -127,6 +127,13 @@ def _prepared(
     kernel: Any, A: Any, X: Any, Y: Any, out: Any, weighted: bool, alpha: Any, beta: Any
 ) -> kit.Call:
     rows, columns = kit.shape(A)
+    if kit.leaves_rows(A):
+        raise ev.InputError(
+            "A",
+            expected="all rows of a matrix: a subset's atoms keep their numbers",
+            given=type(A).__name__,
+            hint="compute the values of the whole matrix, or make one of these rows",
+        )
     left, right = kit.dense(X, "X"), kit.dense(Y, "Y")
     width = X.shape[1]
     kit.check_shape(X, (rows, width), "X", "as many rows as A")
