@@ -31,7 +31,9 @@ def spmv(pattern: Pattern, values: Tensor, x: Tensor) -> Tensor:
 
 def spmm(pattern: Pattern, values: Tensor, B: Tensor) -> Tensor:
     """A B, (m, k), for the sparse A with this pattern and these values; B: (n, k). More: see `spmv`."""
-    columns = (pattern.shape[1], *B.shape[1:2]) if getattr(B, "ndim", 0) == 2 else (pattern.shape[1], 1)
+    columns = (
+        (pattern.shape[1], *B.shape[1:2]) if getattr(B, "ndim", 0) == 2 else (pattern.shape[1], 1)
+    )
     _check(pattern, values=(values, (pattern.num_nonzeros,)), B=(B, columns))
     return operators.spmm(*pattern.tensors, values, B)
 
