@@ -46,11 +46,11 @@ def test_a_reduction_is_a_pass_with_an_accumulator() -> None:
         """
         tiles row of A
           pass k, max = max float32, found = any bool
-            max <- A_values[k]
+            max <- A_values[k once]
             found <- True
           top: float32 = (max if found else 0.0)
           pass k_1, total = sum float32
-            total <- exp((A_values[k_1] - top))
+            total <- exp((A_values[k_1 once] - top))
           total_1: float32 = (0.0 + total)
           pass k_2
             out[k_2] = (exp((A_values[k_2 once] - top)) / total_1)

@@ -58,9 +58,8 @@ def test_the_file_is_for_readers_too(winners_file: Path) -> None:
     header, line = winners_file.read_text().splitlines()
     assert json.loads(header) == {"evenly tuning, format": 1}
     item = json.loads(line)
-    assert item["schedule"] == {
-        "MergePath": {"block": 256, "items": 5, "min_blocks": 0, "carveout": -1}
-    }
+    own = {"block": 256, "items": 5, "min_blocks": 0, "carveout": -1, "lanes": 1, "vector": 1}
+    assert item["schedule"] == {"MergePath": own}
     assert item["times"] == {
         "MergePath(block=256, items=5, min_blocks=0, carveout=-1)": 1.5,
         "Mine(size=3)": 2.25,

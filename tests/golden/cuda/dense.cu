@@ -51,13 +51,13 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
               const auto v_k_batch = [&](auto items) {
                 float own_a_A_values[items.value];
                 int own_a_A_indices[items.value];
+                float own_a_X[items.value][4];
                 #pragma unroll
                 for (int item = 0; item < items.value; ++item) {
                   const pos v_k = v_k_first + item * axis.ranks;
                   own_a_A_values[item] = a_A_values[v_k];
                   own_a_A_indices[item] = a_A_indices[v_k];
                 }
-                float own_a_X[items.value][4];
                 #pragma unroll
                 for (int item = 0; item < items.value; ++item) {
                   const pos v_k = v_k_first + item * axis.ranks;

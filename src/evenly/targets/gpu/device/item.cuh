@@ -28,6 +28,13 @@ template <class Phase> struct of_item : Phase {
   EV_DEVICE void step(Value& acc, const State& state, pos tile, pos atom) const {
     Phase::step(acc, state, first + tile, before + atom);
   }
+  // A phase that has one of these has both (split.cuh).
+  template <class P = Phase> EV_DEVICE typename P::Read read(const State& state, pos tile, pos atom) const {
+    return P::read(state, first + tile, before + atom);
+  }
+  template <class Read> EV_DEVICE void take(Value& acc, const State& state, pos tile, pos atom, Read& read) const {
+    Phase::take(acc, state, first + tile, before + atom, read);
+  }
   template <class Grid> EV_DEVICE void leave(pos tile, const Value& value, Grid& grid) const {
     Phase::leave(first + tile, value, grid);
   }
