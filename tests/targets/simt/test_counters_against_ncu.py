@@ -41,16 +41,7 @@ def most(quantity: str, schedule: str, matrix: str) -> float | None:
     return None
 
 
-# Measured before split engines read for all atoms of a thread before their first effect, beyond a chunk's end once more.
-STALE = {("column_counts", "merge_path", matrix) for matrix in ("stencil", "rmat")}
-_again = pytest.mark.xfail(strict=True, reason="ncu counted other code; to be measured again")
-
-
-@pytest.mark.parametrize(
-    "combination",
-    [pytest.param(c, marks=_again) if c in STALE else c for c in ROWS],
-    ids="-".join,
-)
+@pytest.mark.parametrize("combination", ROWS, ids="-".join)
 def test_counts_are_near_those_of_a_gpu(combination: tuple[str, str, str]) -> None:
     held = []
     for a in against.compared(combination, ROWS[combination]):

@@ -199,16 +199,17 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     #pragma unroll
     for (int k = 0; k < I; ++k) v[k] = start();
     if constexpr (Phase::has_effects && I > 1 && reads_of<Phase>::value) {
-      if (first >= nz) return;
       typename reads_of<Phase>::type read[I];
       State state[I];
       pos tile[I];
       #pragma unroll
-      for (int k = 0; k < I; ++k) {  // as below, beyond the end the thread's first atom is read again
-        const int i = first + k * 32 < nz ? first + k * 32 : first;
-        tile[k] = needs_tile ? tile_at(b, i) : 0;
-        if constexpr (needs_tile) state[k] = phase.enter(tile[k]);
-        read[k] = phase.read(state[k], tile[k], b.z0 + i);
+      for (int k = 0; k < I; ++k) {
+        const int i = first + k * 32;
+        if (i < nz) {
+          tile[k] = needs_tile ? tile_at(b, i) : 0;
+          if constexpr (needs_tile) state[k] = phase.enter(tile[k]);
+          read[k] = phase.read(state[k], tile[k], b.z0 + i);
+        }
       }
       #pragma unroll
       for (int k = 0; k < I; ++k)
