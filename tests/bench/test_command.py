@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenly.bench import peers, record
-from evenly.cli import bench_run as run
+from evenly.cli import corpus
 
 
 def test_from_files_to_figures(evenly, folder, tmp_path):
@@ -106,9 +106,9 @@ def test_a_bad_file_leaves_the_others(evenly, folder):
 
 
 def test_out_of_time(evenly, folder, monkeypatch):
-    monkeypatch.setattr(run, "deadline", lambda end, left: end)
+    monkeypatch.setattr(corpus, "deadline", lambda end, left: end)
     clock = iter([0.0, 1.0, 100.0, 100.0])
-    monkeypatch.setattr(run.time, "monotonic", lambda: next(clock, 100.0))
+    monkeypatch.setattr(corpus.time, "monotonic", lambda: next(clock, 100.0))
     names = ["--only", "first", "--only", "third"]
     ran = evenly("bench", "spmv", folder, "--target", "cpu", *names, "--seconds", "10")
     assert ran.status == 0

@@ -162,9 +162,9 @@ def test_from_a_seed_to_a_summary(evenly: Any, tmp_path: Any) -> None:
 def test_schedules_are_left_out_when_there_is_no_time(
     evenly: Any, tmp_path: Any, monkeypatch: Any
 ) -> None:
-    from evenly.cli import bench_run
+    from evenly.cli import corpus
 
-    monkeypatch.setattr(bench_run, "deadline", lambda end, left: 0.0)
+    monkeypatch.setattr(corpus, "deadline", lambda end, left: 0.0)
     csv = tmp_path / "run.csv"
     line = (
         "bench",

@@ -46,14 +46,20 @@ class Source:
     stream: bool = False
 
 
-def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
-    """Return the ten generated matrices, then those of the folder and its subfolders, sorted by name.
+def sources(
+    folder: str | None,
+    only: Iterable[str] = (),
+    synthetic: dict[str, Callable[[], Any]] | None = None,
+) -> list[Source]:
+    """Return the generated matrices, then those of the folder and its subfolders, sorted by name.
 
-    only: if there are any, return just the matrices with these names.
+    only: if there are any, return just the matrices with these names. synthetic: what makes the generated ones.
+      Default: the ten.
 
     Raises InputError if the folder does not exist or has no matrix, and for unknown names.
     """
-    found = [Source(name, "synthetic", make) for name, make in SYNTHETIC.items()]
+    generated = SYNTHETIC if synthetic is None else synthetic
+    found = [Source(name, "synthetic", make) for name, make in generated.items()]
     if folder is not None:
         found += from_folder(Path(folder))
     chosen = list(only)

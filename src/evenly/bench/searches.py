@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ import scipy.sparse
 from scipy.sparse import csgraph
 
 import evenly as ev
-from evenly.errors import InputError, unknown
+from evenly.errors import InputError
 from evenly.interop import generators
 from evenly.interop.transfer import to_numpy, wait_for
 from evenly.schedules import TABLE as SCHEDULES
@@ -27,7 +26,7 @@ from evenly.timing.rounds import WARM, Clock, measure
 
 from . import graph_references as references
 from .contender import AUTO, CALL, LIBRARY, OURS
-from .matrices import Source, from_folder
+from .matrices import Source
 from .record import Row, size_of
 from .summary import Ratio, Sides, contender, family, geomean, ratios
 
@@ -55,22 +54,6 @@ class SearchRow(Row):
 
     algorithm: str = ""
     source: int = 0
-
-
-def sources(folder: str | None, only: Iterable[str] = ()) -> list[Source]:
-    """Return the generated graphs, then those of the folder and its subfolders.
-
-    Raises InputError if the folder does not exist or has no matrix, and for unknown names.
-    """
-    found = [Source(name, "synthetic", make) for name, make in SYNTHETIC.items()]
-    if folder is not None:
-        found += from_folder(Path(folder))
-    chosen = list(only)
-    known = {source.name for source in found}
-    for name in chosen:
-        if name not in known:
-            raise unknown("--only", name, known)
-    return [source for source in found if not chosen or source.name in chosen]
 
 
 class Searches:

@@ -3,8 +3,9 @@
     app          the commands and their options, as Typer sees them
     entry        runs one command line
     failures     turns errors into one line on stderr and an exit status
-    spmv, graph, demo, bench, tune, tuning, info, cache, listing    the commands, one file each
-    bench_run, reproduce_run, fit_run    run `evenly bench`, `evenly reproduce`, `evenly fit`
+    spmv, spgemm, graph, demo, bench, tune, tuning, info, cache, listing    the commands, one file each; spmm is in spmv
+    bench_run, bench_graph, bench_ragged, reproduce_run, fit_run    run `evenly bench`, `evenly reproduce`, `evenly fit`
+    corpus       matrices or graphs that are measured within a time
     problem      one SpMV on one target: arrays, plans, results
     timing       medians of interleaved runs, on the host and on a GPU
     progress     a spinner for work that takes more than a second

@@ -6,6 +6,20 @@ from typing import Annotated
 
 import typer
 
+# The options that several commands have.
+Folder = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[FOLDER]", help="Matrix Market (plain, .gz, .bz2) and SciPy's .npz, and below."
+    ),
+]
+Dtype = Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")]
+CsvFile = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
+]
+Target = Annotated[str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")]
+
 bench = typer.Typer(
     help="Compare with other libraries.",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -34,17 +48,9 @@ SPMV = (
 
 @bench.command(help=SPMV)
 def spmv(
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FOLDER]", help="Matrix Market (plain, .gz, .bz2) and SciPy's .npz, and below."
-        ),
-    ] = None,
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
-    csv: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
-    ] = None,
+    folder: Folder = None,
+    dtype: Dtype = "float32",
+    csv: CsvFile = None,
     plots: Annotated[
         str | None, typer.Option(metavar="FOLDER", help="Draw three figures (needs Matplotlib).")
     ] = None,
@@ -59,9 +65,7 @@ def spmv(
         int | None,
         typer.Option(metavar="S", help="About how long it may take: fewer rounds, then matrices."),
     ] = None,
-    target: Annotated[
-        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
-    ] = "auto",
+    target: Target = "auto",
     families: Annotated[
         bool, typer.Option("--families", metavar="", help="Draw matrices by families.")
     ] = False,
@@ -95,17 +99,9 @@ GRAPH = (
 
 @bench.command(help=GRAPH)
 def graph(
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[FOLDER]", help="Matrix Market (plain, .gz, .bz2) and SciPy's .npz, and below."
-        ),
-    ] = None,
+    folder: Folder = None,
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="bfs, sssp, or all.")] = "all",
-    csv: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
-    ] = None,
+    csv: CsvFile = None,
     plots: Annotated[
         str | None,
         typer.Option(metavar="FOLDER", help="Draw landscapes and speedups (needs Matplotlib)."),
@@ -118,9 +114,7 @@ def graph(
         int | None,
         typer.Option(metavar="S", help="About how long it may take: fewer rounds, then graphs."),
     ] = None,
-    target: Annotated[
-        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
-    ] = "auto",
+    target: Target = "auto",
     validate: Annotated[
         bool, typer.Option("--validate", metavar="", help="Compare every entry with SciPy's.")
     ] = False,
@@ -146,11 +140,8 @@ def ragged(
     elements: Annotated[
         int, typer.Option(metavar="N", help="About how many elements.")
     ] = 50_000_000,
-    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float32 or float64.")] = "float32",
-    csv: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write all times, and what they were taken on."),
-    ] = None,
+    dtype: Dtype = "float32",
+    csv: CsvFile = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -159,9 +150,7 @@ def ragged(
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(metavar="N", help="How many rounds.")] = 10,
-    target: Annotated[
-        str, typer.Option(metavar="NAME", help="auto (the best there is), cuda or cpu.")
-    ] = "auto",
+    target: Target = "auto",
 ) -> int:
     from evenly.cli.bench_ragged import Options, run
 

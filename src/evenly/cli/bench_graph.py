@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,13 @@ from typing import Any
 
 from evenly import targets
 from evenly.bench import plots, searches
+from evenly.bench.matrices import sources
 from evenly.bench.record import Recorder
-from evenly.cli.bench_run import PLACES, check_folder, deadline
-from evenly.cli.failures import RIGHT, WRONG, check_range
+from evenly.cli.bench_run import PLACES
+from evenly.cli.corpus import check_corpus, measured
+from evenly.cli.failures import RIGHT, WRONG, check_timed
 from evenly.cli.progress import Progress
-from evenly.errors import InputError, printable, unknown
+from evenly.errors import printable, unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,36 +35,28 @@ class Options:
 def run(options: Options) -> int:
     """Time the searches, print the results, and return the exit status. Raises InputError for bad input."""
     check(options)
-    chosen = searches.sources(options.folder, options.only)
+    chosen = sources(options.folder, options.only, searches.SYNTHETIC)
     names = [*searches.ALGORITHMS] if options.algorithm == "all" else [options.algorithm]
     target = targets.working(options.target)
     place = PLACES[target.place]()
     recorder = None if options.csv is None else Recorder(options.csv, searches.SearchRow)
     rows: list[searches.SearchRow] = []
-    refused: list[InputError] = []
     with Progress("measuring") as progress, place.active():
         machine = place.machine()
         print(f"{machine[0]}; {machine[1]}", flush=True)
         bench = searches.Searches(target, machine, options.validate)
-        end = None if options.seconds is None else time.monotonic() + options.seconds
-        for at, source in enumerate(chosen):
-            progress.say(f"{source.name} ({at + 1} of {len(chosen)})")
-            if end is not None and time.monotonic() > end:
-                print(f"out of time: {len(chosen) - at} graphs are left out", flush=True)
-                break
-            try:
-                found = bench.on(source, names, deadline(end, len(chosen) - at))
-            except InputError as error:  # go on with the other files
-                print(f"{source.name:34} left out: {error}", flush=True)
-                refused.append(error)
-                continue
+        for found in measured(
+            chosen,
+            "graphs",
+            options.seconds,
+            progress,
+            lambda source, deadline: bench.on(source, names, deadline),
+        ):
             for text in said(found):
                 print(text, flush=True)
             rows += found
             if recorder is not None:
                 recorder.add(found)
-    if refused and not rows:
-        raise refused[0]
     for text in searches.lines(rows):
         print(text)
     if options.plots is not None:
@@ -75,18 +68,11 @@ def run(options: Options) -> int:
 
 def check(options: Options) -> None:
     """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
-    for option, given, known in (
-        ("--algorithm", options.algorithm, ["all", *searches.ALGORITHMS]),
-        ("--target", options.target, ["auto", *targets.timed()]),
-    ):
-        if given not in known:
-            raise unknown(option, given, known)
-    if options.seconds is not None:
-        check_range("--seconds", options.seconds, 1)
-    if options.csv == "":
-        raise InputError("--csv", expected="a path", given="an empty one")
-    if options.plots is not None:
-        check_folder("--plots", options.plots)
+    known = ["all", *searches.ALGORITHMS]
+    if options.algorithm not in known:
+        raise unknown("--algorithm", options.algorithm, known)
+    check_timed(options.target)
+    check_corpus(options.seconds, options.csv, options.plots)
 
 
 def said(rows: list[searches.SearchRow]) -> Iterator[str]:

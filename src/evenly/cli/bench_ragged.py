@@ -11,9 +11,10 @@ from evenly.bench.ragged.lengths import LENGTHS
 from evenly.bench.ragged.operations import OPERATIONS
 from evenly.bench.record import Recorder
 from evenly.cli.bench_run import DTYPES, PLACES
+from evenly.cli.corpus import check_corpus
 from evenly.cli.failures import RIGHT, WRONG, check_range, check_timed
 from evenly.cli.progress import Progress
-from evenly.errors import InputError, unknown
+from evenly.errors import unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,7 @@ def chosen(options: Options) -> tuple[list[str], list[str]]:
         raise unknown("--dtype", options.dtype, DTYPES)
     check_range("--elements", options.elements, 1000, 2**33)
     check_range("--rounds", options.rounds, 1, 1000)
-    if options.csv == "":
-        raise InputError("--csv", expected="a path", given="an empty one")
+    check_corpus(None, options.csv, None)
     for name in options.only:
         if name not in (*OPERATIONS, *LENGTHS):
             raise unknown("--only", name, [*OPERATIONS, *LENGTHS])

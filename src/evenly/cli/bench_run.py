@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -17,7 +16,8 @@ from evenly.bench.gpu import GpuBench
 from evenly.bench.matrices import Source, sources
 from evenly.bench.place import Bench
 from evenly.bench.record import FamilyRow, Recorder, Row
-from evenly.cli.failures import RIGHT, WRONG, check_range
+from evenly.cli.corpus import check_corpus, check_folder, measured
+from evenly.cli.failures import RIGHT, WRONG, check_range, check_timed
 from evenly.cli.progress import Progress
 from evenly.errors import InputError, printable, unknown
 from evenly.interop.families import LARGEST, MOST
@@ -53,31 +53,17 @@ def run(options: Options) -> int:
     recorder = Recorder(options.csv, kind) if options.csv is not None else None
     busy = busy_machine()
     rows: list[Row] = []
-    refused: list[InputError] = []
     told: set[tuple[str, str]] = set()
     with Progress("measuring the machine") as progress, place.active():
         comparison = Comparison(place, options.dtype, place.rates(), brief=options.families)
         print(comparison.described(), flush=True)
         if busy and there == "cpu":
             print(busy)
-        end = None if options.seconds is None else time.monotonic() + options.seconds
-        for at, source in enumerate(chosen):
-            progress.say(f"{source.name} ({at + 1} of {len(chosen)})")
-            if end is not None and time.monotonic() > end:
-                print(f"out of time: {len(chosen) - at} matrices are left out", flush=True)
-                break
-            try:
-                found = comparison.on(source, deadline(end, len(chosen) - at))
-            except InputError as error:  # go on with the other files
-                print(f"{source.name:34} left out: {error}", flush=True)
-                refused.append(error)
-                continue
+        for found in measured(chosen, "matrices", options.seconds, progress, comparison.on):
             print(line(found, told), flush=True)
             rows += found
             if recorder is not None:
                 recorder.add(found)
-    if refused and not rows:
-        raise refused[0]
     finish(rows, options.plots)
     return WRONG if any(row.wrong for row in rows) else RIGHT
 
@@ -91,18 +77,10 @@ def replot(csv: str, folder: str) -> int:
 
 def check(options: Options) -> None:
     """Raise InputError for an option that is out of range or unknown, naming the nearest known one."""
-    for option, given, known in (
-        ("--dtype", options.dtype, DTYPES),
-        ("--target", options.target, ["auto", *targets.timed()]),
-    ):
-        if given not in known:
-            raise unknown(option, given, known)
-    if options.seconds is not None:
-        check_range("--seconds", options.seconds, 1)
-    if options.csv == "":
-        raise InputError("--csv", expected="a path", given="an empty one")
-    if options.plots is not None:
-        check_folder("--plots", options.plots)
+    if options.dtype not in DTYPES:
+        raise unknown("--dtype", options.dtype, DTYPES)
+    check_timed(options.target)
+    check_corpus(options.seconds, options.csv, options.plots)
 
 
 def chosen_sources(options: Options) -> list[Source]:
@@ -120,20 +98,6 @@ def chosen_sources(options: Options) -> list[Source]:
     check_range("--seed", seed, 0, 2**32 - 1)
     check_range("--largest", largest, 1000, MOST)
     return of_families(seed, largest, options.only)
-
-
-def check_folder(option: str, folder: str) -> None:
-    """Raise an error before anything is measured if figures cannot be drawn, or not into this folder."""
-    plots.require()
-    if folder == "" or (Path(folder).exists() and not Path(folder).is_dir()):
-        given = "a file" if folder else "an empty path"
-        raise InputError(option, expected="a folder for figures", given=given)
-
-
-def deadline(end: float | None, left: int) -> float | None:
-    """Return the time by which the next matrix should be done, if `left` matrices share the time until `end`."""
-    now = time.monotonic()
-    return None if end is None else now + (end - now) / left
 
 
 def finish(rows: list[Row], folder: str | None) -> None:
