@@ -24,7 +24,7 @@ from .statements import fields_of
 if TYPE_CHECKING:
     from .owner import Owner
 
-FEW = 8  # atoms of a thread that leave registers enough, whoever decides about these
+FEW = 8  # atoms of a thread that leave registers enough, whoever decides about these; fewer of 8 bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class Kept:
                 writes.load()
             writes.take()
         writer.short |= items > FEW
+        writer.heavy |= items >= FEW and any(a.dtype.dtype.itemsize > 4 for a in self.names)
         writer.items = max(self.run, min(items, FEW // max(len(fields_of(s.accumulators)), 1)))
         with writer.compound("else"):
             yield
