@@ -127,6 +127,8 @@ def precedes(a, b, descending):
 @func
 def exponentials(a, b):
     """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
+    if a[1] == 0:  # known when an element joins none: it costs no exponential
+        return b
     factor = 1.0 if a[0] == b[0] else math.exp(-abs(a[0] - b[0]))
     if a[0] >= b[0]:
         return a[0], a[1] + b[1] * factor
