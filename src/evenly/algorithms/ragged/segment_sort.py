@@ -43,9 +43,9 @@ def how_many_before(keys, low, high, key, with_equals, descending):
 
 @ev.func
 def place_among(keys, begin, end, k, width, descending):
-    """Where keys[k] goes when the sorted runs of `width` in keys[begin:end] are merged two by two."""
-    run = (k - begin) // width
-    own, other = begin + run * width, begin + (run ^ 1) * width
+    """Where keys[k] goes when the sorted runs of `width`, a power of two, in keys[begin:end] are merged two by two."""
+    own = begin + ((k - begin) & -width)
+    other = begin + (((k - begin) & -width) ^ width)
     low, high = min(other, end), min(other + width, end)
     passed = how_many_before(keys, low, high, keys[k], other < own, descending)
     return min(own, other) + (k - own) + passed
