@@ -32,10 +32,10 @@ def for_streams(
         said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"
         return s.GroupMapped(max(size, 2), items=max(held["items"], run), run=run), said
     said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
-    if task.streams and task.value_bytes <= ONE:
-        return s.NonzeroSplit(*held["one"], run=run), said
-    min_blocks = held["blocks"] if task.width <= NARROW else 0
-    return s.NonzeroSplit(*held["more"], min_blocks=min_blocks, run=run), said
+    one = task.streams and task.value_bytes <= ONE
+    block, items = held["one" if one else "more"]
+    min_blocks = 0 if one or task.width > NARROW else held["blocks"]
+    return s.NonzeroSplit(block, items, min_blocks, run), said
 
 
 def run_of(atom_bytes: int) -> int:
