@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.choosing.statistics import statistics
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.kit.arguments import empty, renamed
@@ -39,6 +40,15 @@ def as_lists(offsets: Any, count: int | None, beside: Any, named: str = "data") 
             found = ragged(vector(offsets, "offsets"), num_atoms=count)
     check_beside(found.offsets, "offsets", beside, named)
     return found
+
+
+def alike(lists: Ragged) -> int:
+    """Return the greatest length of lists of about one length; 0 if it is more than four times the mean.
+
+    The lengths of a layout are measured once, which waits for a GPU. `auto` needs them, too.
+    """
+    st = statistics(lists)
+    return st.greatest if st.greatest <= 4 * st.mean else 0
 
 
 def result(

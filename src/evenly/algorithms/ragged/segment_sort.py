@@ -80,6 +80,14 @@ def sort(R, keys, descending, sorted_, order, sorted_too, order_too):
         width *= 2
 
 
+def group_for(longest: int) -> ev.GroupMapped:
+    """The group that sorts such lists on a GPU: so many threads that adjacent ones store in the same 32 bytes."""
+    size = 8
+    while 8 * size < longest and size < 128:
+        size *= 2
+    return ev.GroupMapped(size)
+
+
 def segment_sort(
     keys: Any,
     offsets: Any,
@@ -116,6 +124,8 @@ def segment_sort(
     R = kit.as_lists(offsets, n, keys, "keys")
     sorted_, sorted_too = (kit.empty(keys, (n,), kit.dtype(keys)) for _ in range(2))
     order, order_too = (kit.empty(keys, (n,), kit.index_type(n)) for _ in range(2))
+    if schedule == "auto" and kit.on_gpu(keys) and (longest := kit.alike(R)):
+        schedule = group_for(longest)
     with kit.renamed(R="offsets"):
         sort[schedule].on(target)(R, keys, bool(descending), sorted_, order, sorted_too, order_too)
     moved = tuple(kit.take(x, order) for x in given) or (order,)
