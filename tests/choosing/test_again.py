@@ -42,9 +42,9 @@ def task(kernel: Any, *args: Any, plans: bool = True) -> Task:
     return kernel.task(Binding(kernel.named(args)).specs(), plans)
 
 
-def chosen(lengths: Any, kept: bool = True) -> Any:
+def chosen(lengths: Any, kept: bool = True, dtype: Any = np.float32) -> Any:
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    x = np.zeros(offsets[-1], np.float32)
+    x = np.zeros(offsets[-1], dtype)
     R = ev.ragged(offsets)
     return choose(R, "cuda", task(softmax, R, x, x.copy(), plans=kept))
 
@@ -54,17 +54,26 @@ def test_tiles_of_one_length_fit_into_a_group(length: int) -> None:
     found = chosen([length] * 300)
     assert isinstance(found, ev.GroupMapped)
     assert found.size * found.items >= length
-    assert found.size == 2 or found.size * found.items < 2 * length
+    assert found.size == 2 or found.size * found.items < 2 * (length + found.run - 1)
     assert found == chosen([length] * 300, kept=False)
 
 
 def test_tiles_of_other_lengths() -> None:
     assert not chosen([50_000_000, *[20] * 500]).owns_tiles
-    fits = ev.GroupMapped(256, items=16), ev.GroupMapped(4, items=8)
+    fits = ev.GroupMapped(128, items=32, run=4), ev.GroupMapped(4, items=8, run=4)
     assert chosen([1, 2, 3] * 50_000 + [3000] * 40) not in fits
     assert chosen([20, *[0] * 20] * 5000) not in fits
     assert chosen([20] * 5000) in fits
     assert chosen([0] * 5) not in fits
+
+
+def test_runs_of_16_bytes_may_begin_before_a_tile() -> None:
+    """Not if each tile is of whole runs."""
+    assert chosen([16] * 300) == ev.GroupMapped(2, items=8, run=4)
+    assert chosen([16, 15] * 300) == ev.GroupMapped(4, items=8, run=4)
+    assert chosen([15] * 300) == ev.GroupMapped(4, items=8, run=4)
+    assert chosen([16] * 300, dtype=np.float64) == ev.GroupMapped(4, items=4, run=2)
+    assert chosen([16] * 300, dtype=np.float16) == ev.GroupMapped(2, items=8, run=8)
 
 
 def test_only_what_is_read_again_counts() -> None:

@@ -120,3 +120,17 @@ def test_a_plan_is_captured_into_a_graph() -> None:
         planned.out.fill(0)
         graph.launch(stream)
         check("sum", planned.out.get(stream), data, offsets)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("reduce", ["min", "max"])
+def test_extremes_of_zeros_of_both_signs_and_of_nan(reduce: str, dtype: type) -> None:
+    """-0.0 is less than 0.0, and NaN spreads, in every order."""
+    pairs = [(-0.0, 0.0), (np.nan, 1.0), (-np.inf, np.nan), (1e-45, -0.0), (-np.inf, np.inf)]
+    x = np.array([pair[::step] for pair in pairs for step in (1, -1)], dtype).reshape(-1)
+    offsets = np.arange(0, len(x) + 1, 2)
+    expected = ev.ragged.segment_reduce(x, reduce, offsets, target="python")
+    found = back(ev.ragged.segment_reduce(KINDS["cupy"](x), reduce, KINDS["cupy"](offsets)))
+    np.testing.assert_array_equal(found, expected)
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])

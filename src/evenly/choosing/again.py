@@ -11,17 +11,31 @@ from typing import Any
 from evenly import schedules as s
 
 from .statistics import Statistics
+from .streams import power, run_of
+
+REGISTER = 4  # bytes
 
 
-def for_again(st: Statistics, numbers: dict[str, Any]) -> tuple[s.Schedule, str] | None:
-    """Return the schedule for such a kernel, and why; None if tiles differ, or are too long for a block."""
+def for_again(
+    st: Statistics, atom_bytes: int, numbers: dict[str, Any]
+) -> tuple[s.Schedule, str] | None:
+    """Return the schedule for such a kernel, and why; None if tiles differ, or are too long for a block.
+
+    atom_bytes: what a pass reads at an atom. Threads that are few for a tile load, and store, runs of adjacent atoms.
+    """
     held = numbers["again"]
     filled = st.atoms / max(st.tiles * (1 - st.empty), 1)
     most = min(held["alike"] * filled, held["longest"])
     if not 0 < st.greatest <= most or st.empty > held["empty"]:
         return None
-    items, size = held["many" if st.greatest >= held["long"] else "few"], 2
-    while size * items < st.greatest:
+    long = st.greatest >= held["long"]
+    run = 1 if long else run_of(atom_bytes)  # many threads read side by side by themselves
+    registers = held["many" if long else "few"]
+    items = max(run, power(registers * REGISTER / max(atom_bytes, REGISTER)))
+    # Runs are aligned, so the first may begin before the tile; not if all tiles are of whole runs.
+    whole = st.mean == st.greatest and st.greatest % run == 0
+    span, size = st.greatest + (0 if whole else run - 1), 2
+    while size * items < span:
         size *= 2
     said = f"several passes read the same of tiles of up to {st.greatest:,} atoms, which fit into registers"
-    return s.GroupMapped(size, max(size, held["block"]), items=items), said
+    return s.GroupMapped(size, max(size, held["block"]), items=items, run=run), said

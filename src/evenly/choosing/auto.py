@@ -22,6 +22,7 @@ from .items import ON_CPU, for_items
 from .model import Work, predicted
 from .reuse import NOTHING, reuse
 from .statistics import Statistics, statistics
+from .streams import for_streams
 from .task import BY_COLUMNS, SPMV, Task, fits
 
 
@@ -82,7 +83,7 @@ def _prescribed(
         able = partial(fits, task=task)
         return for_dense(statistics(layout), *about, numbers_for(layout), able)
     if task.again and layout is not None and not grows:
-        found = for_again(statistics(layout), numbers_for(layout))
+        found = for_again(statistics(layout), task.atom_bytes, numbers_for(layout))
         if found is not None:
             return found
     if task.whole_tiles:
@@ -90,7 +91,7 @@ def _prescribed(
     if task.scans and fits(by_atoms := _for_scans(task), task):
         return by_atoms, "the kernel scans over atoms"
     if not grows:
-        return None
+        return _for_streams(layout, task)
     # The tiles of a frontier come few or many at a time, whatever its base's are like. So only equal shares of tiles
     # and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.
     shares = _for_frontiers()
@@ -100,6 +101,14 @@ def _prescribed(
 def _for_scans(task: Task) -> s.Schedule:
     block, items = numbers()["emits" if task.emits else "scans"]
     return s.NonzeroSplit(block, items)
+
+
+def _for_streams(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
+    reads = task.again or (task.streams and task.runs and not task.by_tile)
+    if layout is None or not reads or isinstance(layout, BY_COLUMNS):
+        return None
+    found = for_streams(statistics(layout), task, numbers_for(layout))
+    return found if found is not None and fits(found[0], task) else None
 
 
 def _for_frontiers() -> s.Schedule:

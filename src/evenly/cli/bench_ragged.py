@@ -80,7 +80,8 @@ def line(rows: list[RaggedRow]) -> str:
     for row in rows:
         wrong = f" WRONG: {row.wrong}" if row.wrong else ""
         if row.family == AUTO:
-            parts.append(f"auto {row.us:9.1f} us, {row.share:4.0%} ({row.detail}){wrong}")
+            schedule = f" ({row.detail})" if row.detail else ""
+            parts.append(f"auto {row.us:9.1f} us, {row.share:4.0%}{schedule}{wrong}")
         elif row.rounds:
             call = ", whole calls" if row.clock != first.clock else ""
             parts.append(f"{row.contender} {row.us:.1f}{call}{wrong}")

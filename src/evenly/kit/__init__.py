@@ -34,6 +34,7 @@ from evenly.kit.graphs import (
     vertex,
 )
 from evenly.kit.lists import (
+    alike,
     as_lists,
     check_real,
     exponentials,
@@ -73,6 +74,7 @@ __all__ = [
     "Dense",
     "Planned",
     "Scales",
+    "alike",
     "as_csr",
     "as_graph",
     "as_integers",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenly.choosing.statistics import statistics
 from evenly.errors import InputError
 from evenly.interop import arrays
 from evenly.kit.arguments import empty, renamed
@@ -39,6 +40,15 @@ def as_lists(offsets: Any, count: int | None, beside: Any, named: str = "data") 
             found = ragged(vector(offsets, "offsets"), num_atoms=count)
     check_beside(found.offsets, "offsets", beside, named)
     return found
+
+
+def alike(lists: Ragged) -> int:
+    """Return the greatest length of lists of about one length; 0 if it is more than four times the mean.
+
+    The lengths of a layout are measured once, which waits for a GPU. `auto` needs them, too.
+    """
+    st = statistics(lists)
+    return st.greatest if st.greatest <= 4 * st.mean else 0
 
 
 def result(
@@ -127,6 +137,8 @@ def precedes(a, b, descending):
 @func
 def exponentials(a, b):
     """In kernels: two sums of exponentials as one. A sum is (m, s): s times e to the power m, its greatest exponent."""
+    if a[1] == 0:  # known when an element joins none: it costs no exponential
+        return b
     factor = 1.0 if a[0] == b[0] else math.exp(-abs(a[0] - b[0]))
     if a[0] >= b[0]:
         return a[0], a[1] + b[1] * factor

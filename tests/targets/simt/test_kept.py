@@ -50,15 +50,19 @@ SCHEDULES = {
     "block": (ev.BlockMapped(64, items=2), 128),
     "dynamic": (ev.DynamicChunks(3, size=8, block=64, items=2), 16),
     "bins": (ev.Lrb(64, lanes=8, thread=4, group=16, warp=64, items=2), 16),
-    "runs": (ev.GroupMapped(8, 64, items=4, run=4), 0),
+    "runs": (ev.GroupMapped(8, 64, items=4, run=4), 32),
+    "runs of 2": (ev.GroupMapped(4, 32, items=8, run=2), 32),
+    "runs of 48": (ev.GroupMapped(48, 96, items=4, run=4), 192),
 }
 
 
-def run(schedule: Any, lengths: list[int], target: str) -> list[np.ndarray]:
+def run(schedule: Any, lengths: list[int], target: str, shifted: int = 0) -> list[np.ndarray]:
+    """shifted: how many elements the arrays begin after a multiple of 16 bytes."""
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rng = np.random.default_rng(0)
-    x, w = (rng.integers(-9, 10, offsets[-1]).astype(np.float32) for _ in range(2))
-    out, most = np.empty_like(x), np.empty(len(lengths), np.float32)
+    x, w, out = (np.empty(shifted + offsets[-1], np.float32)[shifted:] for _ in range(3))
+    x[:], w[:] = (rng.integers(-9, 10, len(x)) for _ in range(2))
+    most = np.empty(len(lengths), np.float32)
     centred[schedule].on(target)(ev.ragged(offsets), x, w, out, most)
     return [out, most]
 
@@ -74,6 +78,14 @@ def test_tiles_that_fit_and_tiles_that_do_not(name: str) -> None:
             np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("name", ["runs", "runs of 2", "runs of 48"])
+def test_runs_in_arrays_that_are_not_aligned(name: str) -> None:
+    schedule, fits = SCHEDULES[name]
+    given = schedule, [3, 0, fits - 4, fits, 1]
+    for mine, theirs in zip(run(*given, "simt", 1), run(*given, "python"), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_a_pass_that_scans_what_others_keep(name: str) -> None:
     schedule, fits = SCHEDULES[name]
@@ -85,20 +97,27 @@ def test_a_pass_that_scans_what_others_keep(name: str) -> None:
     np.testing.assert_array_equal(mine, theirs)
 
 
-def loads(items: int, length: int) -> int:
+def requests(items: int, length: int, run: int = 1, what: str = "load") -> int:
     offsets = np.array([0, length])
     x = np.ones(length, np.float32)
     given = ev.ragged(offsets), x, x.copy(), np.empty_like(x), np.empty(1, np.float32)
-    plan = centred[ev.GroupMapped(32, 32, items=items)].on("simt").plan(*given)
+    plan = centred[ev.GroupMapped(32, 32, items=items, run=run)].on("simt").plan(*given)
     (counters,) = plan.counters()
-    return int(counters.totals["global_load_requests"])
+    return int(counters.totals[f"global_{what}_requests"])
 
 
 def test_each_element_is_loaded_once() -> None:
     """x and w: two arrays of four words of a warp, once or, where a thread has more atoms, five times in all."""
-    rest = loads(4, 128) - 2 * 4
-    assert loads(2, 128) - rest == 5 * 4
+    rest = requests(4, 128) - 2 * 4
+    assert requests(2, 128) - rest == 5 * 4
     assert 0 < rest < 8
+
+
+def test_a_run_is_loaded_and_stored_by_one_instruction() -> None:
+    """A warp with 128 elements, which are four words of it, or one of its words of 16 bytes."""
+    for what, arrays in (("load", 2), ("store", 1)):
+        fewer = requests(4, 128, what=what) - requests(4, 128, 4, what)
+        assert fewer == 3 * arrays
 
 
 def test_what_a_kernel_stores_is_read_again() -> None:

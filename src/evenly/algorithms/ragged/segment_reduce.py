@@ -70,27 +70,39 @@ def products_of_rows(R, data, start, empty, out):
 @ev.kernel
 def least(R, data, start, empty, out):
     for t in R.tiles():
-        out[t] = min(start, min((data[k] for k in R.atoms(t)), default=empty))
+        found = start
+        for k in R.atoms(t):
+            found = min(found, data[k])
+        out[t] = found
 
 
 @ev.kernel
 def least_of_rows(R, data, start, empty, out):
     for t in R.tiles():
         for j in ev.lanes(out.shape[1]):
-            out[t, j] = min(start, min((data[k, j] for k in R.atoms(t)), default=empty))
+            found = start
+            for k in R.atoms(t):
+                found = min(found, data[k, j])
+            out[t, j] = found
 
 
 @ev.kernel
 def greatest(R, data, start, empty, out):
     for t in R.tiles():
-        out[t] = max(start, max((data[k] for k in R.atoms(t)), default=empty))
+        found = start
+        for k in R.atoms(t):
+            found = max(found, data[k])
+        out[t] = found
 
 
 @ev.kernel
 def greatest_of_rows(R, data, start, empty, out):
     for t in R.tiles():
         for j in ev.lanes(out.shape[1]):
-            out[t, j] = max(start, max((data[k, j] for k in R.atoms(t)), default=empty))
+            found = start
+            for k in R.atoms(t):
+                found = max(found, data[k, j])
+            out[t, j] = found
 
 
 @ev.kernel

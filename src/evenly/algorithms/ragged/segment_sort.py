@@ -43,9 +43,9 @@ def how_many_before(keys, low, high, key, with_equals, descending):
 
 @ev.func
 def place_among(keys, begin, end, k, width, descending):
-    """Where keys[k] goes when the sorted runs of `width` in keys[begin:end] are merged two by two."""
-    run = (k - begin) // width
-    own, other = begin + run * width, begin + (run ^ 1) * width
+    """Where keys[k] goes when the sorted runs of `width`, a power of two, in keys[begin:end] are merged two by two."""
+    own = begin + ((k - begin) & -width)
+    other = begin + (((k - begin) & -width) ^ width)
     low, high = min(other, end), min(other + width, end)
     passed = how_many_before(keys, low, high, keys[k], other < own, descending)
     return min(own, other) + (k - own) + passed
@@ -78,6 +78,14 @@ def sort(R, keys, descending, sorted_, order, sorted_too, order_too):
                 sorted_[place] = sorted_too[k]
                 order[place] = order_too[k]
         width *= 2
+
+
+def group_for(longest: int) -> ev.GroupMapped:
+    """The group that sorts such lists on a GPU: so many threads that adjacent ones store in the same 32 bytes."""
+    size = 8
+    while 8 * size < longest and size < 128:
+        size *= 2
+    return ev.GroupMapped(size)
 
 
 def segment_sort(
@@ -116,6 +124,8 @@ def segment_sort(
     R = kit.as_lists(offsets, n, keys, "keys")
     sorted_, sorted_too = (kit.empty(keys, (n,), kit.dtype(keys)) for _ in range(2))
     order, order_too = (kit.empty(keys, (n,), kit.index_type(n)) for _ in range(2))
+    if schedule == "auto" and kit.on_gpu(keys) and (longest := kit.alike(R)):
+        schedule = group_for(longest)
     with kit.renamed(R="offsets"):
         sort[schedule].on(target)(R, keys, bool(descending), sorted_, order, sorted_too, order_too)
     moved = tuple(kit.take(x, order) for x in given) or (order,)

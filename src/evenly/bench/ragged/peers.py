@@ -121,7 +121,9 @@ TORCH: dict[str, dict[str, Callable[[Lists], Call]]] = {
     "pad": {"torch, jagged to padded": padded},
     "sort": {
         "torch.sort twice": sort_twice,
-        "torch.sort of rows": on_rows(lambda torch, rows: rows.sort(1, stable=True)[0].view(-1)),
+        "torch.sort of rows": on_rows(
+            lambda torch, rows: rows.sort(dim=1, stable=True)[0].view(-1)
+        ),
     },
 }
 

@@ -199,18 +199,20 @@ template <class Phase, int T, int I, class Rule, bool Early> struct block_split 
     #pragma unroll
     for (int k = 0; k < I; ++k) v[k] = start();
     if constexpr (Phase::has_effects && I > 1 && reads_of<Phase>::value) {
+      if (first >= nz) return;
+      // Reads have no effects, so they need no condition, as below: beyond the end, the thread reads for its first atom again.
       typename reads_of<Phase>::type read[I];
       State state[I];
       pos tile[I];
+      auto slot = [&](int k) { return first + k * 32 < nz ? first + k * 32 : first; };
       #pragma unroll
-      for (int k = 0; k < I; ++k) {
-        const int i = first + k * 32;
-        if (i < nz) {
-          tile[k] = needs_tile ? tile_at(b, i) : 0;
-          if constexpr (needs_tile) state[k] = phase.enter(tile[k]);
-          read[k] = phase.read(state[k], tile[k], b.z0 + i);
-        }
+      for (int k = 0; k < I; ++k) tile[k] = needs_tile ? tile_at(b, slot(k)) : 0;
+      if constexpr (needs_tile) {
+        #pragma unroll
+        for (int k = 0; k < I; ++k) state[k] = phase.enter(tile[k]);
       }
+      #pragma unroll
+      for (int k = 0; k < I; ++k) read[k] = phase.read(state[k], tile[k], b.z0 + slot(k));
       #pragma unroll
       for (int k = 0; k < I; ++k)
         if (first + k * 32 < nz) phase.take(v[k], state[k], tile[k], b.z0 + first + k * 32, read[k]);

@@ -23,7 +23,7 @@ from .contended import reread, stored_twice
 from .dense import Dense, may_spread
 from .dense_inside import Inside, may_lie_inside
 from .expressions import Text, ctype
-from .kept import Kept
+from .kept import Kept, Range
 from .parameters import pointer
 from .running import walk_together
 from .scratch import Shares
@@ -318,8 +318,9 @@ class Owner(Writer):
         self.ascends = upward and alone
         together = self.size > 1 and has_scans(s.body)  # threads that exchange values, atom by atom
         kept = alone and upward and not together and bool(self.kept.of(s))
-        given = t.expr(start), end, t.expr(step)
-        with self.kept.walk(s, *given) if kept else nullcontext():
+        begin = start.left if self.run > 1 and isinstance(start, ir.Binary) else start
+        given = Range(t.expr(begin), t.expr(start), end, t.expr(step))
+        with self.kept.walk(s, given) if kept else nullcontext():
             self.atoms_in_order(s, over, end, upward)
         self.in_pass = self.ascends = False
 

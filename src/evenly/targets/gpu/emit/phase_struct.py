@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from evenly.language import ir, walk
+from evenly.language.accesses import always
 from evenly.language.diagnostics import Location
 from evenly.language.phases import Split
 from evenly.language.scans import contributions, given, running
@@ -146,7 +148,7 @@ class PhaseStruct:
         """
         body = self.phase.pass_.body
         count = next((i for i, s in enumerate(body) if not _reads_only(s)), len(body))
-        first, then = body[:count], body[count:]
+        first, then = with_store_read(body[:count], body[count:])
         if not self.phase.has_effects or not any(map(_loads, walk.expressions(first))):
             return []
         kept = members(sorted(walk.variables_set(first) & walk.variables_read(then), key=_name))
@@ -275,6 +277,29 @@ class PhaseStruct:
             "  static EV_DEVICE Grid grid_identity() { return totals::grid_identity(); }",
             "  static EV_DEVICE Grid grid_combine(const Grid& a, const Grid& b) { return Grid::combine(a, b); }",
         ]
+
+
+def with_store_read(first: ir.Block, then: ir.Block) -> tuple[ir.Block, ir.Block]:
+    """Read what a store needs before it, if it is the first effect."""
+    match then:
+        case (ir.Store() as store, *rest):
+            made = {
+                e: ir.Var("given", e.type) for x in (store.value, *store.indices) for e in _read(x)
+            }
+        case _:
+            return first, then
+    value, *indices = (walk.map_expr(x, made.get) for x in (store.value, *store.indices))
+    reads = tuple(ir.Assign(v, e) for e, v in made.items())
+    return (*first, *reads), (replace(store, value=value, indices=tuple(indices)), *rest)
+
+
+def _read(e: ir.Expr) -> list[ir.Expr]:
+    """Return what to read for an expression: elements, or with what is read under a condition, all of it."""
+    surely = [x for x in always(e) if isinstance(x, ir.Element)]
+    inside = {x for e in surely for i in e.indices for x in walk.subexpressions(i)}
+    if any(x not in surely for x in walk.subexpressions(e) if isinstance(x, ir.Element)):
+        return [e]
+    return [x for x in surely if x not in inside]
 
 
 def _reads_only(s: ir.Stmt) -> bool:

@@ -214,7 +214,9 @@ def value_struct(text: Text, name: str, accumulators: tuple[ir.Accumulator, ...]
     """Emit a struct of the accumulators' fields, with `each` and `combine`, which groups and engines call."""
     fields = fields_of(accumulators)
     named = members(fields)
-    declared = [f"  {ctype(v.type)} {m};" for v, m in named.items()]
+    # A flag beside numbers is a word, as its padding would be: values move by words, and a byte costs more registers.
+    flags = "bool" if len(fields) == 1 else "int"
+    declared = [f"  {flags if v.type.is_bool else ctype(v.type)} {m};" for v, m in named.items()]
     each = ", ".join(f"f({m})" for m in named.values())
     return [
         f"struct {name} {{",

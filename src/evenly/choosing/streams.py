@@ -1,0 +1,53 @@
+"""The rule of `auto` for kernels that read so many atoms, in the order of memory, that memory is what they wait for.
+
+Where tiles are of about one length, groups walk them; else blocks take equal shares of the atoms. Either reads runs of
+adjacent atoms, 16 bytes at a time: what counts is that many bytes are under way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenly import schedules as s
+from evenly.gpus.gpu import WARP, WORD
+
+from .statistics import Statistics
+from .task import Task
+
+RUN = 8  # adjacent atoms of a thread, at most
+NARROW = 4  # bytes of a number that takes one register
+ONE = 8  # bytes of a tile's accumulators that are one number
+
+
+def for_streams(
+    st: Statistics, task: Task, numbers: dict[str, Any]
+) -> tuple[s.Schedule, str] | None:
+    """Return the schedule for such a kernel, and why; None if there are few atoms, or nearly all tiles are empty."""
+    held = numbers["streams"]
+    if st.atoms * task.atom_bytes < held["least"] or st.empty > held["empty"]:
+        return None
+    size, run = min(power(st.greatest / held["each"], up=True), WARP), run_of(task.atom_bytes)
+    alike = st.greatest <= held["alike"] * st.mean
+    if task.streams and alike and st.tiles * size >= held["threads"] * numbers["multiprocessors"]:
+        said = f"groups read {st.atoms:,} atoms in order, in tiles of about {st.mean:.1f}"
+        return s.GroupMapped(max(size, 2), items=max(held["items"], run), run=run), said
+    said = f"blocks take equal shares of {st.atoms:,} atoms, which they read in order"
+    one = task.streams and task.value_bytes <= ONE
+    block, items = held["one" if one else "more"]
+    if not task.streams:  # of several passes, the later ones load more for an atom
+        return s.NonzeroSplit(block, items, run=run_of(2 * task.atom_bytes)), said
+    min_blocks = 0 if one or task.width > NARROW else held["blocks"]
+    return s.NonzeroSplit(block, items, min_blocks, run), said
+
+
+def run_of(atom_bytes: int) -> int:
+    """Return how many adjacent atoms one instruction loads."""
+    return min(power(WORD / atom_bytes), RUN)
+
+
+def power(x: float, up: bool = False) -> int:
+    """Return the greatest power of two up to x, or the least from x on; at least 1."""
+    n = 1
+    while (n if up else 2 * n - 1) < x:
+        n *= 2
+    return n if up or n <= max(x, 1) else n // 2
