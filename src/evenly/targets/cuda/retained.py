@@ -17,7 +17,7 @@ from evenly.errors import InternalError
 
 SEMAPHORE = 64  # bytes: at least sizeof(sem_t)
 
-# By the address of a semaphore. The C library allocated it: memory of Python's is gone at exit, when drivers still post.
+# By the address of a semaphore. The C library allocated it: memory of Python's is gone at exit, and drivers still post.
 _held: dict[int, Any] = {}
 _lock = threading.Lock()
 

@@ -279,10 +279,8 @@ class Owner(Writer):
 
     def walk_inside(self, inside: Inside) -> None:
         """Write the walk over atoms that several members have each."""
-        conditions = [self.walks] if self.walks else []
-        conditions += ["live"] if self.converged else []
         inside.begin()
-        with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
+        with self.compound(f"if ({self.walks})" if self.walks else ""):
             inside.write()
 
     def walk_atoms(self, s: ir.Pass) -> None:
