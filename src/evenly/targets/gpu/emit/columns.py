@@ -31,19 +31,21 @@ class Columns:
     def stop(self) -> str:
         return self.text.expr(ir.Cast(self.loop.stop, POS))
 
-    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], *counts: str) -> None:
+    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], count: str) -> None:
         """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones.
 
-        counts: the lengths of axes that have to consist of them, too: they may be shorter than the rows.
+        count: the length of the axis, which has to consist of them, too: it may be shorter than the rows.
         """
         line = self.writer.line
-        if width == 1:
-            line(f"{body}(ev::constant<1>());")
-            return
+        if width > 1:
+            fits = self.fit(width, arrays, count)
+            line(f"if ({fits}) {body}(ev::constant<{width}>());")
+        line(f"{'else ' if width > 1 else ''}{body}(ev::constant<1>());")
+
+    def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
+        """Return the condition under which rows and axes consist of words of so many columns."""
         tests = [f"{count} % {width} == 0" for count in counts]
-        fits = " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
-        line(f"if ({fits}) {body}(ev::constant<{width}>());")
-        line(f"else {body}(ev::constant<1>());")
+        return " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""

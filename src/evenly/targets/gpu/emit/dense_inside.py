@@ -99,18 +99,33 @@ class Inside:
         arrays = dict.fromkeys(a for x in loops for a in x.words_in())
         for x in loops:
             x.count_beforehand()
-        with writer.compound(f"const auto {run} = [&](auto width)"):
+        with writer.compound(f"const auto {run} = [&](auto width, auto rounds)"):
             loops[0].rows(arrays)
             self.atoms()
             text.rows.clear()
         writer.lines[-1] += ";"
-        counts = dict.fromkeys(x.count for x in loops if x.known)
-        loops[0].choose(run, width, arrays, *counts)
+        self.choose(
+            run,
+            width,
+            loops[0].fit(width, arrays, *dict.fromkeys(x.count for x in loops if x.known)),
+        )
         held = max(x.held(self.at_once) for x in loops)
         for most, threads in FITS:
             if held <= most and writer.dense.owned:
                 writer.resident = min(writer.resident or threads, threads)
                 return
+
+    def choose(self, run: str, width: int, fits: str) -> None:
+        """Write the calls: for words, if rows consist of them, and if so, of axes that the team takes in one round."""
+        line, loops = self.writer.line, self.along.values()
+        if width > 1:
+            one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in loops)
+            if all(x.known for x in loops):
+                line(f"if ({fits} && {one}) {run}(ev::constant<{width}>(), ev::constant<1>());")
+                line("else")
+            line(f"if ({fits}) {run}(ev::constant<{width}>(), ev::constant<2>());")
+            line("else")
+        line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
         writer, text, s = self.writer, self.text, self.pass_
@@ -331,7 +346,7 @@ class Along(Columns):
             self.writer.line(f"const pos {self.count} = {self.stop()};")
 
     def load_beforehand(self) -> None:
-        """Write loads of the words that all atoms of the tile have in common, of the first columns of the axis."""
+        """Write loads of the words that all atoms of a tile have in common, if the team takes the axis in one round."""
         writer, text, loop = self.writer, self.text, self.loop
         self.common = {}
         common = [e for e in self.elements() if not self.differs(e)] if self.known else []
@@ -342,7 +357,7 @@ class Along(Columns):
         for e in common:
             self.common[e] = text.unique(f"own_{text.array(e.array)}")
             writer.line(f"{ctype(e.type)} {self.common[e]}[{self.dense.vector}];")
-        with writer.compound(f"if ({self.inside.first} < {self.inside.end})"):
+        with writer.compound(f"if (rounds.value == 1 && {self.inside.first} < {self.inside.end})"):
             self.load_words(self.common)
         writer.declared.discard(loop.var)
 
@@ -360,9 +375,10 @@ class Along(Columns):
         with self.inside.some(), writer.compound(""):
             if not self.known:
                 writer.line(f"const pos {self.count} = {self.stop()};")
-            writer.line("#pragma unroll 1")  # most often there is one round
+            writer.line("#pragma unroll 1")
             with writer.compound(self.head()):
                 self.columns()
+                writer.line("if (rounds.value == 1) break;")
         writer.inside = outer
         dealt = self.inside.dealt and self is self.inside.last()[0]
         if reduced(self.loop) and self.dense.lanes > 1 and not dealt:
@@ -381,10 +397,7 @@ class Along(Columns):
             atoms = "[items.value]" if apart[e] else ""
             writer.line(f"{ctype(e.type)} {name}{atoms}[{self.dense.vector}];")
         if self.common:
-            again = text.unique("again")
-            writer.line(f"pos {again} = {self.count};")
-            writer.line(f"ev::pin({again});")  # or the loop would stand there twice
-            with writer.compound(f"if ({again} > {self.axis}.columns)"):
+            with writer.compound("if (rounds.value > 1)"):
                 self.load_words(self.common)
         self.load_words({e: n for e, n in held.items() if not apart[e]})
         with self.inside.each_atom():
