@@ -97,6 +97,22 @@ template <int L, int V, class Team> struct dense_axis {
   template <class Atoms, class pos> EV_DEVICE pos atom(Atoms items, pos place, pos end) const {
     return is_in(items, place, end) ? place : end - 1;
   }
+  // to[i] = load(k) for the atoms of a batch. If a warp has several teams, each lane loads for some of the atoms and tells
+  // the other lanes: for the load of one number, a warp would ask for a line of each team.
+  template <class Atoms, class pos, class T, int N, class Load>
+  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, T (&to)[N], const Load& load) const {
+    if constexpr (lanes > 1 && Team::size() < 32 && (sizeof(T) == 4 || sizeof(T) == 8)) {
+      T mine[ceil_div(N, lanes)] = {};
+      #pragma unroll
+      for (int e = 0; e < N; e += lanes)
+        if ((N % lanes == 0 || e + lane() < N) && takes(items, first, end)) mine[e / lanes] = load(atom(items, place(first, e + lane()), end));
+      #pragma unroll
+      for (int i = 0; i < N; ++i) to[i] = shuffle_from(team.mask(), mine[i / lanes], i % lanes, lanes);
+    } else {
+      #pragma unroll
+      for (int i = 0; i < N; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
+    }
+  }
   // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left.
   template <int N, class pos, class Batch> EV_DEVICE void in_batches(pos& first, pos end, const Batch& batch) const {
     constexpr int half = (N + 1) / 2;

@@ -173,8 +173,8 @@ class Inside:
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        plain = [o for x in before if id(x) not in self.along for o in walk.operands(x)]
-        text.loaded = self.loads(plain)
+        once = [y for x in before for y in (x.body if id(x) in self.along else (x,))]
+        text.loaded = self.loads(o for x in once for o in walk.operands(x))
         own_loads = self.own_loads(after) if self.dealt else {}
         for x in before:
             if id(x) in self.along:
@@ -271,14 +271,14 @@ class Inside:
 
     def loads(self, operands: Iterable[ir.Expr]) -> dict[ir.Element, str]:
         """Write loads of what these expressions always read at an atom's own place. Returns what holds them."""
-        writer, text = self.writer, self.text
+        writer, text, k = self.writer, self.text, self.text.var(self.pass_.atom)
         found = self.at_atoms(operands)
         for e, name in found.items():
             writer.line(f"{text.machine(e.type)} {name}[items.value];")
-        if found:
-            with self.some(), self.each_atom():
-                for e, name in found.items():
-                    writer.line(f"{name}[{self.item}] = {text.expr(e)};")
+            given = f"items, {self.first}, {self.end}, {name}"
+            with writer.compound(f"{self.axis}.load_atoms({given}, [&](pos {k})"):
+                writer.line(f"return {text.expr(e)};")
+            writer.lines[-1] += ");"
         return {e: f"{name}[{self.item}]" for e, name in found.items()}
 
     @contextmanager
@@ -389,7 +389,6 @@ class Along(Columns):
         writer, text, loop = self.writer, self.text, self.loop
         self.on_lane()
         outer = text.loaded
-        text.loaded = outer | self.inside.loads(o for x in loop.body for o in walk.operands(x))
         elements = [e for e in self.elements() if e not in self.common]
         held = {e: text.unique(f"own_{text.array(e.array)}") for e in elements}
         apart = {e: f"[{self.inside.item}]" if self.differs(e) else "" for e in held}
