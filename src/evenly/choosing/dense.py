@@ -90,8 +90,7 @@ def for_dense(
     lanes, vector = _columns(st, axis, held)
     ranks = _ranks(st, lanes, axis.inside, held)
     word = max(WORD // axis.width, 1)
-    short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
-    items = held["few"] if short else held["items"]
+    items = _items(st, axis, word, held)
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
     if st.greatest > held["longest"] * st.mean:
         made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
@@ -115,9 +114,7 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
         return lanes, ceil_div(n, lanes * ceil_div(n, lanes * 6))
     words = n // word
     if axis.inside:  # threads that reduce take steps, so that there are few
-        lanes = min(_power(words), held["reduce"])
-        most = 4 if st.mean < held["long"] else 1  # in long tiles several atoms are in flight
-        return lanes, word * min(most, ceil_div(words, lanes))
+        return min(_power(words), held["reduce"]), word
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -130,13 +127,28 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     return best, word * (1 + twice)
 
 
+def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
+    """Return how many atoms a thread loads at once."""
+    few = st.mean < held["short"]
+    if axis.inside:  # of short tiles all, as they are taken in step
+        most: int = held["inside"] if st.mean >= held["long"] else held["items"]
+        return (
+            min(ceil_div(round(st.mean * 16), 16), held["short"]) if few and st.mean > 0 else most
+        )
+    at_once: int = held[
+        "few" if few and axis.length > held["narrow"] and axis.length % word == 0 else "items"
+    ]
+    return at_once
+
+
 def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:
     """Return how many threads share the atoms of a column: so few that each has some, more where tiles are few."""
-    most = max(1, min(WARP if inside else held["ranks"], WARP // lanes))
+    most = max(1, min(held["ranks"], WARP // lanes))
     found = 1
-    if inside or st.mean >= held["short"]:
-        sharing = 1 if inside else lanes
-        found = min(_power(st.mean / held["atoms"] / sharing, up=False), most)
+    if (
+        not inside and st.mean >= held["short"]
+    ):  # atoms that have an axis each have many threads by themselves
+        found = min(_power(st.mean / held["atoms"] / lanes, up=False), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:
             break
