@@ -173,8 +173,11 @@ class Inside:
             writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        once = [y for x in before for y in (x.body if id(x) in self.along else (x,))]
-        text.loaded = self.loads(o for x in once for o in walk.operands(x))
+        loops = [self.along[id(x)].loop.body for x in before if id(x) in self.along]
+        plain = tuple(x for x in before if id(x) not in self.along)
+        text.loaded = self.loads(
+            o for part in (plain, *loops) for x in part for o in walk.operands(x)
+        )
         own_loads = self.own_loads(after) if self.dealt else {}
         for x in before:
             if id(x) in self.along:
