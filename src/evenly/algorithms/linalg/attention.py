@@ -19,7 +19,7 @@ TURNED = {6: "Q", 7: "K", 8: "V", 9: "out"}
 def attention_rows(
     A, Q, K, V, weights, out, Q_turned, K_turned, V_turned, out_turned, scale
 ):  # fmt: skip
-    """weights = softmax of scale Q K^T over each row of the pattern of A; out = weights V."""
+    """out = softmax(scale Q K^T) V over each row of the pattern of A. weights: memory for a number for each atom."""
     for row in A.tiles():
         for k in A.atoms(row):
             column = A.column(k)
