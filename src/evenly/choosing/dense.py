@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -130,24 +131,22 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
 def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
     """Return how many atoms a thread loads at once."""
     few = st.mean < held["short"]
-    if axis.inside:  # of short tiles all, as they are taken in step
-        most: int = held["inside"] if st.mean >= held["long"] else held["items"]
-        return (
-            min(ceil_div(round(st.mean * 16), 16), held["short"]) if few and st.mean > 0 else most
-        )
-    at_once: int = held[
-        "few" if few and axis.length > held["narrow"] and axis.length % word == 0 else "items"
-    ]
-    return at_once
+    if axis.inside:  # of short tiles all, as threads take them in step
+        if few:
+            return max(1, min(math.ceil(st.mean), int(held["short"])))
+        many = st.mean >= held["long"] and axis.length >= held["reduce"] * word
+        return int(held["inside" if many else "items"])
+    whole = axis.length > held["narrow"] and axis.length % word == 0
+    return int(held["few" if few and whole else "items"])
 
 
 def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:
     """Return how many threads share the atoms of a column: so few that each has some, more where tiles are few."""
     most = max(1, min(held["ranks"], WARP // lanes))
     found = 1
-    if (
-        not inside and st.mean >= held["short"]
-    ):  # atoms that have an axis each have many threads by themselves
+    if inside and st.mean >= 2 * held["short"]:  # a team as large as an atom may have
+        found = max(held["reduce"] // lanes, 1)
+    elif not inside and st.mean >= held["short"]:
         found = min(_power(st.mean / held["atoms"] / lanes, up=False), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:

@@ -52,11 +52,26 @@ template <int L, int N> struct own_atoms {
   EV_DEVICE bool has(int i) const { return i < count; }
 };
 
-template <int L, int V, class Team> struct dense_axis {
-  static constexpr int lanes = Team::size() < L ? Team::size() : L;  // along the axis
-  static constexpr int ranks = Team::size() / lanes;                 // along the atoms
-  static constexpr int columns = lanes * V;                          // of the team, at a time
+// lanes: the threads of a team that lie along the axis. ranks: those along the atoms. few: whether a warp has other teams.
+template <int L, class Team> struct threads_of {
+  static constexpr int lanes = Team::size() < L ? Team::size() : L;
+  static constexpr int ranks = Team::size() / lanes;
+  static constexpr bool few = Team::size() < 32;
+  EV_DEVICE explicit threads_of(const Team&) {}
+};
+template <int L, int T> struct threads_of<L, crowd<T>> {
+  static constexpr int lanes = L;
+  static constexpr bool few = false;
+  const int ranks;
+  EV_DEVICE explicit threads_of(const crowd<T>& team) : ranks(team.size() / L) {}
+};
+
+template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
+  using of_team = threads_of<L, Team>;
+  using of_team::few, of_team::lanes, of_team::ranks;
+  static constexpr int columns = lanes * V;  // of the team, at a time
   const Team& team;
+  EV_DEVICE explicit dense_axis(const Team& t) : of_team(t), team(t) {}
 
   EV_DEVICE int lane() const { return lanes == 1 ? 0 : team.rank() % lanes; }
   EV_DEVICE int rank() const { return ranks == 1 ? 0 : team.rank() / lanes; }
@@ -101,7 +116,7 @@ template <int L, int V, class Team> struct dense_axis {
   // the other lanes: for the load of one number, a warp would ask for a line of each team.
   template <class Atoms, class pos, class T, int N, class Load>
   EV_DEVICE void load_atoms(Atoms items, pos first, pos end, T (&to)[N], const Load& load) const {
-    if constexpr (lanes > 1 && Team::size() < 32 && (sizeof(T) == 4 || sizeof(T) == 8)) {
+    if constexpr (lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8)) {
       T mine[ceil_div(N, lanes)] = {};
       #pragma unroll
       for (int e = 0; e < N; e += lanes)
@@ -118,7 +133,6 @@ template <int L, int V, class Team> struct dense_axis {
     constexpr int half = (N + 1) / 2;
     #pragma unroll 1
     for (; every_team(first + N * ranks <= end); first += N * ranks) batch(atoms<N, true>());
-    if constexpr (N == 1 && ranks == 1 && !in_step) return;
     #pragma unroll 1
     while (any_team(first < end)) {
       if (N > 1 && !any_team(first + half * ranks < end)) {
@@ -149,7 +163,7 @@ template <int N, class T> EV_DEVICE T picked(const T (&values)[N], int at) {
   for (int k = 1; k < N; ++k) found = at == k ? values[k] : found;
   return found;
 }
-template <int L, int V, class Team> EV_DEVICE dense_axis<L, V, Team> along(const Team& team) { return {team}; }
+template <int L, int V, class Team> EV_DEVICE dense_axis<L, V, Team> along(const Team& team) { return dense_axis<L, V, Team>(team); }
 
 template <int I, class pos, class Batch> EV_DEVICE void left_over(pos& first, pos end, int ranks, const Batch& batch) {
   if (first + (I - 1) * ranks < end) {

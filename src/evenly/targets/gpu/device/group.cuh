@@ -316,4 +316,14 @@ private:
   }
 };
 
+// All blocks of a launch, T threads each, as a team that shares the atoms of a tile. Its members never meet: they may
+// run one after the other.
+template <int T> struct crowd {
+  static constexpr bool in_step = false;
+  static EV_DEVICE bool walks() { return true; }
+  EV_DEVICE int rank() const { return block_rank() * T + thread_rank(); }
+  EV_DEVICE int size() const { return block_count() * T; }
+  EV_DEVICE unsigned mask() const { return full_warp; }
+};
+
 }  // namespace ev

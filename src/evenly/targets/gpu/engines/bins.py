@@ -24,6 +24,7 @@ from ..sizing import ONE, Buffer, Sizing
 from .counting import BINS, MOST_BLOCKS, STEPS, WARPS, counting
 from .handed_out import WIDTH, HandedOut, HandedOutEngine
 
+HUGE = 1 << 13  # atoms of a tile that all blocks share, if these have nothing to tell each other
 TILE_BINS = Parameter("buffer", "pos*", name="tile_bins")
 
 
@@ -48,6 +49,11 @@ class BinsEngine(HandedOutEngine):
             several.begin(made.writer)
             made.writer.line(f"ev::walk_huge<{first}>({given}, {several.name}, tile);")
             several.end(made.writer)
+            kind.append(first)
+        elif _apart(made):
+            first = first_bin(max(HUGE, schedule.warp))
+            made.writer.line(f"const ev::crowd<{block}> all_blocks;")
+            made.writer.line(f"ev::walk_huge<{first}>({given}, all_blocks, tile);")
             kind.append(first)
         made.writer.line(f"ev::walk_bins<{', '.join(map(str, kind))}>({given}, tile);")
         made.totals.reduce(made.writer, block)
@@ -115,6 +121,13 @@ class BinsEngine(HandedOutEngine):
             places.append((unit + turn) % max(blocks, 1) * schedule.block + team * size)
             unit += ceil_div(tiles, schedule.block // size)
         return Teams(order, np.concatenate(places), np.repeat(widths, counts))
+
+
+def _apart(made: HandedOut) -> bool:
+    """Whether a tile is one pass whose atoms have nothing in common, each with a dense axis of its own."""
+    phase = made.phase
+    alone = len(phase.body) == 1 and not (phase.grid or phase.scratch or phase.layout.items)
+    return alone and made.writer.dealt
 
 
 def first_bin(atoms: int) -> int:
