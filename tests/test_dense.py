@@ -12,7 +12,9 @@ import pytest
 
 import evenly as ev
 from evenly.errors import InputError
+from evenly.gpus.gpu import Gpu
 from evenly.language.diagnostics import LanguageError
+from evenly.schedules.contract import Sizes
 from evenly.targets.gpu.engines import bins
 from tests.batteries import equal_rows, matrices
 from tests.dense import ALONG, CASES, WIDTHS, unaligned
@@ -219,6 +221,13 @@ def test_all_blocks_share_a_huge_tile_whose_atoms_have_nothing_in_common(
             np.testing.assert_array_equal(found[3], wanted[3])
     nearest = emitted(CASES["nearest"].kernel, CASES["nearest"].arguments(ev.csr(matrix), matrix, 8, np.float32), ALONG["lrb"])  # fmt: skip
     assert not any("ev::walk_huge" in code.source for code in nearest)
+
+
+def test_there_are_blocks_to_share_one_huge_tile() -> None:
+    gpu, engine = Gpu(132), bins.BinsEngine()
+    for apart, blocks in (False, 1), (True, gpu.at_once(256)):
+        made = engine.sizing(ev.Lrb(), 0, 4, False, apart, Sizes(1, 4_000_000), 0, gpu)
+        assert made.grids["tiles"] == (blocks, 1)
 
 
 def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:

@@ -39,7 +39,7 @@ class BinsEngine(HandedOutEngine):
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
         schedule: Any = levels(unit.schedule)[0]
-        block, several = schedule.block, self.several(schedule)
+        block, several, apart = schedule.block, self.several(schedule), False
         made = HandedOut(unit, phase, schedule.lanes, WIDTH, "team.walks()", several)
         bins = [first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread)]
         kind: list[Any] = [block, schedule.lanes, *bins, made.converged, "pos"]
@@ -50,7 +50,7 @@ class BinsEngine(HandedOutEngine):
             made.writer.line(f"ev::walk_huge<{first}>({given}, {several.name}, tile);")
             several.end(made.writer)
             kind.append(first)
-        elif _apart(made):
+        elif apart := _apart(made):
             first = first_bin(max(HUGE, schedule.warp))
             made.writer.line(f"const ev::crowd<{block}> all_blocks;")
             made.writer.line(f"ev::walk_huge<{first}>({given}, all_blocks, tile);")
@@ -59,7 +59,7 @@ class BinsEngine(HandedOutEngine):
         made.totals.reduce(made.writer, block)
         sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
         main = made.kernel(name, [sorted_tiles, WARPS])
-        counted = unit.position, device_counts(phase.layout)
+        counted = unit.position, device_counts(phase.layout), apart
         sizing = partial(self.sizing, schedule, made.totals.words, *counted)
         return PhaseCode(
             (main, *made.totals.final(unit, name, block)),
@@ -88,13 +88,17 @@ class BinsEngine(HandedOutEngine):
         grid_words: int,
         position: int,
         bounded: bool,
+        apart: bool,
         sizes: Sizes,
         lanes: int,
         gpu: Gpu,
     ) -> Sizing:
-        """Compute how a phase is launched. bounded: see OwnedEngine.sizing."""
+        """Compute how a phase is launched. bounded: see OwnedEngine.sizing. apart: whether blocks share huge tiles."""
         # Of no tiles nobody makes bins.
         blocks = self.blocks(schedule, sizes, gpu) if sizes.num_tiles else 0
+        if apart and blocks:
+            block = schedule.block
+            blocks = max(blocks, min(gpu.at_once(block), ceil_div(sizes.num_atoms, block)))
         if bounded:
             blocks = min(blocks, gpu.at_once(schedule.block))
         bins = counting(sizes, gpu.multiprocessors if bounded else MOST_BLOCKS)
