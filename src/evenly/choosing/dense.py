@@ -115,7 +115,8 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
         return lanes, ceil_div(n, lanes * ceil_div(n, lanes * 6))
     words = n // word
     if axis.inside:  # threads that reduce take steps, so that there are few
-        return min(_power(words), held["reduce"]), word
+        wide = st.mean >= held["short"] and words >= WARP  # so that few rounds go over the rows
+        return min(_power(words), held["reduce"] * (1 + wide)), word
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -134,7 +135,7 @@ def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
     if axis.inside:  # of short tiles all, as threads take them in step
         if few:
             return max(1, min(math.ceil(st.mean), int(held["short"])))
-        many = st.mean >= held["long"] and axis.length >= held["reduce"] * word
+        many = st.mean >= held["long"] and held["reduce"] * word <= axis.length < WARP * word
         return int(held["inside" if many else "items"])
     whole = axis.length > held["narrow"] and axis.length % word == 0
     return int(held["few" if few and whole else "items"])
@@ -178,8 +179,11 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
         lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
-    warp = held["few_lanes"] if lanes < held["reduce"] else held["many_lanes"]
-    given = held["block"], max(lanes, 2), 1, held["group"], warp, held["items"]
+    lanes = min(lanes, held["reduce"]) if axis.inside else lanes
+    group, warp = held["group"], held["few_lanes" if lanes < held["reduce"] else "many_lanes"]
+    if axis.inside and lanes == held["reduce"] and words < WARP:  # an atom's own threads are many
+        group, warp = held["many_lanes"], held["few_lanes"]
+    given = held["block"], max(lanes, 2), 1, group, warp, held["items"]
     return s.Lrb(*given, vector=max(vector, 2))
 
 
