@@ -10,7 +10,6 @@ the transpose that is made beforehand.
 from __future__ import annotations
 
 import argparse
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ import torch
 
 from evenly import torch_operators as ours
 from evenly.interop import generators
+from evenly.timing.rounds import measure
 
 ROUNDS, RUNS = 5, 5
 MATRICES: dict[str, Callable[[], Any]] = {
@@ -28,29 +28,33 @@ MATRICES: dict[str, Callable[[], Any]] = {
 }
 
 
-def clock(call: Callable[[], Any]) -> Callable[[], float]:
-    """Return a function that replays a graph of RUNS calls, and returns the microseconds of one."""
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(2):
-            call()
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(RUNS):
-            call()
+class Replayed:
+    """A clock that replays a graph of RUNS calls, and gives the microseconds of one."""
 
-    def read() -> float:
+    def __init__(self, call: Callable[[], Any]) -> None:
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for _ in range(2):
+                call()
+        torch.cuda.current_stream().wait_stream(stream)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            for _ in range(RUNS):
+                call()
+        self.estimate = self.warm()
+
+    def warm(self) -> float:
         start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        graph.replay()
+        self.graph.replay()
         start.record()
-        graph.replay()
+        self.graph.replay()
         stop.record()
         stop.synchronize()
         return float(start.elapsed_time(stop)) / RUNS * 1e3
 
-    return read
+    def flushed(self) -> None:
+        return
 
 
 def csr(matrix: Any, values: Any) -> Any:
@@ -76,13 +80,9 @@ def measured(matrix: Any, width: int) -> dict[str, float]:
     }
     torch.testing.assert_close(calls["forward"](), A @ B, rtol=1e-3, atol=1e-3)
     torch.testing.assert_close(calls["backward: B"](), turned @ G, rtol=1e-3, atol=1e-3)
-    clocks = {title: clock(call) for title, call in calls.items()}
-    times: dict[str, list[float]] = {title: [] for title in clocks}
-    for turn in range(ROUNDS):
-        order = list(clocks)
-        for title in order[turn % len(order) :] + order[: turn % len(order)]:
-            times[title].append(clocks[title]())
-    return {title: statistics.median(each) for title, each in times.items()}
+    clocks = {title: Replayed(call) for title, call in calls.items()}
+    samples = measure(clocks, rounds=ROUNDS, flushed=False)
+    return {title: sample.median for (title, _), sample in samples.items()}
 
 
 def main() -> None:

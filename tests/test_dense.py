@@ -12,7 +12,10 @@ import pytest
 
 import evenly as ev
 from evenly.errors import InputError
+from evenly.gpus.gpu import Gpu
 from evenly.language.diagnostics import LanguageError
+from evenly.schedules.contract import Sizes
+from evenly.targets.gpu.engines import bins
 from tests.batteries import equal_rows, matrices
 from tests.dense import ALONG, CASES, WIDTHS, unaligned
 from tests.emitting import emitted
@@ -195,9 +198,36 @@ def test_what_an_atom_reads_is_loaded_once_and_columns_in_words() -> None:
 def test_threads_of_an_atom_take_several_atoms_at_once() -> None:
     matrix = equal_rows(5, 7, 20)
     args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
-    for vector, atoms in (4, 4), (16, 2), (32, 1):
+    for vector, atoms in (4, "width.value == 1 ? 2 : 4"), (16, "width.value == 1 ? 1 : 2"), (32, 1):
         (code,) = emitted(CASES["sddmm"].kernel, args, ev.GroupMapped(8, lanes=2, vector=vector))
-        assert f"ev::in_batches<{atoms}>" in code.source
+        assert f"axis.template in_batches<({atoms})>" in code.source
+
+
+def test_all_blocks_share_a_huge_tile_whose_atoms_have_nothing_in_common(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bins, "HUGE", 64)
+    matrix = matrices(np.float32)["one tile has everything"]
+    args = CASES["sddmm"].arguments(ev.csr(matrix), matrix, 8, np.float32)
+    (main, *_) = (c for c in emitted(CASES["sddmm"].kernel, args, ALONG["lrb"]) if c.name == "sddmm_0")  # fmt: skip
+    assert "ev::walk_huge" in main.source
+    for name in NASTY:
+        kernel = type(CASES["sddmm"].kernel)(CASES["sddmm"].kernel.function)
+        for width, seed in ((8, 0), (7, 1)):
+            M = matrices(np.float32)[name]
+            found, wanted = (CASES["sddmm"].arguments(ev.csr(M), M, width, np.float32) for _ in range(2))  # fmt: skip
+            kernel[ALONG["lrb"]].on("simt", seed=seed)(*found)
+            CASES["sddmm"].kernel.on("python")(*wanted)
+            np.testing.assert_array_equal(found[3], wanted[3])
+    nearest = emitted(CASES["nearest"].kernel, CASES["nearest"].arguments(ev.csr(matrix), matrix, 8, np.float32), ALONG["lrb"])  # fmt: skip
+    assert not any("ev::walk_huge" in code.source for code in nearest)
+
+
+def test_there_are_blocks_to_share_one_huge_tile() -> None:
+    gpu, engine = Gpu(132), bins.BinsEngine()
+    for apart, blocks in (False, 1), (True, gpu.at_once(256)):
+        made = engine.sizing(ev.Lrb(), 0, 4, False, apart, Sizes(1, 4_000_000), 0, gpu)
+        assert made.grids["tiles"] == (blocks, 1)
 
 
 def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
@@ -222,7 +252,7 @@ def test_atoms_whose_order_counts_are_taken_one_by_one() -> None:
     for kernel in twice, ragged:
         (code,) = emitted(kernel, (A, X, Z, out), ALONG["group 8"])
         assert "ev::along" in code.source
-        assert "ev::in_batches<1>" in code.source
+        assert "axis.template in_batches<(1)>" in code.source
         wanted, found = np.zeros_like(out), np.zeros_like(out)
         kernel.on("python")(A, X, Z, wanted)
         kernel[ALONG["group 8"]].on("simt")(A, X, Z, found)

@@ -75,11 +75,15 @@ def test_threads_of_an_atom() -> None:
         return consider(A, "cuda", given).schedule
 
     uniform = generators.uniform(200_000, 16)
-    assert made(32, uniform) == ev.GroupMapped(32, lanes=8, vector=4)
-    assert made(128, uniform) == ev.GroupMapped(32, lanes=8, vector=16)
-    assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(32, lanes=8, vector=4)
-    assert made(4, uniform) == ev.GroupMapped(8, lanes=1, vector=4)
-    assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 64, 256, vector=4)
+    assert made(32, uniform) == ev.GroupMapped(8, lanes=8, vector=4)
+    assert made(128, uniform) == ev.GroupMapped(16, lanes=16, vector=4)
+    assert made(128, generators.banded(50_000, 64)) == ev.GroupMapped(16, lanes=16, vector=4)
+    assert made(64, generators.banded(50_000, 64)) == ev.GroupMapped(8, items=8, lanes=8, vector=4)
+    assert made(128, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
+    assert made(32, generators.stencil(512)) == ev.GroupMapped(8, items=5, lanes=8, vector=4)
+    assert made(8, uniform) == ev.GroupMapped(8, lanes=2, vector=4)
+    assert made(4, generators.stencil(512)) == ev.ThreadMapped(items=5, vector=4)
+    assert made(32, generators.rmat(14)) == ev.Lrb(256, 8, 1, 256, 1024, vector=4)
 
 
 @pytest.mark.parametrize("plans", [True, False])

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import evenly as ev
-from evenly.cli.spgemm import errors
+from evenly.bench.validation import errors_of_product
 from tests.batteries import matrices
 
 
@@ -26,12 +26,12 @@ def test_errors_are_counted() -> None:
     A = matrices(np.float32)["stencil"]
     A.data = np.random.default_rng(0).random(A.nnz, np.float32)
     C = ev.linalg.spgemm(A, A)
-    assert errors(A, A, C) == 0
+    assert errors_of_product(A, A, C) == 0
     C.values[[1, 5]] *= 1.001
-    assert errors(A, A, C) == 2
+    assert errors_of_product(A, A, C) == 2
     fewer = sp.csr_array((C.values, C.indices, C.offsets), shape=C.shape)[:, :-1].tocsr()
     fewer.resize(C.shape)
-    assert errors(A, A, ev.csr(fewer)) > 2
+    assert errors_of_product(A, A, ev.csr(fewer)) > 2
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf])
@@ -39,11 +39,11 @@ def test_numbers_that_are_not_finite_are_right_where_they_belong(odd: float) -> 
     A = matrices(np.float32)["stencil"]
     A.data[3] = odd
     C = ev.linalg.spgemm(A, A)
-    assert errors(A, A, C) == 0
+    assert errors_of_product(A, A, C) == 0
     (at,) = np.nonzero(~np.isfinite(C.values))
     C.values[at[0]] = 1
     C.values[0 if at[0] else at[-1] + 1] = odd
-    assert errors(A, A, C) == 2
+    assert errors_of_product(A, A, C) == 2
 
 
 @pytest.mark.parametrize(

@@ -108,3 +108,18 @@ def test_sparse_times_sparse() -> None:
             for field in ("offsets", "indices", "values"):
                 mine, theirs = getattr(found, field).get(), getattr(wanted, field)
                 np.testing.assert_array_equal(mine, theirs, err_msg=f"{name} {field}")
+
+
+@pytest.mark.parametrize("schedule", ["auto", "lrb", ev.GroupMapped(16, lanes=8, vector=4)])
+def test_attention(schedule: Any) -> None:
+    for name in NASTY:
+        matrix = matrices(np.float32)[name]
+        rng, (m, n) = np.random.default_rng(1), matrix.shape
+        for width, wide in ((32, 32), (5, 33)):
+            given = [rng.standard_normal((r, k)).astype(np.float32) for r, k in ((m, width), (n, width), (n, wide))]  # fmt: skip
+            on_gpu = ev.csr(matrix).to("cuda"), *map(cupy.asarray, given)
+            layer = ev.linalg.attention.plan(*on_gpu, schedule=schedule)
+            first, second = layer().get(), layer().get()
+            assert first.tobytes() == second.tobytes()
+            wanted = ev.linalg.attention(matrix, *given)
+            np.testing.assert_allclose(first, wanted, rtol=1e-4, atol=1e-5, err_msg=name)

@@ -14,7 +14,7 @@ NAMES = (
     "empty in the middle", "empty at the start", "unsorted columns", "duplicates", "no atoms", "single column",
     "zero columns (7 x 0)", "zero rows (0 x 7)",
 )  # fmt: skip
-OPERATORS = "spmv", "spmm", "sddmm", "softmax"
+OPERATORS = "spmv", "spmm", "sddmm", "softmax", "attention"
 
 
 def modules() -> tuple[Any, Any]:
@@ -51,7 +51,7 @@ class Problem:
         _, ours = modules()
         operands = {
             "spmv": (self.values, self.x), "spmm": (self.values, self.B), "sddmm": (self.X, self.Y),
-            "softmax": (self.values,),
+            "softmax": (self.values,), "attention": (self.X, self.Y, self.B),
         }  # fmt: skip
         function = getattr(ours, operator)
         return lambda *given: function(self.pattern, *given), operands[operator]
@@ -64,10 +64,14 @@ class Problem:
         A = torch.zeros(self.matrix.shape, dtype=self.x.dtype, device=self.x.device)
         if operator == "sddmm":
             return (self.X @ self.Y.T)[i, j]
-        if operator == "softmax":
-            raised = torch.exp(self.values)
+        if operator in ("softmax", "attention"):
+            scores = (self.X @ self.Y.T)[i, j] * self.X.shape[1] ** -0.5
+            raised = torch.exp(self.values if operator == "softmax" else scores)
             sums = torch.zeros(len(A), dtype=A.dtype, device=A.device).index_add(0, i, raised)
-            return raised / sums[i]
+            weights = raised / sums[i]
+            if operator == "softmax":
+                return weights
+            return A.index_put((i, j), weights, accumulate=True) @ self.B
         A = A.index_put((i, j), self.values, accumulate=True)
         return A @ (self.x if operator == "spmv" else self.B)
 

@@ -59,6 +59,32 @@ class Reference:
         return float(relative.max(initial=0.0))
 
 
+def errors_of_product(A: Any, B: Any, C: Any) -> int:
+    """Count the entries of C, a layout, that are further from those of A B in 64 bits than rounding explains.
+
+    Where A B has nan or an infinity, C has to have it, too.
+    """
+    import scipy.sparse
+
+    host = C.to("cpu")
+    found = scipy.sparse.csr_array((host.values, host.indices, host.offsets), shape=host.shape)
+    wide = np.complex128 if A.dtype.kind == "c" else np.float64
+    wide_A, wide_B = A.astype(wide), B.astype(wide)
+    terms = int(np.diff(A.indptr).max(initial=0)) * (4 if A.dtype.kind == "c" else 1)
+    allowed = (abs(wide_A) @ abs(wide_B)) * float(gamma(terms + 1, A.dtype) + gamma(terms, wide))
+    exact = scipy.sparse.csr_array(wide_A @ wide_B)
+    wrong = abs(found.astype(wide) - exact) > allowed
+    for test in (np.isnan, np.isinf):
+        wrong = wrong + (_marked(test, found) != _marked(test, exact))
+    return int(wrong.nnz)
+
+
+def _marked(test: Any, M: Any) -> Any:
+    import scipy.sparse
+
+    return scipy.sparse.csr_array((test(M.data), M.indices, M.indptr), shape=M.shape)
+
+
 def rows_with(chosen: Vector, matrix: Any) -> Vector:
     """Return which rows, (m,) bool, have one of the `chosen` entries, (nnz,) bool, of the csr_array `matrix`."""
     before = np.concatenate([[0], np.cumsum(chosen)])

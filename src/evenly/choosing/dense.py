@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -90,8 +91,7 @@ def for_dense(
     lanes, vector = _columns(st, axis, held)
     ranks = _ranks(st, lanes, axis.inside, held)
     word = max(WORD // axis.width, 1)
-    short = st.mean < held["short"] and axis.length > held["narrow"] and axis.length % word == 0
-    items = held["few"] if short else held["items"]
+    items = _items(st, axis, word, held)
     moved = st.atoms * (atom_bytes + axis.length * axis.width) / numbers["rates"]["memory"]
     if st.greatest > held["longest"] * st.mean:
         made, sorting = _for_lengths(st, axis, (lanes, vector), moved, held, fits)
@@ -115,9 +115,8 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
         return lanes, ceil_div(n, lanes * ceil_div(n, lanes * 6))
     words = n // word
     if axis.inside:  # threads that reduce take steps, so that there are few
-        lanes = min(_power(words), held["reduce"])
-        most = 4 if st.mean < held["long"] else 1  # in long tiles several atoms are in flight
-        return lanes, word * min(most, ceil_div(words, lanes))
+        wide = st.mean >= held["short"] and words >= WARP  # so that few rounds go over the rows
+        return min(_power(words), held["reduce"] * (1 + wide)), word
     if st.mean < held["short"]:  # many tiles at a time, rather than a long one
         most = held["reduce"] if words <= WARP else 2 * held["reduce"]
     else:
@@ -130,13 +129,26 @@ def _columns(st: Statistics, axis: Axis, held: dict[str, Any]) -> tuple[int, int
     return best, word * (1 + twice)
 
 
+def _items(st: Statistics, axis: Axis, word: int, held: dict[str, Any]) -> int:
+    """Return how many atoms a thread loads at once."""
+    few = st.mean < held["short"]
+    if axis.inside:  # of short tiles all, as threads take them in step
+        if few:
+            return max(1, min(math.ceil(st.mean), int(held["short"])))
+        many = st.mean >= held["long"] and held["reduce"] * word <= axis.length < WARP * word
+        return int(held["inside" if many else "items"])
+    whole = axis.length > held["narrow"] and axis.length % word == 0
+    return int(held["few" if few and whole else "items"])
+
+
 def _ranks(st: Statistics, lanes: int, inside: bool, held: dict[str, Any]) -> int:
     """Return how many threads share the atoms of a column: so few that each has some, more where tiles are few."""
-    most = max(1, min(WARP if inside else held["ranks"], WARP // lanes))
+    most = max(1, min(held["ranks"], WARP // lanes))
     found = 1
-    if inside or st.mean >= held["short"]:
-        sharing = 1 if inside else lanes
-        found = min(_power(st.mean / held["atoms"] / sharing, up=False), most)
+    if inside and st.mean >= 2 * held["short"]:  # a team as large as an atom may have
+        found = max(held["reduce"] // lanes, 1)
+    elif not inside and st.mean >= held["short"]:
+        found = min(_power(st.mean / held["atoms"] / lanes, up=False), most)
     while st.tiles * lanes * found < held["busy"] and found * lanes < held["block"]:
         if st.mean < 2 * found:
             break
@@ -167,8 +179,11 @@ def _by_length(axis: Axis, lanes: int, vector: int, held: dict[str, Any]) -> s.L
     words = axis.length // word
     if axis.adjacent and not axis.inside and axis.length % word == 0 and words >= WARP // 2:
         lanes, vector = min(_power(words // 2), WARP // 2), 2 * word
-    warp = held["few_lanes"] if lanes < held["reduce"] else held["many_lanes"]
-    given = held["block"], max(lanes, 2), 1, held["group"], warp, held["items"]
+    lanes = min(lanes, held["reduce"]) if axis.inside else lanes
+    group, warp = held["group"], held["few_lanes" if lanes < held["reduce"] else "many_lanes"]
+    if axis.inside and lanes == held["reduce"] and words < WARP:  # an atom's own threads are many
+        group, warp = held["many_lanes"], held["few_lanes"]
+    given = held["block"], max(lanes, 2), 1, group, warp, held["items"]
     return s.Lrb(*given, vector=max(vector, 2))
 
 

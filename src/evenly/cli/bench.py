@@ -125,6 +125,47 @@ def graph(
     return run(Options(*options))
 
 
+LINALG = (
+    "Multiply generated matrices, and those in FOLDER, by dense ones, at their pattern, or by themselves: `ev.linalg` "
+    "beside other libraries.\n\n"
+    "Runs are interleaved, and every result is checked in float64. Products: spmm (A B), sddmm (X Z^T at A's pattern), "
+    "spgemm (A A, or A A^T). On a GPU: cuSPARSE's algorithms, preprocessed, and for spmm a kernel by hand, in replayed "
+    "graphs; spgemm by whole calls, beside CuPy's. On a CPU: SciPy and NumPy.\n\n"
+    "Example: evenly bench linalg matrices --product sddmm --columns 32 --csv times.csv"
+)
+
+
+@bench.command(help=LINALG)
+def linalg(
+    folder: Folder = None,
+    product: Annotated[str, typer.Option(metavar="NAME", help="spmm, sddmm or spgemm.")] = "spmm",
+    columns: Annotated[
+        list[int] | None,
+        typer.Option(
+            metavar="K",
+            show_default="8, 32, 128",
+            help="The columns of dense operands; may be given several times.",
+        ),
+    ] = None,
+    dtype: Dtype = "float32",
+    csv: CsvFile = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this matrix; may be given several times."),
+    ] = None,
+    seconds: Annotated[
+        int | None,
+        typer.Option(metavar="S", help="About how long it may take: fewer rounds, then matrices."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(metavar="N", help="How many rounds.")] = 10,
+    target: Target = "auto",
+) -> int:
+    from evenly.cli.bench_linalg import Options, run
+
+    chosen = tuple(columns or ()), dtype, csv, tuple(only or ())
+    return run(Options(folder, product, *chosen, seconds, rounds, target))
+
+
 RAGGED = (
     "Run the functions of `ev.ragged` on lists of six kinds of lengths, beside how other libraries do it.\n\n"
     "Runs are interleaved, and every result is checked against NumPy's in float64. The share is that of the time in "

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
 import evenly as ev
 from evenly import targets
-from evenly.bench.validation import gamma
+from evenly.bench.validation import errors_of_product
 from evenly.cli import dtypes
 from evenly.cli.csv_file import CsvFile, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
@@ -60,7 +57,7 @@ def run(options: Options) -> int:
         repeat = options.repeat or (10 if target.clock else 1)
         elapsed = medians({"spgemm": host_clock(lambda: _product(A, B, how))}, repeat)["spgemm"]
         progress.say("checking")
-        wrong = errors(matrix, other, C) if options.validate else None
+        wrong = errors_of_product(matrix, other, C) if options.validate else None
     print(f"Elapsed (ms): {elapsed:.6f}")
     print(f"Matrix: {printable(Path(options.file).name)}")
     print(f"Dimensions: {rows} x {columns} ({matrix.nnz})")
@@ -70,28 +67,6 @@ def run(options: Options) -> int:
     if csv is not None:
         csv.append([Row("spgemm", dataset_of(options.file), rows, columns, matrix.nnz, elapsed)])
     return WRONG if wrong else RIGHT
-
-
-def errors(A: Any, B: Any, C: Any) -> int:
-    """Count the entries of C, a layout, that are further from those of A B in 64 bits than rounding explains.
-
-    Where A B has nan or an infinity, C has to have it, too.
-    """
-    host = C.to("cpu")
-    found = sp.csr_array((host.values, host.indices, host.offsets), shape=host.shape)
-    wide = np.complex128 if A.dtype.kind == "c" else np.float64
-    wide_A, wide_B = A.astype(wide), B.astype(wide)
-    terms = int(np.diff(A.indptr).max(initial=0)) * (4 if A.dtype.kind == "c" else 1)
-    allowed = (abs(wide_A) @ abs(wide_B)) * float(gamma(terms + 1, A.dtype) + gamma(terms, wide))
-    exact = sp.csr_array(wide_A @ wide_B)
-    wrong = abs(found.astype(wide) - exact) > allowed
-    for test in (np.isnan, np.isinf):
-        wrong = wrong + (_marked(test, found) != _marked(test, exact))
-    return int(wrong.nnz)
-
-
-def _marked(test: Any, M: Any) -> Any:
-    return sp.csr_array((test(M.data), M.indices, M.indptr), shape=M.shape)
 
 
 def _product(A: Any, B: Any, how: dict[str, Any]) -> Any:

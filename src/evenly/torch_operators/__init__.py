@@ -16,7 +16,7 @@ except ImportError as error:  # in one line, rather than a traceback of ours
         "evenly.torch_operators needs PyTorch 2.4 or newer: pip install torch"
     ) from error
 
-from evenly.torch_operators.functions import sddmm, softmax, spmm, spmv
+from evenly.torch_operators.functions import attention, sddmm, softmax, spmm, spmv
 from evenly.torch_operators.pattern import Pattern
 
-__all__ = ["Pattern", "sddmm", "softmax", "spmm", "spmv"]
+__all__ = ["Pattern", "attention", "sddmm", "softmax", "spmm", "spmv"]

@@ -54,6 +54,26 @@ def softmax(pattern: Pattern, scores: Tensor) -> Tensor:
     return operators.softmax(*pattern.tensors, scores)
 
 
+def attention(
+    pattern: Pattern, Q: Tensor, K: Tensor, V: Tensor, *, scale: float | None = None
+) -> Tensor:
+    """softmax(scale Q K^T) V, (m, e), where row i attends to the nonzeros of row i of the pattern; in one kernel.
+
+    Q: (m, d), K: (n, d), V: (n, e), real. scale: default 1 / sqrt(d). It is
+    `torch.nn.functional.scaled_dot_product_attention` with the pattern as its mask; rows without a nonzero are 0. The
+    weights, (nonzeros,), are kept for the gradients. More: see `spmv`.
+    """
+    m, n = pattern.shape
+    width = Q.shape[1:2] if getattr(Q, "ndim", 0) == 2 else (1,)
+    wide = V.shape[1:2] if getattr(V, "ndim", 0) == 2 else (1,)
+    _check(pattern, Q=(Q, (m, *width)), K=(K, (n, *width)), V=(V, (n, *wide)))
+    if Q.is_complex():
+        raise InputError("Q", expected="real numbers", given=f"dtype {Q.dtype}")
+    factor = max(Q.shape[1], 1) ** -0.5 if scale is None else float(scale)
+    out, _ = operators.attention(*pattern.tensors, Q, K, V, factor)
+    return out
+
+
 def _check(pattern: Pattern, **given: tuple[Any, Any]) -> None:
     """Raise InputError unless the tensors have their shapes, one dtype, and the device of the pattern."""
     first = ""

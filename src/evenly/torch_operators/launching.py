@@ -10,8 +10,16 @@ import evenly as ev
 _known: weakref.WeakValueDictionary[Any, Structure] = weakref.WeakValueDictionary()
 
 
+FAR = 1 << 25  # bytes of values among which a GPU's cache finds few that are read from anywhere
+
+
 class Structure:
-    """The layout of a pattern's tensors, and plans of kernels over it, by the types and widths of arguments."""
+    """The layout of a pattern's tensors, and plans of kernels over it, by the types and widths of arguments.
+
+    reach: over how many values those lie, about, that are read at a time through the pattern's order.
+    """
+
+    reach = 0
 
     def __init__(self, offsets: Any, columns: Any, width: int) -> None:
         """width: how many columns there are."""
@@ -21,14 +29,26 @@ class Structure:
         self.plans: dict[Any, ev.Plan] = {}
         _known[_key(offsets, columns, width)] = self
 
-    def run(self, kernel: ev.Kernel, order: Any, *arrays: Any) -> None:
+    def run(
+        self, kernel: ev.Kernel, order: Any, *arrays: Any, numbers: tuple[float, ...] = ()
+    ) -> None:
         """Run a kernel on this pattern. The schedule is chosen once for arrays of such types and widths."""
         arrays = tuple(x.detach() for x in arrays)
         key = kernel, order is None, *((x.dtype, x.shape[1:]) for x in arrays)
+        given = order, *arrays, *numbers
         plan = self.plans.get(key)
         if plan is None:
-            plan = self.plans[key] = kernel.plan(self.layout, order, *arrays).release()
-        plan(self.layout, order, *arrays)
+            plan = self.plans[key] = kernel.plan(self.layout, *given).release()
+        plan(self.layout, *given)
+
+    def product(self, kernel: ev.Kernel, order: Any, values: Any, *arrays: Any) -> None:
+        """Run a product with `values`. Where its threads would fetch them from all over memory, they are moved first.
+
+        A kernel that reads values beside rows of a dense matrix would drive these out of the cache.
+        """
+        if order is not None and self.reach * values.element_size() > FAR and values.is_cuda:
+            values, order = values.detach().index_select(0, order), None
+        self.run(kernel, order, values, *arrays)
 
 
 def structure(offsets: Any, columns: Any, t_offsets: Any) -> Structure:

@@ -1,4 +1,4 @@
-"""The operators of `torch.library`: `evenly::spmv`, `spmm`, `sddmm`, `softmax`, with fakes and gradients.
+"""The operators of `torch.library`: `evenly::spmv`, `spmm`, `sddmm`, `softmax`, `attention`, with fakes and gradients.
 
 An operator takes a pattern as six tensors: offsets, columns and order of its rows, and the same of its transpose (see
 `Pattern.tensors`). The gradient of one is others of them, at the pattern and at its transpose, so that nothing of the
@@ -18,9 +18,9 @@ from evenly.torch_operators.launching import structure
 PATTERN = "Tensor offsets, Tensor columns, Tensor? order, Tensor t_offsets, Tensor t_columns, Tensor? t_order"
 
 
-def operator(name: str, arguments: str) -> Any:
+def operator(name: str, arguments: str, results: str = "Tensor") -> Any:
     """Return a decorator that makes a function the operator evenly::`name` of a pattern and these arguments."""
-    schema = f"({PATTERN}, {arguments}) -> Tensor"
+    schema = f"({PATTERN}, {arguments}) -> {results}"
     return torch.library.custom_op(f"evenly::{name}", mutates_args=(), schema=schema)
 
 
@@ -29,7 +29,7 @@ def operator(name: str, arguments: str) -> Any:
 def spmv(offsets, columns, order, t_offsets, t_columns, t_order, values, x):
     """A x, (m,), for the matrix A with this pattern and `values`, and x (n,)."""
     y = x.new_empty(len(offsets) - 1)
-    structure(offsets, columns, t_offsets).run(
+    structure(offsets, columns, t_offsets).product(
         kernels.spmv, order, values.contiguous(), x.contiguous(), y
     )
     return y
@@ -55,7 +55,7 @@ def spmv_backward(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
 def spmm(offsets, columns, order, t_offsets, t_columns, t_order, values, B):
     """A B, (m, k), for the matrix A with this pattern and `values`, and B (n, k)."""
     C = B.new_empty((len(offsets) - 1, B.shape[1]))
-    structure(offsets, columns, t_offsets).run(
+    structure(offsets, columns, t_offsets).product(
         kernels.spmm, order, values.contiguous(), B.contiguous(), C
     )
     return C
@@ -135,6 +135,45 @@ def backward_of_softmax(ctx: Any, gradient: Tensor) -> tuple[Any, ...]:
     return (*[None] * 6, softmax_backward(*pattern, result, gradient))
 
 
+# ---- attention -------------------------------------------------------------------------------------
+@operator("attention", "Tensor Q, Tensor K, Tensor V, float scale=1.0", "(Tensor, Tensor)")
+def attention(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
+    """softmax(scale Q K^T) V over each row of the pattern, (m, e), and the softmax, (nonzeros,)."""
+    out, weights = Q.new_empty((len(offsets) - 1, V.shape[1])), Q.new_empty(len(columns))
+    given = *(x.contiguous() for x in (Q, K, V)), weights, out
+    structure(offsets, columns, t_offsets).run(kernels.attention, order, *given, numbers=(scale,))
+    return out, weights
+
+
+@attention.register_fake
+def _(offsets, columns, order, t_offsets, t_columns, t_order, Q, K, V, scale=1.0):
+    return Q.new_empty((offsets.shape[0] - 1, V.shape[1])), Q.new_empty(columns.shape[0])
+
+
+def attention_backward(ctx: Any, gradient: Tensor | None, of_weights: Tensor | None) -> Any:
+    """The gradients of the chain of SDDMM, softmax and SpMM, of which the weights are known."""
+    *pattern, Q, K, V, weights = ctx.saved_tensors
+    needs = ctx.needs_input_grad[6:9]
+    of_Q = of_K = of_V = None
+    if gradient is not None:
+        if needs[2]:
+            of_V = spmm(*turned(pattern), weights, gradient)
+        if needs[0] or needs[1]:
+            through = sddmm(*pattern, gradient, V)
+            of_weights = through if of_weights is None else of_weights + through
+    if of_weights is not None and (needs[0] or needs[1]):
+        of_scores = softmax_backward(*pattern, weights, of_weights) * ctx.scale
+        of_Q = spmm(*pattern, of_scores, K) if needs[0] else None
+        of_K = spmm(*turned(pattern), of_scores, Q) if needs[1] else None
+    return (*[None] * 6, of_Q, of_K, of_V, None)
+
+
+def keep_weights(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    *tensors, ctx.scale = inputs
+    ctx.save_for_backward(*tensors, output[1])
+    ctx.set_materialize_grads(False)
+
+
 # ---- gradients -------------------------------------------------------------------------------------
 def turned(pattern: list[Any]) -> list[Any]:
     """The transposed pattern."""
@@ -157,3 +196,4 @@ spmv.register_autograd(spmv_backward, setup_context=keep_inputs)
 spmm.register_autograd(spmm_backward, setup_context=keep_inputs)
 sddmm.register_autograd(sddmm_backward, setup_context=keep_inputs)
 softmax.register_autograd(backward_of_softmax, setup_context=keep_output)
+attention.register_autograd(attention_backward, setup_context=keep_weights)

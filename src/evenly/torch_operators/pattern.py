@@ -67,6 +67,7 @@ class Pattern:
         for pattern, tensors, others in ((self, here, there), (self._turned, there, here)):
             offsets, columns, _ = pattern.offsets, pattern.columns, pattern.order = tensors
             pattern._structure = Structure(offsets, columns, len(others[0]) - 1)
+            pattern._structure.reach = reach(pattern.order)
             for x in tensors:
                 if x is not None and x.is_cuda:  # compiled graphs of CUDA read them where they lie
                     torch._dynamo.mark_static_address(x, guard=False)
@@ -110,6 +111,18 @@ class Pattern:
         return (
             f"<Pattern {rows} x {columns} of {self.num_nonzeros} nonzeros on {self.offsets.device}>"
         )
+
+
+WINDOW = 1 << 19  # nonzeros that a GPU has in flight, about
+
+
+def reach(order: Any) -> int:
+    """Return over how many values the ones lie that a GPU reads at a time, in the mean; 0 if they are few anyway."""
+    count = 0 if order is None else len(order) // WINDOW
+    if not count or not order.is_cuda:
+        return 0
+    windows = order[: count * WINDOW].view(count, WINDOW)
+    return int((windows.amax(1) - windows.amin(1)).double().mean())
 
 
 def _turned(pattern: Pattern) -> Pattern:

@@ -63,7 +63,7 @@ EV_KERNEL(256, 6) spmm_0(const float* __restrict__ pa_X,
                   const pos v_k = v_k_first + item * axis.ranks;
                   #pragma unroll
                   for (int c = 0; c < 4; c += width.value) {
-                    ev::load_word(width, a_X.data + (long long)own_a_A_indices[item] * row_a_X + v_i_1[c], own_a_X[item] + c);
+                    ev::load_word(width, ev::in_row(a_X.data + v_i_1[c], own_a_A_indices[item], row_a_X), own_a_X[item] + c);
                   }
                 }
                 #pragma unroll

@@ -221,7 +221,8 @@ def loop(monkeypatch: pytest.MonkeyPatch, handle: int, possible: bool, capturing
     )
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda *_: (launched.append("graph"), (0,))[1])
     prepared = SimpleNamespace(
-        device=None, stream=handle, turn=threading.Lock(), launch=launched.extend, captured=bool(capturing)
+        device=None, stream=handle, turn=threading.Lock(), launch=launched.extend, captured=bool(capturing),
+        retain=lambda: launched.append("retained"),
     )  # fmt: skip
     stream: Any = SimpleNamespace(sync=lambda: None)
     memory: Any = Memory({256: 2, 512: 1})
@@ -248,7 +249,7 @@ def test_a_graph_is_one_launch(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stream_that_is_captured_gets_the_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     call, launched = loop(monkeypatch, 7, True, capturing=1)
     call()
-    assert launched == ["captured 7"]
+    assert launched == ["retained", "captured 7"]
 
 
 def test_a_stream_that_is_captured_is_refused_by_old_drivers(

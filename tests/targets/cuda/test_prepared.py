@@ -34,6 +34,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     monkeypatch.setattr(driver, "cuGraphLaunch", lambda handle, _: launch(handle))
     monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: pytest.fail("asked of stream 0"))
     monkeypatch.setattr(prepared, "make_current", lambda device: None)
+    monkeypatch.setattr(prepared, "retain", lambda stream, kept: None)
     monkeypatch.setattr(graph, "are_quicker", lambda: True)
     monkeypatch.setattr(graph, "_graph_of", lambda items: GRAPH)
     monkeypatch.setattr(graph, "destroy", lambda handle: None)
@@ -113,6 +114,27 @@ def test_no_graph_is_launched_while_the_stream_is_captured(
     error[0] = driver.CUresult.CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
     call()
     assert kernels(launched) == [GRAPH, 1, GRAPH, 1]
+
+
+def test_a_graph_that_launches_are_captured_into_keeps_their_memory(
+    launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cuda.bindings import driver
+
+    kept: list[Any] = []
+    status = [driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE]
+    monkeypatch.setattr(driver, "cuStreamIsCapturing", lambda _: (0, status[0]))
+    monkeypatch.setattr(
+        prepared, "retain", lambda stream, what: kept.append((int(stream), len(what)))
+    )
+    calls = [made((1, 2), threading.Lock(), STREAM), graphed((1, 2), STREAM)]
+    for call in calls:
+        call()
+    assert not kept
+    status[0] = driver.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    for call in calls:
+        call()
+    assert kept == [(STREAM, 2)] * 2
 
 
 def test_a_graph_that_cannot_be_launched_is_launched_one_by_one(

@@ -251,6 +251,7 @@ LIMITS = [
     Mutant("split.cuh", "if (atoms == 0 || (is_listed<Phase>::value && cut(block_rank()) == atoms)) {", "atoms == 0 ||", "", without_atoms, "bounds"),
     Mutant("persistent.cuh", "const typename Split::pos total = atoms > 0 ? Split::rule::total(tiles, atoms) : 0;", "atoms > 0", "true", persistent_without_atoms, "race|bounds"),
     Mutant("item.cuh", "const P before = first < last ? phase.begin(first) : 0, end = first < last ? phase.end(last - 1) : 0;", "first < last ? phase.end(last - 1) : 0", "phase.end(last - 1)", items, "bounds|assertion"),
+    Mutant("dense.cuh", "return is_in(items, place, end) ? place : end - 1;", "is_in(items, place, end)", "true", inside, "bounds"),
     Mutant("split_dense.cuh", "for (int of = own - 1; of >= 0; --of) {", "of >= 0", "of >= -1", split_along, "bounds|uninitialised"),
     Mutant("split_dense.cuh", "for (auto tile = own.from + team.local(); tile < own.to; tile += teams)", "<", "<=", split_along_atoms, "bounds|race"),
     Mutant("split_dense.cuh", "EV_DEVICE pos end_in(const Part& part, pos tile) const { return tile < part.t1 ? phase.end(tile) : part.z1; }", "tile < part.t1", "true", split_along, "bounds"),
@@ -326,7 +327,8 @@ MASKS = [
     Mutant("grid.cuh", "g = lanes_fold<32>(full_warp, lane_rank(), g, combine);", *HALF, totals, "mask"),
     Mutant("group.cuh", "if constexpr (G >= 32 || Converged) return full_warp;", *HALF, group_48, "mask"),
     Mutant("group.cuh", "if constexpr (L < 32) v = lanes_fold<32, L>(full_warp, lane_rank(), v, combine);", *HALF, along, "mask"),
-    Mutant("dense.cuh", "const unsigned mask = lanes == 32 ? full_warp : ((1u << (lanes & 31)) - 1) << (lane_rank() - lane());", "- 1) <<", "/ 2) <<", inside, "mask"),
+    Mutant("dense.cuh", "static constexpr bool in_step = Team::in_step && lanes > 1;", "Team::in_step && lanes > 1", "false", inside, "mask"),
+    Mutant("dense.cuh", "lanes_deal<lanes, N>(team.mask(), lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });", "team.mask()", "team.mask() >> 1", inside, "mask"),
     Mutant("scan.cuh", "V earlier = shuffle_up(full_warp, v, o);", *HALF, scan, "mask"),
 ]  # fmt: skip
 TURNS = [  # two halves in turn, and barriers of one's own

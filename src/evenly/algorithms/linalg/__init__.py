@@ -3,9 +3,10 @@
 They run under every schedule for tiles, on every target.
 """
 
+from evenly.algorithms.linalg.attention import attention
 from evenly.algorithms.linalg.sddmm import sddmm
 from evenly.algorithms.linalg.spgemm import spgemm
 from evenly.algorithms.linalg.spmm import spmm
 from evenly.algorithms.linalg.spmv import spmv
 
-__all__ = ["sddmm", "spgemm", "spmm", "spmv"]
+__all__ = ["attention", "sddmm", "spgemm", "spmm", "spmv"]

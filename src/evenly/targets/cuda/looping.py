@@ -86,6 +86,7 @@ class Looping:
                 given="one that is",
                 hint="launch it before or after the graph: loops in graphs need a driver of CUDA 12.4 or newer",
             )
+        self._prepared.retain()
         capture(self._prepared.stream, self._nodes, self._phases.nested)
 
     def _round_by_round(self) -> None:

@@ -2,6 +2,10 @@
 
 It is allocated and freed by cuMemAlloc and cuMemFree. Freeing waits for the device, so it is safe while work is in
 flight on any stream, even on one that its owner has destroyed.
+
+Both may happen while a stream is captured: a call's first launch on that stream is often inside the capture. CUDA
+refuses them there, since they may wait for the device, unless the thread says that it knows (`outside_captures`). They
+touch no stream, so nothing of them is captured.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import numpy as np
 from evenly.errors import InternalError
 
 from .capture import outside_captures
+from .retained import let_go
 
 
 class DeviceMemory:
@@ -27,7 +32,9 @@ class DeviceMemory:
     def __init__(self, size: int, zero: bool = False) -> None:
         from cuda.bindings import driver
 
-        error, pointer = driver.cuMemAlloc(size)
+        let_go()
+        with outside_captures():
+            error, pointer = driver.cuMemAlloc(size)
         if error != driver.CUresult.CUDA_SUCCESS:
             raise InternalError(
                 f"{size:,} bytes of scratch memory could not be had on the device: {error.name}"
@@ -36,8 +43,7 @@ class DeviceMemory:
         # At exit the context may already be destroyed, and the memory with it.
         weakref.finalize(self, _free, pointer).atexit = False
         if zero:
-            driver.cuMemsetD8(pointer, 0, size)
-            driver.cuStreamSynchronize(driver.CUstream(0))
+            _zero(pointer, size)
 
     def read(self, count: int, start: int = 0) -> bytes:
         """Copy `count` bytes from `start` on to the host. This waits for the device."""
@@ -49,6 +55,26 @@ class DeviceMemory:
         if error != driver.CUresult.CUDA_SUCCESS:
             raise InternalError(f"a copy from the device failed: {error.name}")
         return bytes(out)
+
+
+def _zero(pointer: Any, size: int) -> None:
+    """Fill memory with zeros, and wait until it is.
+
+    On a stream of its own: the default stream would wait for one that is being captured, which ends the capture, and a
+    captured memset would not have run before the capture ends.
+    """
+    from cuda.bindings import driver
+
+    flag = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
+    with outside_captures():
+        error, stream = driver.cuStreamCreate(int(flag))
+        if not error:
+            (error,) = driver.cuMemsetD8Async(pointer, 0, size, stream)
+            (failed,) = driver.cuStreamSynchronize(stream)
+            driver.cuStreamDestroy(stream)
+            error = error or failed
+    if error:
+        raise InternalError(f"scratch memory could not be filled with zeros: {error.name}")
 
 
 def _free(pointer: Any) -> None:

@@ -14,6 +14,7 @@ from evenly.interop.context import make_current
 
 from .capture import may_be_captured
 from .compile import require
+from .retained import retain
 
 if TYPE_CHECKING:
     from .executable import Launch
@@ -28,7 +29,8 @@ class Together(tuple[Any, ...]):
 class Prepared:
     """Launches on one stream, in sequence. Calling the object launches them; several threads may call it.
 
-    It keeps the scratch memory alive that they use, but not the arrays: the caller has to do that.
+    It keeps the scratch memory alive that they use, but not the arrays: the caller has to do that. So does a graph that
+    they are captured into.
     turn: a lock that is held while several kernels are launched. Launches of other threads, which share the stream's
     scratch memory, can then not come between them.
     items: the arguments of cuLaunchKernel for each launch. They are `Together` if the launch is cooperative.
@@ -73,6 +75,8 @@ class Prepared:
     def __call__(self) -> None:
         if not self.only_device:
             self.device.set_current()
+        if self.captured:
+            self.retain()
         if len(self.items) == 1:
             self.launch(self.items)
         else:
@@ -83,6 +87,11 @@ class Prepared:
     def captured(self) -> bool:
         """Whether the stream is being captured into a CUDA graph."""
         return self._status is not None and any(self._status(self.stream))
+
+    def retain(self) -> None:
+        """Let the graph that the stream is being captured into keep the scratch memory and the kernels."""
+        if self._status is not None and self._kept:
+            retain(self.stream, self._kept)
 
     def launch(self, items: list[tuple[Any, ...]]) -> None:
         """Launch some of `items`, in order. The caller holds `turn`."""

@@ -176,7 +176,8 @@ template <class Team> struct size_of;
 template <class Team> struct size_of<const Team&> { static constexpr int value = Team::size(); };
 template <int T, int W> struct size_of<const blocks<T, W>&> { static constexpr int value = 0; };
 
-// All blocks walk the tiles of the bins before Grid together, one tile after another.
+// All blocks walk the tiles of the bins before Grid together, one tile after another. all: a team of blocks that meet, or
+// a crowd, whose members go on to the next tile as they come.
 template <int Grid, class pos, class Team, class Tile>
 EV_DEVICE void walk_huge(const pos* memory, long long tiles, int warps, const Team& all, const Tile& tile) {
   const pos* order = memory + bin_order(tiles, warps);

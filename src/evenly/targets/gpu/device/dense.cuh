@@ -15,6 +15,22 @@
 //         for (int c = 0; c < V; ++c) if (axis.has(width, first, count, c)) leave(column[c], v[c]);
 //     }
 //
+// Lanes inside atoms: the team takes N atoms of each of its ranks at a time. Its lanes reduce all of them at once, and each
+// of some lanes has the result of one of them (lanes_deal), or all lanes have all.
+//
+//     pos first = begin;                                      // of the team's next atoms
+//     auto batch = [&](auto items) {                          // items.value of them a rank
+//       for (int i = 0; i < items.value; ++i) v[i] = ...;     // of the atom at axis.atom(items, axis.place(first, i), end)
+//       axis.deal(v);
+//       const auto own = axis.own<items.value>();
+//       for (int i = 0; i < own.most; ++i)
+//         if (own.has(i) && axis.is_in(items, axis.place(first, own.first + i), end)) leave(v[i]);
+//     };
+//     axis.in_batches<N>(first, end, batch);
+//
+// All threads of a team run the same batches, so that its lanes can shuffle; in a converged team, all of the warp. What
+// lies beyond the end of the tile is computed for its last atom, and left by nobody.
+//
 // Columns that lie side by side are a word. Adjacent lanes have adjacent words, so that a warp's loads are of whole
 // sectors. Beyond the end of the axis, a thread that has other columns computes the last ones again instead, so that no
 // load needs a test. It does not store them.
@@ -24,12 +40,38 @@
 namespace ev {
 
 template <int N> struct constant { static constexpr int value = N; };
+// The atoms of a batch. whole: whether the tile has all of them, for every team that walks in step.
+template <int N, bool Whole> struct atoms {
+  static constexpr int value = N;
+  static constexpr bool whole = Whole;
+};
+template <int L, int N> struct own_atoms {
+  static constexpr int most = dealt<L, N>::most;
+  int first = 0, count = N;
+  EV_DEVICE explicit own_atoms(int lane) { dealt<L, N>::to(lane, first, count); }
+  EV_DEVICE bool has(int i) const { return i < count; }
+};
 
-template <int L, int V, class Team> struct dense_axis {
-  static constexpr int lanes = Team::size() < L ? Team::size() : L;  // along the axis
-  static constexpr int ranks = Team::size() / lanes;                 // along the atoms
-  static constexpr int columns = lanes * V;                          // of the team, at a time
+// lanes: the threads of a team that lie along the axis. ranks: those along the atoms. few: whether a warp has other teams.
+template <int L, class Team> struct threads_of {
+  static constexpr int lanes = Team::size() < L ? Team::size() : L;
+  static constexpr int ranks = Team::size() / lanes;
+  static constexpr bool few = Team::size() < 32;
+  EV_DEVICE explicit threads_of(const Team&) {}
+};
+template <int L, int T> struct threads_of<L, crowd<T>> {
+  static constexpr int lanes = L;
+  static constexpr bool few = false;
+  const int ranks;
+  EV_DEVICE explicit threads_of(const crowd<T>& team) : ranks(team.size() / L) {}
+};
+
+template <int L, int V, class Team> struct dense_axis : threads_of<L, Team> {
+  using of_team = threads_of<L, Team>;
+  using of_team::few, of_team::lanes, of_team::ranks;
+  static constexpr int columns = lanes * V;  // of the team, at a time
   const Team& team;
+  EV_DEVICE explicit dense_axis(const Team& t) : of_team(t), team(t) {}
 
   EV_DEVICE int lane() const { return lanes == 1 ? 0 : team.rank() % lanes; }
   EV_DEVICE int rank() const { return ranks == 1 ? 0 : team.rank() / lanes; }
@@ -38,7 +80,11 @@ template <int L, int V, class Team> struct dense_axis {
   template <int W, class pos> EV_DEVICE pos at(constant<W>, pos first, int c) const {
     return first + (c / W * lanes + lane()) * W + c % W;
   }
+  // Whether the axis has a column of this thread, if it consists of whole words; and in any case.
   template <int W, class pos> EV_DEVICE bool has(constant<W> width, pos first, pos count, int c) const {
+    return at(width, first, c / W * W) < count;
+  }
+  template <int W, class pos> EV_DEVICE bool has_one(constant<W> width, pos first, pos count, int c) const {
     return at(width, first, c) < count;
   }
   template <int W, class pos> EV_DEVICE void place(constant<W> width, pos first, pos count, pos (&column)[V]) const {
@@ -50,16 +96,74 @@ template <int L, int V, class Team> struct dense_axis {
     }
   }
   template <class Value> EV_DEVICE Value fold(const Value& v) const { return team.template fold_across<lanes>(v); }
-  // Folds the values of the lanes of one rank, in order; valid in each of them, or in the first if not All.
-  template <bool All = true, class Value> EV_DEVICE Value fold_lanes(Value v) const {
-    if constexpr (lanes == 1) return v;
-    const unsigned mask = lanes == 32 ? full_warp : ((1u << (lanes & 31)) - 1) << (lane_rank() - lane());
-    v = lanes_fold<lanes>(mask, lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
-    return All ? value_from(mask, v, lane_rank() - lane()) : v;
-  }
   template <class Value> EV_DEVICE Value fold_for_all(const Value& v) const { return team.template fold_across<lanes, true>(v); }
+
+  // ---- lanes inside atoms
+  // in_step: whether the teams of a warp take a batch if one of them does. takes: whether this one has atoms in it.
+  static constexpr bool in_step = Team::in_step && lanes > 1;
+  static EV_DEVICE bool any_team(bool p) { return in_step ? any(full_warp, p) : p; }
+  static EV_DEVICE bool every_team(bool p) { return in_step ? all(full_warp, p) : p; }
+
+  template <class pos> EV_DEVICE pos place(pos first, int i) const { return first + rank() + i * ranks; }
+  template <class Atoms, class pos> EV_DEVICE bool takes(Atoms, pos first, pos end) const {
+    return Atoms::whole || !in_step || first < end;
+  }
+  template <class Atoms, class pos> EV_DEVICE bool is_in(Atoms, pos place, pos end) const { return Atoms::whole || place < end; }
+  template <class Atoms, class pos> EV_DEVICE pos atom(Atoms items, pos place, pos end) const {
+    return is_in(items, place, end) ? place : end - 1;
+  }
+  // to[i] = load(k) for the atoms of a batch. If a warp has several teams, each lane loads for some of the atoms and tells
+  // the other lanes: for the load of one number, a warp would ask for a line of each team.
+  template <class Atoms, class pos, class T, int N, class Load>
+  EV_DEVICE void load_atoms(Atoms items, pos first, pos end, T (&to)[N], const Load& load) const {
+    if constexpr (lanes > 1 && few && (sizeof(T) == 4 || sizeof(T) == 8)) {
+      T mine[ceil_div(N, lanes)] = {};
+      #pragma unroll
+      for (int e = 0; e < N; e += lanes)
+        if ((N % lanes == 0 || e + lane() < N) && takes(items, first, end)) mine[e / lanes] = load(atom(items, place(first, e + lane()), end));
+      #pragma unroll
+      for (int i = 0; i < N; ++i) to[i] = shuffle_from(team.mask(), mine[i / lanes], i % lanes, lanes);
+    } else {
+      #pragma unroll
+      for (int i = 0; i < N; ++i) if (takes(items, first, end)) to[i] = load(atom(items, place(first, i), end));
+    }
+  }
+  // Calls batch(atoms<n, whole>()): for N atoms of each rank as long as there are so many, then for what is left.
+  template <int N, class pos, class Batch> EV_DEVICE void in_batches(pos& first, pos end, const Batch& batch) const {
+    constexpr int half = (N + 1) / 2;
+    #pragma unroll 1
+    for (; every_team(first + N * ranks <= end); first += N * ranks) batch(atoms<N, true>());
+    #pragma unroll 1
+    while (any_team(first < end)) {
+      if (N > 1 && !any_team(first + half * ranks < end)) {
+        batch(atoms<half, false>());
+        first += half * ranks;
+      } else {
+        batch(atoms<N, false>());
+        first += N * ranks;
+      }
+    }
+  }
+  // Folds the values of the lanes of one rank, in order; valid in each of them.
+  template <class Value> EV_DEVICE Value fold_lanes(Value v) const {
+    if constexpr (lanes == 1) return v;
+    v = lanes_fold<lanes>(team.mask(), lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
+    return value_from(team.mask(), v, lane_rank() - lane());
+  }
+  template <int N, class Value> EV_DEVICE void deal(Value (&v)[N]) const {
+    if constexpr (lanes > 1)
+      lanes_deal<lanes, N>(team.mask(), lane(), v, [](const Value& a, const Value& b) { return Value::combine(a, b); });
+  }
+  template <int N> EV_DEVICE own_atoms<lanes, N> own() const { return own_atoms<lanes, N>(lane()); }
 };
-template <int L, int V, class Team> EV_DEVICE dense_axis<L, V, Team> along(const Team& team) { return {team}; }
+// One of some values in registers.
+template <int N, class T> EV_DEVICE T picked(const T (&values)[N], int at) {
+  T found = values[0];
+  #pragma unroll
+  for (int k = 1; k < N; ++k) found = at == k ? values[k] : found;
+  return found;
+}
+template <int L, int V, class Team> EV_DEVICE dense_axis<L, V, Team> along(const Team& team) { return dense_axis<L, V, Team>(team); }
 
 template <int I, class pos, class Batch> EV_DEVICE void left_over(pos& first, pos end, int ranks, const Batch& batch) {
   if (first + (I - 1) * ranks < end) {
@@ -78,15 +182,21 @@ template <int I, class pos, class Batch> EV_DEVICE void in_batches(pos& first, p
 }
 
 // Whether every row of an array consists of words of W elements, each aligned to its size. `extent`: the row's length,
-// of less than 32 bits, as `row` returns it.
+// so short that `row` can return its bytes in 32 bits.
 template <int W, class T> EV_DEVICE bool whole_words(const T* p, long long extent) {
-  return extent % W == 0 && extent <= 0x7fffffff && (unsigned long long)p % (W * sizeof(T)) == 0;
+  return extent % W == 0 && extent <= 0x7fffffff / (int)sizeof(T) && (unsigned long long)p % (W * sizeof(T)) == 0;
 }
 EV_DEVICE long long row(constant<1>, long long extent) { return extent; }
 template <int W> EV_DEVICE int row(constant<W>, long long extent) {
   int narrow = (int)extent;
   pin(narrow);  // or the compiler, which knows that nothing is lost, multiplies in 64 bits
   return narrow;
+}
+// The address of an element: `p` is that of its place in row 0. With rows of whole words, one instruction a row.
+template <class T, class I, class Row> EV_DEVICE const T* in_row(const T* p, I i, Row row) {
+  if constexpr (sizeof(Row) == 4 && sizeof(I) <= 4 && I(-1) < I(0))
+    return (const T*)((const char*)p + wide_product(i, row * (int)sizeof(T)));
+  else return p + (long long)i * row;
 }
 template <int W, class T> EV_DEVICE void load_word(constant<W>, const T* p, T* to) {
   if constexpr (W == 1) *to = load_cached(p);

@@ -181,6 +181,14 @@ EV_DEVICE void pin(unsigned short& v) { asm volatile("" : "+h"(v)); }
 EV_DEVICE void pin(unsigned& v) { asm volatile("" : "+r"(v)); }
 EV_DEVICE void pin(unsigned long long& v) { asm volatile("" : "+l"(v)); }
 
+// The product in 64 bits, by one instruction: the compiler extends what does not change in a loop before it, and then has
+// to multiply in 64 bits.
+EV_DEVICE long long wide_product(int a, int b) {
+  long long product;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
+
 // A read-only array: a[i] is gathered, a.once(i) streams.
 template <class T> struct in {
   const T* data;

@@ -49,6 +49,46 @@ template <int N, int O = 1, class V, class F> EV_DEVICE V lanes_fold(unsigned ma
   return v;
 }
 
+// Folds N values of each of L adjacent lanes at once: value k of every lane, in order of lanes, for each k. A round of
+// distance o gives one half of a lane's values to the lane beside it, and takes the other half of that one's, until each
+// has one: N - 1 shuffles and not N log2(L). So the folds end up in different lanes: `dealt` says which. With fewer values
+// than lanes, the rest is an ordinary fold, valid in the lanes that `dealt` names. L is a power of two. The tree is that of
+// lanes_fold.
+template <int L, int N, int O = 1, class V, class F> EV_DEVICE void lanes_deal(unsigned mask, int lane, V* v, F combine) {
+  if constexpr (O < L && N > 1) {
+    constexpr int half = (N + 1) / 2;
+    const bool upper = (lane & O) != 0;
+    #pragma unroll
+    for (int k = 0; k < half; ++k) {
+      const V low = v[k], high = v[half + k < N ? half + k : k];
+      const V given = value_from(mask, upper ? low : high, lane_rank() ^ O);
+      v[k] = upper ? combine(given, high) : combine(low, given);
+    }
+    lanes_deal<L, half, 2 * O>(mask, lane, v, combine);
+  } else if constexpr (O < L) {
+    *v = combine(*v, value_down(mask, *v, O));
+    lanes_deal<L, 1, 2 * O>(mask, lane, v, combine);
+  }
+}
+// Which of N folds a lane has after lanes_deal: `count` of them, from number `first` on. At most `most`.
+template <int L, int N, int O = 1> struct dealt {
+  static constexpr int half = (N + 1) / 2;
+  using rest = dealt<L, (O < L && N > 1 ? half : 1), (O < L && N > 1 ? 2 * O : L)>;
+  static constexpr int most = rest::most;
+  static EV_DEVICE void to(int lane, int& first, int& count) {
+    if constexpr (O < L && N > 1) {
+      const bool upper = (lane & O) != 0;
+      first += upper ? half : 0;
+      count = upper ? count - half : count < half ? count : half;
+      rest::to(lane, first, count);
+    } else if (lane >= O) count = 0;
+  }
+};
+template <int L, int N> struct dealt<L, N, L> {
+  static constexpr int most = N;
+  static EV_DEVICE void to(int, int&, int&) {}
+};
+
 // Rearranges 32 * I values among the lanes of a warp. Before, value k of lane j is number 32 * k + j. Afterwards each
 // lane has I consecutive values. It takes I shuffles, each of which brings one value to every lane. For that, each lane
 // sends and receives its values in an order of its own: rotated by a number of places.
@@ -121,6 +161,7 @@ template <int G, int T, bool Converged = false> struct group {
   static_assert(G == 1 || T % 32 == 0, "a block that is cut into groups has whole warps");
   static constexpr bool in_one_block = true;  // false for a team of several blocks (blocks.cuh)
   static constexpr bool in_warp = G <= 32;
+  static constexpr bool in_step = Converged && G > 1 && G < 32;  // with the other groups of its warp
   static constexpr int warps = in_warp ? 1 : ceil_div(G, 32);                      // per group
   static constexpr int per_warp = in_warp ? 32 / G : 0;
   // Barrier 0 is the block's own, so 15 named ones are left. With 1024 threads and 64 in a group, the threads of one
@@ -273,6 +314,16 @@ private:
     for (int w = 1; w < warps; ++w) v = V::combine(v, part[w]);
     return v;
   }
+};
+
+// All blocks of a launch, T threads each, as a team that shares the atoms of a tile. Its members never meet: they may
+// run one after the other.
+template <int T> struct crowd {
+  static constexpr bool in_step = false;
+  static EV_DEVICE bool walks() { return true; }
+  EV_DEVICE int rank() const { return block_rank() * T + thread_rank(); }
+  EV_DEVICE int size() const { return block_count() * T; }
+  EV_DEVICE unsigned mask() const { return full_warp; }
 };
 
 }  // namespace ev

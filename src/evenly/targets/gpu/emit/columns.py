@@ -31,21 +31,21 @@ class Columns:
     def stop(self) -> str:
         return self.text.expr(ir.Cast(self.loop.stop, POS))
 
-    def choose(
-        self, body: str, width: int, arrays: Iterable[ir.Array], count: str | None = None
-    ) -> None:
+    def choose(self, body: str, width: int, arrays: Iterable[ir.Array], count: str) -> None:
         """Write the call of the code for words of so many columns, if all rows consist of them, and for single ones.
 
-        count: the length of an axis that has to consist of them, too: it may be shorter than the rows.
+        count: the length of the axis, which has to consist of them, too: it may be shorter than the rows.
         """
         line = self.writer.line
-        if width == 1:
-            line(f"{body}(ev::constant<1>());")
-            return
-        tests = [f"{count} % {width} == 0"] if count else []
-        fits = " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
-        line(f"if ({fits}) {body}(ev::constant<{width}>());")
-        line(f"else {body}(ev::constant<1>());")
+        if width > 1:
+            fits = self.fit(width, arrays, count)
+            line(f"if ({fits}) {body}(ev::constant<{width}>());")
+        line(f"{'else ' if width > 1 else ''}{body}(ev::constant<1>());")
+
+    def fit(self, width: int, arrays: Iterable[ir.Array], *counts: str) -> str:
+        """Return the condition under which rows and axes consist of words of so many columns."""
+        tests = [f"{count} % {width} == 0" for count in counts]
+        return " && ".join([*tests, *(self.whole(array, width) for array in arrays)])
 
     def rows(self, arrays: Iterable[ir.Array]) -> None:
         """Name the lengths of rows, of 32 bits where they consist of words: indices take fewer instructions."""
@@ -75,7 +75,13 @@ class Columns:
         return f"{self.axis}.has(width, {self.first}, {self.count}, {column})"
 
     def load_word(self, e: ir.Element, to: str) -> None:
-        place = f"{self.text.array(e.array)}.data + {self.text.index(e)}"
+        text = self.text
+        if len(e.indices) == 2:
+            row, lane = text.operand(e.indices[0], 0), text.index_on(e, 1)
+            at = f"{text.array(e.array)}.data + {lane}, {row}, {text.row_length(e.array, 1)}"
+            place = f"ev::in_row({at})"
+        else:
+            place = f"{text.array(e.array)}.data + {text.index(e)}"
         self.writer.line(f"ev::load_word(width, {place}, {to} + {self.c});")
 
     def varies(self, e: ir.Element) -> bool:

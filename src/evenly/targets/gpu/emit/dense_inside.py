@@ -10,7 +10,7 @@ another.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from evenly.language import ir, walk
@@ -45,7 +45,7 @@ def may_lie_inside(writer: Owner, s: ir.Pass) -> bool:
 
 MOST_AT_ONCE = 32  # columns of a thread, of all its atoms
 # The threads that a multiprocessor should hold, if what each has loaded takes so many registers at most.
-FITS, RESIDENT = 36, 1024
+FITS = ((36, 1024), (56, 768))
 
 
 def at_once(writer: Owner, s: ir.Pass) -> int:
@@ -68,12 +68,24 @@ class Inside:
 
     def __init__(self, writer: Owner, s: ir.Pass) -> None:
         self.writer, self.text, self.pass_ = writer, writer.text, s
-        self.axis, self.item = self.text.unique("axis"), self.text.unique("item")
-        self.first, self.at_once = self.text.unique("first"), at_once(writer, s)
+        unique = self.text.unique
+        self.axis, self.item, self.own = unique("axis"), unique("item"), unique("own")
+        self.first, self.end, self.at_once = unique("first"), unique("end"), at_once(writer, s)
         self.one_atom = False  # whether the code of one atom is being written
         self.along = {
             id(x): Along(self, x) for x in s.body if isinstance(x, ir.For) and x.kind == "lanes"
         }
+        self.dealt = self.is_dealt()
+
+    def is_dealt(self) -> bool:
+        """Whether each of some lanes goes on with an atom of its own: nothing is accumulated over the atoms."""
+        last, after = self.last()
+        return bool(reduced(last.loop) and not self.pass_.accumulators and after)
+
+    def last(self) -> tuple[Along, ir.Block]:
+        """Return the last loop over lanes, and the code after it."""
+        at = max(i for i, x in enumerate(self.pass_.body) if id(x) in self.along)
+        return self.along[id(self.pass_.body[at])], self.pass_.body[at + 1 :]
 
     def begin(self) -> None:
         assert self.writer.dense is not None
@@ -85,28 +97,51 @@ class Inside:
         loops, run = list(self.along.values()), text.unique("spread")
         width = min(x.width() for x in loops)
         arrays = dict.fromkeys(a for x in loops for a in x.words_in())
-        with writer.compound(f"const auto {run} = [&](auto width)"):
+        for x in loops:
+            x.count_beforehand()
+        with writer.compound(f"const auto {run} = [&](auto width, auto rounds)"):
             loops[0].rows(arrays)
             self.atoms()
             text.rows.clear()
         writer.lines[-1] += ";"
-        loops[0].choose(run, width, arrays)
+        self.choose(
+            run,
+            width,
+            loops[0].fit(width, arrays, *dict.fromkeys(x.count for x in loops if x.known)),
+        )
         held = max(x.held(self.at_once) for x in loops)
-        if writer.dense.owned and held <= FITS:
-            writer.resident = min(writer.resident or RESIDENT, RESIDENT)
+        for most, threads in FITS:
+            if held <= most and writer.dense.owned:
+                writer.resident = min(writer.resident or threads, threads)
+                return
+
+    def choose(self, run: str, width: int, fits: str) -> None:
+        """Write the calls: for words, if rows consist of them, and if so, of axes that the team takes in one round."""
+        line, loops = self.writer.line, self.along.values()
+        if width > 1:
+            one = " && ".join(f"{x.count} <= {self.axis}.columns" for x in loops)
+            if all(x.known for x in loops):
+                line(f"if ({fits} && {one}) {run}(ev::constant<{width}>(), ev::constant<1>());")
+                line("else")
+            line(f"if ({fits}) {run}(ev::constant<{width}>(), ev::constant<2>());")
+            line("else")
+        line(f"{run}(ev::constant<1>(), ev::constant<2>());")
 
     def atoms(self) -> None:
         writer, text, s = self.writer, self.text, self.pass_
         assert writer.tile is not None and writer.dense is not None
         code = whole_tile(writer.dense.layout, STEP)
         body, (begin, end, _) = walk.substitute(code, (writer.tile,))
-        writer.block(body)
         text.names.pop(s.atom, None)
         writer.declared.add(s.atom)
-        last, batch = text.unique(f"{text.var(s.atom)}_end"), text.unique("batch")
-        writer.line(f"const pos {last} = {text.expr(end)};")
-        writer.line(f"pos {self.first} = {text.operand(begin, 70)} + {self.axis}.rank();")
+        writer.line(f"pos {self.first} = 0, {self.end} = 0;")
+        with writer.compound("if (live)" if writer.converged else ""):
+            writer.block(body)
+            writer.line(f"{self.first} = {text.expr(begin)}, {self.end} = {text.expr(end)};")
+        batch = text.unique("batch")
         writer.in_pass, writer.inside = True, self
+        for x in self.along.values():
+            x.load_beforehand()
         alone = self.at_once == 1
         with (
             writer.compound(f"const auto {batch} = [&](auto items)"),
@@ -115,27 +150,103 @@ class Inside:
             self.batch()
         writer.lines[-1] += ";"
         writer.in_pass, writer.inside = False, None
-        over = f"{self.first}, {last}, {self.axis}.ranks, {batch}"
-        writer.line(f"ev::in_batches<{self.at_once}>({over});")
+        given = f"{self.first}, {self.end}, {batch}"
+        items = f"{self.at_once}"
+        if self.at_once > 1 and min(x.width() for x in self.along.values()) > 1:
+            items = f"width.value == 1 ? {self.at_once // 2} : {self.at_once}"  # singles have places of their own
+        writer.line(f"{self.axis}.template in_batches<({items})>({given});")
+
+    def some(self) -> AbstractContextManager[None]:
+        """Open code that teams without atoms leave out, though they run the batch with others of their warp."""
+        if not self.writer.converged:
+            return nullcontext()
+        return self.writer.compound(f"if ({self.axis}.takes(items, {self.first}, {self.end}))")
 
     def batch(self) -> None:
         """Write the code of some atoms, each of its statements for all of them."""
         writer, text, s = self.writer, self.text, self.pass_
-        own = walk.variables_set(s.body) - set(fields_of(s.accumulators)) - self.of_loops()
+        after = self.last()[1] if self.dealt else ()
+        before = s.body[: len(s.body) - len(after)]
+        own = walk.variables_set(before) - set(fields_of(s.accumulators)) - self.of_loops()
         for v in sorted(own & self.between(), key=lambda v: v.name):
             name = text.unique(text.var(v))
-            writer.line(f"{ctype(v.type)} {name}[items.value];")
+            writer.line(f"{ctype(v.type)} {name}[items.value] = {{}};")
             text.names[v] = f"{name}[{self.item}]"
             writer.declared.add(v)
-        plain = [o for x in s.body if id(x) not in self.along for o in walk.operands(x)]
-        text.loaded = self.loads(plain)
-        for x in s.body:
+        loops = [self.along[id(x)].loop.body for x in before if id(x) in self.along]
+        plain = tuple(x for x in before if id(x) not in self.along)
+        text.loaded = self.loads(
+            o for part in (plain, *loops) for x in part for o in walk.operands(x)
+        )
+        own_loads = self.own_loads(after) if self.dealt else {}
+        for x in before:
             if id(x) in self.along:
                 self.along[id(x)].write()
             else:
-                with self.each_atom():
-                    writer.block((x,))
+                self.plain(x)
+        if self.dealt:
+            self.deal(after, own_loads)
         text.loaded = {}
+
+    def plain(self, x: ir.Stmt) -> None:
+        """Write a statement for each atom. Beyond the end of the tile, it has no effect."""
+        effects = any(isinstance(y, ir.Store | ir.Accumulate) for y in walk.statements((x,)))
+        inside = self.writer.compound(f"if ({self.is_in()})") if effects else nullcontext()
+        with self.some(), self.each_atom(), inside:
+            self.writer.block((x,))
+
+    def is_in(self) -> str:
+        """Return the condition under which the tile has an atom of a batch."""
+        return f"{self.axis}.is_in(items, {self.place(self.item)}, {self.end})"
+
+    def place(self, item: str) -> str:
+        return f"{self.axis}.place({self.first}, {item})"
+
+    # ---- what each lane does with atoms of its own ---------------------------------------------------
+    def own_loads(self, after: ir.Block) -> dict[ir.Element, str]:
+        """Write loads of what the code `after` the loop reads at an atom's own place: they do not wait for the loop."""
+        writer, own = self.writer, self.own
+        writer.line(f"const auto {own} = {self.axis}.template own<items.value>();")
+        found = self.at_atoms([o for x in after for o in walk.operands(x)])
+        for e, name in found.items():
+            writer.line(f"{self.text.machine(e.type)} {name}[{own}.most];")
+        if found:
+            with self.some(), self.each_own():
+                for e, name in found.items():
+                    writer.line(f"{name}[{self.item}] = {self.text.expr(e)};")
+        return {e: f"{name}[{self.item}]" for e, name in found.items()}
+
+    @contextmanager
+    def each_own(self) -> Iterator[None]:
+        """Open an unrolled loop over the atoms of a batch that a lane has after its lanes have reduced."""
+        item, own, k = self.item, self.own, self.text.var(self.pass_.atom)
+        self.writer.line("#pragma unroll")
+        with self.writer.compound(f"for (int {item} = 0; {item} < {own}.most; ++{item})"):
+            self.writer.line(f"const pos {k} = {self.place(f'{own}.first + {item}')};")
+            inside = f"{own}.has({item}) && {self.axis}.is_in(items, {k}, {self.end})"
+            with self.writer.compound(f"if ({inside})"):
+                yield
+
+    def deal(self, after: ir.Block, loaded: dict[ir.Element, str]) -> None:
+        """Write the reduction over the lanes, and the code of the atoms that each of them then has."""
+        writer, text = self.writer, self.text
+        loop, _ = self.last()
+        whole, named = loop.values()
+        writer.line(f"{self.axis}.deal({whole});")
+        names, read = dict(text.names), walk.variables_read(after)
+        for v, name in named.items():
+            text.names[v] = name
+        for v in sorted(read - set(named), key=lambda v: v.name):
+            array = f"[{self.item}]"
+            if text.names.get(v, "").endswith(array):
+                picked = text.names[v].removesuffix(array)
+                text.names[v] = f"ev::picked({picked}, {self.own}.first + {self.item})"
+        text.loaded, writer.inside = loaded, None
+        with self.each_own():
+            writer.block(after)
+        writer.inside = self
+        text.names.clear()
+        text.names.update(names)
 
     def of_loops(self) -> set[ir.Var]:
         """Return the variables that only the code of single lanes has."""
@@ -147,25 +258,30 @@ class Inside:
         seen = [walk.variables_set((x,)) | walk.variables_read((x,)) for x in self.pass_.body]
         return {v for vs in seen for v in vs if sum(v in others for others in seen) > 1}
 
-    def loads(self, operands: Iterable[ir.Expr]) -> dict[ir.Element, str]:
-        """Write loads of what these expressions always read at an atom's own place. Returns what holds them."""
-        writer, text, s = self.writer, self.text, self.pass_
+    def at_atoms(self, operands: Iterable[ir.Expr]) -> dict[ir.Element, str]:
+        """Return what these expressions always read at an atom's own place, with names for it."""
+        text = self.text
         read = (e for o in operands for e in always(o))
-        found = {
+        return {
             e: text.unique(f"own_{text.array(e.array)}")
             for e in dict.fromkeys(read)
             if isinstance(e, ir.Element)
-            and e.indices == (s.atom,)
+            and e.indices == (self.pass_.atom,)
             and e not in text.loaded
             and e.array.path not in text.written
             and e.array.path not in text.contended
         }
+
+    def loads(self, operands: Iterable[ir.Expr]) -> dict[ir.Element, str]:
+        """Write loads of what these expressions always read at an atom's own place. Returns what holds them."""
+        writer, text, k = self.writer, self.text, self.text.var(self.pass_.atom)
+        found = self.at_atoms(operands)
         for e, name in found.items():
             writer.line(f"{text.machine(e.type)} {name}[items.value];")
-        if found:
-            with self.each_atom():
-                for e, name in found.items():
-                    writer.line(f"{name}[{self.item}] = {text.expr(e)};")
+            given = f"items, {self.first}, {self.end}, {name}"
+            with writer.compound(f"{self.axis}.load_atoms({given}, [&](pos {k})"):
+                writer.line(f"return {text.expr(e)};")
+            writer.lines[-1] += ");"
         return {e: f"{name}[{self.item}]" for e, name in found.items()}
 
     @contextmanager
@@ -179,7 +295,7 @@ class Inside:
         with self.writer.compound(
             f"for (int {self.item} = 0; {self.item} < items.value; ++{self.item})"
         ):
-            line(f"const pos {k} = {self.first} + {self.item} * {self.axis}.ranks;")
+            line(f"const pos {k} = {self.axis}.atom(items, {self.place(self.item)}, {self.end});")
             self.one_atom = True
             yield
             self.one_atom = False
@@ -222,38 +338,77 @@ class Along(Columns):
     def words_in(self) -> list[ir.Array]:
         return list(dict.fromkeys(e.array for e in self.elements()))
 
+    @property
+    def known(self) -> bool:
+        """Whether the axis is as long for all atoms of the tile."""
+        inside = walk.variables_set(self.inside.pass_.body) | {self.inside.pass_.atom}
+        return walk.variables((self.loop.stop,)).isdisjoint(inside)
+
+    def count_beforehand(self) -> None:
+        if self.known:
+            self.writer.line(f"const pos {self.count} = {self.stop()};")
+
+    def load_beforehand(self) -> None:
+        """Write loads of the words that all atoms of a tile have in common, if the team takes the axis in one round."""
+        writer, text, loop = self.writer, self.text, self.loop
+        self.common = {}
+        common = [e for e in self.elements() if not self.differs(e)] if self.known else []
+        if not common:
+            return
+        writer.line(f"pos {self.first} = 0;")
+        self.on_lane()
+        for e in common:
+            self.common[e] = text.unique(f"own_{text.array(e.array)}")
+            writer.line(f"{ctype(e.type)} {self.common[e]}[{self.dense.vector}];")
+        with writer.compound(f"if (rounds.value == 1 && {self.inside.first} < {self.inside.end})"):
+            self.load_words(self.common)
+        writer.declared.discard(loop.var)
+
+    def on_lane(self) -> None:
+        self.text.on_lane(self.loop.var, f"{self.inside.axis}.at(width, {self.first}, {self.c})")
+        self.writer.declared.add(self.loop.var)
+
+    def has(self, column: str) -> str:
+        method = "has" if self.known else "has_one"
+        return f"{self.axis}.{method}(width, {self.first}, {self.count}, {column})"
+
     def write(self) -> None:
-        writer, loop = self.writer, self.loop
+        writer = self.writer
         outer, writer.inside = writer.inside, None
-        with writer.compound(""):
-            writer.line(f"const pos {self.count} = {self.stop()};")
-            writer.line("#pragma unroll 1")  # most often there is one round
+        with self.inside.some(), writer.compound(""):
+            if not self.known:
+                writer.line(f"const pos {self.count} = {self.stop()};")
+            writer.line("#pragma unroll 1")
             with writer.compound(self.head()):
                 self.columns()
+                writer.line("if (rounds.value == 1) break;")
         writer.inside = outer
-        accumulators = reduced(loop)
-        if accumulators and self.dense.lanes > 1:
-            with self.inside.each_atom():
-                self.fold(ir.Pass(loop.var, accumulators, loop.body))
+        dealt = self.inside.dealt and self is self.inside.last()[0]
+        if reduced(self.loop) and self.dense.lanes > 1 and not dealt:
+            self.fold()
 
     def columns(self) -> None:
         """Write the loads and then the code of a thread's columns, for all atoms of a batch."""
         writer, text, loop = self.writer, self.text, self.loop
-        text.on_lane(loop.var, f"{self.axis}.at(width, {self.first}, {self.c})")
-        writer.declared.add(loop.var)
+        self.on_lane()
         outer = text.loaded
-        text.loaded = outer | self.inside.loads(o for x in loop.body for o in walk.operands(x))
-        held = {e: text.unique(f"own_{text.array(e.array)}") for e in self.elements()}
+        elements = [e for e in self.elements() if e not in self.common]
+        held = {e: text.unique(f"own_{text.array(e.array)}") for e in elements}
         apart = {e: f"[{self.inside.item}]" if self.differs(e) else "" for e in held}
         for e, name in held.items():
             atoms = "[items.value]" if apart[e] else ""
             writer.line(f"{ctype(e.type)} {name}{atoms}[{self.dense.vector}];")
+        if self.common:
+            with writer.compound("if (rounds.value > 1)"):
+                self.load_words(self.common)
         self.load_words({e: n for e, n in held.items() if not apart[e]})
         with self.inside.each_atom():
             self.load_words({e: f"{n}{apart[e]}" for e, n in held.items() if apart[e]})
         text.loaded = text.loaded | {e: f"{n}{apart[e]}[{self.c}]" for e, n in held.items()}
-        has = writer.compound(f"if ({self.has(self.c)})")
-        with self.inside.each_atom(), self.each_column(), has:
+        text.loaded |= {e: f"{n}[{self.c}]" for e, n in self.common.items()}
+        stores = any(isinstance(x, ir.Store) for x in walk.statements(loop.body))
+        has = f"{self.has(self.c)} && {self.inside.is_in()}" if stores else self.has(self.c)
+        with self.inside.each_atom(), self.each_column(), writer.compound(f"if ({has})"):
             writer.block(loop.body)
         text.loaded = outer
 
@@ -276,21 +431,27 @@ class Along(Columns):
             walk.variables_set(s.body) - {self.loop.var} | {s.atom}
         )
 
-    def passed_on(self) -> bool:
-        """Whether threads beside the first of an atom use what the loop reduces: it alone has the atom's effects."""
-        s = self.inside.pass_
-        *_, last = (x for x in s.body if id(x) in self.inside.along)
-        return bool(s.accumulators) or last is not self.loop
-
-    def fold(self, whole: ir.Pass) -> None:
-        """Write the reduction over the threads of an atom."""
+    def values(self) -> tuple[str, dict[ir.Var, str]]:
+        """Write what lanes reduce, a value for each atom of a batch. Return its name, and those of its parts."""
         writer, text = self.writer, self.text
-        writer.held_blocks.append((whole,))
-        named, struct = members(fields_of(whole.accumulators)), writer.struct_of(whole)
+        walked = ir.Pass(self.loop.var, reduced(self.loop), self.loop.body)
+        writer.held_blocks.append((walked,))
+        named, struct = members(fields_of(walked.accumulators)), writer.struct_of(walked)
+        name, item = text.unique("whole"), self.inside.item
+        writer.line(f"{struct} {name}[items.value];")
+        writer.line("#pragma unroll")
         values = ", ".join(text.var(v) for v in named)
-        result = text.unique("whole")
-        method = "fold_lanes" if self.passed_on() else "template fold_lanes<false>"
-        call = f"{self.axis}.{method}({struct}{{{values}}})"
-        writer.line(f"const {struct} {result} = {call};")
-        for v, m in named.items():
-            writer.line(f"{text.var(v)} = {result}.{m};")
+        with writer.compound(f"for (int {item} = 0; {item} < items.value; ++{item})"):
+            writer.line(f"{name}[{item}] = {struct}{{{values}}};")
+        return name, {v: f"{name}[{item}].{m}" for v, m in named.items()}
+
+    def fold(self) -> None:
+        """Write the reduction over the threads of an atom, all of which have the result."""
+        writer, text = self.writer, self.text
+        whole, named = self.values()
+        with self.inside.each_atom():
+            writer.line(
+                f"{whole}[{self.inside.item}] = {self.axis}.fold_lanes({whole}[{self.inside.item}]);"
+            )
+            for v, part in named.items():
+                writer.line(f"{text.var(v)} = {part};")

@@ -89,6 +89,7 @@ class Owner(Writer):
             None  # while code for an atom is written that several threads run
         )
         self.stored: dict[int, str] = {}
+        self.dealt = False  # whether the threads of an atom go on with atoms of their own, at last
         self.in_pass = False
         self.walks = ""  # the condition under which atoms are walked, if an engine has one
         # Whether the step between atoms is positive though it is no constant, as an engine may promise.
@@ -279,10 +280,9 @@ class Owner(Writer):
 
     def walk_inside(self, inside: Inside) -> None:
         """Write the walk over atoms that several members have each."""
-        conditions = [self.walks] if self.walks else []
-        conditions += ["live"] if self.converged else []
+        self.dealt = inside.dealt
         inside.begin()
-        with self.compound(f"if ({' && '.join(conditions)})" if conditions else ""):
+        with self.compound(f"if ({self.walks})" if self.walks else ""):
             inside.write()
 
     def walk_atoms(self, s: ir.Pass) -> None:

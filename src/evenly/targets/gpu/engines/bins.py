@@ -24,6 +24,7 @@ from ..sizing import ONE, Buffer, Sizing
 from .counting import BINS, MOST_BLOCKS, STEPS, WARPS, counting
 from .handed_out import WIDTH, HandedOut, HandedOutEngine
 
+HUGE = 1 << 13  # atoms of a tile that all blocks share, if these have nothing to tell each other
 TILE_BINS = Parameter("buffer", "pos*", name="tile_bins")
 
 
@@ -38,7 +39,7 @@ class BinsEngine(HandedOutEngine):
 
     def emit(self, unit: Unit, phase: Owned, name: str) -> PhaseCode:
         schedule: Any = levels(unit.schedule)[0]
-        block, several = schedule.block, self.several(schedule)
+        block, several, apart = schedule.block, self.several(schedule), False
         made = HandedOut(unit, phase, schedule.lanes, WIDTH, "team.walks()", several)
         bins = [first_bin(n) for n in (schedule.warp, schedule.group, schedule.thread)]
         kind: list[Any] = [block, schedule.lanes, *bins, made.converged, "pos"]
@@ -49,11 +50,16 @@ class BinsEngine(HandedOutEngine):
             made.writer.line(f"ev::walk_huge<{first}>({given}, {several.name}, tile);")
             several.end(made.writer)
             kind.append(first)
+        elif apart := _apart(made):
+            first = first_bin(max(HUGE, schedule.warp))
+            made.writer.line(f"const ev::crowd<{block}> all_blocks;")
+            made.writer.line(f"ev::walk_huge<{first}>({given}, all_blocks, tile);")
+            kind.append(first)
         made.writer.line(f"ev::walk_bins<{', '.join(map(str, kind))}>({given}, tile);")
         made.totals.reduce(made.writer, block)
         sorted_tiles = Parameter("buffer", "const pos* __restrict__", name="tile_bins")
         main = made.kernel(name, [sorted_tiles, WARPS])
-        counted = unit.position, device_counts(phase.layout)
+        counted = unit.position, device_counts(phase.layout), apart
         sizing = partial(self.sizing, schedule, made.totals.words, *counted)
         return PhaseCode(
             (main, *made.totals.final(unit, name, block)),
@@ -82,13 +88,17 @@ class BinsEngine(HandedOutEngine):
         grid_words: int,
         position: int,
         bounded: bool,
+        apart: bool,
         sizes: Sizes,
         lanes: int,
         gpu: Gpu,
     ) -> Sizing:
-        """Compute how a phase is launched. bounded: see OwnedEngine.sizing."""
+        """Compute how a phase is launched. bounded: see OwnedEngine.sizing. apart: whether blocks share huge tiles."""
         # Of no tiles nobody makes bins.
         blocks = self.blocks(schedule, sizes, gpu) if sizes.num_tiles else 0
+        if apart and blocks:
+            block = schedule.block
+            blocks = max(blocks, min(gpu.at_once(block), ceil_div(sizes.num_atoms, block)))
         if bounded:
             blocks = min(blocks, gpu.at_once(schedule.block))
         bins = counting(sizes, gpu.multiprocessors if bounded else MOST_BLOCKS)
@@ -115,6 +125,13 @@ class BinsEngine(HandedOutEngine):
             places.append((unit + turn) % max(blocks, 1) * schedule.block + team * size)
             unit += ceil_div(tiles, schedule.block // size)
         return Teams(order, np.concatenate(places), np.repeat(widths, counts))
+
+
+def _apart(made: HandedOut) -> bool:
+    """Whether a tile is one pass whose atoms have nothing in common, each with a dense axis of its own."""
+    phase = made.phase
+    alone = len(phase.body) == 1 and not (phase.grid or phase.scratch or phase.layout.items)
+    return alone and made.writer.dealt
 
 
 def first_bin(atoms: int) -> int:

@@ -170,6 +170,7 @@ template <int N, class T> void store_run(T* p, const T* from) {
   }
 }
 template <class T> void pin(T&) {}  // only needed for the GPU's compiler
+EV_DEVICE long long wide_product(int a, int b) { return (long long)a * b; }
 
 // Emitted code passes a bare pointer, as on the GPU. The runtime finds the array's length by the pointer.
 template <class T> struct in {

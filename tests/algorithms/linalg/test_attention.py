@@ -1,0 +1,125 @@
+"""ev.linalg.attention against dense softmax: every layout, order of memory, type and mistake."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import evenly as ev
+from evenly.layouts import convert
+from tests.algorithms.linalg.operands import ORDERS, placed
+from tests.batteries import matrices, names
+
+MATRIX = matrices(np.float64)["empty in the middle"]
+SMALL = sp.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]))
+WHOLE = ["thread_mapped", "warp_mapped", "block_mapped", "lrb", "dynamic_chunks", "auto", ev.GroupMapped(8, lanes=4, vector=2)]  # fmt: skip
+
+
+def operands(matrix: Any, width: int = 3, wide: int = 5, dtype: Any = np.float64) -> list[Any]:
+    rng, (m, n) = np.random.default_rng(1), matrix.shape
+    return [
+        rng.standard_normal((r, k)).astype(dtype) for r, k in ((m, width), (n, width), (n, wide))
+    ]
+
+
+def expected(matrix: Any, Q: Any, K: Any, V: Any, scale: float | None = None) -> np.ndarray:
+    """By the definition, row by row; a column that a row has twice counts twice."""
+    rows = matrix.tocsr()
+    found = np.zeros((rows.shape[0], V.shape[1]))
+    for i in range(rows.shape[0]):
+        at = rows.indices[rows.indptr[i] : rows.indptr[i + 1]]
+        scores = (K[at] @ Q[i]) * (Q.shape[1] ** -0.5 if scale is None else scale)
+        weights = np.exp(scores - scores.max(initial=-np.inf))
+        found[i] = (weights / weights.sum()) @ V[at] if len(at) else 0
+    return found
+
+
+@pytest.mark.parametrize("name", names())
+def test_formats(name: str) -> None:
+    matrix = matrices(np.float64)[name]
+    given = operands(matrix)
+    for A in matrix, convert(matrix, "csr"), matrix.tocoo(), matrix.tocsc():
+        np.testing.assert_allclose(ev.linalg.attention(A, *given), expected(matrix, *given))
+
+
+@pytest.mark.parametrize("layout", ["ell", "sell"])
+def test_layouts_with_padding(layout: str) -> None:
+    matrix = MATRIX.copy()
+    matrix.sum_duplicates()
+    given = operands(matrix)
+    A = convert(matrix, layout)
+    found = ev.linalg.attention(A, *given, schedule="thread_mapped")
+    np.testing.assert_allclose(found, expected(matrix, *given))
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", "simt"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_memory_in_any_order(order: str, target: str) -> None:
+    given = operands(MATRIX)
+    wanted = expected(MATRIX, *given, scale=0.5)
+    placed_ = [placed(x, order) for x in given]
+    out = placed(np.ones(wanted.shape), order)
+    assert ev.linalg.attention(MATRIX, *placed_, scale=0.5, out=out, target=target) is out
+    np.testing.assert_allclose(out, wanted)
+
+
+@pytest.mark.parametrize("schedule", WHOLE)
+def test_schedules_and_repeated_bits(schedule: Any) -> None:
+    matrix = matrices(np.float32)["a tile longer than a block"]
+    given = operands(matrix, 6, 9, np.float32)
+    for target in "cpu", "simt":
+        how = {"schedule": schedule, "target": target}
+        first, second = (ev.linalg.attention(matrix, *given, **how) for _ in range(2))
+        assert first.tobytes() == second.tobytes()
+        np.testing.assert_allclose(first, expected(matrix, *given), rtol=2e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("width", "wide"), [(0, 1), (1, 33), (40, 0)])
+def test_widths(width: int, wide: int) -> None:
+    given = operands(MATRIX, width, wide)
+    scale = 1.0 if not width else None
+    np.testing.assert_allclose(
+        ev.linalg.attention(MATRIX, *given, scale=scale), expected(MATRIX, *given, scale)
+    )
+
+
+def test_halves_are_added_as_floats() -> None:
+    given = operands(MATRIX, dtype=np.float16)
+    found = ev.linalg.attention(MATRIX, *given)
+    assert found.dtype == np.float16
+    wide = [x.astype(np.float64) for x in given]
+    np.testing.assert_allclose(found, expected(MATRIX, *wide), rtol=2e-3, atol=2e-3)
+
+
+def test_a_plan_for_other_operands() -> None:
+    given = operands(MATRIX)
+    layer = ev.linalg.attention.plan(MATRIX, *given)
+    np.testing.assert_allclose(layer(), expected(MATRIX, *given))
+    others = [2 * x for x in given]
+    np.testing.assert_allclose(layer(*others), expected(MATRIX, *others))
+    with pytest.raises(ev.InputError, match="the type that the plan was made for"):
+        layer(*(x.astype(np.float32) for x in given))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: ev.linalg.attention(SMALL, np.ones((3, 2)), np.ones((3, 2)), np.ones((3, 1))),
+         "Q: expected an array of shape (2, 2), as many rows as A, got shape (3, 2)"),
+        (lambda: ev.linalg.attention(SMALL, np.ones((2, 2)), np.ones((3, 3)), np.ones((3, 1))),
+         "K: expected an array of shape (3, 2), as many rows as A has columns, as wide as Q, got shape (3, 3)"),
+        (lambda: ev.linalg.attention(SMALL, np.ones((2, 2)), np.ones((3, 2)), np.ones((2, 1))),
+         "V: expected an array of shape (3, 1), as many rows as A has columns, got shape (2, 1)"),
+        (lambda: ev.linalg.attention(SMALL, np.ones((2, 2), int), np.ones((3, 2), int), np.ones((3, 1), int)),
+         "Q: expected real numbers of a floating-point type, got int64"),
+        (lambda: ev.linalg.attention(ev.subset(ev.csr(SMALL), np.array([1])), np.ones((2, 2)), np.ones((3, 2)), np.ones((3, 1))),
+         "A: expected all rows of a matrix: a subset's atoms keep their numbers, got Subset; hint: "),
+    ],
+)  # fmt: skip
+def test_mistakes(call: Any, said: str) -> None:
+    with pytest.raises(ev.InputError) as caught:
+        call()
+    assert str(caught.value).startswith(said)
