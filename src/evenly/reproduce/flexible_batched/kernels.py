@@ -42,7 +42,7 @@ class Named:
     schedule: Callable[[], Any]
 
 
-# The sizes of blocks and the numbers of loads at once are those that are best on most of the matrices, on an H200 or H100.
+# Sizes of blocks and numbers of loads at once are those that are best on most of the matrices, on an H200 or H100.
 KERNELS = (
     Named("COO", CSR, lambda: ev.Nested(ev.BlockMapped(128), ev.NonzeroSplit(items=8))),
     Named("CSR-scalar", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=4))),
