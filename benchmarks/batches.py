@@ -6,7 +6,8 @@ FOLDER has Matrix Market files, dwt_992, G45 and west0989 among them. Three batc
 patterns, the fourth `mix` items, each one of all files at random. Each is measured as a list, with columns numbered
 through and with narrow ones, and where there is one pattern also with that stored once. Contenders are interleaved. The
 last column is the share of the rate of a copy, counting the bytes that have to move: the batch, x and y, each once.
-At the end: how many times as fast `ev.spmv` is as cuSPARSE's best. --brief: measure nothing else.
+At the end: how many times as fast plans of `ev.spmv` and its calls are as cuSPARSE's best, which is preprocessed: a
+plan, too, keeps what follows from the structure. --brief: measure nothing else.
 --build: measure on the host how long `ev.batch` takes, beside np.concatenate of the arrays. It needs no GPU.
 """
 
@@ -37,6 +38,8 @@ NESTED = [
     ev.Nested(ev.BlockMapped(256), ev.per_item()),
 ]
 ROUNDS, REPEATS = 7, 5
+KINDS = "list", "narrow", "pattern"
+PLAN, CALL = "ev.spmv.plan", "ev.spmv"
 Calls = dict[str, Callable[[], Any]]
 
 
@@ -100,7 +103,8 @@ def measured(calls: Calls) -> dict[str, float]:
 
 
 def ours(B: Any, kind: str, x: Any, y: Any, brief: bool) -> Calls:
-    calls: Calls = {f"{kind}: ev.spmv": lambda: ev.spmv(B, x, y)}
+    planned = ev.spmv.plan(B, x, out=y)
+    calls: Calls = {f"{kind}: {PLAN}": planned, f"{kind}: {CALL}": lambda: ev.spmv(B, x, y)}
     if brief:
         return calls
     for kernel, schedules in ((spmv, SCHEDULES), (by_items, NESTED)):
@@ -121,35 +125,35 @@ def cusparse(whole: Any, x: Any, y: Any) -> Calls:
     return {f"cuSPARSE {a}": of.product(a, live) for a in (*CSR_ALGORITHMS, *COO_ALGORITHMS)}
 
 
-def compare(title: str, batches: dict[str, Any], brief: bool) -> dict[str, float]:
-    """Print times. Return how many times as fast `ev.spmv` is as cuSPARSE's best, by kinds of batches."""
+def compare(title: str, batches: dict[str, Any], rate: float, brief: bool) -> dict[str, float]:
+    """Print times. Return how many times as fast as cuSPARSE's best each kind of batch is, planned and called.
+
+    rate: of a copy, bytes a us.
+    """
     import cupy as cp
 
     whole = batches["list"]
     x = cp.random.random(whole.num_columns).astype(whole.values.dtype)
     y, wanted = cp.empty(whole.num_tiles, x.dtype), cp.empty(whole.num_tiles, x.dtype)
-    source = cp.empty(whole.values.size // 2 + 1, whole.values.dtype)
-    target = cp.empty_like(source)
-    calls: Calls = {
-        "copy": lambda: target.data.copy_from_device_async(source.data, source.nbytes),
-        **cusparse(whole, x, wanted),
-    }
+    calls = cusparse(whole, x, wanted)
     for kind, B in batches.items():
         calls |= ours(B, kind, x, y, brief)
     times = measured(calls)
-    rate = 2 * source.nbytes / times.pop("copy")
     for B in batches.values():
         y.fill(np.nan)
         ev.spmv(B, x, y)
         cp.testing.assert_allclose(y, wanted, rtol=1e-3 if x.dtype == np.float32 else 1e-10)
     peer = min(us for name, us in times.items() if name.startswith("cuSPARSE"))
     print(f"{title}, {whole.num_items:,} items, {whole.num_atoms:,} nonzeros, {x.dtype}")
-    print(f"  copy {rate / 1e6:.2f} TB/s")
     for name, us in sorted(times.items(), key=lambda item: item[1]):
         kind = name.partition(":")[0]
         share = f"{stored(batches[kind], x, y) / us / rate:6.0%}" if kind in batches else ""
         print(f"  {name:100} {us:9.1f} us {peer / us:6.2f} of cuSPARSE's best {share}", flush=True)
-    return {kind: peer / times[f"{kind}: ev.spmv"] for kind in batches}
+    return {name: peer / times[name] for kind in batches for name in of_kind(kind)}
+
+
+def of_kind(kind: str) -> tuple[str, str]:
+    return f"{kind}: {PLAN}", f"{kind}: {CALL}"
 
 
 def on_gpu(matrix: Any, dtype: Any) -> Any:
@@ -166,16 +170,17 @@ def lists(items: list[Any]) -> dict[str, Any]:
     """A list as batches, with random values."""
     import cupy as cp
 
-    B = ev.batch(items)
+    B = ev.batch(items, narrow=False)
     values = cp.random.random(B.num_atoms).astype(B.values.dtype)
     return {
         "list": B.with_values(values),
-        "narrow": ev.batch(items, narrow=True).with_values(values),
+        "narrow": ev.batch(items).with_values(values),
     }
 
 
-def run(matrices: dict[str, Any], count: int, mix: int, brief: bool) -> None:
+def run(matrices: dict[str, Any], count: int, mix: int, rate: float, brief: bool) -> None:
     """Measure all batches, on the current stream: it is not the default one, which no graph can capture."""
+    print(f"a copy: {rate / 1e6:.2f} TB/s")
     found: dict[str, dict[str, float]] = {}
     for dtype in np.float64, np.float32:
         there = {name: on_gpu(matrix, dtype) for name, matrix in matrices.items()}
@@ -184,17 +189,17 @@ def run(matrices: dict[str, Any], count: int, mix: int, brief: bool) -> None:
             values = batches["list"].values.reshape(count, -1)
             batches["pattern"] = ev.batch(there[name], values)
             title = f"{name} x {count:,}"
-            found[f"{title}, {dtype.__name__}"] = compare(title, batches, brief)
+            found[f"{title}, {dtype.__name__}"] = compare(title, batches, rate, brief)
         chosen = np.random.default_rng(0).choice(sorted(there), mix)
         title, batches = f"{mix:,} of {len(there)} at random", lists([there[n] for n in chosen])
-        found[f"{title}, {dtype.__name__}"] = compare(title, batches, brief)
-    print("ev.spmv, times as fast as cuSPARSE's best on the block-diagonal matrix")
+        found[f"{title}, {dtype.__name__}"] = compare(title, batches, rate, brief)
+    print("times as fast as cuSPARSE's best on the block-diagonal matrix")
     for title, ratios in found.items():
-        print(f"  {title:40}", *(f"{kind} {ratio:.2f}" for kind, ratio in ratios.items()))
-    for kind in "list", "narrow", "pattern":
-        of_kind = [ratios[kind] for ratios in found.values() if kind in ratios]
-        mean, least = statistics.geometric_mean(of_kind), min(of_kind)
-        print(f"  {kind}: {mean:.2f} in the geometric mean, at least {least:.2f}")
+        print(f"  {title:40}", *(f"{name} {ratio:.2f}" for name, ratio in ratios.items()))
+    for name in (name for kind in KINDS for name in of_kind(kind)):
+        every = [ratios[name] for ratios in found.values() if name in ratios]
+        mean, least = statistics.geometric_mean(every), min(every)
+        print(f"  {name}: {mean:.2f} in the geometric mean, at least {least:.2f}")
 
 
 def build(matrices: dict[str, Any], count: int) -> None:
@@ -206,12 +211,12 @@ def build(matrices: dict[str, Any], count: int) -> None:
         parts = ([m.data for m in items], [m.indices for m in items], [m.indptr for m in items])
         ways: Calls = {
             "ev.batch": lambda items=items: ev.batch(items),
-            "ev.batch, narrow": lambda items=items: ev.batch(items, narrow=True),
+            "ev.batch, 32-bit columns": lambda items=items: ev.batch(items, narrow=False),
             "np.concatenate": lambda parts=parts: [np.concatenate(p) for p in parts],
         }
         print(f"{n:,} matrices ({title}), {sum(m.nnz for m in items):,} nonzeros")
         for name, way in ways.items():
-            print(f"  {name:20} {min(seconds(way) for _ in range(3)):.3f} s", flush=True)
+            print(f"  {name:25} {min(seconds(way) for _ in range(3)):.3f} s", flush=True)
 
 
 def seconds(way: Callable[[], Any]) -> float:
@@ -232,10 +237,12 @@ def main() -> None:
     if given.build:
         build(matrices, given.count)
     else:
-        import cupy as cp
+        from evenly.bench.gpu import GpuBench
 
-        with cp.cuda.Stream(non_blocking=True):
-            run(matrices, given.count, given.mix, given.brief)
+        bench = GpuBench()
+        rate = bench.rates().copy / 1e6
+        with bench.active():
+            run(matrices, given.count, given.mix, rate, given.brief)
 
 
 if __name__ == "__main__":

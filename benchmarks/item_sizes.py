@@ -61,7 +61,8 @@ def one() -> Any:
 
 def mix(matrices: dict[str, Any], dtype: Any) -> Any:
     there = {name: on_gpu(matrix, dtype) for name, matrix in matrices.items()}
-    return ev.batch([there[name] for name in np.random.default_rng(0).choice(sorted(there), 4000)])
+    chosen = np.random.default_rng(0).choice(sorted(there), 4000)
+    return ev.batch([there[name] for name in chosen], narrow=False)
 
 
 def compare(title: str, B: Any, schedules: list[Any]) -> None:
@@ -94,11 +95,11 @@ def main() -> None:
     for dtype in np.float32, np.float64:
         compare("mix", mix(matrices, dtype), MANY)
         for name, sizes in (("pareto", pareto()), ("one", one())):
-            compare(name, ev.batch(square(sizes, 8, dtype)).to("cuda"), MANY)
+            compare(name, ev.batch(square(sizes, 8, dtype), narrow=False).to("cuda"), MANY)
         for rows, length, count in EQUAL:
             few = square(np.full(64, rows), length, dtype)
             title = f"{rows} x {length}"
-            compare(title, ev.batch(few * (count // 64)).to("cuda"), TINY)
+            compare(title, ev.batch(few * (count // 64), narrow=False).to("cuda"), TINY)
 
 
 if __name__ == "__main__":

@@ -72,8 +72,12 @@ def main() -> None:
             ("eight of 1.25 M", np.full(8, 156_250), ALONE),
             ("one of 100,000", np.array([12_500]), ALONE),
         ):
-            compare(title, ev.batch(square(sizes, 8, dtype)).to("cuda"), schedules)
-        compare("Pareto", ev.batch(square(pareto(), 8, dtype)).to("cuda"), [*AMONG, BLOCKS])
+            compare(title, ev.batch(square(sizes, 8, dtype), narrow=False).to("cuda"), schedules)
+        compare(
+            "Pareto",
+            ev.batch(square(pareto(), 8, dtype), narrow=False).to("cuda"),
+            [*AMONG, BLOCKS],
+        )
     small, alone = poisson(7), ev.ThreadMapped()
     for side in 300, 1000:
         systems = [*[small] * 500, poisson(side), *[small] * 500]

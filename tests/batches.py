@@ -69,7 +69,7 @@ def malformed(part: str, at: int, value: int, dtype: Any = np.int32) -> Any:
 
 
 BATCHES = {
-    "numbered through": lambda: (ev.batch(SOME), SOME),
-    "narrow": lambda: (ev.batch(SOME, narrow=True), SOME),
+    "numbered through": lambda: (ev.batch(SOME, narrow=False), SOME),
+    "narrow": lambda: (ev.batch(SOME), SOME),
     "one pattern": lambda: of_a_pattern(SOME[PATTERN], 5),
 }

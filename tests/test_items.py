@@ -124,6 +124,20 @@ def test_what_fits_is_staged_and_what_does_not_is_not() -> None:
         assert (f"ev::staged<double, {places}, pos>" in code.source) == (places > 0)
 
 
+@pytest.mark.parametrize(
+    ("outer", "together"),
+    [(ev.BlockMapped(64), True), (ev.WarpMapped(64), True), (ev.GroupMapped(16, 64), False)],
+    ids=str,
+)
+def test_groups_of_a_warp_that_has_one_item_reduce_together(outer: Any, together: bool) -> None:
+    """One shuffle serves all of them. It would wait for ever if they had tiles of items of different sizes."""
+    given = arguments(residuals, batch(SIZES))
+    schedule = ev.Nested(outer, ev.GroupMapped(4))
+    (code,) = emitted(residuals, (batch(SIZES), *given.values()), schedule)
+    assert ("const ev::group<4, 64, true> team;" in code.source) == together
+    is_reference(residuals, SIZES, schedule, "simt")
+
+
 # ---- what is refused -----------------------------------------------------------------------------
 def test_schedules_that_do_not_hand_out_items() -> None:
     given = arguments(residuals, batch(SIZES))

@@ -119,7 +119,7 @@ def test_the_file_says_which_items_there_are_and_who_has_them(tmp_path: Path) ->
     found = traced(schedule, B)
     for name in "items", "owner", "size", "width", "worker", "step", "offsets":
         assert phase[name] == getattr(found, name).tolist(), name
-    assert (phase["kind"], phase["blocks"], phase["block"]) == ("Batch", 5, 64)
+    assert (phase["kind"], phase["blocks"], phase["block"]) == ("NarrowBatch", 5, 64)
     assert phase["schedule"].startswith("Nested outer=BlockMapped(block=64")
 
 

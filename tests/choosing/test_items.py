@@ -9,6 +9,7 @@ import pytest
 
 import evenly as ev
 from evenly.choosing.auto import choose, consider
+from evenly.choosing.items import walks_items
 from evenly.choosing.lengths import sums
 from evenly.choosing.statistics import forget, work_of_items
 from evenly.choosing.task import Task
@@ -276,3 +277,32 @@ def test_rows_of_a_batch_are_judged_as_those_of_one_matrix() -> None:
     rows = batch(np.full(400, 1000), 16)
     as_csr = ev.csr((rows.values, rows.indices, rows.offsets), shape=rows.shape, check=False)
     assert consider(rows, "cuda") == consider(as_csr, "cuda")
+
+
+# ---- products of rows ----------------------------------------------------------------------------
+def of_one_pattern(count: int, rows: int, length: int, apart: bool = True) -> Any:
+    near = np.repeat(np.arange(rows), length) + np.tile(np.arange(length), rows)
+    columns = np.random.default_rng(0).integers(0, rows, rows * length) if apart else near % rows
+    offsets = np.arange(0, rows * length + 1, length, dtype=np.int32)
+    values = np.ones(rows * length, np.float32)
+    pattern = ev.csr((values, columns.astype(np.int32), offsets), shape=(rows, rows))
+    return ev.batch(pattern, np.broadcast_to(values, (count, rows * length)).copy())
+
+
+@pytest.mark.parametrize(
+    ("count", "rows", "length", "apart", "walks"),
+    [
+        (5000, 1000, 12, True, True),
+        (5000, 1000, 12, False, False),
+        (500, 1000, 12, True, False),
+        (5000, 100, 9, True, False),
+        (5000, 1000, 3, True, False),
+    ],
+)
+def test_products_of_one_pattern_walk_items(
+    count: int, rows: int, length: int, apart: bool, walks: bool
+) -> None:
+    """If there are many, each fills a block, and its columns lie apart."""
+    B = of_one_pattern(count, rows, length, apart)
+    assert walks_items(B) == walks
+    assert not walks_items(ev.batch([B[0]] * 3))

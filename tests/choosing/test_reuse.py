@@ -14,6 +14,7 @@ from evenly.choosing.reuse import (
     ANYWHERE,
     BEFORE,
     FEW,
+    NOTHING,
     PROBES,
     SECTOR,
     TOGETHER,
@@ -167,3 +168,10 @@ def test_it_is_measured_once_for_each_width_until_it_is_forgotten() -> None:
     assert reuse(A, 8) != before
     forget(A)
     assert reuse(A, 4) == reuse(anywhere(ROWS), 4) != before
+
+
+def test_one_pattern_gathers_as_one_item_does() -> None:
+    near = ev.csr(rmat(8))
+    B = ev.batch(near, np.ones((3, near.num_atoms), np.float32))
+    assert reuse(B, 4) == reuse(near, 4)
+    assert reuse(ev.batch(near, np.ones((0, near.num_atoms), np.float32)), 4) == NOTHING

@@ -8,7 +8,8 @@ import pytest
 import evenly as ev
 from evenly import schedules as s
 from evenly.arguments import spec_of
-from evenly.choosing.auto import consider
+from evenly.choosing.auto import consider, work_of
+from evenly.choosing.statistics import statistics
 from evenly.choosing.task import Task, fits, product_of, task_of
 from evenly.gpus.numbers import numbers
 from evenly.interop.generators import rmat
@@ -148,11 +149,11 @@ def test_runs_are_for_what_lies_side_by_side() -> None:
     for layout, there in ("csr", True), ("ell", False), ("dia", False), ("bcsr", False):
         A = convert(rmat(4), layout)
         assert task(spmv, A, x, x).runs == product_of(A).runs == there
-    narrow = ev.batch(
-        [rmat(4)], narrow=True
-    )  # 256 adjacent atoms share the column from which theirs count
+    narrow = ev.batch([rmat(4)])  # 256 adjacent atoms share the column from which theirs count
     for found in task(spmv, narrow, x, x), product_of(narrow):
         assert (found.runs, found.atom_bytes) == (True, narrow.indices.itemsize + 4)
+        work = work_of(statistics(narrow), found, narrow)
+        assert work.arrays == (narrow.indices.itemsize, 4)
     A = ev.csr(rmat(4))
     assert not task(positive, A, x).runs
     counts = np.zeros(16, np.int32), np.zeros(1, np.int64)

@@ -70,7 +70,7 @@ def arguments() -> tuple[Any, ...]:
 def batched() -> tuple[Any, ...]:
     """The same matrix as the only item of a batch."""
     matrix, *vectors = arguments()
-    return ev.batch([matrix]), *vectors
+    return ev.batch([matrix], narrow=False), *vectors
 
 
 def with_matrices() -> tuple[Any, ...]:

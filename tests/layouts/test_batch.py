@@ -45,7 +45,7 @@ def of_items(B, first, last, sums):
 
 def test_it_is_what_block_diag_makes() -> None:
     items = [m for m in ALL if min(m.shape)]
-    B = ev.batch(items, validate=True)
+    B = ev.batch(items, narrow=False, validate=True)
     wanted = sp.csr_array(sp.block_diag(items, format="csr"))
     assert B.shape == wanted.shape
     assert (B.offsets.dtype, B.indices.dtype) == (np.int32, np.int32)
@@ -152,12 +152,15 @@ def test_columns_of_a_list_count_from_one_nearby() -> None:
 
 def test_many_columns_and_nonzeros_need_64_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     wide = sp.csr_array(([1.0], np.array([2**31 - 2]), np.array([0, 1])), shape=(1, 2**31 - 1))
-    B = ev.batch([wide, wide], validate=True)
+    B = ev.batch([wide, wide], validate=True)  # 16 bits do not suffice
     assert (B.indices.dtype, B.indices.tolist()) == (np.int64, [2**31 - 2, 2**32 - 3])
     assert B[1].indices.tolist() == [2**31 - 2]
     monkeypatch.setattr("evenly.layouts.narrow.LIMIT", 50)  # as if int32 had 6 bits
-    B = ev.batch(SOME)
+    B = ev.batch(SOME, narrow=False)
     assert (B.offsets.dtype, B.indices.dtype) == (np.int64, np.int64)
+    same(B, SOME)
+    B = ev.batch(SOME)
+    assert (B.bases.dtype, B.indices.dtype) == (np.int64, np.uint16)
     same(B, SOME)
 
 
@@ -230,8 +233,25 @@ def test_it_survives_pickling_and_moving() -> None:
         same(pickle.loads(pickle.dumps(B)), SOME)
         assert B.to("cpu") is B
         assert ev.batch(B) is B
-    B = ev.batch(SOME)
+    B = ev.batch(SOME, narrow=False)
     assert B.tocsr() is B
+
+
+def test_narrow_columns_as_csr() -> None:
+    B, wanted = ev.batch(SOME), ev.batch(SOME, narrow=False)
+    assert B.indices.dtype == np.uint16
+    A = B.tocsr()
+    np.testing.assert_array_equal(A.indices, wanted.indices)
+    assert (A.indices.dtype, A.shape) == (np.int32, B.shape)
+    assert (A.values, A.offsets) == (B.values, B.offsets)
+    check(A)
+    x, whole = vector(max(B.shape), np.float64), diagonal(SOME)
+    for made in B.tocsc(), B.tocoo(), ev.csr(B):
+        np.testing.assert_array_equal(ev.spmv(made, x[: B.shape[1]]), whole @ x[: B.shape[1]])
+    for made in B.T, B.transpose():
+        np.testing.assert_array_equal(ev.spmv(made, x[: B.shape[0]]), whole.T @ x[: B.shape[0]])
+    same(ev.batch([B, SOME[3]]), [sp.csr_array(whole), SOME[3]])
+    assert ev.batch([]).tocsr().shape == (0, 0)
 
 
 def test_values_get_the_common_type() -> None:

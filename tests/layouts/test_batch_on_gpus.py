@@ -29,7 +29,7 @@ from tests.emitting import emitted
 def test_the_kernels_that_check_and_renumber(target: str) -> None:
     from evenly.runtime.gluing import numbered, unsound
 
-    B = ev.batch(SOME)
+    B = ev.batch(SOME, narrow=False)
     heads = np.array([m.indptr[0] for m in SOME])
     tails = np.concatenate([m.indptr[1:] for m in SOME])
     columns = np.concatenate([m.indices for m in SOME])

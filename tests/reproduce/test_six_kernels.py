@@ -34,7 +34,7 @@ def batch(matrices, xp=np):
         ev.csr(tuple(map(xp.asarray, (m.data, m.indices, m.indptr))), shape=m.shape)
         for m in matrices
     ]
-    B = ev.batch(parts)
+    B = ev.batch(parts, narrow=False)
     B = B.with_values(xp.asarray(vector(B.num_atoms, np.float64)))
     longest = np.array([np.diff(m.indptr).max(initial=0) for m in matrices], np.int64)
     return B, longest
@@ -110,7 +110,7 @@ def test_the_padded_batch_keeps_the_contract():
 
 def test_slots_are_stored_by_columns():
     A = sp.csr_array([[1.0, 2.0, 0.0], [0.0, 3.0, 4.0]])
-    B = ev.batch([A, A])
+    B = ev.batch([A, A], narrow=False)
     E = ell_batch(B, np.array([2, 2]), np)
     assert E.values.tolist() == [1.0, 3.0, 2.0, 4.0] * 2
     assert E.indices.tolist() == [0, 1, 1, 2, 3, 4, 4, 5]

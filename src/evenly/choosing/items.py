@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
 from evenly import schedules as s
 from evenly.gpus.gpu import WARP
 from evenly.gpus.numbers import numbers
+from evenly.interop.arrays import dtype_of
+from evenly.layouts.pattern import PatternBatch
+from evenly.schedules.nested import levels
 
+from .reuse import reuse
 from .statistics import Statistics, statistics, work_of_items
 from .task import Task
 
@@ -46,6 +51,34 @@ def for_items(layout: Any, task: Task) -> tuple[s.Schedule, str]:
         return s.Nested(s.Lrb(held["block"], warp=held["warp"]), s.per_item()), why
     why += "; one call does not pay for sorting them" if small else "; most fill a block"
     return s.Nested(s.BlockMapped(held["block"]), s.per_item()), why
+
+
+def walks_items(layout: Any) -> bool:
+    """Whether a product of rows is quicker in a loop over items, on a GPU: many of one pattern, a block each.
+
+    That is so where columns lie apart. A block then fetches its item's part of x into L1 once; rows alone go to several
+    blocks an item, each of which fetches most of it.
+    """
+    if not isinstance(layout, PatternBatch):
+        return False
+    known = _walks.get(layout)
+    if known is None:
+        known = _walks[layout] = _fills_blocks(layout)
+    return known
+
+
+_walks: weakref.WeakKeyDictionary[Any, bool] = weakref.WeakKeyDictionary()
+
+
+def _fills_blocks(layout: Any) -> bool:
+    held = numbers()["items"]
+    if layout.num_items < held["many"] or work_of_items(layout).mean >= held["grid"]:
+        return False
+    schedule, _ = for_items(layout, Task(items=True, splits=True))
+    outer, inner = levels(schedule)
+    if outer.block != held["block"] or inner.engine != "owned" or inner.size == 1:
+        return False
+    return reuse(layout, dtype_of(layout.values).itemsize).apart >= float(held["apart"])
 
 
 def _of_the_mean(size: float, length: float, held: dict[str, Any]) -> tuple[int, int]:

@@ -65,7 +65,10 @@ class Work:
     @property
     def arrays(self) -> tuple[int, ...]:
         """Bytes of an atom in each of the arrays that are read in order."""
-        return (INDEX, self.task.width) if self.gathers else (self.atom_bytes,)
+        if not self.gathers:
+            return (self.atom_bytes,)
+        # What is not in order, as the ids of one pattern, is near.
+        return max(self.atom_bytes - self.task.width, 1), self.task.width
 
     @property
     def tile_lines(self) -> float:

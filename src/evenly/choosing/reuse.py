@@ -13,6 +13,7 @@ from evenly.language.members import is_default
 from evenly.layouts.contract import Layout, LayoutInstance, accessors, layout
 from evenly.layouts.items import Items
 from evenly.layouts.moving import device_of
+from evenly.layouts.pattern import PatternBatch
 
 SECTOR = 32  # bytes: what a GPU reads from L2 at least
 PROBES, FEW = 512, 32  # atoms that are looked at: at most, and where there are few
@@ -89,8 +90,8 @@ _known: weakref.WeakKeyDictionary[Any, dict[int, Reuse]] = weakref.WeakKeyDictio
 def reuse(layout: LayoutInstance | None, width: int) -> Reuse:
     """Return the reuse of numbers of `width` bytes that are gathered at a layout's columns.
 
-    For a layout whose columns are unknown it is ANYWHERE, or NEARBY if it is a batch. The result is remembered as long
-    as the layout lives.
+    For a layout whose columns are unknown it is ANYWHERE, or NEARBY if it is a batch; of one pattern, that of an item.
+    The result is remembered as long as the layout lives.
     """
     if layout is None:
         return ANYWHERE
@@ -106,6 +107,8 @@ def forget(layout: Any) -> None:
 
 
 def _measured(layout: LayoutInstance, together: int) -> Reuse:
+    if isinstance(layout, PatternBatch):
+        return _measured(layout[0], together) if len(layout) else NOTHING
     cls: Any = type(layout)
     unknown = NEARBY if isinstance(layout, Items) else ANYWHERE  # columns within a small item
     sample = Sample(int(layout.max_atoms))

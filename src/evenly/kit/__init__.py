@@ -21,6 +21,7 @@ from evenly.kit.arguments import (
     renamed,
     result_type,
     shape,
+    walks_items,
     zeros,
 )
 from evenly.kit.dense import Dense, dense, element, width
@@ -140,6 +141,7 @@ __all__ = [
     "vectors",
     "vertex",
     "vertices",
+    "walks_items",
     "whole",
     "width",
     "with_plan",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenly.arguments import as_layout
+from evenly.choosing.items import walks_items as over_items
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.language.items import has_items as of_class
@@ -19,6 +20,8 @@ from evenly.layouts.conversions import Convertible
 from evenly.layouts.csr import Csr
 from evenly.layouts.fields import value_types
 from evenly.layouts.grouped import by_row, can_be_grouped, tiles_are_rows
+from evenly.layouts.items import Items
+from evenly.layouts.moving import device_of
 from evenly.layouts.sell import SortedSell
 
 
@@ -104,6 +107,14 @@ def leaves_rows(A: Any) -> bool:
 def has_items(A: Any) -> bool:
     """Whether `A` is a layout with items, as `ev.batch` makes: a kernel may have a loop over them."""
     return is_layout(A) and of_class(type(A))
+
+
+def walks_items(A: Any, schedule: Any, target: str) -> bool:
+    """Whether "auto" takes a loop over the items of `A` for a product of its rows. Only on a GPU that can pay."""
+    if schedule != "auto" or target not in ("auto", "cuda") or not isinstance(A, Items):
+        return False
+    layout: Any = A
+    return device_of(layout) == "cuda" and over_items(layout)
 
 
 def check_shape(x: Any, shape: tuple[int, ...], name: str, what: str) -> None:

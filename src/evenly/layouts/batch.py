@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.interop.transfer import to_where
@@ -17,12 +19,13 @@ from evenly.interop.vectors import part
 from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, is_layout, layout
+from evenly.layouts.conversions import ThroughCsr
 from evenly.layouts.csr import Csr
 from evenly.layouts.entries import check_offsets
 from evenly.layouts.gluing import Glued, glue
 from evenly.layouts.items import Items, Starts, on_host, remember
 from evenly.layouts.narrow import index_type, renumbered, shifted
-from evenly.layouts.numbering import RUN_BITS, parts_nearby
+from evenly.layouts.numbering import RUN, RUN_BITS, parts_nearby
 from evenly.layouts.pattern import pattern_batch, torch_items
 
 
@@ -100,7 +103,7 @@ class Batch(Listed, Csr):
 
 
 @layout
-class NarrowBatch(Listed, Compressed):
+class NarrowBatch(Listed, ThroughCsr, Compressed):
     """A :class:`Batch` whose columns take 8 or 16 bits: they count from a column nearby.
 
     Each 256 adjacent atoms share one, in `bases`. It is the first column of the first one's item. So nothing depends on
@@ -137,6 +140,14 @@ class NarrowBatch(Listed, Compressed):
     def value(self, k):
         return self.values[k]
 
+    def tocsr(self) -> Csr:
+        """Return the block-diagonal matrix as CSR, on its device. Its columns are new; it shares the other arrays."""
+        count = int(self.num_atoms)
+        runs, (bases,) = np.append(np.arange(0, count, RUN), count), on_host(self.bases)
+        columns = int(self.num_columns)
+        indices = renumbered(self.indices, runs, bases, index_type(columns))
+        return Csr(self.offsets, indices, self.values, columns)
+
     def validate(self, name: str = "A") -> None:
         """Check every offset. Raises InputError for the first that is wrong."""
         check_offsets(self.offsets, f"{name}.offsets", len(self.indices))
@@ -150,7 +161,7 @@ def batch(
     matrices: Any,
     values: Any = None,
     *,
-    narrow: bool = False,
+    narrow: bool = True,
     validate: bool = False,
     name: str = "matrices",
 ) -> Any:
@@ -163,7 +174,8 @@ def batch(
     values: with a pattern, the values of all items, (items, nonzeros), on its device. The pattern is stored once, and
       the values are not copied.
     narrow: of a list, store columns in 8 or 16 bits, counted from one nearby, if those of the items that share 256
-      adjacent nonzeros lie within 65,536. Those of a pattern always are narrow.
+      adjacent nonzeros lie within 65,536. False: always number them through, in 32 or 64 bits, as the CSR matrix has
+      them. Those of a pattern always are narrow.
     validate: also check the whole contract of layouts. From a GPU, the arrays are copied for it.
 
     Kernels over rows run over it as over one CSR matrix: x and y are those of the items, one after another.

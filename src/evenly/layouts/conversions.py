@@ -32,6 +32,27 @@ class Convertible:
         return transposed(self)
 
 
+class ThroughCsr(Convertible):
+    """A base class for layouts with a `tocsr()` of their own, which makes new arrays: the others begin with it."""
+
+    def tocsc(self) -> Any:
+        """Return this matrix as CSC, on its device, as that of `tocsr()`."""
+        return self.tocsr().tocsc()
+
+    def tocoo(self) -> Any:
+        """Return this matrix as COO, on its device, as that of `tocsr()`."""
+        return self.tocsr().tocoo()
+
+    def transpose(self) -> Any:
+        """Return the transpose as CSC, on its device, over the arrays of `tocsr()`."""
+        return self.tocsr().transpose()
+
+    @property
+    def T(self) -> Any:
+        """The transpose, as `transpose()` returns it."""
+        return self.transpose()
+
+
 @hook
 def converted(A: Any, format: str, check: bool = True) -> Any:
     """Return the layout `A` in another format: "csr", "csc" or "coo"; itself if it has this format.

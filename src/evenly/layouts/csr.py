@@ -12,7 +12,7 @@ from evenly.layouts.arguments import compressed, inferred, take_apart
 from evenly.layouts.checker import finished
 from evenly.layouts.compressed import Compressed
 from evenly.layouts.contract import Array, Index, layout
-from evenly.layouts.conversions import Convertible
+from evenly.layouts.conversions import Convertible, ThroughCsr
 from evenly.layouts.entries import check_offsets, check_range
 from evenly.layouts.moving import bounds
 
@@ -83,6 +83,8 @@ def csr(
 
     Raises InputError for malformed arrays.
     """
+    if isinstance(matrix, ThroughCsr):
+        matrix = matrix.tocsr()
     if isinstance(matrix, Csr):
         return finished(matrix, name, False, validate)
     found = take_apart(matrix, "csr", shape, name)

@@ -10,6 +10,7 @@ import numpy as np
 from evenly.errors import InputError
 from evenly.interop import arrays, sparse
 from evenly.layouts.contract import is_layout
+from evenly.layouts.conversions import Convertible
 from evenly.layouts.csr import Csr, csr
 from evenly.layouts.fields import INDEX_TYPES
 
@@ -65,11 +66,10 @@ def layout_of(matrix: Any, name: str) -> Csr:
     """Return a matrix or a layout of one as CSR. Its entries are not looked at."""
     if not is_layout(matrix):
         return csr(matrix, check=False, name=name)
-    known: Any = matrix
-    if getattr(type(known), "format", None) not in ("csr", "csc", "coo"):
-        expected, given = "a CSR, CSC or COO layout", type(known).__name__
+    if not isinstance(matrix, Convertible):
+        expected, given = "a CSR, CSC or COO layout", type(matrix).__name__
         raise InputError(name, expected=expected, given=given, hint="batch the matrix itself")
-    made: Csr = known.tocsr()
+    made: Csr = matrix.tocsr()
     return made
 
 

@@ -59,6 +59,20 @@ def test_y_is_not_read_with_beta_0():
     np.testing.assert_allclose(y, 2 * expected(B, x), atol=1e-12)
 
 
+def test_auto_over_items(monkeypatch):
+    """Where a GPU is quicker so: calls, plans, and scaled ones."""
+    B, _ = BATCHES["one pattern"]()
+    x = vector(B.num_columns, np.float64)
+    monkeypatch.setattr("evenly.kit.walks_items", lambda A, schedule, target: schedule == "auto")
+    y = ev.spmv(B, x)
+    np.testing.assert_array_equal(y, expected(B, x))
+    np.testing.assert_array_equal(ev.spmv(B, x, y, alpha=2, beta=-1), expected(B, x))
+    product = ev.spmv.plan(B, x)
+    assert product.plan.kernel.name == "spmv_items"
+    np.testing.assert_array_equal(product(), y)
+    assert ev.spmv.plan(B, x, schedule="merge_path").plan.kernel.name == "spmv_rows"
+
+
 def test_an_out_that_cannot_hold_the_products():
     B, _ = BATCHES["narrow"]()
     y = np.empty(B.num_tiles, np.int32)
@@ -90,3 +104,20 @@ def test_on_a_gpu(kind):
         np.testing.assert_allclose(y.get(), expected(B, x), atol=1e-12)
         ev.spmv(there, on_gpu, y, alpha=cupy.full(1, 2.0), beta=-1, schedule=schedule)
         np.testing.assert_allclose(y.get(), expected(B, x), atol=1e-12)
+
+
+@pytest.mark.gpu
+def test_auto_over_items_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    rows, length, items = 1000, 20, 4096
+    indices = (np.arange(rows * length, dtype=np.int32) * 7) % rows
+    offsets = np.arange(0, rows * length + 1, length, dtype=np.int32)
+    pattern = ev.csr((np.ones(rows * length, np.float32), indices, offsets), shape=(rows, rows))
+    values = cupy.random.default_rng(0).integers(-3, 4, (items, rows * length)).astype(np.float32)
+    B = ev.batch(pattern.to("cuda"), values)
+    x = cupy.random.default_rng(1).integers(-3, 4, B.num_columns).astype(np.float32)
+    product = ev.spmv.plan(B, x)
+    assert product.plan.kernel.name == "spmv_items"
+    wanted = ev.spmv(B, x, schedule="group_mapped")
+    for y in product(), ev.spmv(B, x), ev.spmv(B, x, out=cupy.empty_like(wanted)):
+        cupy.testing.assert_array_equal(y, wanted)

@@ -48,15 +48,17 @@ EV_KERNEL(256) by_items_0(const int* __restrict__ pa_B_item_columns,
         }
         const pos thread_index = (pos)team.rank();
         const pos thread_count = 256;
-        const ev::group<8, 256> team;
+        const ev::group<8, 256, true> team;
         const pos group_count_8 = team.per_block;
         const pos group_index_8 = team.local();
         const pos group_rank_8 = team.rank();
         if (team.present()) {
           pos v_bound_2 = v_last - v_first;
-          for (pos v_k = group_index_8 + v_first; v_k < v_bound_2 + v_first; v_k += group_count_8) {
+          for (pos first = group_index_8 + v_first - team.in_warp_rank(); first < v_bound_2 + v_first; first += group_count_8) {
+            const bool live = first + team.in_warp_rank() < v_bound_2 + v_first;
+            const pos v_k = first + team.in_warp_rank();
             v_total = -0.0f;
-            {
+            if (live) {
               pos v_tile_1 = v_first + (v_k - v_first);
               pos v_read = a_B_offsets[v_tile_1] - v_before + group_rank_8;
               pos v_tile_2 = v_first + (v_k - v_first);
@@ -81,7 +83,7 @@ EV_KERNEL(256) by_items_0(const int* __restrict__ pa_B_item_columns,
             }
             const tile_value whole = team.reduce_to_leader(tile_value{v_total});
             v_total = whole.v_total;
-            if (team.leader()) a_y[v_k] = 0.0f + v_total;
+            if (team.leader() && live) a_y[v_k] = 0.0f + v_total;
           }
         }
       }

@@ -2,7 +2,8 @@
 
 There are two kernels: one for layouts whose tiles are rows, and one for the others. Neither
 depends on the schedule or the target. y = alpha A x + beta y has a kernel of its own. Schedules of schedules hand out
-items, so the kernels over rows have a twin with a loop over items around the one over rows.
+items, so the kernels over rows have a twin with a loop over items around the one over rows. "auto" takes the twin where
+that is quicker.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def spmv_atoms(A, x, y):
 
 _checked_scaled = spmv_scaled.copy()  # likewise, and so are these:
 _checked_items, _checked_items_scaled = spmv_items.copy(), spmv_items_scaled.copy()
+_product_by_items = _checked_items["auto"]
 NAMES = {"B": "A", "y": "out", "alphas": "alpha", "betas": "beta"}
 _ONE, _ZERO = 1, 0  # the defaults: to find that there is nothing to scale costs next to nothing
 
@@ -88,7 +90,7 @@ def plan(
         scales = ()
 
     rows, items = (spmv_scaled, spmv_items_scaled) if scales else (spmv_rows, spmv_items)
-    product = _over(rows, items, A, schedule).on(target)
+    product = _over(rows, items, A, schedule, target)
 
     def prepare(x: Any, out: Any = None) -> kit.Call:
         return _prepared(product, A, x, out, scales)
@@ -147,16 +149,16 @@ def spmv(
     if alpha is not _ONE or beta is not _ZERO:
         return _scaled(A, x, out, kit.scales(alpha, beta, x, "x"), schedule, target)
     if schedule == target == "auto":
-        product = _product
+        product = _product_by_items if kit.walks_items(A, schedule, target) else _product
     else:
-        product = _over(_checked, _checked_items, A, schedule).on(target)
+        product = _over(_checked, _checked_items, A, schedule, target)
     if out is not None and product.repeat(A, x, out):
         return out
     return _computed(product, A, x, out)
 
 
 def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) -> Any:
-    product = _over(_checked_scaled, _checked_items_scaled, A, schedule).on(target)
+    product = _over(_checked_scaled, _checked_items_scaled, A, schedule, target)
     if out is not None and product.repeat(A, x, out, *scalars):
         return out
     kit.shape(A)  # raises if it is no matrix
@@ -166,10 +168,11 @@ def _scaled(A: Any, x: Any, out: Any, scalars: Any, schedule: Any, target: str) 
     return _computed(product, A, x, out, scalars)
 
 
-def _over(rows: Any, items: Any, A: Any, schedule: Any) -> Any:
+def _over(rows: Any, items: Any, A: Any, schedule: Any, target: str) -> Any:
     """Return the kernel `rows` under this schedule, or `items` if it hands out the items of A."""
     if not isinstance(schedule, ev.Nested):
-        return rows[schedule]
+        kernel = items if kit.walks_items(A, schedule, target) else rows
+        return kernel[schedule].on(target)
     if not kit.has_items(A):
         raise ev.InputError(
             "schedule",
@@ -177,7 +180,7 @@ def _over(rows: Any, items: Any, A: Any, schedule: Any) -> Any:
             given=str(schedule),
             hint=f"{type(A).__name__} has no items; ev.batch([...]) makes a matrix that has",
         )
-    return items[schedule]
+    return items[schedule].on(target)
 
 
 def _type_of(x: Any, A: Any, out: Any, scalars: Any) -> Any:

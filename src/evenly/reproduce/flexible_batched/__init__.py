@@ -30,6 +30,7 @@ def remarks(site: Site) -> list[str]:
         "Double precision; 2 floating point operations a nonzero; GB/s counts what is stored, with padding.",
         f"{', '.join(k.name for k in KERNELS)}: the kernels of the paper, as schedules over layouts; no atomics.",
         f"{AUTO}: what `ev.spmv` does, on rows. {BY_ITEMS}: a loop over items, under `auto`.",
+        "Columns take 32 bits everywhere, as in the paper: `narrow=False`.",
         *([f"{', '.join(PUBLISHED)}: as published, by hand, with float atomics."] * site.on_gpu),
         f"{DIAGONAL}: {best} on the block-diagonal matrix. {LOOP}: a call of {library} for each matrix"
         + (", in one CUDA graph," if site.on_gpu else ",")

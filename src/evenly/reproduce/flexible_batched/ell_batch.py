@@ -100,7 +100,7 @@ def ell_batch(B: Any, widths: Any, xp: Any) -> EllBatch:
     item_slots = np.concatenate([[0], np.cumsum(rows * widths)])
     kind = np.int32 if item_slots[-1] < 2**31 else np.int64
     starts, wide = xp.asarray(item_slots.astype(kind)), xp.asarray(widths.astype(np.int32))
-    indices = xp.empty(int(item_slots[-1]), B.indices.dtype)
+    indices = xp.empty(int(item_slots[-1]), B.item_columns.dtype)
     values = xp.empty(len(indices), B.values.dtype)
     pad[ev.Nested(ev.BlockMapped(256), ev.ThreadMapped())](B, starts, wide, indices, values)
     items = xp.asarray(np.repeat(np.arange(len(rows), dtype=np.int32), rows))

@@ -42,12 +42,12 @@ class Named:
     schedule: Callable[[], Any]
 
 
-# Of the sizes of blocks and the numbers of loads at once, those that are best on most of the matrices, on an H200.
+# Sizes of blocks and numbers of loads at once are those that are best on most of the matrices, on an H200 or H100.
 KERNELS = (
     Named("COO", CSR, lambda: ev.Nested(ev.BlockMapped(128), ev.NonzeroSplit(items=8))),
     Named("CSR-scalar", CSR, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=4))),
     Named("CSR-vector", CSR, lambda: ev.Nested(ev.BlockMapped(128), ev.GroupMapped(32, items=1))),
     Named("CSR-smart", CSR, lambda: ev.Nested(ev.BlockMapped(128), SMART)),
-    Named("CSR-I", CSR, lambda: ev.Nested(ev.BlockMapped(128), ev.MergePath(items=8))),
+    Named("CSR-I", CSR, lambda: ev.Nested(ev.BlockMapped(128), ev.MergePath(items=4))),
     Named("ELL", ELL, lambda: ev.Nested(ev.BlockMapped(256), ev.ThreadMapped(items=4))),
 )

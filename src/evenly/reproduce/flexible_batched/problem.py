@@ -151,7 +151,7 @@ def problem(
 ) -> Problem:
     """Make a problem of CSR layouts, with random values and x of 0 .. 1. longest: of each, its longest row."""
     rng = site.xp.random.default_rng(0)
-    B = ev.batch(items)
+    B = ev.batch(items, narrow=False)  # as in the paper
     B = B.with_values(rng.random(int(B.num_atoms)))
     x, y = rng.random(int(B.num_columns)), site.xp.empty(int(B.num_tiles))
     return Problem(site, case, at, B, x, y, np.asarray(longest, np.int64), stand_ins)

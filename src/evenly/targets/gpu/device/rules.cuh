@@ -62,6 +62,19 @@ EV_DEVICE typename Phase::pos thread_tile_of(const Phase& phase, typename Phase:
   return low;
 }
 
+// The same over many tiles. Three loads at a time do not wait for each other, so that half as many do.
+template <class Phase>
+EV_DEVICE typename Phase::pos far_tile_of(const Phase& phase, typename Phase::pos atom, typename Phase::pos low, typename Phase::pos high) {
+  using pos = typename Phase::pos;
+  while (high - low > 3) {
+    const pos quarter = (high - low) / 4, a = low + quarter, b = a + quarter, c = b + quarter;
+    const bool at_a = phase.end(a) <= atom, at_b = phase.end(b) <= atom, at_c = phase.end(c) <= atom;
+    low = at_c ? c + 1 : at_b ? b + 1 : at_a ? a + 1 : low;
+    high = at_c ? high : at_b ? c : at_a ? b : a;
+  }
+  return thread_tile_of(phase, atom, low, high);
+}
+
 // The tiles [from, to) of block `rank` of `count`, if blocks divide all of them evenly by number.
 template <class pos> struct tile_share {
   using number = typename choose<(sizeof(pos) == 4), unsigned, unsigned long long>::type;  // shares may end beyond the last tile

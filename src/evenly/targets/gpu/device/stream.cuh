@@ -35,16 +35,7 @@ template <class Phase, int T, int I> struct stream_shares {
   EV_DEVICE stream_shares(const Phase& phase) : phase(phase) {}
   EV_DEVICE pos cut(pos share) const { return share * (number)S < (number)atoms ? share * S : atoms; }
   // The first tile of a share.
-  EV_DEVICE pos first(pos share) const {
-    const pos atom = cut(share);
-    pos low = 0, high = share == 0 ? 0 : tiles;
-    while (low < high) {
-      const pos middle = low + (high - low) / 2;
-      if (phase.end(middle) <= atom) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  EV_DEVICE pos first(pos share) const { return share == 0 ? 0 : far_tile_of(phase, cut(share), (pos)0, tiles); }
   EV_DEVICE pos share_of(pos tile) const {
     const pos end = phase.end(tile);
     return end > 0 ? (end - 1) / S : 0;
@@ -56,10 +47,14 @@ template <class Phase, int T, int I> struct stream_shares {
     return {from, to < (number)tiles ? to : (number)tiles};
   }
   // Whether the tile is in a wide share. A wide share holds more tiles than any block has by number, so if one of these
-  // is in it, the first or the last is.
+  // is in it, the first or the last is. It also holds half of `wide` tiles before or after this one: elsewhere, nothing
+  // is searched.
   EV_DEVICE bool in_wide(pos tile) const {
+    constexpr int half = wide / 2;
     const pos share = share_of(tile);
-    return first(share + 1) - first(share) > wide;
+    const bool before = tile >= half && share_of(tile - half) == share;
+    const bool after = tiles - tile > half && share_of(tile + half) == share;
+    return (before || after) && first(share + 1) - first(share) > wide;
   }
   EV_DEVICE bool looks(int block, int blocks) const {
     const Numbers own = by_number(block, blocks);

@@ -23,7 +23,7 @@ from .item_split import Item, SplitTiles
 from .owner import Owner, strided
 from .processor import define_in_item
 from .several import SEVERAL
-from .tile_loop import tile_loop
+from .tile_loop import tile_loop, walks_all_groups
 from .unit import Unit
 
 if TYPE_CHECKING:
@@ -103,8 +103,10 @@ class TilesOfItem:
     def _walk(self, s: ir.Pass, of: ir.LayoutCode, item: Item, inner: Any) -> None:
         """Write the walk under one inner schedule."""
         outer, size = self.outer, inner.size if inner.owner == "group" else 1
-        code = _placed(self._code(inner, item), item)
-        writer = self._writer(s, of, code, inner, size)
+        code = self._code(inner, item)
+        together = self.owner % WARP == 0 and walks_all_groups(code)
+        code = _placed(code, item)
+        writer = self._writer(s, of, code, inner, size, together)
         rank = "(pos)team.rank()" if self.owner > 1 else "0"
         owner = "(pos)team.size()" if self.several else self.owner
         define_in_item(writer, code, size, self.block, rank, owner)
@@ -160,14 +162,21 @@ class TilesOfItem:
         return first, last, before
 
     def _writer(
-        self, s: ir.Pass, of: ir.LayoutCode, code: ScheduleCode, inner: Any, size: int
+        self,
+        s: ir.Pass,
+        of: ir.LayoutCode,
+        code: ScheduleCode,
+        inner: Any,
+        size: int,
+        together: bool,
     ) -> Owner:
+        """together: whether all groups of a warp walk tiles of one item in turn."""
         outer, run = self.outer, run_of(inner)
         in_order = run > 1 or has_scans(s.body)
         atoms = strided(of, size, ir.Const(size, POS)) if in_order else code.atoms
         # An item's accumulators are to its tiles what those of the grid are to others: the leader contributes.
         whole = {v: outer.text.var(v) for a in s.accumulators for v in a.fields}
-        writer = Owner(outer.text, size, items_of(inner), run, atoms, whole, s.body, False)
+        writer = Owner(outer.text, size, items_of(inner), run, atoms, whole, s.body, together)
         writer.lines, writer.depth, writer.at = outer.lines, outer.depth, outer.at
         writer.declared = set(outer.declared)
         return writer

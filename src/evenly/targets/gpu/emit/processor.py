@@ -23,9 +23,7 @@ def define_processor(writer: Writer, code: ScheduleCode, size: int, block: int) 
     if several:
         several.begin(writer)
     elif size > 1:
-        writer.line(
-            f"const ev::group<{size}, {block}{', true' if getattr(writer, 'converged', False) else ''}> team;"
-        )
+        writer.line(_team(writer, size, block))
     name_teams(writer, code, size, block)
     others = [
         e for e in names.values() if e.what.startswith("group") and (size == 1 or e.size != size)
@@ -52,7 +50,7 @@ def define_in_item(
     writer.line(f"const pos thread_index = {rank};")
     writer.line(f"const pos thread_count = {owner};")
     if size > 1:
-        writer.line(f"const ev::group<{size}, {block}> team;")
+        writer.line(_team(writer, size, block))
     name_teams(writer, code, size, block)
     for e in asked(code):
         if e.what.startswith("group"):
@@ -60,6 +58,11 @@ def define_in_item(
             writer.line(
                 f"const pos {processor_name(e)} = {OF_BLOCK[e.what] if whole else _by_number(e)};"
             )
+
+
+def _team(writer: Writer, size: int, block: int) -> str:
+    converged = ", true" if getattr(writer, "converged", False) else ""
+    return f"const ev::group<{size}, {block}{converged}> team;"
 
 
 def _by_number(e: ir.Processor) -> str:
