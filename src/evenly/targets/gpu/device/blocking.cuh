@@ -7,10 +7,12 @@
 
 namespace ev {
 
-template <bool Counted> struct blocking_queue {
+template <bool Counted> struct blocking_ring {
   const queue_memory m;
   queue_counts counts;
   back_off wait;
+
+  EV_DEVICE blocking_ring(const queue_memory& memory) : m(memory) {}
 
   EV_DEVICE bool put(int item) {
     lock();
@@ -45,5 +47,7 @@ private:
   }
   EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }
 };
+
+template <bool Counted> using blocking_queue = one_by_one<blocking_ring<Counted>>;
 
 }  // namespace ev
