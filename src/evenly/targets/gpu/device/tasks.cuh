@@ -83,7 +83,7 @@ template <class Set, int W> struct task_mail {
   // A counter. add: its value before.
   EV_DEVICE long long add(int counter, long long n) const { return lane_0_finds<W>([&] { return atomic_add(set.pool + counter, n); }); }
   EV_DEVICE long long read(int counter) const { return lane_0_finds<W>([&] { return atomic_load(set.pool + counter); }); }
-  EV_DEVICE bool anybody_waits() const { return idle(read(takers_idle)) > 0; }
+  EV_DEVICE int waiting() const { return idle(atomic_load(set.pool + takers_idle)); }
 
   static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
@@ -120,7 +120,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
       if (!look && (++batches & 3) != 0 && !agreed([&] { return late(); })) return true;
-      const int given = agreed([&] { return is_full() ? all : share(); });
+      const int given = agreed([&] { return share(); });
       looked = cycles();
       if (given != all) {
         look = given > 0;
@@ -142,21 +142,33 @@ private:
   int batches = 0;
   long long looked = cycles();
 
-  // Whether tasks have run for long, so that others may have waited for long.
+  // Whether tasks have run for long since this taker has looked at who waits.
   EV_DEVICE bool late() const {
     return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
   }
 
-  // Gives the oldest tasks to takers that wait: a task for each of their groups, or half of what there is. Returns how many.
+  // What lane 0 sees at once: `all` if tasks are only kept now, else whether others wait.
+  EV_DEVICE int seen() const {
+    return (int)lane_0_finds<lanes>([&] {
+      const long long pushed = atomic_load(set.pushed), waiting = mail.waiting();
+      return pushed > set.capacity ? (long long)all : (long long)(waiting > 0);
+    });
+  }
+
+  // Gives the oldest tasks to a taker that waits, one for each of its groups, but no more than half of them. In a tree they are
+  // large, so one mail is enough until the next look; not if that is far away. Returns how many it gives; `all`: tasks are
+  // only kept now.
   EV_DEVICE int share() {
-    int given = 0;
-    for (int left = held; left > (given == 0 ? 1 : groups) && mail.anybody_waits(); left = held - given) {
-      const int n = left / 2 < groups ? left / 2 : groups;
+    int given = 0, waits = seen();
+    if (waits == all) return all;
+    for (const bool some = !late(); waits > 0 && held - given > (given == 0 ? 1 : groups); waits = seen()) {
+      const int half = (held - given) / 2, n = half < groups ? half : groups;
       if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n)) {
         ++counts.in_vain;
         break;
       }
       given += n;
+      if (some) break;
     }
     return given;
   }
