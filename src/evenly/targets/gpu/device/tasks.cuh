@@ -11,8 +11,9 @@
 // and mail is published by fences.
 //
 // Set: as in taker.cuh, and the members
-//     Task* mail;                          // 32 tasks for each taker
-//     int* flags;                          // (takers,), zero between launches: what is in a box
+//     Task* mail;                          // 32 tasks for each taker: its box
+//     int* flags;                          // zero between launches: for each taker, how many tasks are in its box; then, for each,
+//                                          // a bit: whether it waits. Both are in whole sectors, of 8 words
 #pragma once
 #include "gpu.cuh"
 #include "orders.cuh"
@@ -22,85 +23,105 @@ namespace ev {
 
 // Mail from takers to idle ones. The lanes 0..W-1 of a warp call each function together.
 //
-// An idle taker draws a number, whose box it watches. So it waits where nobody else does. Whoever sends mail draws a
-// number, too, and the same numbers meet: a queue by tickets, in which those that take may wait before there is anything.
-// The flag of a box is 0, or says of which number the mail is, and how many tasks it has. There are as many boxes as
-// takers, and a taker wants one mail at a time.
+// An idle taker sets its bit, and watches its own box. So it waits where nobody else does. Whoever clears the bit sends mail.
+// One that has tasks to spare looks at a sector of bits at a time, and at any other when nobody there waits: had all to look at
+// one counter, they would wait for it.
 //
-// takers_idle has two counts: in the lower half those that want mail which nobody sends yet, in the upper half those
-// that have begun. Who sends mail lowers the first one before. So the taker that makes them equal knows that no other has
-// tasks, or will get any: it tells all that wait. A taker that begins later finds the same.
+// takers_idle has two counts: in the lower half those that are idle, in the upper half those that have begun. A taker sets its
+// bit before it raises the first one, and whoever clears the bit lowers it, before this one can be idle itself. So the taker
+// that makes them equal knows that no other has tasks, or will get any: it clears all bits, and tells all those takers. A
+// taker that begins later finds the same.
 template <class Set, int W> struct task_mail {
   using Task = typename Set::Task;
   const Set& set;
-  const int boxes;
+  const int own, boxes;  // the taker's number, of how many
+  unsigned* const bits;
+  int sector;            // of the bits, that it looks at
+  unsigned random;
+
+  EV_DEVICE task_mail(const Set& s, int taker, int takers)
+    : set(s), own(taker), boxes(takers), bits((unsigned*)s.flags + (takers + 7) / 8 * 8), sector(taker / (32 * looking)), random(taker) {}
 
   EV_DEVICE void begin() const {
     if (lane_rank() == 0) atomic_add(set.pool + takers_idle, 1LL << 32);
   }
 
-  // Sends a task of each of the first n lanes to a taker that waits. Returns whether one does.
-  EV_DEVICE bool send(const Task& task, int n) const {
-    if (idle(add(takers_idle, -1)) <= 0) {
-      add(takers_idle, 1);
+  // Bits of takers that wait, for `send`.
+  EV_DEVICE unsigned look() const { return lane_rank() < looking ? atomic_load(bits + word(lane_rank())) : 0u; }
+
+  // Sends a task of each of the first n lanes to a taker that is seen to wait. Returns whether there is one.
+  EV_DEVICE bool send(const Task& task, int n, unsigned seen) {
+    const unsigned able = ballot(mask(), seen != 0);
+    if (able == 0) {
+      random = random * 1664525u + 1013904223u;
+      sector = (int)((random >> 8) % (unsigned)ceil_div(boxes, 32 * looking));
       return false;
     }
-    const long long number = add(mail_sent, 1);
-    const int box = (int)(number % boxes);
-    while (lane_0_finds<W>([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
-    fence<acquire>();
-    sync_warp(mask());
+    const int turn = own % looking, lane = (lowest_bit(rotated(able, turn, looking)) + turn) % looking;
+    const int bit = (lowest_bit(rotated(shuffle_from(mask(), seen, lane), own % 32, 32)) + own) % 32;
+    const int box = 32 * word(lane) + bit;
+    if (!clears(box)) return false;
     if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
     sync_warp(mask());  // with what any of the lanes has stored before
     if (lane_rank() == 0) {
       fence<release>();
-      atomic_store(set.flags + box, flag(number) + n);
+      atomic_store(set.flags + box, n);
     }
     return true;
   }
 
-  // Waits for mail. Returns how many tasks came, for the first lanes; 0: there will be none any more.
+  // Waits for mail. Returns how many tasks came, for the first lanes; 0: there will be none any more. The lanes synchronize
+  // before it is called again.
   EV_DEVICE int receive(Task& task) const {
-    const long long number = add(mail_wanted, 1);
-    const int box = (int)(number % boxes);
-    fence<release>();
-    const long long before = add(takers_idle, 1);
-    if (idle(before) + 1 == begun(before) && end(number)) return 0;
+    const long long before = lane_0_finds<W>([&] {
+      fence<release>();  // the mail before has been read
+      atomic_or(bits + own / 32, 1u << own % 32);
+      fence<release>();
+      return atomic_add(set.pool + takers_idle, 1LL);
+    });
+    if (idle(before) + 1 == begun(before) && end()) return 0;
     int found;
-    while ((found = (int)lane_0_finds<W>([&] { return atomic_load(set.flags + box); })) != over && found / 64 != flag(number) / 64) pause();
+    while ((found = (int)lane_0_finds<W>([&] { return atomic_load(set.flags + own); })) == 0) pause();
     fence<acquire>();
     sync_warp(mask());
-    const int n = found == over ? 0 : found % 64;
-    if (lane_rank() < n) task = set.mail[32 * box + lane_rank()];
-    sync_warp(mask());
-    if (lane_rank() == 0) {
-      fence<release>();
-      atomic_store(set.flags + box, 0);
-    }
+    const int n = found == over ? 0 : found;
+    if (lane_rank() < n) task = set.mail[32 * own + lane_rank()];
+    if (lane_rank() == 0) atomic_store(set.flags + own, 0);
     return n;
   }
-
-  // A counter. add: its value before.
-  EV_DEVICE long long add(int counter, long long n) const { return lane_0_finds<W>([&] { return atomic_add(set.pool + counter, n); }); }
-  EV_DEVICE long long read(int counter) const { return lane_0_finds<W>([&] { return atomic_load(set.pool + counter); }); }
-  EV_DEVICE int waiting() const { return idle(atomic_load(set.pool + takers_idle)); }
 
   static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
 private:
-  static constexpr int over = -1;
-  EV_DEVICE int flag(long long number) const { return (int)(number / boxes % (1 << 24) + 1) * 64; }
+  static constexpr int over = -1, looking = W < 8 ? 1 : 8;  // lanes that look; 8 words are a sector of memory
+  EV_DEVICE int word(int lane) const { return sector * looking + lane; }
   static EV_DEVICE int idle(long long both) { return (int)both; }
   static EV_DEVICE int begun(long long both) { return (int)((both - idle(both)) >> 32); }
 
-  // Tells all who want mail, but this taker, that there is none any more. False if another one tells this one, too: that
-  // found the same before this one began.
-  EV_DEVICE bool end(long long own) const {
+  // The lowest `width` bits, turned to the right by n < width.
+  static EV_DEVICE unsigned rotated(unsigned bits, int n, int width) { return n == 0 ? bits : bits >> n | bits << (width - n); }
+
+  // Clears the bit of a taker. Returns whether it was still set.
+  EV_DEVICE bool clears(int box) const {
+    const unsigned bit = 1u << box % 32;
+    const bool was = (lane_0_finds<W>([&] { return atomic_and<acquire>(bits + box / 32, ~bit); }) & bit) != 0;
+    if (was && lane_rank() == 0) atomic_add(set.pool + takers_idle, -1LL);
+    sync_warp(mask());
+    return was;
+  }
+
+  // Tells all who wait, but this taker, that there are no tasks any more. False if another one tells this one, too: that found the
+  // same before this one began.
+  EV_DEVICE bool end() const {
     fence<acquire>();
-    const long long wanted = read(mail_wanted), sent = lane_0_finds<W>([&] { return atomic_max(set.pool + mail_sent, wanted); });
-    for (long long n = sent + lane_rank(); n < wanted; n += W)
-      if (n != own) atomic_store(set.flags + n % boxes, over);
-    return sent <= own;
+    bool is_told = true;
+    for (int w = lane_rank(); w < ceil_div(boxes, 32); w += W) {
+      unsigned waiting = atomic_exchange(bits + w, 0u);
+      const unsigned mine = w == own / 32 ? 1u << own % 32 : 0u;
+      if (mine != 0) is_told = (waiting & mine) == 0;
+      for (waiting &= ~mine; waiting != 0; waiting &= waiting - 1) atomic_store(set.flags + 32 * w + lowest_bit(waiting), over);
+    }
+    return !all(mask(), is_told);
   }
 };
 
@@ -108,9 +129,9 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
   using base = task_taker<Set, G, T, S, Converged>;
   using Task = typename Set::Task;
   using base::agreed, base::bottom, base::first_warp, base::firsts, base::groups, base::held, base::is_full, base::keep, base::lanes, base::mine,
-      base::set, base::stack, base::sync, base::takers;
+      base::set, base::stack, base::sync, base::taker, base::takers;
 
-  EV_DEVICE task_pool(const Set& s) : base(s), mail{s, takers * block_count()} {
+  EV_DEVICE task_pool(const Set& s) : base(s), mail(s, block_rank() * takers + taker(), takers * block_count()) {
     if (mine.present() && first_warp()) mail.begin();
   }
 
@@ -136,7 +157,7 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
 
 private:
   static constexpr int all = -1;
-  const task_mail<Set, lanes> mail;
+  task_mail<Set, lanes> mail;
   taker_counts counts;
   bool look = false;  // whether to look at once if others wait
   int batches = 0;
@@ -147,30 +168,23 @@ private:
     return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
   }
 
-  // What lane 0 sees at once: `all` if tasks are only kept now, else whether others wait.
-  EV_DEVICE int seen() const {
-    return (int)lane_0_finds<lanes>([&] {
-      const long long pushed = atomic_load(set.pushed), waiting = mail.waiting();
-      return pushed > set.capacity ? (long long)all : (long long)(waiting > 0);
-    });
-  }
-
   // Gives the oldest tasks to a taker that waits, one for each of its groups, but no more than half of them. In a tree they are
   // large, so one mail is enough until the next look; not if that is far away. Returns how many it gives; `all`: tasks are
   // only kept now.
   EV_DEVICE int share() {
-    int given = 0, waits = seen();
-    if (waits == all) return all;
-    for (const bool some = !late(); waits > 0 && held - given > (given == 0 ? 1 : groups); waits = seen()) {
+    const bool some = !late();
+    for (int given = 0;;) {
+      const unsigned waiting = mail.look();
+      if (given == 0 && is_full()) return all;
       const int half = (held - given) / 2, n = half < groups ? half : groups;
-      if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n)) {
+      if (held - given <= (given == 0 ? 1 : groups)) return given;
+      if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n, waiting)) {
         ++counts.in_vain;
-        break;
+        return given;
       }
       given += n;
-      if (some) break;
+      if (some) return given;
     }
-    return given;
   }
 
   // Gets tasks for an empty stack; false if there are none any more.
