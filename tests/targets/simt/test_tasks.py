@@ -44,8 +44,8 @@ def many_mails(program: ev.SimtProgram) -> None:
         program.launch("workers", 3, 1, *workers(3, 255), seed=seed)
 
 
-CLEARS = "const bool was = (lane_0_finds<W>([&] { return atomic_and<acquire>(bits + box / 32, ~bit); }) & bit) != 0;"
-LOWERS = "if (was && lane_rank() == 0) atomic_add(set.pool + takers_idle, -1LL);"
+CLEARS = "const unsigned taken = (unsigned)lane_0_finds<W>([&] { return atomic_and<acquire>(bits + at, ~wanted); }) & wanted;"
+LOWERS = "if (taken != 0 && lane_rank() == 0) atomic_add(set.pool + takers_idle, -(long long)count_bits(taken));"
 TOLD = "if (mine != 0) is_told = (waiting & mine) == 0;"
 # A line, which of those that are so, what of it is left out, what finds that, and as what.
 MISTAKES: dict[str, tuple[str, int, str, Any, str]] = {
@@ -54,7 +54,7 @@ MISTAKES: dict[str, tuple[str, int, str, Any, str]] = {
     "a taker waits before its mail is read": (RELEASE, 1, RELEASE, many_mails, "race"),
     "a mail is read before it is seen": (ACQUIRE, 0, ACQUIRE, explored, "race"),
     "the last one misses one that waits": (ACQUIRE, 1, ACQUIRE, explored, "deadlock"),
-    "a mail for one that is still counted as idle": (LOWERS, 0, "atomic_add(set.pool + takers_idle, -1LL)", explored, "race|deadlock"),
+    "a mail for one that is still counted as idle": (LOWERS, 0, "atomic_add(set.pool + takers_idle, -(long long)count_bits(taken))", explored, "race|deadlock"),
     "the last one waits to be told": (TOLD, 0, " = (waiting & mine) == 0", explored, "deadlock"),
 }  # fmt: skip
 

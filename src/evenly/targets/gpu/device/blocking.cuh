@@ -8,6 +8,7 @@
 namespace ev {
 
 template <bool Counted> struct blocking_ring {
+  static constexpr int longest = 64;
   const queue_memory m;
   queue_counts counts;
   back_off wait;

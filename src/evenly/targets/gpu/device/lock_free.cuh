@@ -13,6 +13,7 @@
 namespace ev {
 
 template <int X, bool Counted> struct lock_free_ring {
+  static constexpr int longest = 64;
   const queue_memory m;
   queue_counts counts;
   back_off wait;

@@ -117,7 +117,7 @@ private:
       if (k == 0) {
         if (queue.all_done()) return 0;
         if constexpr (Set::counted) ++in_vain;
-        pause(times);
+        pause(times, Queue::longest);
       } else if (full) {
         keep_some(task, lane_rank() < k);
       } else {

@@ -5,6 +5,7 @@
 //     queue.template get<W>(item, n) -> int      gets up to n, for the first lanes, and returns how many. 0: it has found
 //                                                none. There may be some, for who tries again
 //     queue.counts                               what it has counted, in lane 0
+//     Queue::longest                             the longest pause of one that finds nothing, as `most` of pause (gpu.cuh)
 //
 // The lanes 0..W-1 of a taker's first warp call them together. What they have stored before put, or what was stored before
 // a barrier that they have passed, is visible to who gets the item.

@@ -20,6 +20,7 @@
 namespace ev {
 
 template <bool Counted> struct stealing_queue {
+  static constexpr int longest = 8;
   const queue_memory m;
   queue_counts counts;
   int victim = 0;     // counted from the next taker
@@ -74,26 +75,24 @@ template <bool Counted> struct stealing_queue {
     return before > from ? (int)(before - from) : 0;
   }
 
-  // The first n lanes that see an item try to steal it.
+  // The first n lanes that see an item try to steal it, for as long as any sees one and none has got one.
   template <int W> EV_DEVICE int steal(int& item, int n) {
     const int others = m.takers - 1, lane = lane_rank();
     const unsigned all = lanes_through(W - 1);
-    const int from = others == 0 ? 0 : (m.taker + 1 + (victim + lane) % others) % m.takers;
-    const unsigned able = ballot(all, lane < others && has_some(from));
-    const bool tries = (able >> lane & 1) != 0 && count_bits(able & lanes_below(lane)) < n;
-    const int got = tries ? steal_from(from) : no_item;
-    const unsigned stolen = ballot(all, got != no_item);
-    if (others > 0) victim = (victim + (stolen != 0 ? lowest_bit(stolen) : W)) % others;
-    if constexpr (Counted) {
-      counts.stolen += count_bits(stolen);
-      counts.failed += count_bits(ballot(all, tries && got == no_item));
+    if (others == 0) return 0;
+    for (;;) {
+      const int from = (m.taker + 1 + (victim + lane) % others) % m.takers;
+      const unsigned able = ballot(all, lane < others && has_some(from));
+      const bool tries = (able >> lane & 1) != 0 && count_bits(able & lanes_below(lane)) < n;
+      const int got = tries ? steal_from(from) : no_item;
+      const unsigned stolen = ballot(all, got != no_item), stay = stolen != 0 ? stolen : able;
+      victim = (victim + (stay != 0 ? lowest_bit(stay) : W)) % others;
+      if constexpr (Counted) {
+        counts.stolen += count_bits(stolen);
+        counts.failed += count_bits(ballot(all, tries && got == no_item));
+      }
+      if (able == 0 || stolen != 0) return handed<W>(item, got, stolen);
     }
-    int k = 0;
-    for (unsigned left = stolen; left != 0; left &= left - 1, ++k) {
-      const int given = shuffle_from(all, got, lowest_bit(left));
-      if (lane == k) item = given;
-    }
-    return k;
   }
 
   EV_DEVICE bool has_some(int of) const { return atomic_load(bottom(of)) > top(atomic_load(age(of))); }
@@ -107,6 +106,16 @@ template <bool Counted> struct stealing_queue {
   }
 
 private:
+  // Hands what some lanes have got to the first ones. Returns how many that are.
+  template <int W> static EV_DEVICE int handed(int& item, int got, unsigned lanes) {
+    int k = 0;
+    for (; lanes != 0; lanes &= lanes - 1, ++k) {
+      const int given = shuffle_from(lanes_through(W - 1), got, lowest_bit(lanes));
+      if (lane_rank() == k) item = given;
+    }
+    return k;
+  }
+
   EV_DEVICE long long* age(int of) const { return m.words + (long long)of * 16; }
   EV_DEVICE long long* bottom(int of) const { return age(of) + 1; }
   EV_DEVICE long long* place(int of, long long at) const { return m.words + (long long)m.takers * 16 + (long long)of * m.room + (at & (m.room - 1)); }

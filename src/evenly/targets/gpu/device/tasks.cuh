@@ -3,8 +3,8 @@
 //
 //     task_pool<Set, G, T, S, Converged> tasks(set);   // stacks of S tasks
 //
-// A taker takes the newest tasks of its stack, so that a tree is walked depth first and few tasks wait. One that has no
-// tasks waits for mail: others send it half of theirs, the oldest, which in a tree are the largest.
+// A taker takes the newest tasks of its stack, so that a tree is walked depth first and few tasks wait. Those that have no
+// tasks wait for mail: others send them half of theirs, the oldest, which in a tree are the largest.
 // (Donation of tasks: Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU", HPG 2010.)
 //
 // What a task has stored before it pushes is visible to whoever runs the new task: a taker synchronizes between tasks,
@@ -23,12 +23,13 @@ namespace ev {
 
 // Mail from takers to idle ones. The lanes 0..W-1 of a warp call each function together.
 //
-// An idle taker sets its bit, and watches its own box. So it waits where nobody else does. Whoever clears the bit sends mail.
+// An idle taker sets its bit, and watches its own box. So it waits where nobody else does. Whoever clears the bit sends mail; to all
+// takers of a word at once, if there are tasks for so many.
 // One that has tasks to spare looks at a sector of bits at a time, and at any other when nobody there waits: had all to look at
 // one counter, they would wait for it.
 //
 // takers_idle has two counts: in the lower half those that are idle, in the upper half those that have begun. A taker sets its
-// bit before it raises the first one, and whoever clears the bit lowers it, before this one can be idle itself. So the taker
+// bit before it raises the first one, and whoever clears bits lowers it, before this one can be idle itself. So the taker
 // that makes them equal knows that no other has tasks, or will get any: it clears all bits, and tells all those takers. A
 // taker that begins later finds the same.
 template <class Set, int W> struct task_mail {
@@ -49,25 +50,25 @@ template <class Set, int W> struct task_mail {
   // Bits of takers that wait, for `send`.
   EV_DEVICE unsigned look() const { return lane_rank() < looking ? atomic_load(bits + word(lane_rank())) : 0u; }
 
-  // Sends a task of each of the first n lanes to a taker that is seen to wait. Returns whether there is one.
-  EV_DEVICE bool send(const Task& task, int n, unsigned seen) {
+  // Sends up to n tasks, get(0), get(1), ..., to takers that are seen to wait, up to `most` to each. Returns how many.
+  template <class Get> EV_DEVICE int send(const Get& get, int n, int most, unsigned seen) {
     const unsigned able = ballot(mask(), seen != 0);
     if (able == 0) {
       random = random * 1664525u + 1013904223u;
       sector = (int)((random >> 8) % (unsigned)ceil_div(boxes, 32 * looking));
-      return false;
+      return 0;
     }
-    const int turn = own % looking, lane = (lowest_bit(rotated(able, turn, looking)) + turn) % looking;
-    const int bit = (lowest_bit(rotated(shuffle_from(mask(), seen, lane), own % 32, 32)) + own) % 32;
-    const int box = 32 * word(lane) + bit;
-    if (!clears(box)) return false;
-    if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
-    sync_warp(mask());  // with what any of the lanes has stored before
-    if (lane_rank() == 0) {
-      fence<release>();
-      atomic_store(set.flags + box, n);
+    const int turn = own % looking, lane = (lowest_bit(rotated(able, turn, looking)) + turn) % looking, at = word(lane);
+    const unsigned taken = clear(at, shuffle_from(mask(), seen, lane), n);
+    const int takers = count_bits(taken), sent = takers * most < n ? takers * most : n;
+    for (int i = lane_rank(); i < 32; i += W) {
+      if ((taken >> i & 1) == 0) continue;
+      int k = 0;
+      for (int j = count_bits(taken & lanes_below(i)); j < sent; j += takers) set.mail[32 * (32 * at + i) + k++] = get(j);
+      fence<release>();  // also for what other lanes have stored before they synchronized
+      atomic_store(set.flags + 32 * at + i, k);
     }
-    return true;
+    return sent;
   }
 
   // Waits for mail. Returns how many tasks came, for the first lanes; 0: there will be none any more. The lanes synchronize
@@ -101,13 +102,18 @@ private:
   // The lowest `width` bits, turned to the right by n < width.
   static EV_DEVICE unsigned rotated(unsigned bits, int n, int width) { return n == 0 ? bits : bits >> n | bits << (width - n); }
 
-  // Clears the bit of a taker. Returns whether it was still set.
-  EV_DEVICE bool clears(int box) const {
-    const unsigned bit = 1u << box % 32;
-    const bool was = (lane_0_finds<W>([&] { return atomic_and<acquire>(bits + box / 32, ~bit); }) & bit) != 0;
-    if (was && lane_rank() == 0) atomic_add(set.pool + takers_idle, -1LL);
+  // Clears up to n of the bits of a word that were seen. Returns those that were still set.
+  EV_DEVICE unsigned clear(int at, unsigned seen, int n) const {
+    unsigned wanted = seen;
+    if (count_bits(seen) > n) {
+      unsigned left = rotated(seen, own % 32, 32);  // not all begin at the same one
+      wanted = 0;
+      for (int i = 0; i < n; ++i, left &= left - 1) wanted |= 1u << (lowest_bit(left) + own) % 32;
+    }
+    const unsigned taken = (unsigned)lane_0_finds<W>([&] { return atomic_and<acquire>(bits + at, ~wanted); }) & wanted;
+    if (taken != 0 && lane_rank() == 0) atomic_add(set.pool + takers_idle, -(long long)count_bits(taken));
     sync_warp(mask());
-    return was;
+    return taken;
   }
 
   // Tells all who wait, but this taker, that there are no tasks any more. False if another one tells this one, too: that found the
@@ -168,23 +174,16 @@ private:
     return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
   }
 
-  // Gives the oldest tasks to a taker that waits, one for each of its groups, but no more than half of them. In a tree they are
-  // large, so one mail is enough until the next look; not if that is far away. Returns how many it gives; `all`: tasks are
-  // only kept now.
+  // Gives the oldest tasks to takers that wait: half of what there is, and all that this one cannot begin now, if the next look
+  // may be far away. Returns how many; `all`: tasks are only kept now.
   EV_DEVICE int share() {
-    const bool some = !late();
-    for (int given = 0;;) {
-      const unsigned waiting = mail.look();
-      if (given == 0 && is_full()) return all;
-      const int half = (held - given) / 2, n = half < groups ? half : groups;
-      if (held - given <= (given == 0 ? 1 : groups)) return given;
-      if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n, waiting)) {
-        ++counts.in_vain;
-        return given;
-      }
-      given += n;
-      if (some) return given;
-    }
+    const unsigned waiting = mail.look();
+    if (is_full()) return all;
+    const int spare = late() && held - groups > held / 2 ? held - groups : held / 2;
+    if (spare == 0) return 0;
+    const int given = mail.send([&](int i) { return stack()[(bottom + i) & (S - 1)]; }, spare, groups, waiting);
+    if (given == 0) ++counts.in_vain;
+    return given;
   }
 
   // Gets tasks for an empty stack; false if there are none any more.
