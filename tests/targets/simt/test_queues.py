@@ -185,10 +185,10 @@ LOCKS = "while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.l
 UNLOCKS = "EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }"
 PUTS = "} else if (atomic_compare_exchange<release>(place(at), seen, seen + 1 + item) == seen) {"
 GETS = "} else if (atomic_compare_exchange<acquire>(place(at), seen, next) == seen) {"
-LAST = "if (first < before && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)(before - from);"
+LAST = "if (from < before && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)(before - from);"
 SEES = "if (atomic_load<acquire>(bottom(from)) <= top(seen)) return no_item;"
 STEALS = "return atomic_compare_exchange(age(from), seen, seen + 1) == seen ? (int)item : no_item;"
-SPACE = "const int room = (int)lane_0_finds<W>([&] { return m.room - (at - top(atomic_load(age(m.taker)))); });"
+SPACE = "const int room = (int)lane_0_finds<W>([&] { return m.room - (at - (first = top(atomic_load(age(m.taker))))); });"
 RESERVES = "if (atomic_load(set.reserved + place) == 0 && atomic_compare_exchange<acquire>(set.reserved + place, 0, 1) == 0) return place;"
 RELEASES = "atomic_store<release>(set.reserved + place, 0);"
 MISTAKES = {
@@ -216,8 +216,8 @@ MISTAKES = {
     "a deque without tags": Mistake(STEALING, "const long long again = (seen >> 32) + 1 << 32;", "+ 1", "", operates("stealing")),
     "a deque that is overrun": Mistake(STEALING, SPACE, "m.room -", "m.room + 1 -", operates("stealing"), "race"),
     "an oldest item that is not fought for": Mistake(STEALING, "if (end > first) return (int)(before - from);", ">", ">=", takes),
-    "a later item that two fight for": Mistake(STEALING, "from = first + 1;", "first + 1", "first + 2", takes),
-    "an item that is taken after it was stolen": Mistake(STEALING, "from = first + 1;", " + 1", "", takes),
+    "a later item that two fight for": Mistake(STEALING, "++from;", "++from", "from += 2", takes),
+    "an item that is taken after it was stolen": Mistake(STEALING, "++from;", "++from;", "", takes),
     "a place that is written while it is read": Mistake("queued.cuh", RELEASES, "<release>", "", operates("lock_free", (1, 2)), "race"),
     "a place that is written before it is free": Mistake("queued.cuh", RESERVES, "<acquire>", "", operates("lock_free", (1, 2)), "race"),
     "a place for two": Mistake("queued.cuh", RESERVES, "atomic_compare_exchange<acquire>(set.reserved + place, 0, 1)", "atomic_exchange<acq_rel>(set.reserved + place, 0)", operates("lock_free", (1, 2)), "race"),

@@ -42,7 +42,7 @@ private:
   EV_DEVICE void lock() {
     while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) {
       if constexpr (Counted) ++counts.failed;
-      wait.longer();
+      wait.longer(m.takers);
     }
     wait.shorter();
   }

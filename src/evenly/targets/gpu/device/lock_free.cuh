@@ -33,7 +33,7 @@ template <int X, bool Counted> struct lock_free_ring {
         return true;
       } else {
         if constexpr (Counted) ++counts.failed;
-        wait.longer();
+        wait.longer(m.takers);
       }
     }
   }
@@ -51,7 +51,7 @@ template <int X, bool Counted> struct lock_free_ring {
         return (int)(seen - nil(at)) - 1;
       } else {
         if constexpr (Counted) ++counts.failed;
-        wait.longer();
+        wait.longer(m.takers);
       }
     }
   }

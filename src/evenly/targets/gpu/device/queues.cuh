@@ -29,10 +29,11 @@ struct queue_memory {
 
 enum { no_item = -1 };
 
-// How long one that has failed to swap waits: twice as long each time, and half as long after it did not fail.
+// How long one that has failed to swap waits: twice as long each time, and half as long after it did not fail. The longest wait
+// is such that a try begins every 3 ns, however many wait.
 struct back_off {
   int times = 1;
-  EV_DEVICE void longer() { pause(times, 512); }
+  EV_DEVICE void longer(int takers) { pause(times, takers < 512 ? 8 : takers / 64); }
   EV_DEVICE void shorter() {
     if (times > 1) times /= 2;
   }

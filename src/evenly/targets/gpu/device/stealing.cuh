@@ -5,7 +5,8 @@
 // are the owner's without an atomic, since it lowers the bottom before it looks at the top, and a thief looks at the top
 // before it looks at the bottom: with fences between, one of them sees the other.
 //
-// The owner puts and takes several items at once: it raises the bottom once, or lowers it once. Of what it has taken, a thief
+// The owner puts and takes several items at once: it raises the bottom once, or lowers it once. It takes half of what there is
+// at most, so that others find some before it has many. Of what it has taken, a thief
 // may still want the item at the top that the owner sees, and no later one: each thief takes one, at the top that it has
 // seen before it looked at the bottom.
 //
@@ -23,15 +24,15 @@ template <bool Counted> struct stealing_queue {
   static constexpr int longest = 8;
   const queue_memory m;
   queue_counts counts;
-  int victim = 0;     // counted from the next taker
-  long long end = 0;  // the own bottom, in lane 0
+  int victim = 0;     // the first one that it looks at, counted from the next taker
+  long long first = 0, end = 0;  // in lane 0: the own top when it was last seen, and the own bottom
 
   EV_DEVICE stealing_queue(const queue_memory& memory) : m(memory) {}
 
   template <int W> EV_DEVICE bool put(int item, bool has) {
     const unsigned all = lanes_through(W - 1), given = ballot(all, has);
     const long long at = shuffle_from(all, end, 0);
-    const int room = (int)lane_0_finds<W>([&] { return m.room - (at - top(atomic_load(age(m.taker)))); });
+    const int room = (int)lane_0_finds<W>([&] { return m.room - (at - (first = top(atomic_load(age(m.taker))))); });
     const int rank = count_bits(given & lanes_below(lane_rank())), n = count_bits(given) < room ? count_bits(given) : room;
     const bool is_in = has && rank < room;
     if (is_in) atomic_store(place(m.taker, at + rank), (long long)item);
@@ -42,7 +43,7 @@ template <bool Counted> struct stealing_queue {
 
   template <int W> EV_DEVICE int get(int& item, int n) {
     long long from = 0;
-    const int k = (int)lane_0_finds<W>([&] { return take(n, from); });
+    const int k = (int)lane_0_finds<W>([&] { return take(end - first < 2 * n ? (int)(end - first + 1) / 2 : n, from); });
     from = shuffle_from(lanes_through(W - 1), from, 0);
     if (k == 0) return steal<W>(item, n);
     if (lane_rank() < k) item = (int)atomic_load(place(m.taker, from + lane_rank()));
@@ -63,36 +64,36 @@ template <bool Counted> struct stealing_queue {
     end = before > n ? before - n : 0;
     atomic_store(bottom(m.taker), end);
     fence<seq_cst>();
-    const long long seen = atomic_load(age(m.taker)), first = top(seen);
+    const long long seen = atomic_load(age(m.taker));
+    first = top(seen);
     from = end;
     if (end > first) return (int)(before - from);
     atomic_store(bottom(m.taker), end = 0);  // no thief may see this after the new tag
     const long long again = (seen >> 32) + 1 << 32;
     from = first;
-    if (first < before && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)(before - from);
+    first = 0;
+    if (from < before && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)(before - from);
     atomic_store<release>(age(m.taker), again);
-    from = first + 1;
+    ++from;
     return before > from ? (int)(before - from) : 0;
   }
 
-  // The first n lanes that see an item try to steal it, for as long as any sees one and none has got one.
+  // Of the lanes that see an item, n try to steal it. Not all thieves begin at the same one.
   template <int W> EV_DEVICE int steal(int& item, int n) {
-    const int others = m.takers - 1, lane = lane_rank();
+    const int others = m.takers - 1, lane = lane_rank(), turn = m.taker % W;
     const unsigned all = lanes_through(W - 1);
-    if (others == 0) return 0;
-    for (;;) {
-      const int from = (m.taker + 1 + (victim + lane) % others) % m.takers;
-      const unsigned able = ballot(all, lane < others && has_some(from));
-      const bool tries = (able >> lane & 1) != 0 && count_bits(able & lanes_below(lane)) < n;
-      const int got = tries ? steal_from(from) : no_item;
-      const unsigned stolen = ballot(all, got != no_item), stay = stolen != 0 ? stolen : able;
-      victim = (victim + (stay != 0 ? lowest_bit(stay) : W)) % others;
-      if constexpr (Counted) {
-        counts.stolen += count_bits(stolen);
-        counts.failed += count_bits(ballot(all, tries && got == no_item));
-      }
-      if (able == 0 || stolen != 0) return handed<W>(item, got, stolen);
+    const int from = others == 0 ? 0 : (m.taker + 1 + (victim + lane) % others) % m.takers;
+    const unsigned able = ballot(all, lane < others && has_some(from)), above = able & ~lanes_below(turn);
+    const int before = lane < turn ? count_bits(above) + count_bits(able & lanes_below(lane)) : count_bits(above & lanes_below(lane));
+    const bool tries = (able >> lane & 1) != 0 && before < n;
+    const int got = tries ? steal_from(from) : no_item;
+    const unsigned stolen = ballot(all, got != no_item);
+    if (others > 0) victim = (victim + (stolen != 0 ? lowest_bit(stolen) : W)) % others;
+    if constexpr (Counted) {
+      counts.stolen += count_bits(stolen);
+      counts.failed += count_bits(ballot(all, tries && got == no_item));
     }
+    return handed<W>(item, got, stolen);
   }
 
   EV_DEVICE bool has_some(int of) const { return atomic_load(bottom(of)) > top(atomic_load(age(of))); }

@@ -25,8 +25,8 @@ namespace ev {
 //
 // An idle taker sets its bit, and watches its own box. So it waits where nobody else does. Whoever clears the bit sends mail; to all
 // takers of a word at once, if there are tasks for so many.
-// One that has tasks to spare looks at a sector of bits at a time, and at any other when nobody there waits: had all to look at
-// one counter, they would wait for it.
+// One that has tasks to spare looks at a word of bits for each lane, and elsewhere when nobody there waits: had all to look at one
+// counter, they would wait for it.
 //
 // takers_idle has two counts: in the lower half those that are idle, in the upper half those that have begun. A taker sets its
 // bit before it raises the first one, and whoever clears bits lowers it, before this one can be idle itself. So the taker
@@ -35,30 +35,35 @@ namespace ev {
 template <class Set, int W> struct task_mail {
   using Task = typename Set::Task;
   const Set& set;
-  const int own, boxes;  // the taker's number, of how many
+  const int own, words;  // the taker's number; how many words of bits there are
   unsigned* const bits;
-  int sector;            // of the bits, that it looks at
-  unsigned random;
+  int window;            // of W words, that it looks at
 
   EV_DEVICE task_mail(const Set& s, int taker, int takers)
-    : set(s), own(taker), boxes(takers), bits((unsigned*)s.flags + (takers + 7) / 8 * 8), sector(taker / (32 * looking)), random(taker) {}
+    : set(s), own(taker), words(ceil_div(takers, 32)), bits((unsigned*)s.flags + (takers + 7) / 8 * 8), window(taker % windows()) {}
 
   EV_DEVICE void begin() const {
     if (lane_rank() == 0) atomic_add(set.pool + takers_idle, 1LL << 32);
   }
 
-  // Bits of takers that wait, for `send`.
-  EV_DEVICE unsigned look() const { return lane_rank() < looking ? atomic_load(bits + word(lane_rank())) : 0u; }
+  // Looks for takers that wait, in so many windows at most. Returns what this lane sees, for `send`.
+  EV_DEVICE unsigned look(int tries) {
+    for (;; window = window + 1 == windows() ? 0 : window + 1) {
+      const int at = window * W + lane_rank();
+      const unsigned seen = at < words ? atomic_load(bits + at) : 0u;
+      if (--tries == 0 || any(mask(), seen != 0)) return seen;
+    }
+  }
+  EV_DEVICE int windows() const { return ceil_div(words, W); }
 
   // Sends up to n tasks, get(0), get(1), ..., to takers that are seen to wait, up to `most` to each. Returns how many.
   template <class Get> EV_DEVICE int send(const Get& get, int n, int most, unsigned seen) {
     const unsigned able = ballot(mask(), seen != 0);
     if (able == 0) {
-      random = random * 1664525u + 1013904223u;
-      sector = (int)((random >> 8) % (unsigned)ceil_div(boxes, 32 * looking));
+      window = window + 1 == windows() ? 0 : window + 1;
       return 0;
     }
-    const int turn = own % looking, lane = (lowest_bit(rotated(able, turn, looking)) + turn) % looking, at = word(lane);
+    const int turn = own % W, lane = (lowest_bit(rotated(able, turn, W)) + turn) % W, at = window * W + lane;
     const unsigned taken = clear(at, shuffle_from(mask(), seen, lane), n);
     const int takers = count_bits(taken), sent = takers * most < n ? takers * most : n;
     for (int i = lane_rank(); i < 32; i += W) {
@@ -94,8 +99,7 @@ template <class Set, int W> struct task_mail {
   static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
 private:
-  static constexpr int over = -1, looking = W < 8 ? 1 : 8;  // lanes that look; 8 words are a sector of memory
-  EV_DEVICE int word(int lane) const { return sector * looking + lane; }
+  static constexpr int over = -1;
   static EV_DEVICE int idle(long long both) { return (int)both; }
   static EV_DEVICE int begun(long long both) { return (int)((both - idle(both)) >> 32); }
 
@@ -121,7 +125,7 @@ private:
   EV_DEVICE bool end() const {
     fence<acquire>();
     bool is_told = true;
-    for (int w = lane_rank(); w < ceil_div(boxes, 32); w += W) {
+    for (int w = lane_rank(); w < words; w += W) {
       unsigned waiting = atomic_exchange(bits + w, 0u);
       const unsigned mine = w == own / 32 ? 1u << own % 32 : 0u;
       if (mine != 0) is_told = (waiting & mine) == 0;
@@ -146,11 +150,11 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
     for (;;) {
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
-      if (!look && (++batches & 3) != 0 && !agreed([&] { return late(); })) return true;
+      if (!(look && held > 1) && (++batches & 3) != 0 && !agreed([&] { return late(); })) return true;
       const int given = agreed([&] { return share(); });
       looked = cycles();
       if (given != all) {
-        look = given > 0;
+        if (held > 1) look = given > 0;
         bottom += given;
         held -= given;
         return true;
@@ -177,9 +181,10 @@ private:
   // Gives the oldest tasks to takers that wait: half of what there is, and all that this one cannot begin now, if the next look
   // may be far away. Returns how many; `all`: tasks are only kept now.
   EV_DEVICE int share() {
-    const unsigned waiting = mail.look();
+    const bool is_late = late();
+    const int spare = is_late && held - groups > held / 2 ? held - groups : held / 2;
+    const unsigned waiting = spare > 0 ? mail.look(is_late ? mail.windows() : 1) : 0u;
     if (is_full()) return all;
-    const int spare = late() && held - groups > held / 2 ? held - groups : held / 2;
     if (spare == 0) return 0;
     const int given = mail.send([&](int i) { return stack()[(bottom + i) & (S - 1)]; }, spare, groups, waiting);
     if (given == 0) ++counts.in_vain;
