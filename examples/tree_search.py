@@ -1,10 +1,9 @@
 """Unbalanced Tree Search: how many nodes an implicit random tree has. No subtree's size is known before it is walked.
 
-A node is a SHA-1 hash. It says how many children the node has, and that of the i-th child is the hash of the
-parent's hash and i. A task is a node with children, which counts those that have none. Source: Olivier et al.,
-"UTS: An Unbalanced Tree Search Benchmark" (LCPC 2006); TREES has the sizes that are published with it. Its
-geometric trees have 4 children a node in the mean, and end at a depth. In its binomial ones each node but the root
-has `width` children or none: many small subtrees, and few that are very deep.
+A node is a SHA-1 hash. It says how many children the node has, and that of the i-th child is the hash of the parent's
+hash and i. Source: Olivier et al., "UTS: An Unbalanced Tree Search Benchmark" (LCPC 2006); TREES has the sizes that are
+published with it. Its geometric trees have 4 children a node in the mean, and end at a depth. In its binomial ones each
+node but the root has `width` children or none: many small subtrees, and few that are very deep.
 
 Run it: python examples/tree_search.py
 """
@@ -54,23 +53,21 @@ TREES = {  # the first two are small, and counted by `by_hand` below
 }
 
 
-@ev.func
-def children_of(level, e, depth, roots, chance, width):
-    """How many children a node of a level has, from the last word of its hash."""
-    u = np.float64(e & np.uint32(0x7FFFFFFF)) / 2147483648.0
-    drawn = math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN)))
-    geometric = min(drawn, MOST) if level < depth else 0
-    binomial = (width if u < chance else 0) if level > 0 else roots
-    return binomial if roots > 0 else geometric
-
-
 @ev.kernel
 def search(T, depth, roots, chance, width, totals):
     nodes, leaves, deepest = 0, 0, 0
     for t in T.tiles():
-        children = children_of(T.depth(t), T.e(t), depth, roots, chance, width)
-        nodes += children + (1 if T.depth(t) == 0 else 0)
-        deepest = max(deepest, T.depth(t) + (1 if children > 0 else 0))
+        nodes += 1
+        deepest = max(deepest, T.depth(t))
+        u = np.float64(T.e(t) & np.uint32(0x7FFFFFFF)) / 2147483648.0
+        children = 0
+        if roots > 0:
+            children = roots if T.depth(t) == 0 else (width if u < chance else 0)
+        elif T.depth(t) < depth:
+            drawn = math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN)))
+            children = min(drawn, MOST)
+        if children == 0:
+            leaves += 1
         for i in range(children):
             w = ev.local(16, np.uint32)  # the block: 24 bytes, a bit, zeros, and the length in bits
             w[0] = T.a(t)
@@ -97,16 +94,14 @@ def search(T, depth, roots, chance, width, totals):
                     f = (b ^ c ^ d) + np.uint32(0xCA62C1D6)
                 f = f + ev.rotl(a, 5) + e + w[r % 16]
                 e, d, c, b, a = d, c, ev.rotl(b, 30), a, f
-            a, b, c = (
+            T.push(
+                T.depth(t) + 1,
                 a + np.uint32(0x67452301),
                 b + np.uint32(0xEFCDAB89),
                 c + np.uint32(0x98BADCFE),
+                d + np.uint32(0x10325476),
+                e + np.uint32(0xC3D2E1F0),
             )
-            d, e = d + np.uint32(0x10325476), e + np.uint32(0xC3D2E1F0)
-            if children_of(T.depth(t) + 1, e, depth, roots, chance, width) > 0:
-                T.push(T.depth(t) + 1, a, b, c, d, e)
-            else:
-                leaves += 1
     totals[0] = nodes
     totals[1] = leaves
     totals[2] = deepest

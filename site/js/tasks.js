@@ -123,11 +123,11 @@ function fromStacks(tree, workers, move) {
   return { ...run, steps: step };
 }
 
-/** One that has tasks to spare gives half of them to those that have waited longest, one to each. */
+/** One that has tasks to spare gives the oldest to the one that has waited longest. */
 function give(stacks, idle, gift) {
-  stacks.forEach((stack, from) => {
-    for (let spare = Math.floor(stack.length / 2); spare > 0 && idle.length; spare--) gift(from, idle.shift(), 1);
-  });
+  for (let from = 0; from < stacks.length && idle.length; from++) {
+    if (stacks[from].length >= 2) gift(from, idle.shift(), 1);
+  }
 }
 
 /** One that has none takes a task of the next worker that has one to spare. */

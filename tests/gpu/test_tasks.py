@@ -24,7 +24,7 @@ SCHEDULES = [
     ev.TaskPool(size=32),
     ev.TaskPool(size=48, block=64),
     ev.TaskPool(size=128, block=128),
-    ev.BlockingQueue(size=32),
+    ev.BlockingQueue(size=32, blocks=32),
     ev.BlockingQueue(size=48, block=64, blocks=20),
     ev.LockFreeQueue(),
     ev.LockFreeQueue(size=5, block=64),

@@ -526,7 +526,7 @@ def tasks(kernel: str, nodes: int = 900, seeds: int = 12) -> None:
     """A tree of tasks, which three blocks run; what one stores for its children is read by them."""
     program = SimtProgram(MAIL.read_text())
     for seed in range(seeds):
-        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(16, np.int32)
+        pool, pushed, flags = np.zeros(256, np.int64), np.zeros(1, np.int64), np.zeros(6, np.int32)
         mail, items = np.zeros(192, np.int32), np.ones(1001, np.int32)
         data, total = np.zeros(nodes + 1, np.int32), np.zeros(1, np.int32)
         data[1] = 1

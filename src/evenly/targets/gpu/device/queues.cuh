@@ -30,10 +30,10 @@ struct queue_memory {
 enum { no_item = -1 };
 
 // How long one that has failed to swap waits: twice as long each time, and half as long after it did not fail. The longest wait
-// is such that a try begins every 3 ns, however many wait.
+// is such that a try begins every 6 ns, however many wait.
 struct back_off {
   int times = 1;
-  EV_DEVICE void longer(int takers) { pause(times, takers < 512 ? 8 : takers / 64); }
+  EV_DEVICE void longer(int takers) { pause(times, takers < 512 ? 16 : takers / 32); }
   EV_DEVICE void shorter() {
     if (times > 1) times /= 2;
   }

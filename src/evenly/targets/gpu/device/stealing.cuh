@@ -10,7 +10,8 @@
 // may still want the item at the top that the owner sees, and no later one: each thief takes one, at the top that it has
 // seen before it looked at the bottom.
 //
-// The lanes of a thief look at a deque each, beginning with that of the next taker, later with one that they could steal from.
+// The lanes of a thief look at a deque each, beginning with that of the next taker, then with one that they could steal from, or
+// else with any.
 //
 // Source: Arora, Blumofe, Plaxton, "Thread Scheduling for Multiprogrammed Multiprocessors" (SPAA 1998); on GPUs, Cederman,
 // Tsigas (Graphics Hardware 2008), section 4.4. Its fences are those of Le, Pop, Cohen, Nardelli, "Correct and Efficient
@@ -25,9 +26,10 @@ template <bool Counted> struct stealing_queue {
   const queue_memory m;
   queue_counts counts;
   int victim = 0;     // the first one that it looks at, counted from the next taker
+  unsigned random;
   long long first = 0, end = 0;  // in lane 0: the own top when it was last seen, and the own bottom
 
-  EV_DEVICE stealing_queue(const queue_memory& memory) : m(memory) {}
+  EV_DEVICE stealing_queue(const queue_memory& memory) : m(memory), random(memory.taker) {}
 
   template <int W> EV_DEVICE bool put(int item, bool has) {
     const unsigned all = lanes_through(W - 1), given = ballot(all, has);
@@ -88,7 +90,7 @@ template <bool Counted> struct stealing_queue {
     const bool tries = (able >> lane & 1) != 0 && before < n;
     const int got = tries ? steal_from(from) : no_item;
     const unsigned stolen = ballot(all, got != no_item);
-    if (others > 0) victim = (victim + (stolen != 0 ? lowest_bit(stolen) : W)) % others;
+    if (others > 0) victim = (int)((victim + (stolen != 0 ? (unsigned)lowest_bit(stolen) : next(others))) % (unsigned)others);
     if constexpr (Counted) {
       counts.stolen += count_bits(stolen);
       counts.failed += count_bits(ballot(all, tries && got == no_item));
@@ -107,6 +109,13 @@ template <bool Counted> struct stealing_queue {
   }
 
 private:
+  // How far to go on after nothing was stolen: to the next of few, to any of many.
+  EV_DEVICE unsigned next(int others) {
+    if (others <= 32) return 1;
+    random = random * 1664525u + 1013904223u;
+    return random >> 8;
+  }
+
   // Hands what some lanes have got to the first ones. Returns how many that are.
   template <int W> static EV_DEVICE int handed(int& item, int got, unsigned lanes) {
     int k = 0;

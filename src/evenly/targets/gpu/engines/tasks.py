@@ -34,8 +34,6 @@ MOST, LEAST = 256, WARP  # tasks in a stack; a power of two
 MOST_STACKS = 40 * 1024
 MAIL, FLAGS = "tasks_mail", "tasks_flags"
 
-SECTOR = 32  # bytes of memory
-
 MADE, RESERVED, WORDS = "tasks_made", "tasks_reserved", "tasks_words"
 PLACES, ROOM, CLEARED = "tasks_places", "tasks_room", "tasks_cleared"
 LEAST_PLACES, MOST_PLACES = 1 << 10, 1 << 20  # for tasks in a queue; powers of two
@@ -118,8 +116,7 @@ class TaskEngine(HandedOutEngine):
                 Buffer(WORDS, 8 * words, 8),
             ]
         else:
-            flags = ceil_div(takers, 8) * SECTOR + ceil_div(takers, 8 * SECTOR) * SECTOR
-            buffers = [Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, flags, 4, "zeros")]
+            buffers = [Buffer(MAIL, takers * WARP * task), Buffer(FLAGS, takers * 4, 4, "zeros")]
         return Sizing(grids, counts, (*buffers, *partials(blocks, grid_words)))
 
 
