@@ -74,11 +74,11 @@ def boards(schedule: Any, n: int, split: int) -> None:
 
 
 def nodes(schedule: Any, name: str, capacity: int) -> None:
-    seed, depth, count, leaves = tree_search.TREES[name]
-    T, totals = tree_search.root(seed, capacity, cupy.zeros(1)), cupy.zeros(3, np.int64)
-    plan = tree_search.search.plan(T, depth, 100, totals, schedule=schedule)
-    timed(f"{name}, {schedule}", lambda: plan(T, depth, 100, totals), count, 3)
-    assert totals.get().tolist() == [count, leaves, depth]
+    tree = tree_search.TREES[name]
+    T, totals = tree_search.root(tree.seed, capacity, cupy.zeros(1)), cupy.zeros(3, np.int64)
+    plan = tree_search.search.plan(T, *tree.shape, totals, schedule=schedule)
+    timed(f"{name}, {schedule}", lambda: plan(T, *tree.shape, totals), tree.nodes, 3)
+    assert totals.get().tolist() == [tree.nodes, tree.leaves, tree.depth]
 
 
 def queues() -> None:
@@ -104,6 +104,7 @@ def main() -> None:
     for schedule in (ev.StaticList(), ev.TaskPool()):
         nodes(schedule, "T1", 4_000_000)
         nodes(schedule, "T1L", 90_000_000 if schedule.engine == "owned" else 8_000_000)
+        nodes(schedule, "T3L", 8_000_000)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Unbalanced Tree Search: how many nodes an implicit random tree has. No subtree's size is known before it is walked.
 
 A node is a SHA-1 hash. It says how many children the node has, and that of the i-th child is the hash of the parent's
-hash and i. Source: Olivier et al., "UTS: An Unbalanced Tree Search Benchmark" (LCPC 2006), with its geometric trees of
-fixed shape: T1 has depth 10, T1L depth 13; TREES has the published sizes.
+hash and i. Source: Olivier et al., "UTS: An Unbalanced Tree Search Benchmark" (LCPC 2006); TREES has the sizes that are
+published with it. Its geometric trees have 4 children a node in the mean, and end at a depth. In its binomial ones each
+node but the root has `width` children or none: many small subtrees, and few that are very deep.
 
 Run it: python examples/tree_search.py
 """
@@ -11,34 +12,63 @@ from __future__ import annotations
 
 import hashlib
 import math
+from typing import NamedTuple
 
 import numpy as np
 from place import best, put
 
 import evenly as ev
 
-CHILDREN = 4.0  # the mean
-# The seed, the depth, and the numbers of nodes and leaves. The first is small, and counted by `by_hand` below.
-TREES = {
-    "small": (19, 3, 254, 201),
-    "T1": (19, 10, 4_130_071, 3_305_118),
-    "T1L": (29, 13, 102_181_082, 81_746_377),
+CHILDREN = 4.0  # the mean of a geometric tree
+MOST = 100  # the most children, but of the root of a binomial tree
+
+
+class Tree(NamedTuple):
+    """A tree. depth: of its deepest node, at which a geometric tree ends. The rest is of binomial trees, else 0.
+
+    roots: children of the root. chance: that another node has `width` children.
+    """
+
+    seed: int
+    depth: int
+    nodes: int
+    leaves: int
+    roots: int = 0
+    chance: float = 0.0
+    width: int = 0
+
+    @property
+    def shape(self):
+        """What `search` takes."""
+        return self.depth, self.roots, self.chance, self.width
+
+
+TREES = {  # the first two are small, and counted by `by_hand` below
+    "small": Tree(19, 3, 254, 201),
+    "small, binomial": Tree(6, 10, 213, 174, 60, 0.24, 4),
+    "T1": Tree(19, 10, 4_130_071, 3_305_118),
+    "T3": Tree(42, 1572, 4_112_897, 3_599_034, 2000, 0.124875, 8),
+    "T1L": Tree(29, 13, 102_181_082, 81_746_377),
+    "T3L": Tree(7, 17_844, 111_345_631, 89_076_904, 2000, 0.200014, 5),
 }
 
 
 @ev.kernel
-def search(T, depth, most, totals):
+def search(T, depth, roots, chance, width, totals):
     nodes, leaves, deepest = 0, 0, 0
     for t in T.tiles():
         nodes += 1
         deepest = max(deepest, T.depth(t))
+        u = np.float64(T.e(t) & np.uint32(0x7FFFFFFF)) / 2147483648.0
         children = 0
-        if T.depth(t) < depth:
-            u = np.float64(T.e(t) & np.uint32(0x7FFFFFFF)) / 2147483648.0
-            children = math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN)))
+        if roots > 0:
+            children = roots if T.depth(t) == 0 else (width if u < chance else 0)
+        elif T.depth(t) < depth:
+            drawn = math.floor(math.log(1.0 - u) / math.log(1.0 - 1.0 / (1.0 + CHILDREN)))
+            children = min(drawn, MOST)
         if children == 0:
             leaves += 1
-        for i in range(min(children, most)):
+        for i in range(children):
             w = ev.local(16, np.uint32)  # the block: 24 bytes, a bit, zeros, and the length in bits
             w[0] = T.a(t)
             w[1] = T.b(t)
@@ -84,32 +114,36 @@ def root(seed, capacity, like=None):
     return ev.tasks(first=[(0, *words.tolist())], capacity=capacity, like=like, **types)
 
 
-def by_hand(seed, depth):
-    """The numbers of nodes and leaves, by Python's hashlib."""
-    todo = [(0, hashlib.sha1(bytes(16) + seed.to_bytes(4, "big")).digest())]
-    nodes = leaves = 0
+def by_hand(tree):
+    """The depth, and the numbers of nodes and leaves, by Python's hashlib."""
+    todo = [(0, hashlib.sha1(bytes(16) + tree.seed.to_bytes(4, "big")).digest())]
+    nodes = leaves = deepest = 0
     while todo:
         level, digest = todo.pop()
         u = (int.from_bytes(digest[16:], "big") & 0x7FFFFFFF) / 2**31
         children = math.floor(math.log(1 - u) / math.log(1 - 1 / (1 + CHILDREN)))
-        children = children if level < depth else 0
-        nodes, leaves = nodes + 1, leaves + (children == 0)
+        children = min(children, MOST) if level < tree.depth else 0
+        if tree.roots:
+            children = (tree.width if u < tree.chance else 0) if level else tree.roots
+        nodes, leaves, deepest = nodes + 1, leaves + (children == 0), max(deepest, level)
         todo += [
             (level + 1, hashlib.sha1(digest + i.to_bytes(4, "big")).digest())
             for i in range(children)
         ]
-    return nodes, leaves
+    return deepest, nodes, leaves
 
 
-def main(schedule="auto", target=None, tree="small", capacity=10_000):
+def main(schedule="auto", target=None, name=None, capacity=10_000):
     target = target or best()
-    seed, depth, nodes, leaves = TREES[tree]
-    assert tree != "small" or by_hand(seed, depth) == (nodes, leaves)
-    T, totals = put(target, root(seed, capacity), np.zeros(3, np.int64))
-    search[schedule].on(target)(T, depth, 100, totals)
-    assert [int(v) for v in totals] == [nodes, leaves, depth]
+    for chosen in ["small", "small, binomial"] if name is None else [name]:
+        tree = TREES[chosen]
+        assert name or by_hand(tree) == (tree.depth, tree.nodes, tree.leaves)
+        T, totals = put(target, root(tree.seed, capacity), np.zeros(3, np.int64))
+        search[schedule].on(target)(T, *tree.shape, totals)
+        assert [int(v) for v in totals] == [tree.nodes, tree.leaves, tree.depth]
 
 
 if __name__ == "__main__":
-    main(tree="T1", capacity=4_000_000)
-    print(f"T1 on {best()}: {TREES['T1'][2]:,} nodes, as published")
+    for name in ("T1", "T3"):
+        main(name=name, capacity=4_000_000)
+        print(f"{name} on {best()}: {TREES[name].nodes:,} nodes, as published")

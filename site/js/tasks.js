@@ -123,10 +123,10 @@ function fromStacks(tree, workers, move) {
   return { ...run, steps: step };
 }
 
-/** One that has tasks to spare gives half of them to the one that has waited longest. */
+/** One that has tasks to spare gives the oldest to the one that has waited longest. */
 function give(stacks, idle, gift) {
   for (let from = 0; from < stacks.length && idle.length; from++) {
-    if (stacks[from].length >= 2) gift(from, idle.shift(), Math.floor(stacks[from].length / 2));
+    if (stacks[from].length >= 2) gift(from, idle.shift(), 1);
   }
 }
 

@@ -146,8 +146,17 @@ def test_of_tasks_on_simt(name: str, schedule: Any) -> None:
     example(name).main(schedule, "simt", **given)
 
 
-def test_the_published_size_of_a_tree() -> None:
-    example("tree_search").main(target="cpu", tree="T1", capacity=4_000_000)
+@pytest.mark.parametrize("name", ["T1", pytest.param("T3", marks=pytest.mark.slow)])
+def test_the_published_size_of_a_tree(name: str) -> None:
+    example("tree_search").main(target="cpu", name=name, capacity=4_000_000)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("schedule", [ev.StaticList(), ev.TaskPool()], ids=str)
+@pytest.mark.parametrize("name", ["T1", "T3", "T3L"])
+def test_the_published_size_of_a_tree_on_cuda(name: str, schedule: Any) -> None:
+    pytest.importorskip("cupy")
+    example("tree_search").main(schedule, "cuda", name, 8_000_000)
 
 
 @pytest.mark.gpu

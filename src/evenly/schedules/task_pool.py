@@ -1,4 +1,4 @@
-"""Tasks as they are made: each warp has a stack of them, and gives half of it to one that has none.
+"""Tasks as they are made: each warp has a stack of them, and gives some of them to one that has none.
 
 Source: the donation of tasks, Tzeng, Patney, Owens, "Task Management for Irregular-Parallel Workloads on the GPU" (HPG
 2010). How the tasks get there is in targets/gpu/device/tasks.cuh.
@@ -19,8 +19,8 @@ class TaskPool(Schedule):
     counted: whether `T.counts` tells what the warps have done, on a GPU and on `simt`.
 
     A warp, or a group of several warps, runs the newest tasks of a stack in shared memory: depth first, so that few
-    tasks wait. One that has none gets half of another's, the oldest. What has no room in a stack is kept in a list, for
-    another round.
+    tasks wait. One that has none gets the oldest of another's, one for each of its groups, but no more than half. What
+    has no room in a stack is kept in a list, for another round.
 
     It needs little memory where trees are wide, and was slower than StaticList on most of those that were measured
     (docs/tasks.md). On the targets `cpu` and `python` tasks are run in rounds, as under StaticList.

@@ -17,7 +17,7 @@ class WorkStealing(Queued):
 
     size, block, items, blocks, counted: as in TaskPool.
 
-    Each warp, or group of several warps, has a deque of up to 256 tasks in device memory, and runs the newest of them.
+    Each warp, or group of several warps, has a deque of up to 512 tasks in device memory, and runs the newest of them.
     """
 
     size: int = 1

@@ -110,6 +110,41 @@ def test_a_deque_is_walked_from_both_ends(program: ev.SimtProgram) -> None:
     assert {(f[3], f[6]) for f in found} == {(2, 0), (2, -1)}  # the newest, the oldest
 
 
+def deque(program: ev.SimtProgram, room: int, own: str, other: str) -> set[Any]:
+    """Explore all executions of two workers, with operations such as "p21": put, take up to 2, then 1, or steal one.
+
+    Return what the owner has found, and what the other one has.
+    """
+    given = [sum(" p12".index(c) << 2 * i for i, c in enumerate(ops)) for ops in (own, other)]
+    arrays = words_of("stealing", 2, room), np.zeros(12, np.int32), np.full((12, 2), -9, np.int32)
+    explored = program.explore("deque_operations", 2, 1, *arrays, room, *given)
+    assert explored.complete, explored.reason
+    results = set()
+    for outcome in explored.outcomes:
+        words, _, found = outcome.arrays
+        got = found[found >= 0].tolist()
+        assert len(set(got)) == len(got), (outcome.trace, found)
+        assert (found[got, 0] == -2).all(), (outcome.trace, found)
+        left = (found == -2).sum() - len(got)
+        assert left == left_in("stealing", words, words, room), outcome.trace
+        results.add(tuple(tuple(part[part >= 0].tolist()) for part in (found[:6], found[6:])))
+    return results
+
+
+TAKING = [("ppp2", "1"), ("ppp2", "11"), ("pp2p1", "1"), ("pp2pp2", "1"), ("ppp22", "1"), ("pp2", "p11")]  # fmt: skip
+
+
+@pytest.mark.parametrize("operations", TAKING, ids=str)
+def test_several_are_taken_at_once(program: ev.SimtProgram, operations: tuple[str, str]) -> None:
+    assert len(deque(program, 4, *operations)) > 1
+
+
+def test_who_gets_what_of_a_deque(program: ev.SimtProgram) -> None:
+    """The thief gets the oldest, if it comes early enough, and the owner two more, or the rest."""
+    assert deque(program, 4, "ppp2", "1") == {((1, 2), ()), ((1, 2), (0,))}
+    assert deque(program, 4, "pp2", "1") == {((0, 1), ()), ((1,), (0,))}
+
+
 @pytest.mark.parametrize("queue", ["blocking", "lock_free"])
 def test_a_queue_gives_the_oldest(program: ev.SimtProgram, queue: str) -> None:
     assert {f[3] for f in operate(program, queue, 8, 4, "pppg", "")} == {0}
@@ -126,6 +161,11 @@ def operates(queue: str, *sizes: tuple[int, int]) -> Any:
                 operate(program, queue, places, room, *operations)
 
     return run
+
+
+def takes(program: ev.SimtProgram) -> None:
+    for operations in TAKING:
+        deque(program, 4, *operations)
 
 
 class Mistake(NamedTuple):
@@ -145,9 +185,10 @@ LOCKS = "while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.l
 UNLOCKS = "EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }"
 PUTS = "} else if (atomic_compare_exchange<release>(place(at), seen, seen + 1 + item) == seen) {"
 GETS = "} else if (atomic_compare_exchange<acquire>(place(at), seen, next) == seen) {"
-LAST = "if (at == top(seen) && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)item;"
+LAST = "if (from < before && atomic_compare_exchange<release>(age(m.taker), seen, again) == seen) return (int)(before - from);"
 SEES = "if (atomic_load<acquire>(bottom(from)) <= top(seen)) return no_item;"
-STEALS = "if (atomic_compare_exchange(age(from), seen, seen + 1) == seen) return (int)item;"
+STEALS = "return atomic_compare_exchange(age(from), seen, seen + 1) == seen ? (int)item : no_item;"
+SPACE = "const int room = (int)lane_0_finds<W>([&] { return m.room - (at - (first = top(atomic_load(age(m.taker))))); });"
 RESERVES = "if (atomic_load(set.reserved + place) == 0 && atomic_compare_exchange<acquire>(set.reserved + place, 0, 1) == 0) return place;"
 RELEASES = "atomic_store<release>(set.reserved + place, 0);"
 MISTAKES = {
@@ -173,7 +214,10 @@ MISTAKES = {
     "a last item for two": Mistake(STEALING, LAST, "atomic_compare_exchange<release>(age(m.taker), seen, again)", "(atomic_store<release>(age(m.taker), again), seen)", operates("stealing")),
     "an item for two thieves": Mistake(STEALING, STEALS, "atomic_compare_exchange(age(from), seen, seen + 1)", "(atomic_store(age(from), seen + 1), seen)", operates("stealing")),
     "a deque without tags": Mistake(STEALING, "const long long again = (seen >> 32) + 1 << 32;", "+ 1", "", operates("stealing")),
-    "a deque that is overrun": Mistake(STEALING, "if (at - top(atomic_load(age(m.taker))) >= m.room) return false;", ">=", ">", operates("stealing"), "race"),
+    "a deque that is overrun": Mistake(STEALING, SPACE, "m.room -", "m.room + 1 -", operates("stealing"), "race"),
+    "an oldest item that is not fought for": Mistake(STEALING, "if (end > first) return (int)(before - from);", ">", ">=", takes),
+    "a later item that two fight for": Mistake(STEALING, "++from;", "++from", "from += 2", takes),
+    "an item that is taken after it was stolen": Mistake(STEALING, "++from;", "++from;", "", takes),
     "a place that is written while it is read": Mistake("queued.cuh", RELEASES, "<release>", "", operates("lock_free", (1, 2)), "race"),
     "a place that is written before it is free": Mistake("queued.cuh", RESERVES, "<acquire>", "", operates("lock_free", (1, 2)), "race"),
     "a place for two": Mistake("queued.cuh", RESERVES, "atomic_compare_exchange<acquire>(set.reserved + place, 0, 1)", "atomic_exchange<acq_rel>(set.reserved + place, 0)", operates("lock_free", (1, 2)), "race"),

@@ -13,7 +13,7 @@ import evenly as ev
 
 pytestmark = pytest.mark.simt
 SOURCE = (Path(__file__).parent / "fixtures" / "mail.cu").read_text()
-FENCE = "fence_device();"
+ACQUIRE, RELEASE = "fence<acquire>();", "fence<release>();"
 
 
 def workers(blocks: int, nodes: int) -> tuple[Any, ...]:
@@ -45,12 +45,12 @@ def many_mails(program: ev.SimtProgram) -> None:
 
 
 MISTAKES = {
-    "a mail is written while the one before it is read": (0, many_mails, "race"),
-    "a mail is seen before it is there": (1, explored, "race"),
-    "a number is drawn after one is idle": (2, explored, "deadlock"),
-    "a mail is read before it is seen": (3, explored, "race"),
-    "a box is free before its mail is read": (4, many_mails, "race"),
-    "the last one misses a number": (5, explored, "deadlock"),
+    "a mail is written while the one before it is read": (ACQUIRE, 0, many_mails, "race"),
+    "a mail is seen before it is there": (RELEASE, 0, explored, "race"),
+    "a number is drawn after one is idle": (RELEASE, 1, explored, "deadlock"),
+    "a mail is read before it is seen": (ACQUIRE, 1, explored, "race"),
+    "a box is free before its mail is read": (RELEASE, 2, many_mails, "race"),
+    "the last one misses a number": (ACQUIRE, 2, explored, "deadlock"),
 }
 
 
@@ -60,8 +60,8 @@ def test_many_mails_are_right() -> None:
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_missing_fence_is_found(tmp_path: Path, mistake: str) -> None:
-    nth, run, kind = MISTAKES[mistake]
-    with planted(tmp_path, Place("tasks.cuh", FENCE, nth), lambda line: line.replace(FENCE, "")):
+    fence, nth, run, kind = MISTAKES[mistake]
+    with planted(tmp_path, Place("tasks.cuh", fence, nth), lambda line: line.replace(fence, "")):
         program = ev.SimtProgram(SOURCE)
         with pytest.raises(ev.SimtError) as caught:
             run(program)

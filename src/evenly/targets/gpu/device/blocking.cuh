@@ -7,10 +7,13 @@
 
 namespace ev {
 
-template <bool Counted> struct blocking_queue {
+template <bool Counted> struct blocking_ring {
+  static constexpr int longest = 64;
   const queue_memory m;
   queue_counts counts;
   back_off wait;
+
+  EV_DEVICE blocking_ring(const queue_memory& memory) : m(memory) {}
 
   EV_DEVICE bool put(int item) {
     lock();
@@ -39,11 +42,13 @@ private:
   EV_DEVICE void lock() {
     while (atomic_load(m.lock) != 0 || atomic_compare_exchange<acquire>(m.lock, 0, 1) != 0) {
       if constexpr (Counted) ++counts.failed;
-      wait.longer();
+      wait.longer(m.takers);
     }
     wait.shorter();
   }
   EV_DEVICE void unlock() { atomic_store<release>(m.lock, 0); }
 };
+
+template <bool Counted> using blocking_queue = one_by_one<blocking_ring<Counted>>;
 
 }  // namespace ev

@@ -12,10 +12,13 @@
 
 namespace ev {
 
-template <int X, bool Counted> struct lock_free_queue {
+template <int X, bool Counted> struct lock_free_ring {
+  static constexpr int longest = 64;
   const queue_memory m;
   queue_counts counts;
   back_off wait;
+
+  EV_DEVICE lock_free_ring(const queue_memory& memory) : m(memory) {}
 
   EV_DEVICE bool put(int item) {
     const long long from = atomic_load(m.end);
@@ -30,7 +33,7 @@ template <int X, bool Counted> struct lock_free_queue {
         return true;
       } else {
         if constexpr (Counted) ++counts.failed;
-        wait.longer();
+        wait.longer(m.takers);
       }
     }
   }
@@ -48,7 +51,7 @@ template <int X, bool Counted> struct lock_free_queue {
         return (int)(seen - nil(at)) - 1;
       } else {
         if constexpr (Counted) ++counts.failed;
-        wait.longer();
+        wait.longer(m.takers);
       }
     }
   }
@@ -58,5 +61,7 @@ private:
   EV_DEVICE long long* place(long long at) const { return m.words + (at & (m.room - 1)); }
   EV_DEVICE long long nil(long long at) const { return (at & -(long long)m.room) << 24; }
 };
+
+template <int X, bool Counted> using lock_free_queue = one_by_one<lock_free_ring<X, Counted>>;
 
 }  // namespace ev

@@ -27,7 +27,7 @@ template <memory_order O = acq_rel, memory_scope S = of_device> EV_DEVICE void f
 #ifdef EV_HOST
   ev_sim_fence(O | S);
 #else
-  S == of_block ? fence_block() : fence_device();
+  S == of_block ? fence_block() : O == seq_cst ? fence_device() : fence_acq_rel();
 #endif
 }
 

@@ -28,7 +28,7 @@ template <class Set, class Queue, int W> struct task_queue {
   long long most = 0;  // tasks at a time, less those that waited at first
 
   EV_DEVICE task_queue(const Set& s, int taker, int takers)
-    : set(s), queue{{s.pool + queue_begin, s.pool + queue_end, s.pool + queue_lock, s.words, s.room, taker, takers}},
+    : set(s), queue(queue_memory{s.pool + queue_begin, s.pool + queue_end, s.pool + queue_lock, s.words, s.room, taker, takers}),
       next((int)((long long)s.places * taker / takers)) {}
 
   EV_DEVICE void count(long long n) {
@@ -45,26 +45,17 @@ template <class Set, class Queue, int W> struct task_queue {
     if (place != no_item) set.made[place] = task;
     next = (next + n) & (set.places - 1);
     sync_warp(lanes_through(W - 1));  // with what any of the lanes has stored before
-    bool is_in = false;
-    for (int i = 0; i < n; ++i) {
-      const int item = shuffle_from(lanes_through(W - 1), place, i);
-      const bool done = item != no_item && lane_0_finds<W>([&] { return queue.put(item); });
-      if (lane_rank() == i) is_in = done;
-    }
+    const bool is_in = queue.template put<W>(place, place != no_item);
     if (place != no_item && !is_in) atomic_store(set.reserved + place, 0);
     return lane_rank() >= n || is_in;
   }
 
   // Gets up to n tasks, for the first lanes. Returns how many.
   EV_DEVICE int get(Task& task, int n) {
-    int k = 0, place = no_item;
-    for (; k < n; ++k) {
-      const int item = (int)lane_0_finds<W>([&] { return queue.get(); });
-      if (item == no_item) break;
-      if (lane_rank() == k) place = item;
-    }
+    int place = no_item;
+    const int k = queue.template get<W>(place, n);
     sync_warp(lanes_through(W - 1));
-    if (place != no_item) {
+    if (lane_rank() < k) {
       task = set.made[place];
       atomic_store<release>(set.reserved + place, 0);
     }
@@ -92,8 +83,9 @@ template <class Set, class Queue, int G, int T, int S, bool Converged> struct qu
   EV_DEVICE bool take() {
     if (!mine.present()) return false;
     held = agreed([&] {
-      put_all();
-      return refill();
+      const bool full = is_full();
+      put_all(full);
+      return refill(full);
     });
     sync();
     return held > 0;
@@ -105,28 +97,28 @@ private:
   task_queue<Set, Queue, lanes> queue;
   long long counted = 0, in_vain = 0;  // of the tasks that have run; looks into the queue
 
-  // Puts what the tasks have pushed into the queue.
-  EV_DEVICE void put_all() {
+  // Puts what the tasks have pushed into the queue. full: tasks are only kept now.
+  EV_DEVICE void put_all(bool full) {
     queue.count(held - (ran - counted));
     counted = ran;
     for (int first = 0; first < held; first += lanes) {
       const int n = held - first < lanes ? held - first : lanes;
       const Task task = stack()[first + (lane_rank() < n ? lane_rank() : 0)];
-      keep_some(task, !queue.put(task, n));
+      keep_some(task, full ? lane_rank() < n : !queue.put(task, n));
     }
   }
 
-  // Gets tasks. 0: there are none any more.
-  EV_DEVICE int refill() {
-    for (int times = 1;;) {
+  // Gets tasks, or keeps all that it gets. 0: there are none any more.
+  EV_DEVICE int refill(bool full) {
+    for (int times = 1;; full = is_full()) {
       Task task;
       int k = firsts(task);
       if (k == 0) k = queue.get(task, groups);
       if (k == 0) {
         if (queue.all_done()) return 0;
         if constexpr (Set::counted) ++in_vain;
-        pause(times);
-      } else if (is_full()) {
+        pause(times, Queue::longest);
+      } else if (full) {
         keep_some(task, lane_rank() < k);
       } else {
         if (lane_rank() < k) stack()[lane_rank()] = task;

@@ -15,6 +15,7 @@
 //     int* flags;                          // (takers,), zero between launches: what is in a box
 #pragma once
 #include "gpu.cuh"
+#include "orders.cuh"
 #include "taker.cuh"
 
 namespace ev {
@@ -47,12 +48,12 @@ template <class Set, int W> struct task_mail {
     const long long number = add(mail_sent, 1);
     const int box = (int)(number % boxes);
     while (lane_0_finds<W>([&] { return atomic_load(set.flags + box); }) != 0) {}  // the mail before it is read at the moment
-    fence_device();
+    fence<acquire>();
     sync_warp(mask());
     if (lane_rank() < n) set.mail[32 * box + lane_rank()] = task;
     sync_warp(mask());  // with what any of the lanes has stored before
     if (lane_rank() == 0) {
-      fence_device();
+      fence<release>();
       atomic_store(set.flags + box, flag(number) + n);
     }
     return true;
@@ -62,18 +63,18 @@ template <class Set, int W> struct task_mail {
   EV_DEVICE int receive(Task& task) const {
     const long long number = add(mail_wanted, 1);
     const int box = (int)(number % boxes);
-    fence_device();
+    fence<release>();
     const long long before = add(takers_idle, 1);
     if (idle(before) + 1 == begun(before) && end(number)) return 0;
     int found;
     while ((found = (int)lane_0_finds<W>([&] { return atomic_load(set.flags + box); })) != over && found / 64 != flag(number) / 64) pause();
-    fence_device();
+    fence<acquire>();
     sync_warp(mask());
     const int n = found == over ? 0 : found % 64;
     if (lane_rank() < n) task = set.mail[32 * box + lane_rank()];
     sync_warp(mask());
     if (lane_rank() == 0) {
-      fence_device();
+      fence<release>();
       atomic_store(set.flags + box, 0);
     }
     return n;
@@ -82,7 +83,7 @@ template <class Set, int W> struct task_mail {
   // A counter. add: its value before.
   EV_DEVICE long long add(int counter, long long n) const { return lane_0_finds<W>([&] { return atomic_add(set.pool + counter, n); }); }
   EV_DEVICE long long read(int counter) const { return lane_0_finds<W>([&] { return atomic_load(set.pool + counter); }); }
-  EV_DEVICE bool anybody_waits() const { return idle(read(takers_idle)) > 0; }
+  EV_DEVICE int waiting() const { return idle(atomic_load(set.pool + takers_idle)); }
 
   static EV_DEVICE unsigned mask() { return lanes_through(W - 1); }
 
@@ -95,7 +96,7 @@ private:
   // Tells all who want mail, but this taker, that there is none any more. False if another one tells this one, too: that
   // found the same before this one began.
   EV_DEVICE bool end(long long own) const {
-    fence_device();
+    fence<acquire>();
     const long long wanted = read(mail_wanted), sent = lane_0_finds<W>([&] { return atomic_max(set.pool + mail_sent, wanted); });
     for (long long n = sent + lane_rank(); n < wanted; n += W)
       if (n != own) atomic_store(set.flags + n % boxes, over);
@@ -118,33 +119,58 @@ template <class Set, int G, int T, int S, bool Converged> struct task_pool : tas
     for (;;) {
       if (held > counts.most) counts.most = held;
       if (held == 0 && !refill()) return false;
-      if (!look && (++batches & 3) != 0) return true;
-      if (agreed([&] { return is_full(); })) {
-        keep_all();
-        continue;
+      if (!look && (++batches & 3) != 0 && !agreed([&] { return late(); })) return true;
+      const int given = agreed([&] { return share(); });
+      looked = cycles();
+      if (given != all) {
+        look = given > 0;
+        bottom += given;
+        held -= given;
+        return true;
       }
-      look = held > 1 && agreed([&] { return mail.anybody_waits(); });
-      if (look) give(held / 2 < lanes ? held / 2 : lanes);
-      return true;
+      keep_all();
     }
   }
 
   EV_DEVICE void leave() const { base::leave(counts); }
 
 private:
+  static constexpr int all = -1;
   const task_mail<Set, lanes> mail;
   taker_counts counts;
   bool look = false;  // whether to look at once if others wait
   int batches = 0;
+  long long looked = cycles();
 
-  // Gives the n oldest tasks to a taker that waits.
-  EV_DEVICE void give(int n) {
-    if (!agreed([&] { return mail.send(stack()[(bottom + lane_rank() % n) & (S - 1)], n); })) {
-      ++counts.in_vain;
-      return;
+  // Whether tasks have run for long since this taker has looked at who waits.
+  EV_DEVICE bool late() const {
+    return lane_0_finds<lanes>([&] { return (long long)(cycles() - looked > 20'000); }) != 0;
+  }
+
+  // What lane 0 sees at once: `all` if tasks are only kept now, else whether others wait.
+  EV_DEVICE int seen() const {
+    return (int)lane_0_finds<lanes>([&] {
+      const long long pushed = atomic_load(set.pushed), waiting = mail.waiting();
+      return pushed > set.capacity ? (long long)all : (long long)(waiting > 0);
+    });
+  }
+
+  // Gives the oldest tasks to a taker that waits, one for each of its groups, but no more than half of them. In a tree they are
+  // large, so one mail is enough until the next look; not if that is far away. Returns how many it gives; `all`: tasks are
+  // only kept now.
+  EV_DEVICE int share() {
+    int given = 0, waits = seen();
+    if (waits == all) return all;
+    for (const bool some = !late(); waits > 0 && held - given > (given == 0 ? 1 : groups); waits = seen()) {
+      const int half = (held - given) / 2, n = half < groups ? half : groups;
+      if (!mail.send(stack()[(bottom + given + lane_rank() % n) & (S - 1)], n)) {
+        ++counts.in_vain;
+        break;
+      }
+      given += n;
+      if (some) break;
     }
-    bottom += n;
-    held -= n;
+    return given;
   }
 
   // Gets tasks for an empty stack; false if there are none any more.

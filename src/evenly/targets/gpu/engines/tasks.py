@@ -37,7 +37,7 @@ MAIL, FLAGS = "tasks_mail", "tasks_flags"
 MADE, RESERVED, WORDS = "tasks_made", "tasks_reserved", "tasks_words"
 PLACES, ROOM, CLEARED = "tasks_places", "tasks_room", "tasks_cleared"
 LEAST_PLACES, MOST_PLACES = 1 << 10, 1 << 20  # for tasks in a queue; powers of two
-DEQUE = 256  # the most items of a deque
+DEQUE = 512  # the most items of a deque
 HEAD = 16  # words
 CLEARING = 256  # threads of a block of the kernel that clears words
 QUEUE_WORDS = Parameter("buffer", "long long*", name=WORDS)

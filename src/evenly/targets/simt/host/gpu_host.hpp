@@ -86,6 +86,8 @@ EV_DEVICE void barrier(int id, int count, EV_SITE) { ev_sim_barrier(id, count, {
 EV_DEVICE void sync_warp(unsigned mask, EV_SITE) { ev_sim_warp(ev_sync_warp, mask, 0, 0, {file, place}); }
 EV_DEVICE void fence_block() { ev_sim_fence(ev_seq_cst | ev_of_block); }
 EV_DEVICE void fence_device() { ev_sim_fence(ev_seq_cst); }
+EV_DEVICE void fence_acq_rel() { ev_sim_fence(ev_acq_rel); }
+EV_DEVICE long long cycles() { return 0; }
 EV_DEVICE void pause() {}
 EV_DEVICE void pause(int&, int = 64) {}
 
