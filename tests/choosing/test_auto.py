@@ -154,6 +154,21 @@ def test_a_frontier_whose_tiles_add_up_floats_gets_whole_tiles() -> None:
 
 
 @ev.kernel
+def adds_up_the_base(F, G, y):
+    for v in G.tiles():
+        y[v] = sum(G.value(k) for k in G.atoms(v))
+    for u in F.tiles():
+        for k in F.atoms(u):
+            ev.atomic_min(y, F.column(k), F.value(k))
+
+
+def test_sums_over_other_layouts_say_nothing_about_a_frontier() -> None:
+    G = ev.csr(rmat(6))
+    plan = adds_up_the_base.on("simt").plan(ev.frontier(G), G, np.zeros(64, np.float32))
+    assert plan.schedule == ev.MergePath(*numbers()["frontiers"])
+
+
+@ev.kernel
 def scans(A, y):
     for row in A.tiles():
         for k in A.atoms(row):

@@ -45,7 +45,7 @@ class Task:
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
     depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
-    sums: whether it adds up floats over atoms. again: whether several passes over a tile read the same,
+    sums: whether it adds up floats over atoms of a frontier. again: whether several passes over a tile read the same,
     and none gathers.
     """
 
@@ -116,7 +116,8 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
     tasks = any(loop.tasks is not None for loop in loops)
-    sums = any(_sums_floats(a) for p in passes for a in p.accumulators)
+    over_lists = (p for loop in loops if _grows(loop.layout) for p in _passes(loop))
+    sums = any(_sums_floats(a) for p in over_lists for a in p.accumulators)
     again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
     return Task(*about, by_tile, axis_of(program), tasks, sums, again)
 
@@ -130,6 +131,12 @@ def of_call(task: Task, binding: Binding) -> Task:
 
 def _passes(loop: ir.TileLoop) -> list[ir.Pass]:
     return [x for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+
+
+def _grows(layout: ir.LayoutCode) -> bool:
+    """Whether a layout is a frontier, whose counts kernels change."""
+    counts = walk.inline_expressions(layout.num_tiles)
+    return any(isinstance(e, ir.Element) and e.array.grows for e in counts)
 
 
 def _sums_floats(accumulator: ir.Accumulator) -> bool:
