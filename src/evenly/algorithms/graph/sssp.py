@@ -28,7 +28,7 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     """distance[v] of shortest paths. hops[v], parent[v], unless None: of the one with the fewest edges.
 
     F, far: frontiers of the copies of G. S: a tile for each source. spread: how many mean weights wide the range of
-    near vertices is.
+    near vertices is. report: FINE, NAN or CYCLE; the rounds that relax edges; how many edges they relax in all.
     """
     nan, negative = False, False
     total = 0.0
@@ -50,11 +50,12 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     step = math.inf if negative or total == 0 else spread * total / max(G.num_atoms, 1)
     limit = step
     settled = 0.0
-    rounds = 0
+    rounds, relaxed = 0, 0
     most = G.num_tiles if negative else MOST  # paths have fewer edges than there are vertices
     while len(F) > 0 and rounds < most and not nan:
         while len(F) > 0 and rounds < most:
             rounds += 1
+            relaxed += F.waiting_atoms
             for u in F.tiles():
                 first = kit.first_of(u, n)
                 for e in F.atoms(u):
@@ -82,6 +83,8 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
                 limit = max(limit, nearest)
             step = step * 2 if len(F) == 0 else step  # so that limits grow, however large they are
     cycle = len(F) > 0
+    report[1] = rounds
+    report[2] = relaxed
     if nan:
         report[0] = NAN
     elif cycle:
@@ -183,7 +186,7 @@ def _search(G: Any, distance: Any, parent: Any, sources: Any, schedule: Any, tar
     copies = kit.copies(G, k)
     F, far = ev.frontier(copies, unique=True), ev.frontier(copies, unique=True)
     hops = None if parent is None else kit.empty(distance, (k * n,), np.int32)
-    report = kit.empty(distance, (1,), np.int32)
+    report = kit.empty(distance, (3,), np.int64)
     relax[schedule].on(target)(
         F, far, G, kit.each(k * n), kit.each(k), n if k > 1 else None, distance, hops, parent, report,
         kit.to_where(distance, sources), spread(len(G.indices) / max(n, 1)),
