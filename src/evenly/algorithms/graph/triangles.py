@@ -1,6 +1,10 @@
-"""Triangles: each is found once, at its edge from the vertex of least degree to the next.
+"""Triangles: two neighbours of the vertex of least degree, and an edge between them, which is looked up.
 
-Source: Schank, Wagner, "Finding, Counting and Listing All Triangles in Large Graphs" (WEA 2005): `forward`.
+Edges lead to the greater degree, so that a vertex has few of them to pair. They are looked up in a hash table in which
+each vertex has a part: the neighbours with a greater number.
+
+Sources: Schank, Wagner, "Finding, Counting and Listing All Triangles in Large Graphs" (WEA 2005), `forward-hashed`;
+Pandey et al., "TRUST: Triangle Counting Reloaded on GPUs" (TPDS 2021): hashing on GPUs.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ import numpy as np
 
 import evenly as ev
 from evenly import kit
+
+ROOM = 2  # places of the table for an edge
 
 
 @ev.kernel
@@ -26,38 +32,88 @@ def upward(G, out):
 
 
 @ev.kernel
-def meet(D, V, count):
-    """count[v]: the triangles at v. The lists of both ends of an edge ascend, and are merged."""
-    for v in V.tiles():
-        count[v] = 0
-    for u in D.tiles():
-        for e in D.atoms(u):
-            v = D.column(e)
-            i, j = D.begin(u), D.begin(v)
-            last, end = D.end(u), D.end(v)
-            found = np.int64(0)
-            if j < end:
-                a, b = D.column(i), D.column(j)
-                while i < last and j < end:
-                    here, there = a <= b, b <= a
-                    if here and there:
-                        ev.atomic_add(count, a, 1)
-                        found += 1
-                    if here:
-                        i += 1
-                        if i < last:
-                            a = D.column(i)
-                    if there:
-                        j += 1
-                        if j < end:
-                            b = D.column(j)
-            if found > 0:
-                ev.atomic_add(count, u, found)
-                ev.atomic_add(count, v, found)
+def room(G, places):
+    """places[u]: those of u's part of the table, so that at least half of them stay empty."""
+    for u in G.tiles():
+        places[u] = ROOM * sum(1 for e in G.atoms(u) if G.column(e) > u)
+
+
+@ev.func
+def place(v, start, stop):
+    """Where the search for v begins in a part of the table. Fibonacci hashing: Knuth, TAOCP 3, section 6.4."""
+    return start + (np.int64(np.uint32(v) * np.uint32(2654435769)) * (stop - start) >> 32)
 
 
 @ev.kernel
-def closed(G, V, count, share):
+def enter(G, start, table):
+    """Put the neighbours v > u of each vertex u into its part. None of them is 0, which says that a place is empty."""
+    for u in G.tiles():
+        first, end = np.int64(start[u]), np.int64(start[u + 1])
+        for e in G.atoms(u):
+            v = G.column(e)
+            if v > u:
+                at = place(v, first, end)
+                old = ev.atomic_cas(table, at, 0, v)
+                while old != 0:
+                    at += 1
+                    if at == end:
+                        at = first
+                    old = ev.atomic_cas(table, at, 0, v)
+
+
+@ev.kernel
+def close(D, start, table, closed):
+    """Add to closed[e] the triangles that the edge e of D makes with another edge of the same vertex.
+
+    A neighbour v is paired with those after it, which have greater numbers.
+    """
+    for u in D.tiles():
+        for e in D.atoms(u):
+            v = D.column(e)
+            first, end = np.int64(start[v]), np.int64(start[v + 1])
+            f, last = e + 1, D.end(u)
+            found = 0
+            if f < last and first < end:
+                w = D.column(f)
+                at = place(w, first, end)
+                while (
+                    f < last
+                ):  # one place a round: threads of a warp do not wait for the longest search
+                    there = table[at]
+                    if there == w:
+                        ev.atomic_add(closed, f, 1)
+                        found += 1
+                    if there == w or there == 0:
+                        f += 1
+                        if f < last:
+                            w = D.column(f)
+                            at = place(w, first, end)
+                    else:
+                        at += 1
+                        if at == end:
+                            at = first
+            if found > 0:
+                ev.atomic_add(closed, e, found)
+
+
+@ev.kernel
+def add_up(D, V, closed, count):
+    """count[v]: the triangles at v. Of each, two edges that leave its least vertex have been counted."""
+    for v in V.tiles():
+        count[v] = 0
+    for u in D.tiles():
+        twice = np.int64(0)
+        for e in D.atoms(u):
+            here = np.int64(closed[e])
+            twice += here
+            if here > 0:
+                ev.atomic_add(count, D.column(e), here)
+        if twice > 0:
+            ev.atomic_add(count, u, twice // 2)
+
+
+@ev.kernel
+def local_clustering(G, V, count, share):
     for v in V.tiles():
         degree = G.end(v) - G.begin(v)
         share[v] = 2 * count[v] / (degree * (degree - 1)) if degree > 1 else 0.0
@@ -96,7 +152,7 @@ def clustering(G: Any, *, check: bool = True, schedule: Any = "auto", target: st
     G = ev.graph.undirected(G) if check else kit.as_graph(G)
     count = _count(G, schedule, target)
     share = kit.empty(count, (G.num_tiles,), np.float64)
-    closed[schedule].on(target)(G, kit.each(G.num_tiles), count, share)
+    local_clustering[schedule].on(target)(G, kit.each(G.num_tiles), count, share)
     return share
 
 
@@ -104,6 +160,13 @@ def _count(G: Any, schedule: Any, target: str) -> Any:
     n = G.num_tiles
     lists, heads = upward.on(target).collect(G, out=(np.int32,))
     D = ev.csr((heads, heads, lists.offsets), shape=(n, n), check=False)
+    places = kit.empty(heads, (n,), np.int64)
+    room[schedule].on(target)(G, places)
+    start = ev.prefix_sum(places, include_initial=True)
+    table = kit.zeros(heads, (ROOM * len(heads),), np.int32)
+    enter[schedule].on(target)(G, start, table)
+    closed = kit.zeros(heads, (len(heads),), np.int32)
+    close[schedule].on(target)(D, start, table, closed)
     count = kit.empty(heads, (n,), np.int64)
-    meet[schedule].on(target)(D, kit.each(n), count)
+    add_up[schedule].on(target)(D, kit.each(n), closed, count)
     return count
