@@ -1,7 +1,7 @@
 """Triangles: two neighbours of the vertex of least degree, and an edge between them, which is looked up.
 
-Edges lead to the greater degree, so that a vertex has few of them to pair. They are looked up in a hash table in which
-each vertex has a part: the neighbours with a greater number.
+Vertices are numbered anew by their degrees, and edges lead to the greater number. So a vertex has few of them, which
+are paired. Of vertices with one degree any may be the first: the counts are the same.
 
 Sources: Schank, Wagner, "Finding, Counting and Listing All Triangles in Large Graphs" (WEA 2005), `forward-hashed`;
 Pandey et al., "TRUST: Triangle Counting Reloaded on GPUs" (TPDS 2021): hashing on GPUs.
@@ -16,26 +16,50 @@ import numpy as np
 import evenly as ev
 from evenly import kit
 
-ROOM = 2  # places of the table for an edge
+ROOM = 2  # places of the hash table for an edge
+
+
+@ev.func
+def degree(G, v):
+    """The number of neighbours: less than there are vertices, unless G lists some of them twice."""
+    return min(G.end(v) - G.begin(v), G.num_tiles - 1)
 
 
 @ev.kernel
-def upward(G, out):
-    """Emit the neighbours with a greater degree; of an equal one, with a greater number."""
+def histogram(G, V, found):
+    for v in V.tiles():
+        ev.atomic_add(found, degree(G, v), 1)
+
+
+@ev.kernel
+def number(G, V, following, rank, order):
+    """rank[v], order[r]: the number of a vertex, and which has it. following[d]: the next number for a degree d."""
+    for v in V.tiles():
+        r = ev.atomic_add(following, degree(G, v), 1)
+        rank[v] = r
+        order[r] = v
+
+
+@ev.kernel
+def upward(G, rank, out):
+    """Emit the neighbours with greater numbers, by these."""
     for u in G.tiles():
-        here = G.end(u) - G.begin(u)
         for e in G.atoms(u):
-            v = G.column(e)
-            there = G.end(v) - G.begin(v)
-            if there > here or (there == here and v > u):
-                out.emit(np.int32(v))
+            r = rank[G.column(e)]
+            if r > rank[u]:
+                out.emit(r)
 
 
 @ev.kernel
-def room(G, places):
-    """places[u]: those of u's part of the table, so that at least half of them stay empty."""
-    for u in G.tiles():
-        places[u] = ROOM * sum(1 for e in G.atoms(u) if G.column(e) > u)
+def ascend(L, heads):
+    """Sort each list of L: they are short, and an element comes behind as many as are less."""
+    for u in L.tiles():
+        for e in L.atoms(u):
+            v = L.column(e)
+            before = 0
+            for f in range(L.begin(u), L.end(u)):
+                before += 1 if L.column(f) < v or (L.column(f) == v and f < e) else 0
+            heads[L.begin(u) + before] = int(v)
 
 
 @ev.func
@@ -45,59 +69,44 @@ def place(v, start, stop):
 
 
 @ev.kernel
-def enter(G, start, table):
-    """Put the neighbours v > u of each vertex u into its part. None of them is 0, which says that a place is empty."""
-    for u in G.tiles():
-        first, end = np.int64(start[u]), np.int64(start[u + 1])
-        for e in G.atoms(u):
-            v = G.column(e)
-            if v > u:
-                at = place(v, first, end)
+def enter(D, table):
+    """Put the neighbours of each vertex into its part of the table. None of them is 0, which stands for no vertex."""
+    for u in D.tiles():
+        start, stop = ROOM * D.begin(u), ROOM * D.end(u)
+        for e in D.atoms(u):
+            v = D.column(e)
+            at = place(v, start, stop)
+            old = ev.atomic_cas(table, at, 0, v)
+            while old != 0:
+                at = at + 1 if at + 1 < stop else start
                 old = ev.atomic_cas(table, at, 0, v)
-                while old != 0:
-                    at += 1
-                    if at == end:
-                        at = first
-                    old = ev.atomic_cas(table, at, 0, v)
 
 
 @ev.kernel
-def close(D, start, table, closed):
-    """Add to closed[e] the triangles that the edge e of D makes with another edge of the same vertex.
-
-    A neighbour v is paired with those after it, which have greater numbers.
-    """
+def close(D, table, closed):
+    """Add to closed[e] the triangles that the edge e of D makes with another edge from the same vertex."""
     for u in D.tiles():
         for e in D.atoms(u):
             v = D.column(e)
-            first, end = np.int64(start[v]), np.int64(start[v + 1])
-            f, last = e + 1, D.end(u)
+            start, stop = ROOM * D.begin(v), ROOM * D.end(v)
             found = 0
-            if f < last and first < end:
-                w = D.column(f)
-                at = place(w, first, end)
-                while (
-                    f < last
-                ):  # one place a round: threads of a warp do not wait for the longest search
+            if start < stop:
+                for f in range(e + 1, D.end(u)):
+                    w = D.column(f)
+                    at = place(w, start, stop)
                     there = table[at]
+                    while there != w and there != 0:
+                        at = at + 1 if at + 1 < stop else start
+                        there = table[at]
                     if there == w:
                         ev.atomic_add(closed, f, 1)
                         found += 1
-                    if there == w or there == 0:
-                        f += 1
-                        if f < last:
-                            w = D.column(f)
-                            at = place(w, first, end)
-                    else:
-                        at += 1
-                        if at == end:
-                            at = first
             if found > 0:
                 ev.atomic_add(closed, e, found)
 
 
 @ev.kernel
-def add_up(D, V, closed, count):
+def add_up(D, V, order, closed, count):
     """count[v]: the triangles at v. Of each, two edges that leave its least vertex have been counted."""
     for v in V.tiles():
         count[v] = 0
@@ -107,9 +116,9 @@ def add_up(D, V, closed, count):
             here = np.int64(closed[e])
             twice += here
             if here > 0:
-                ev.atomic_add(count, D.column(e), here)
+                ev.atomic_add(count, order[D.column(e)], here)
         if twice > 0:
-            ev.atomic_add(count, u, twice // 2)
+            ev.atomic_add(count, order[u], twice // 2)
 
 
 @ev.kernel
@@ -157,16 +166,30 @@ def clustering(G: Any, *, check: bool = True, schedule: Any = "auto", target: st
 
 
 def _count(G: Any, schedule: Any, target: str) -> Any:
-    n = G.num_tiles
-    lists, heads = upward.on(target).collect(G, out=(np.int32,))
-    D = ev.csr((heads, heads, lists.offsets), shape=(n, n), check=False)
-    places = kit.empty(heads, (n,), np.int64)
-    room[schedule].on(target)(G, places)
-    start = ev.prefix_sum(places, include_initial=True)
-    table = kit.zeros(heads, (ROOM * len(heads),), np.int32)
-    enter[schedule].on(target)(G, start, table)
-    closed = kit.zeros(heads, (len(heads),), np.int32)
-    close[schedule].on(target)(D, start, table, closed)
-    count = kit.empty(heads, (n,), np.int64)
-    add_up[schedule].on(target)(D, kit.each(n), closed, count)
+    D, order = _upward(G, target)
+    table = kit.zeros(order, (ROOM * len(D.indices),), np.int32)
+    enter[schedule].on(target)(D, table)
+    closed = kit.zeros(order, (len(D.indices),), np.int32)
+    close[schedule].on(target)(D, table, closed)
+    count = kit.empty(order, (G.num_tiles,), np.int64)
+    add_up[schedule].on(target)(D, kit.each(G.num_tiles), order, closed, count)
     return count
+
+
+def _upward(G: Any, target: str) -> tuple[Any, Any]:
+    """Return the edges to greater numbers, as a graph of these with ascending lists, and whose number each is."""
+    n = G.num_tiles
+    V, found = kit.each(n), kit.zeros(G.offsets, (n,), np.int32)
+    histogram.on(target)(G, V, found)
+    following = ev.prefix_sum(found, include_initial=True)
+    rank, order = (kit.empty(found, (n,), np.int32) for _ in range(2))
+    number.on(target)(G, V, following, rank, order)
+    lists, heads = upward.on(target).collect(ev.subset(G, order), rank, out=(np.int32,))
+    sorted_heads = kit.empty(heads, (len(heads),), np.int32)
+    ascend.on(target)(_graph(heads, lists.offsets), sorted_heads)
+    return _graph(sorted_heads, lists.offsets), order
+
+
+def _graph(heads: Any, offsets: Any) -> Any:
+    n = len(offsets) - 1
+    return ev.csr((heads, heads, offsets), shape=(n, n), check=False)
