@@ -104,9 +104,9 @@ def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule
     If tiles may be long, only equal shares of tiles and atoms are equal work, and a level of few atoms is as quick as
     the longest chain of a thread. If all are short, groups need no search, and end a level sooner.
     """
-    base = getattr(layout, "base", None)
     lanes, most = numbers()["short_frontiers"]
-    if "offsets" in type(base).__fields__ and 0 < statistics(base).greatest <= most:
+    known = "offsets" in getattr(type(getattr(layout, "base", None)), "__fields__", ())
+    if known and 0 < statistics(layout).greatest <= most:
         return s.GroupMapped(lanes), f"the tiles of a frontier of tiles of at most {most} atoms"
     shares = _for_frontiers()
     return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
