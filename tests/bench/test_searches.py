@@ -78,12 +78,44 @@ def test_without_a_library_schedules_are_compared_with_a_thread_a_vertex() -> No
     assert found == {"auto": 3.0, searches.BASE: 1.0, "MergePath()": 2.0}
 
 
+def program(file: Path, *lines: str) -> None:
+    file.write_text("\n".join(["#!/bin/sh", *lines]))
+    file.chmod(0o755)
+
+
+def test_gunrock_is_read_by_its_line(evenly: Any, corpus: Path, tmp_path: Path) -> None:
+    args, times = tmp_path / "args", tmp_path / "times.csv"
+    said = "echo 'GPU distances[:4] = 0 1 2 3'", "echo 'GPU Elapsed Time : 0.25 (ms)'"
+    program(tmp_path / "bfs", f'echo "$@" > {args}; head -n 1 "$2" >> {args}', *said)
+    options = "--only", "square", "--algorithm", "bfs", "--target", "cpu", "--gunrock", tmp_path
+    ran = evenly("bench", "graph", corpus, *options, "--csv", times)
+    assert (ran.status, ran.err) == (0, "")
+    with times.open() as lines:
+        row = {row["contender"]: row for row in csv.DictReader(lines)}["Gunrock"]
+    assert (float(row["us"]), row["family"], row["clock"]) == (250.0, "library", "kernels")
+    assert "bfs: times as fast as SciPy or Gunrock, on 1 graphs" in ran.lines
+    given, header = args.read_text().splitlines()
+    assert given.endswith(f".mtx --src {row['source']} --num_runs 10")
+    assert header.startswith("%%MatrixMarket matrix coordinate real general")
+
+
+def test_gunrock_that_prints_no_time_leaves_the_graph_out(
+    evenly: Any, corpus: Path, tmp_path: Path
+) -> None:
+    program(tmp_path / "bfs", "echo 'no CUDA-capable device' >&2", "exit 7")
+    options = "--only", "square", "--algorithm", "bfs", "--target", "cpu", "--gunrock", tmp_path
+    ran = evenly("bench", "graph", corpus, *options)
+    assert ran.status == 2
+    assert "got status 7, no CUDA-capable device" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--algorithm", "bsf"), "--algorithm: expected one of all, bfs, sssp, got 'bsf'; hint: did you mean 'bfs'?"),
         (("--only", "nosuch"), "--only: expected one of"),
         (("--seconds", "0"), "--seconds: expected 1 or more, got 0"),
+        (("--gunrock", "nowhere"), "--gunrock: expected a folder with Gunrock's program bfs, got nowhere"),
         (("--csv", ""), "--csv: expected a path, got an empty one"),
     ],
 )  # fmt: skip

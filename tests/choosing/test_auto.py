@@ -126,16 +126,61 @@ def test_offsets_of_others_tell_nothing() -> None:
     assert statistics(ev.bcsr(rmat(10).tobsr((4, 2)))).greatest == 0
 
 
-def test_a_frontier_gets_equal_shares_of_tiles_and_atoms_whatever_its_base_is_like() -> None:
-    for base in equal_tiles(4_000_000, 5), ev.csr(rmat(8)):
+def test_a_frontier_gets_equal_shares_of_tiles_and_atoms_if_tiles_may_be_long() -> None:
+    lanes, most = numbers()["short_frontiers"]
+    shares = ev.MergePath(*numbers()["frontiers"])
+    for base in equal_tiles(1000, most + 1), ev.csr(rmat(8)), ev.uniform(64, ev.csr(rmat(8))):
         F = ev.frontier(base)
-        assert chosen(F) == ev.MergePath(*numbers()["frontiers"])
-        assert str(ev.MergePath(*numbers()["frontiers"])) in str(ev.explain(F, target="cuda"))
+        assert chosen(F) == shares
+        assert str(shares) in str(ev.explain(F, target="cuda"))
         assert not isinstance(chosen(F, whole_tiles=True), ev.MergePath)
         assert chosen(F, "cpu") == chosen(base, "cpu")
         # Which atoms a thread adds up must not depend on the order of the tiles.
         assert chosen(F, sums=True) == ev.GroupMapped(8)
         assert chosen(F, "cpu", sums=True) == ev.ThreadMapped()
+    for length in 1, 5, most:
+        assert chosen(ev.frontier(equal_tiles(4_000_000, length))) == ev.GroupMapped(lanes)
+    assert chosen(ev.frontier(equal_tiles(1000, 0))) == shares
+
+
+@ev.kernel
+def searches(A, places, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            low, high = 0, len(places)
+            while low < high:
+                middle = (low + high) // 2
+                if places[middle] < A.column(k):
+                    low = middle + 1
+                else:
+                    high = middle
+            out[k] = low
+
+
+@ev.kernel
+def walks(A, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            ev.atomic_add(out, row, sum(1 for f in A.atoms(A.column(k)) if A.column(f) == row))
+
+
+@ev.kernel
+def short_loop(A, out):
+    for row in A.tiles():
+        for k in A.atoms(row):
+            for i in range(3):
+                ev.atomic_add(out, i, A.column(k))
+
+
+def test_atoms_with_loops_of_their_own_are_shared_one_by_one() -> None:
+    A, out = ev.csr(rmat(6)), np.zeros(9999, np.int64)
+    shares = ev.MergePath(*numbers()["loops"])
+    assert searches.on("simt").plan(A, np.arange(64), out).schedule == shares
+    assert walks.on("simt").plan(A, out).schedule == shares
+    assert short_loop.on("simt").plan(A, out).schedule != shares
+    assert chosen(A, loops=True) == shares
+    assert chosen(A, loops=True, whole_tiles=True).owns_tiles
+    assert chosen(A, "cpu", loops=True) == chosen(A, "cpu")
 
 
 @ev.kernel
@@ -151,6 +196,21 @@ def test_a_frontier_whose_tiles_add_up_floats_gets_whole_tiles() -> None:
     ):
         F, y = ev.frontier(ev.csr(rmat(6).astype(dtype))), np.zeros(64, dtype)
         assert adds.on("simt").plan(F, y).schedule == wanted
+
+
+@ev.kernel
+def adds_up_the_base(F, G, y):
+    for v in G.tiles():
+        y[v] = sum(G.value(k) for k in G.atoms(v))
+    for u in F.tiles():
+        for k in F.atoms(u):
+            ev.atomic_min(y, F.column(k), F.value(k))
+
+
+def test_sums_over_other_layouts_say_nothing_about_a_frontier() -> None:
+    G = ev.csr(rmat(6))
+    plan = adds_up_the_base.on("simt").plan(ev.frontier(G), G, np.zeros(64, np.float32))
+    assert plan.schedule == ev.MergePath(*numbers()["frontiers"])
 
 
 @ev.kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from evenly.cli import graph
+from evenly.cli import graph, levels
 
 SAYS = {
     "bfs": "Reached: 34 vertices, the farthest on level 3",
@@ -81,3 +82,35 @@ def test_errors_about_the_graph_name_the_file(evenly: Any, tmp_path: Path) -> No
         assert ran.status == 2
         assert ran.err.startswith(f"evenly: {file}: {said}"), ran.err
         assert "--dtype" not in ran.err
+
+
+def test_the_picture_has_a_bar_for_each_level(evenly: Any) -> None:
+    ran = evenly("graph", "bfs", KARATE, "--target", "python", "--picture", "--validate")
+    assert ran.status == 0
+    assert ran.lines[4:] == [
+        "level    vertices",
+        "    0           1 ####",
+        "    1          16 " + 50 * "#",
+        "    2           9 " + 29 * "#",
+        "    3           8 " + 25 * "#",
+        "Errors: 0",
+    ]
+
+
+def test_many_levels_share_lines_and_unreached_vertices_have_none() -> None:
+    title, *lines = levels.of_levels(np.array([-1, *range(100)]))
+    assert title == "level    vertices"
+    assert [line.split()[:2] for line in lines[:2]] == [["0-4", "5"], ["5-9", "5"]]
+    assert len(lines) == 20
+    title, *lines = levels.of_distances(np.array([math.inf, 0.0, 6.0, 6.5, 12.0]))
+    assert title == "from    vertices"
+    assert len(lines) == levels.ROWS
+    counts = {line.split()[0]: line.split()[1] for line in lines}
+    assert [counts[at] for at in ("0", "6", "6.5", "11.5")] == ["1", "1", "1", "1"]
+    assert sum(map(int, counts.values())) == 4
+
+
+def test_what_has_no_levels_has_no_picture(evenly: Any) -> None:
+    ran = evenly("graph", "cores", KARATE, "--picture")
+    assert ran.status == 2
+    assert ran.err.startswith("evenly: --picture: expected none: cores has no levels")

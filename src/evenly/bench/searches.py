@@ -7,6 +7,7 @@ and the speedups of schedules.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +26,9 @@ from evenly.timing.calls import CallClock
 from evenly.timing.rounds import WARM, Clock, measure
 
 from . import graph_references as references
-from .contender import AUTO, CALL, LIBRARY, OURS
+from .contender import AUTO, CALL, KERNELS, LIBRARY, OURS
+from .gunrock import NAME as GUNROCK
+from .gunrock import Gunrock
 from .matrices import Source
 from .record import Row, size_of
 from .summary import Ratio, Sides, contender, family, geomean, ratios
@@ -57,10 +60,16 @@ class SearchRow(Row):
 
 
 class Searches:
-    """Measures graphs at one place. validate: whether results are compared with SciPy's, which may take long."""
+    """Measures graphs at one place.
 
-    def __init__(self, target: Any, machine: tuple[str, str], validate: bool) -> None:
+    validate: whether results are compared with SciPy's, which may take long. gunrock: its programs, if there are any.
+    """
+
+    def __init__(
+        self, target: Any, machine: tuple[str, str], validate: bool, gunrock: Gunrock | None = None
+    ) -> None:
         self.target, self.machine, self.validate = target, machine, validate
+        self.gunrock = gunrock
 
     def on(
         self, source: Source, algorithms: Iterable[str], deadline: float | None
@@ -85,28 +94,43 @@ class Searches:
             who: CallClock(waiting(call)) for (who, _), call in calls.items()
         }
         samples = measure(clocks, deadline=deadline, flushed=False)
-        machine, versions = self.machine
-        rows, columns = matrix.shape
-        about = machine, versions, self.target.name, str(matrix.dtype), source.name, source.origin
-        sizes = rows, columns, int(matrix.nnz), size_of(matrix.nnz)
         for who, of in calls:
-            sample = samples[who, WARM]
-            yield SearchRow(
-                *about,
-                *sizes,
-                contender=who,
-                family=of,
-                detail=who,
-                clock=CALL,
-                cache=WARM,
-                us=sample.median,
-                us_min=min(sample.times),
-                us_max=max(sample.times),
-                rounds=len(sample.times),
-                wrong=wrong[who],
-                algorithm=name,
-                source=start,
-            )
+            times = samples[who, WARM].times
+            yield self.row(source, matrix, name, start, (who, of, CALL), times, wrong[who])
+        if self.gunrock is not None:
+            times = (self.gunrock.us(name, matrix, start),)
+            yield self.row(source, matrix, name, start, (GUNROCK, LIBRARY, KERNELS), times)
+
+    def row(
+        self,
+        source: Source,
+        matrix: Any,
+        name: str,
+        start: int,
+        whose: tuple[str, str, str],
+        times: tuple[float, ...],
+        wrong: int = 0,
+    ) -> SearchRow:
+        """Return the row of a contender. whose: its name, family and clock."""
+        who, of, clock = whose
+        rows, columns = matrix.shape
+        about = *self.machine, self.target.name, str(matrix.dtype), source.name, source.origin
+        return SearchRow(
+            *about,
+            *(rows, columns, int(matrix.nnz), size_of(matrix.nnz)),
+            contender=who,
+            family=of,
+            detail=who,
+            clock=clock,
+            cache=WARM,
+            us=statistics.median(times),
+            us_min=min(times),
+            us_max=max(times),
+            rounds=len(times),
+            wrong=wrong,
+            algorithm=name,
+            source=start,
+        )
 
     def contenders(
         self, matrix: Any, G: Any, start: int, name: str
@@ -164,9 +188,9 @@ def lines(rows: list[Any]) -> Iterator[str]:
             if row.family in (AUTO, OURS) and not row.wrong:
                 best[row.matrix] = min(best.get(row.matrix, row), row, key=lambda r: r.us)
         first = [row.contender for row in best.values()]
-        library = any(row.family == LIBRARY for row in here)
+        libraries = dict.fromkeys(row.contender for row in here if row.family == LIBRARY)
         yield ""
-        yield f"{name}: times as fast as {'SciPy' if library else BASE}, on {len(best)} graphs"
+        yield f"{name}: times as fast as {' or '.join(libraries) or BASE}, on {len(best)} graphs"
         for who, each in speedups(here).items():
             values = [ratio.value for ratio in each]
             least = min(each, key=lambda ratio: ratio.value)

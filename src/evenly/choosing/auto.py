@@ -90,10 +90,25 @@ def _prescribed(
         return None
     if task.scans and fits(by_atoms := _for_scans(task), task):
         return by_atoms, "the kernel scans over atoms"
-    if not grows:
-        return _for_streams(layout, task)
-    # The tiles of a frontier come few or many at a time, whatever its base's are like. So only equal shares of tiles
-    # and atoms are equal work, and a level of few atoms is as quick as the longest chain of a thread.
+    if grows:
+        return _for_frontier(layout, task)
+    shares = s.MergePath(*numbers()["loops"])
+    if task.loops and fits(shares, task):
+        # An atom is as much work as elsewhere a tile, so a thread takes one at a time.
+        return shares, "atoms have loops of their own, of unknown length"
+    return _for_streams(layout, task)
+
+
+def _for_frontier(layout: LayoutInstance | None, task: Task) -> tuple[s.Schedule, str] | None:
+    """Return the schedule of a frontier, whose tiles come few or many at a time.
+
+    If tiles may be long, only equal shares of tiles and atoms are equal work, and a level of few atoms is as quick as
+    the longest chain of a thread. If all are short, groups need no search, and end a level sooner.
+    """
+    lanes, most = numbers()["short_frontiers"]
+    known = "offsets" in getattr(type(getattr(layout, "base", None)), "__fields__", ())
+    if known and 0 < statistics(layout).greatest <= most:
+        return s.GroupMapped(lanes), f"the tiles of a frontier of tiles of at most {most} atoms"
     shares = _for_frontiers()
     return (shares, "the tiles of a frontier come in no order") if fits(shares, task) else None
 

@@ -44,9 +44,10 @@ def sums(layout: Any) -> Sums | None:
     if found is None:
         return None
     lengths = found.astype(np.float64)
-    moment = float(lengths @ np.arange(len(lengths), dtype=np.float64))
+    # Not by `@`: BLAS would wake its threads, which takes longer than the sums.
+    moment = float((lengths * np.arange(len(lengths), dtype=np.float64)).sum())
     greatest, empty = int(lengths.max(initial=0)), int((lengths == 0).sum())
-    return Sums(float(lengths @ lengths), greatest, empty, moment, of_lengths(found))
+    return Sums(float((lengths * lengths).sum()), greatest, empty, moment, of_lengths(found))
 
 
 def _lengths(layout: Any) -> Any:

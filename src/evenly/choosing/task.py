@@ -45,8 +45,8 @@ class Task:
     the kernel scans over atoms. items: whether it has a loop over items. splits: whether threads may then split tiles.
     emits: the path of the layout whose tiles emit (`out.emit`); (): none do. by_tile: whether what an atom contributes
     depends on its tile. axis: the dense axis around its passes. tasks: whether it has a loop over tasks.
-    sums: whether it adds up floats over atoms. again: whether several passes over a tile read the same,
-    and none gathers.
+    sums: whether it adds up floats over atoms of a frontier. again: whether several passes over a tile read the same,
+    and none gathers. loops: whether atoms have loops of their own, such as searches, whose lengths follow from data.
     """
 
     whole_tiles: bool = False
@@ -65,6 +65,7 @@ class Task:
     tasks: bool = False
     sums: bool = False
     again: bool = False
+    loops: bool = False
 
     @property
     def exchanged(self) -> int:
@@ -116,9 +117,11 @@ def task_of(program: ir.Program, kept: bool = True) -> Task:
     by_tile = any(depends_on_tile(loop, p) for loop in loops for p in _passes(loop))
     about = whole, value_bytes, width, streams, kept, runs, scans, items, splits, emits, atom_bytes
     tasks = any(loop.tasks is not None for loop in loops)
-    sums = any(_sums_floats(a) for p in passes for a in p.accumulators)
+    over_lists = (p for loop in loops if _grows(loop.layout) for p in _passes(loop))
+    sums = any(_sums_floats(a) for p in over_lists for a in p.accumulators)
     again = any(read_again(loop.body, written) for loop in loops) and not any(map(gathers, passes))
-    return Task(*about, by_tile, axis_of(program), tasks, sums, again)
+    unknown = any(_loops(p) for p in passes)
+    return Task(*about, by_tile, axis_of(program), tasks, sums, again, unknown)
 
 
 def of_call(task: Task, binding: Binding) -> Task:
@@ -130,6 +133,20 @@ def of_call(task: Task, binding: Binding) -> Task:
 
 def _passes(loop: ir.TileLoop) -> list[ir.Pass]:
     return [x for x in walk.statements(loop.body) if isinstance(x, ir.Pass)]
+
+
+def _loops(pass_: ir.Pass) -> bool:
+    """Whether an atom has a loop that runs as often as what it has read says."""
+    return any(
+        isinstance(x, ir.While) or (isinstance(x, ir.For) and x.kind == "atoms")
+        for x in walk.statements(pass_.body)
+    )
+
+
+def _grows(layout: ir.LayoutCode) -> bool:
+    """Whether a layout is a frontier, whose counts kernels change."""
+    counts = walk.inline_expressions(layout.num_tiles)
+    return any(isinstance(e, ir.Element) and e.array.grows for e in counts)
 
 
 def _sums_floats(accumulator: ir.Accumulator) -> bool:

@@ -239,10 +239,17 @@ def graph(
             "--validate", metavar="", help="Compare every entry with SciPy's, or the definition."
         ),
     ] = False,
+    picture: Annotated[
+        bool,
+        typer.Option(
+            "--picture", metavar="", help="Also the vertices of each level, or range of distances."
+        ),
+    ] = False,
 ) -> int:
     from evenly.cli.graph import Options, run
 
-    return run(Options(algorithm, file, source, schedule, target, repeat, csv, validate))
+    about = algorithm, file, source, schedule, target, repeat, csv, validate, picture
+    return run(Options(*about))
 
 
 TUNE = (

@@ -118,11 +118,15 @@ def graph(
     validate: Annotated[
         bool, typer.Option("--validate", metavar="", help="Compare every entry with SciPy's.")
     ] = False,
+    gunrock: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Also Gunrock's programs bfs and sssp, built there."),
+    ] = None,
 ) -> int:
     from evenly.cli.bench_graph import Options, run
 
     options = (folder, algorithm, csv, plots, tuple(only or ()), seconds, target, validate)
-    return run(Options(*options))
+    return run(Options(*options, gunrock))
 
 
 LINALG = (

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenly import targets
 from evenly.bench import plots, searches
+from evenly.bench.gunrock import Gunrock
 from evenly.bench.matrices import sources
 from evenly.bench.record import Recorder
 from evenly.cli.bench_run import PLACES
@@ -30,6 +31,7 @@ class Options:
     seconds: int | None = None
     target: str = "auto"
     validate: bool = False
+    gunrock: str | None = None
 
 
 def run(options: Options) -> int:
@@ -37,6 +39,7 @@ def run(options: Options) -> int:
     check(options)
     chosen = sources(options.folder, options.only, searches.SYNTHETIC)
     names = [*searches.ALGORITHMS] if options.algorithm == "all" else [options.algorithm]
+    gunrock = None if options.gunrock is None else Gunrock(options.gunrock, names)
     target = targets.working(options.target)
     place = PLACES[target.place]()
     recorder = None if options.csv is None else Recorder(options.csv, searches.SearchRow)
@@ -44,7 +47,7 @@ def run(options: Options) -> int:
     with Progress("measuring") as progress, place.active():
         machine = place.machine()
         print(f"{machine[0]}; {machine[1]}", flush=True)
-        bench = searches.Searches(target, machine, options.validate)
+        bench = searches.Searches(target, machine, options.validate, gunrock)
         for found in measured(
             chosen,
             "graphs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import evenly as ev
 from evenly import targets
 from evenly.bench import graph_references as references
-from evenly.cli import dtypes
+from evenly.cli import dtypes, levels
 from evenly.cli.csv_file import CsvFile, Row
 from evenly.cli.failures import RIGHT, WRONG, check_range
 from evenly.cli.progress import Progress
@@ -35,23 +35,29 @@ class Options:
     repeat: int | None = None
     csv: str | None = None
     validate: bool = False
+    picture: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
     """run: the call, with a layout and other arguments. says: a line about the result, as a NumPy array.
 
-    errors: how many entries of it are wrong, for a csr_array and the source. from_source: whether the call takes one.
+    errors: how many entries of it are wrong, for a csr_array and the source. picture: of a search,
+    which takes a source.
     """
 
     run: Callable[..., Any]
     says: Callable[[Any], str]
     errors: Callable[[Any, int, Any], int]
-    from_source: bool = False
+    picture: Callable[[Any], Iterator[str]] | None = None
+
+    @property
+    def from_source(self) -> bool:
+        return self.picture is not None
 
 
-def reached(levels: Any) -> str:
-    return f"Reached: {(levels >= 0).sum()} vertices, the farthest on level {levels.max()}"
+def reached(found: Any) -> str:
+    return f"Reached: {(found >= 0).sum()} vertices, the farthest on level {found.max()}"
 
 
 def distances(found: Any) -> str:
@@ -80,8 +86,8 @@ def cores(numbers: Any) -> str:
 
 
 TABLE = {
-    "bfs": Algorithm(ev.graph.bfs, reached, references.bfs, from_source=True),
-    "sssp": Algorithm(ev.graph.sssp, distances, references.sssp, from_source=True),
+    "bfs": Algorithm(ev.graph.bfs, reached, references.bfs, levels.of_levels),
+    "sssp": Algorithm(ev.graph.sssp, distances, references.sssp, levels.of_distances),
     "pagerank": Algorithm(ev.graph.pagerank, highest, references.pagerank),
     "components": Algorithm(ev.graph.connected_components, components, references.components),
     "triangles": Algorithm(ev.graph.triangles, triangles, references.triangles),
@@ -104,6 +110,9 @@ def run(options: Options) -> int:
     if options.source is not None and not algorithm.from_source:
         expected = f"none: {options.algorithm} has no source"
         raise InputError("--source", expected=expected, given=str(options.source))
+    if options.picture and algorithm.picture is None:
+        expected = f"none: {options.algorithm} has no levels"
+        raise InputError("--picture", expected=expected, given="it")
     given = {"source": source} if algorithm.from_source else {}
     csv = CsvFile(options.csv) if options.csv is not None else None
     with Progress(f"reading {printable(options.file)}") as progress:
@@ -127,6 +136,9 @@ def run(options: Options) -> int:
     print(f"Graph: {printable(Path(options.file).name)}")
     print(f"Size: {matrix.shape[0]} vertices, {matrix.nnz} stored edges")
     print(algorithm.says(found))
+    if options.picture and algorithm.picture is not None:
+        for text in algorithm.picture(found):
+            print(text)
     if wrong is not None:
         print(f"Errors: {wrong}")
     if csv is not None:

@@ -96,3 +96,37 @@ def test_bins_of_a_frontier_are_made_each_time() -> None:
         y[:] = -7
         plan(frontier, x, y)
         np.testing.assert_array_equal(y, np.where(rows < n, matrix @ x, -7))
+
+
+# ---- loops: what all rounds read is made before the first ------------------------------------------------
+@ev.kernel
+def powers(A, x, y, most):
+    for row in A.tiles():
+        y[row] = sum(A.value(k) for k in A.atoms(row))
+    rounds = 0
+    while rounds < most:
+        rounds += 1
+        for row in A.tiles():
+            y[row] = sum(A.value(k) * x[A.column(k)] for k in A.atoms(row))
+        for row in A.tiles():
+            x[row] = y[row]
+
+
+@pytest.mark.parametrize("schedule", ["merge", "nonzero"])
+def test_a_loop_cuts_its_layouts_once(schedule: str) -> None:
+    matrix = matrices()["power law"][:200]
+    A, y = ev.csr(matrix), np.empty(200, np.float32)
+    assert matrix.shape == (200, 200)
+    x = vector(200)
+    bound = powers[SCHEDULES[schedule]].on("simt", seeds=range(3))
+    plan = bound.plan(A, x, y, 2)
+    once, kept = (kernels(plan, stored) for stored in (False, True))
+    assert once.index("powers_0_partition") == 0  # the loop before the rounds reads it, too
+    assert [name for name in once if "partition" in name] == ["powers_0_partition"]
+    assert kept == once[1:]
+    for rounds in (0, 1, 3):
+        found, expected = x.copy(), x
+        bound(A, found, y, rounds)
+        for _ in range(rounds):
+            expected = matrix @ expected
+        np.testing.assert_allclose(found, expected, rtol=1e-5)

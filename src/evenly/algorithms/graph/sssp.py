@@ -19,6 +19,7 @@ from evenly import kit
 
 NONE = 2**31 - 1  # greater than any vertex
 MOST = 2**62  # rounds: no bound
+FIRST_LOOK = 64  # rounds, until the distances are looked at; then twice as many, and so on
 FRONTIERS = 40  # bytes of two frontiers that keep duplicates out, for each vertex
 FINE, NAN, CYCLE = 0, 1, 2  # what the kernel reports
 
@@ -28,16 +29,19 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     """distance[v] of shortest paths. hops[v], parent[v], unless None: of the one with the fewest edges.
 
     F, far: frontiers of the copies of G. S: a tile for each source. spread: how many mean weights wide the range of
-    near vertices is.
+    near vertices is. report: FINE, NAN or CYCLE; the rounds that relax edges; how many edges they relax in all.
     """
     nan, negative = False, False
-    total = 0.0
+    total, floor = 0.0, 0.0
     for u in G.tiles():
+        least = 0.0
         for e in G.atoms(u):
             w = G.value(e)
             nan = nan or w != w
             negative = negative or w < 0
             total += abs(float(w)) if abs(float(w)) < math.inf else 0.0
+            least = min(least, float(w))
+        floor += least  # a path that comes to no vertex twice is not shorter
     for v in V.tiles():
         distance[v] = math.inf
         if parent is not None:
@@ -50,11 +54,14 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
     step = math.inf if negative or total == 0 else spread * total / max(G.num_atoms, 1)
     limit = step
     settled = 0.0
-    rounds = 0
+    rounds, relaxed = 0, 0
     most = G.num_tiles if negative else MOST  # paths have fewer edges than there are vertices
-    while len(F) > 0 and rounds < most and not nan:
-        while len(F) > 0 and rounds < most:
+    pause = FIRST_LOOK if negative else MOST
+    cycle = False
+    while len(F) > 0 and rounds < most and not nan and not cycle:
+        while len(F) > 0 and rounds < min(most, pause):
             rounds += 1
+            relaxed += F.waiting_atoms
             for u in F.tiles():
                 first = kit.first_of(u, n)
                 for e in F.atoms(u):
@@ -81,7 +88,15 @@ def relax(F, far, G, V, S, n, distance, hops, parent, report, sources, spread):
             if nearest < math.inf:
                 limit = max(limit, nearest)
             step = step * 2 if len(F) == 0 else step  # so that limits grow, however large they are
-    cycle = len(F) > 0
+        while rounds >= pause:  # walking a cycle has made distances less than any path's
+            lowest = 0.0
+            for v in V.tiles():
+                lowest = min(lowest, float(distance[v]))
+            cycle = lowest < 2 * floor  # twice, since both are rounded
+            pause *= 2
+    cycle = cycle or len(F) > 0
+    report[1] = rounds
+    report[2] = relaxed
     if nan:
         report[0] = NAN
     elif cycle:
@@ -183,7 +198,7 @@ def _search(G: Any, distance: Any, parent: Any, sources: Any, schedule: Any, tar
     copies = kit.copies(G, k)
     F, far = ev.frontier(copies, unique=True), ev.frontier(copies, unique=True)
     hops = None if parent is None else kit.empty(distance, (k * n,), np.int32)
-    report = kit.empty(distance, (1,), np.int32)
+    report = kit.empty(distance, (3,), np.int64)
     relax[schedule].on(target)(
         F, far, G, kit.each(k * n), kit.each(k), n if k > 1 else None, distance, hops, parent, report,
         kit.to_where(distance, sources), spread(len(G.indices) / max(n, 1)),

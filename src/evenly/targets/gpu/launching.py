@@ -121,6 +121,8 @@ class Program:
             unit = replace(unit, wide=True)
             self.codes = emit(phases, unit)
         self.wide, self.position = unit.wide, unit.position
+        numbers = {n for r in phases.repeats for n in range(r.first, r.last)}
+        self.repeated = {self.codes[n].path for n in numbers}  # layouts that are walked in loops
 
     def run(
         self,
@@ -157,12 +159,19 @@ class Program:
                     steps += self._partition(ahead, *sized[ahead], number, made)
         return steps
 
+    def _wants_partition(self, code: PhaseCode) -> bool:
+        """Whether a run makes the partition of a phase, which its kernel requires, or all rounds of a loop read."""
+        partition = code.partition
+        return partition is not None and (
+            partition.needed or (partition.kept and code.path in self.repeated)
+        )
+
     def _partition(
         self, number: int, code: PhaseCode, sizing: Sizing, turn: int, made: set[ir.Path]
     ) -> Iterator[Step]:
         """Yield the launches that make the partition of a phase, if it needs one that is not `made`."""
         partition = code.partition
-        if partition and partition.needed and code.path not in made:
+        if partition and self._wants_partition(code) and code.path not in made:
             if partition.kept:
                 made.add(code.path)
             for step in _launched(partition.kernels, code, number, sizing):
@@ -212,8 +221,7 @@ class Program:
             if w.lanes is not None:
                 extents[path] = lanes_of(w.lanes, binding)
         for number, (code, sizing) in enumerate(sized):
-            partition = code.partition
-            needed = partition is not None and partition.needed and code.path not in stored
+            needed = self._wants_partition(code) and code.path not in stored
             for buffer in sizing.buffers:
                 of_layout = buffer.holds == "partition"
                 key = (code.path if of_layout else number), buffer.name
