@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -176,6 +178,74 @@ def test_every_call_begins_with_the_first_tasks() -> None:
         leaves.clear()
         plan(T, leaves, count)
         assert (len(leaves), T.tasks_run, T.most_waiting) == (64, 127, 64)
+
+
+@pytest.mark.parametrize("target", ["python", "cpu", SIMT])
+def test_a_call_that_does_not_wait_leaves_the_check_to_whoever_looks(target: str) -> None:
+    T, leaves, count = the_halves(64)
+    run, plan = halves.on(target), halves.plan(T, leaves, count, target=target)
+    with plan.bind(T, leaves, count, wait=False) as call:
+        for go in (
+            lambda: run(T, leaves, count, wait=False),
+            lambda: plan(T, leaves, count, wait=False),
+            lambda: plan(T, leaves, count=count, wait=False),
+            call,
+        ):
+            leaves.clear()
+            go()
+            T.check()
+            assert (len(leaves), T.tasks_run, count[0], len(T.remaining)) == (64, 127, 127, 0)
+    small, leaves, count = the_halves(10)
+    plan = halves.plan(small, leaves, count, schedule=ev.StaticList(), target=target)
+    for _ in range(2):
+        plan(small, leaves, count, wait=False)
+        assert small.tasks_run == 15
+        left = small.remaining  # no later call loses it
+        assert len(left) == 16
+    with pytest.raises(
+        ev.InputError, match="T: expected at most 10 tasks that wait at a time, got 16"
+    ):
+        plan(small, leaves, count)
+    plan(small, leaves, count, wait=False)
+    with pytest.raises(ev.InputError, match="small: expected at most 10 tasks that wait at a time"):
+        small.check("small")
+    larger = ev.tasks(begin=np.int32, end=np.int32, first=left, capacity=100)
+    leaves.clear()
+    plan(larger, leaves, count)
+    assert (len(leaves), larger.tasks_run) == (64, 112)
+
+
+def test_wait_is_a_truth_value_or_a_parameter_of_the_kernel() -> None:
+    given = the_halves(64)
+    for run in (halves, halves.plan(*given), halves[ev.StaticList()]):
+        with pytest.raises(ev.InputError, match="wait: expected True or False, got 0"):
+            run(*given, wait=0)
+
+    @ev.kernel
+    def waits(A, wait, y):
+        for row in A.tiles():
+            y[row] = wait
+
+    y = np.zeros(3, np.int64)
+    waits(ev.ragged(np.arange(4)), y=y, wait=5)
+    assert y.tolist() == [5, 5, 5]
+
+
+def test_a_set_that_nobody_looks_at_is_freed() -> None:
+    """As on a GPU, where the call is still running then."""
+    from evenly.runtime.frontiers import Launched
+
+    class Run:
+        work = object()
+
+        def __call__(self) -> None: ...
+
+    T = the_halves(64)[0]
+    Launched(Run(), [("T", weakref.ref(T))])()
+    known = weakref.ref(T)
+    del T
+    gc.collect()
+    assert known() is None
 
 
 def test_auto_takes_a_schedule_of_tasks() -> None:

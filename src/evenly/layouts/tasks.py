@@ -14,6 +14,8 @@ import cmath
 import contextlib
 import functools
 import keyword
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -96,7 +98,9 @@ class TaskSet:
         length="_waiting",
         hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
-    host_methods = frozenset({"check", "counts", "remaining", "most_waiting", "tasks_run"})
+    host_methods = frozenset(
+        {"check", "counts", "forget", "launched", "remaining", "most_waiting", "tasks_run"}
+    )
 
     @property
     def num_tiles(self):
@@ -174,18 +178,26 @@ class TaskSet:
         values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
         return _again, (self.names, self.ranged, values)
 
+    def launched(self, wait: Callable[[], None]) -> None:
+        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it."""
+        _LAUNCHED[self] = wait
+
+    def forget(self) -> None:
+        """Forget what the latest call has done, and the tasks that it has left."""
+        for array in (self.walked, self.pushed, self.full, self.pool):
+            _clear(array)
+
     def check(self, name: str = "tasks") -> None:
         """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
+
+        Calls wait and check by themselves, unless wait=False.
 
         name: what the error calls the set.
         """
         count = self._left()
         if count <= self.capacity:
             return
-        if arrays.kind(self.full) == "device":
-            self.full.fill_zero()
-        else:
-            self.full[...] = 0
+        _clear(self.full)
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
         if count > kept:
@@ -228,7 +240,7 @@ class TaskSet:
 
         Raises InputError if its schedule did not count.
         """
-        wait_for(self.pool)
+        self._wait()
         pool = [int(v) for v in to_numpy(self.pool)]
         got, failed, in_vain, at_once, most, least, workers = pool[96:BY_TASKS:16]
         by_tasks = pool[BY_TASKS : BY_TASKS + 1 + most.bit_length()]
@@ -244,12 +256,18 @@ class TaskSet:
         return Counts(*given, tuple(by_tasks))
 
     def _walked(self, number: int) -> int:
-        wait_for(self.walked)
+        self._wait()
         return int(to_numpy(self.walked)[number])
 
     def _left(self) -> int:
-        wait_for(self.pushed)  # whatever stream the kernel ran on
+        self._wait()
         return int(to_numpy(self.pushed)[0])
+
+    def _wait(self) -> None:
+        wait = _LAUNCHED.pop(self, None)
+        if wait is not None:
+            wait()
+        wait_for(self.pushed)  # whatever stream the kernel ran on
 
     def _columns(self) -> list[tuple[str, str]]:
         return list(zip(self.names, self.placed, strict=True))
@@ -352,6 +370,17 @@ def tasks(
         columns[column] = _column(beside, given, places)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
+
+
+# The waiting for the latest call of a set, if nobody has waited for it yet.
+_LAUNCHED: weakref.WeakKeyDictionary[TaskSet, Callable[[], None]] = weakref.WeakKeyDictionary()
+
+
+def _clear(array: Any) -> None:
+    if arrays.kind(array) == "device":
+        array.fill_zero()
+    else:
+        array[...] = 0
 
 
 def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:

@@ -39,6 +39,15 @@ class Parameters:
         """Return the function's current defaults."""
         return reads.defaults_of(self._function)
 
+    def waits(self, named: dict[str, Any]) -> bool:
+        """Take `wait=` out of the named arguments of a call, and return it, unless a parameter has this name."""
+        if "wait" in self._kinds or "wait" not in named:
+            return True
+        given = named.pop("wait")
+        if not isinstance(given, bool):
+            raise InputError("wait", expected="True or False", given=repr(given))
+        return given
+
     def arranged(
         self, args: tuple[Any, ...], named: Mapping[str, Any], defaults: Mapping[str, Any]
     ) -> tuple[Any, ...]:

@@ -81,6 +81,14 @@ class Plan:
     @functools.cached_property
     def _call_cache(self) -> CallCache:
         """The cache of the last calls. It is empty on targets where repeated calls would be no faster."""
+        return self._new_cache()
+
+    @functools.cached_property
+    def _launch_cache(self) -> CallCache:
+        """The same, of calls that do not wait."""
+        return self._new_cache()
+
+    def _new_cache(self) -> CallCache:
         if not self.remembers:
             return CallCache((), "")
         arguments = tuple(self._binding.arguments.values())
@@ -147,18 +155,20 @@ class Plan:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        """Run on these arguments. Raises InputError if their types are not the plan's."""
+        """Run on these arguments. `wait` is as in `Bound`. Raises InputError if their types are not the plan's."""
         if named or not self._known.repeat(*args):
             self._run(args, named)
 
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not found by its positional values."""
-        cache, args = self._call_cache, self.kernel.arranged(given, named, self._defaults)
-        if args is not given and cache.repeat(*args):
+        waits = self.kernel.signature.waits(named)
+        cache = self._call_cache if waits else self._launch_cache
+        args = self.kernel.arranged(given, named, self._defaults)
+        if (args is not given or not waits) and cache.repeat(*args):
             return
         binding = self._bound(args)
         self.check_arguments(binding)
-        prepared = self.prepare(binding)
+        prepared = self.prepare(binding, waits)
         if self.remembers:
             cache.remember(args, prepared, binding.device)
         prepared()
@@ -175,14 +185,16 @@ class Plan:
 
         stream: on "cuda", the stream to launch on (CuPy's, PyTorch's, cuda.core's, or a handle); default: the
           caller's current one. (If the kernel has a parameter of this name, pass that one by position.)
+        wait: whether the calls wait; as in `Bound`.
 
         Raises InputError as the plan does, and if `stream` is not a stream.
         """
+        waits = self.kernel.signature.waits(named)
         binding = self._bound(self.kernel.arranged(args, named, self._defaults))
         self.check_arguments(binding)
         handle = None if stream is None else self._handle(stream)
         run = self._executable.bind(binding, self._usable(binding), handle)
-        run = watched(run, binding, self._outputs)
+        run = watched(run, binding, self._outputs, waits)
         return BoundCall(run, (self, binding, stream), f"{self!r}.bind(...)")
 
     def _handle(self, stream: Any) -> int:
@@ -228,10 +240,10 @@ class Plan:
         """Raise InputError for arrays that are too short, in the wrong place, read-only or overlapping."""
         self.kernel.check(binding, self._requirements, self._outputs, self.target)
 
-    def prepare(self, binding: Binding) -> Any:
-        """Return a function that runs the plan on arguments that have been checked."""
+    def prepare(self, binding: Binding, waits: bool = True) -> Any:
+        """Return a function that runs the plan on arguments that have been checked. waits: as of `watched`."""
         run = self._executable.prepare(binding, self._usable(binding))
-        return watched(run, binding, self._outputs)
+        return watched(run, binding, self._outputs, waits)
 
     def prepared(self) -> Any:
         """Return a function that runs the plan on its own arguments."""

@@ -195,7 +195,8 @@ class Executable:
         """Return a function that runs the kernel on these arguments. It may be called many times.
 
         It does not keep the memory of the arguments alive: the caller has to. If it can be captured into a CUDA graph,
-        its attribute `captured` says whether a call now would be.
+        its attribute `captured` says whether a call now would be. If a call only launches, its attribute `work` waits
+        for that and can end it: `finish()` and `stop(counters)` (targets/cuda/working.py).
         """
         raise NotImplementedError
 

@@ -7,6 +7,7 @@ compiled functions for everything that depends on a matrix's structure.
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 ROOM = (-1, 0)  # the lanes and workers that there is scratch memory for, before any is allocated
 ENOUGH = (2**62, 2**62)  # the same for phases that need none
-AT_ONCE = 1000  # rounds of a native call
+AT_ONCE = 16, 1000  # rounds of a native call: at first, and at most
+A_WHILE = 0.05  # seconds that one may take, as far as the one before can tell
 KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 
 
@@ -111,7 +113,7 @@ class Run:
         """Run a loop in native calls of many rounds. Between them, Ctrl-C can end it."""
         numbers = [part for part in loop.body if not isinstance(part, Loop)]
         functions = [(n, self.executable.functions[n]) for n in numbers]
-        ended = MORE
+        ended, (most, ever) = MORE, AT_ONCE
         while ended != OVER:
             if ended >= 0:  # that phase has too little memory: the host gives it more
                 for number in numbers[ended:]:
@@ -121,12 +123,14 @@ class Run:
             ]
             head = address(self.kept[loop.condition.path]), len(found)
             record = np.array([*head, *(value for pair in found for value in pair)], np.int64)
-            given = address(record), self.address
+            given, began = (address(record), self.address, most), time.perf_counter()
             ended = workers.with_threads(functools.partial(self.rounds, *given))
+            took = time.perf_counter() - began
+            most = max(most // 2, 1) if took > A_WHILE else min(2 * most, ever)
 
-    def rounds(self, record: int, slots: int, threads: int) -> int:
-        """Run some rounds of the loop whose record lies at an address. Return how they ended."""
-        ended: int = self.driver.rounds.ctypes(record, slots, threads, AT_ONCE)
+    def rounds(self, record: int, slots: int, most: int, threads: int) -> int:
+        """Run up to `most` rounds of the loop whose record lies at an address. Return how they ended."""
+        ended: int = self.driver.rounds.ctypes(record, slots, threads, most)
         return ended
 
     def release(self) -> None:
