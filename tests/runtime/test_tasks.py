@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -165,7 +166,7 @@ def test_a_call_without_room_ends_and_another_goes_on_with_what_is_left(target: 
 def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
     T, leaves, count = the_halves(2, spill=1)
     with pytest.raises(ev.InputError) as error:
-        halves.on("cpu")(T, leaves, count)
+        halves[ev.StaticList()].on("cpu")(T, leaves, count)
     assert "got 4, of which 1 are lost" in str(error.value)
     assert "spill=2 would have kept all" in str(error.value)
     assert len(T.remaining) == 3
@@ -173,7 +174,7 @@ def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
 
 def test_every_call_begins_with_the_first_tasks() -> None:
     T, leaves, count = the_halves(64)
-    plan = halves.plan(T, leaves, count, target="cpu")
+    plan = halves.plan(T, leaves, count, schedule=ev.StaticList(), target="cpu")
     for _ in range(3):
         leaves.clear()
         plan(T, leaves, count)
@@ -250,8 +251,8 @@ def test_a_set_that_nobody_looks_at_is_freed() -> None:
 
 def test_auto_takes_a_schedule_of_tasks() -> None:
     T, leaves, count = the_halves(64)
-    for target in ("cpu", "python"):
-        assert halves.plan(T, leaves, count, target=target).schedule == ev.StaticList()
+    for target, schedule in {"cpu": ev.WorkStealing(), "python": ev.StaticList()}.items():
+        assert halves.plan(T, leaves, count, target=target).schedule == schedule
 
 
 @pytest.mark.parametrize("target", ["python", "cpu"])
@@ -410,6 +411,54 @@ def test_workers_count_what_they_do(make: Any) -> None:
 
 def test_where_tasks_run_in_rounds_nothing_counts_and_the_error_says_so() -> None:
     T, leaves, count = the_halves(200)
-    halves[ev.WorkStealing(counted=True)].on("cpu")(T, leaves, count)
-    with pytest.raises(ev.InputError, match="hint: targets 'cpu' and 'python' run tasks in rounds"):
-        _ = T.counts
+    for target in ("cpu", "python"):
+        halves[ev.StaticList()].on(target)(T, leaves, count)
+        with pytest.raises(ev.InputError, match="hint: what runs tasks in rounds counts nothing"):
+            _ = T.counts
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("capacity", [1, 2, 33, 2000])
+@pytest.mark.parametrize(("width", "depth"), [(25, 2), (3, 10), (1500, 1), (5000, 1), (40, 3)])
+def test_a_crew_loses_no_task_where_there_is_little_room(
+    width: int, depth: int, capacity: int, count: int
+) -> None:
+    """Also with more workers than threads, of which some begin when others have ended."""
+
+    def run(kernel: Any, *given: Any) -> None:
+        plan = kernel[ev.WorkStealing()].on("cpu").plan(*given)
+        plan._executable.run(plan._binding, count)
+        given[0].check("T")
+
+    calls, tasks = runs_fans(make, run, width, depth, capacity)
+    assert calls <= (3 if tasks > 1500 else 1)
+
+
+@pytest.mark.parametrize("schedule", [ev.WorkStealing(), ev.TaskPool(), ev.LockFreeQueue()])
+def test_workers_on_the_cpu_hand_each_other_tasks_and_count(schedule: Any) -> None:
+    T = ev.tasks(begin=np.int32, end=np.int32, first=[(0, 1 << 22)], capacity=64)
+    leaves, count = ev.output((np.int32, np.int32), capacity=1 << 19), np.zeros(1, np.int64)
+    plan = halves.plan(T, leaves, count, schedule=schedule, target="cpu")
+    for _ in range(20):
+        leaves.clear()
+        plan(T, leaves, count)
+        found = T.counts
+        assert found.tasks == T.tasks_run == count[0] == 2 * len(leaves) - 1 == 2**19 - 1
+        assert found.workers == numba.get_num_threads()
+        assert found.fewest <= found.tasks / found.workers <= found.most
+        assert sum(found.by_tasks) == found.workers and 2 <= found.at_once <= 1024
+        assert (found.handed > 0) == (found.fewest > 0) or found.workers == 1
+
+
+def test_a_failed_check_ends_a_crew() -> None:
+    @ev.kernel
+    def stores(T, x):
+        for t in T.tiles():
+            x[T.n(t)] = 1
+            if T.n(t) < 1000:
+                T.push(T.n(t) + 1)
+                T.push(T.n(t) + 2)
+
+    T = ev.tasks(n=np.int32, first=[0], capacity=5000)
+    with pytest.raises(ev.InputError, match=r"x: expected an index from 0 to 49, got x\[5"):
+        stores.on("cpu", debug=True)(T, np.zeros(50, np.int64))

@@ -249,7 +249,7 @@ class TaskSet:
                 "counts",
                 expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
                 given="none",
-                hint="targets 'cpu' and 'python' run tasks in rounds, and count nothing",
+                hint="what runs tasks in rounds counts nothing, such as target 'python'",
             )
         few = LEAST_BASE - least
         given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once

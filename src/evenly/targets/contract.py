@@ -153,7 +153,8 @@ class Target:
         teams = tuple(atoms for atoms, _ in sizes)
         from evenly.language.cutting import cut  # late, so that `import evenly` is quick
 
-        phases = cut(program, schedule.owns_tiles, teams, self.gpu and schedule.engine == "tasks")
+        hands_out = not self.reference and schedule.engine == "tasks"
+        phases = cut(program, schedule.owns_tiles, teams, hands_out)
         return self.compile(phases, schedule, typed.layouts, wide, debug), phases
 
     def compile(
