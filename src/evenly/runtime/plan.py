@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenly.balance.balance import Balance
+    from evenly.balance.courses import TaskBalance
     from evenly.schedules import Schedule
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.tuned import Tuning
@@ -256,27 +257,56 @@ class Plan:
         }
 
     def profile(
-        self, *, against: Any = None, layout: str | None = None, path: Any = None
-    ) -> Balance:
+        self,
+        *,
+        against: Any = None,
+        layout: str | None = None,
+        path: Any = None,
+        processors: int | None = None,
+    ) -> Balance | TaskBalance:
         """Count how evenly the schedule, and others beside it, divide the plan's own layout. Returns an `ev.Balance`.
 
         It counts the atoms of each processor for a launch on a GPU. It does so on the host, without running anything.
+        A kernel with a loop over tasks is run for it, in plain Python, on copies of the arguments, and the result is an
+        `ev.TaskBalance`: how many workers are busy, and how many tasks wait, over time.
 
         against: schedules or their names; default: the built-in ones that can run the kernel.
         layout: the name of an argument; default: the first one that is looped over.
         path: a file for a drawing, .png or .svg.
+        processors: of tasks, how many may run at once; default: as many as on a GPU.
 
-        Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
+        Raises InputError for other names and suffixes, and beyond 200,000 tasks; UnavailableError for `path` without
+        Matplotlib.
         """
         from evenly.balance.pictures import check_path
-        from evenly.balance.profile import beside, profile
+        from evenly.balance.profile import beside, has_tasks, profile
         from evenly.language.cutting import needs_whole_tiles
 
         if path is not None:
             check_path(path)
+        if has_tasks(self._phases):
+            return self._profile_of_tasks(against, layout, path, processors)
+        if processors is not None:
+            expected = "none but for a kernel with a loop over tasks"
+            raise InputError("processors", expected=expected, given=repr(processors))
         whole_tiles = needs_whole_tiles(self._program) is not None
         schedules = beside(self.schedule, against, whole_tiles)
         balance = profile(self.kernel.name, self._binding, self._phases, schedules, layout)
+        if path is not None:
+            balance.save(path)
+        return balance
+
+    def _profile_of_tasks(
+        self, against: Any, layout: str | None, path: Any, processors: int | None
+    ) -> TaskBalance:
+        from evenly.balance.courses import of_tasks, task_balance
+        from evenly.balance.trace import check_processors
+
+        if processors is not None:
+            check_processors(processors)
+        schedules = of_tasks(self.schedule, against)
+        ran = self._tasks_run("profile")
+        balance = task_balance(self.kernel.name, ran, schedules, layout, processors)
         if path is not None:
             balance.save(path)
         return balance
@@ -299,13 +329,13 @@ class Plan:
         given = self._binding, self._phases, self.schedule
         trace(self.kernel.source, *given, path, processors, self._tasks_run)
 
-    def _tasks_run(self) -> list[Any]:
+    def _tasks_run(self, what: str = "trace") -> list[Any]:
         """Run the kernel in plain Python on copies of the arguments; what each loop over tasks has run."""
         from evenly.targets.python.tasks import recorded
 
         if self._binding.place != "cpu":
             raise InputError(
-                f"{self.kernel.name}: trace of tasks",
+                f"{self.kernel.name}: {what} of tasks",
                 expected="arguments in CPU memory, since they are made by running the kernel",
                 given=f"some on {self._binding.place}",
             )
