@@ -221,6 +221,9 @@ def test_wait_is_a_truth_value_or_a_parameter_of_the_kernel() -> None:
     for run in (halves, halves.plan(*given), halves[ev.StaticList()]):
         with pytest.raises(ev.InputError, match="wait: expected True or False, got 0"):
             run(*given, wait=0)
+    for make in (halves.plan, lambda *a, wait: halves.on("cpu", wait=wait)(*a), halves.collect):
+        with pytest.raises(ev.InputError, match=r"wait: expected .*kernel\(..., wait=False\)"):
+            make(*given, wait=False)
 
     @ev.kernel
     def waits(A, wait, y):

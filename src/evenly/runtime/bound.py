@@ -21,6 +21,7 @@ from evenly.tuning.recall import recall
 from evenly.tuning.tuned import Tuning
 
 from .call_cache import CallCache
+from .parameters import SO_WAIT
 from .plan import Compiled, Plan
 
 if TYPE_CHECKING:
@@ -216,7 +217,9 @@ class Bound:
                 name,
                 expected=f"no options for target {target!r}",
                 given=f"{name}={options[name]!r}",
-                hint="seed=, seeds= and order= are options of target 'simt'",
+                hint=SO_WAIT
+                if name == "wait"
+                else "seed=, seeds= and order= are options of target 'simt'",
             )
         return configured
 
