@@ -18,6 +18,8 @@ class WorkStealing(Queued):
     size, block, items, blocks, counted: as in TaskPool.
 
     Each warp, or group of several warps, has a deque of up to 256 tasks in device memory, and runs the newest of them.
+
+    On target `cpu` each thread has a stack, and gives the older half to one that waits; `auto` takes it there.
     """
 
     size: int = 1
