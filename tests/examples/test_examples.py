@@ -130,6 +130,13 @@ def test_of_items_on_cuda(name: str, schedule: Any) -> None:
     example(name).main(schedule, "cuda")
 
 
+def test_what_a_branch_and_bound_finds_does_not_depend_on_who_is_first() -> None:
+    """The items, too. How many tasks there are does."""
+    found = {example("knapsack").main(s, "cpu", n=30, capacity=10**6) for s in OF_BOUNDS}
+    assert len({(value, taken) for value, taken, _ in found}) == 1
+    assert len({tasks for *_, tasks in found}) > 1
+
+
 @pytest.mark.parametrize("name", OF_TASKS)
 def test_of_tasks(name: str) -> None:
     example(name).main(target="cpu")
@@ -145,13 +152,6 @@ def test_of_tasks(name: str) -> None:
 def test_of_tasks_on_simt(name: str, schedule: Any) -> None:
     given = {"tolerance": 1e-5} if name == "quadrature" else {}
     example(name).main(schedule, "simt", **given)
-
-
-def test_what_a_branch_and_bound_finds_does_not_depend_on_who_is_first() -> None:
-    """The items, too. How many tasks there are does."""
-    found = {example("knapsack").main(s, "cpu", n=30, capacity=10**6) for s in OF_BOUNDS}
-    assert len({(value, taken) for value, taken, _ in found}) == 1
-    assert len({tasks for *_, tasks in found}) > 1
 
 
 def test_the_published_size_of_a_tree() -> None:
