@@ -32,7 +32,7 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-BY_TASKS, COUNTERS = 208, 256
+BY_TASKS, IDLE, COUNTERS = 208, 255, 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
@@ -46,7 +46,8 @@ class Counts(NamedTuple):
     run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
     failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
     at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
-    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round.
+    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle: seconds in which workers have waited for tasks, of
+    all together; measured on `cpu` alone.
     """
 
     workers: int
@@ -58,6 +59,7 @@ class Counts(NamedTuple):
     in_vain: int
     at_once: int
     by_tasks: tuple[int, ...]
+    idle: float = 0.0
 
     def sketch(self) -> str:
         """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
@@ -253,7 +255,7 @@ class TaskSet:
             )
         few = LEAST_BASE - least
         given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
-        return Counts(*given, tuple(by_tasks))
+        return Counts(*given, tuple(by_tasks), pool[IDLE] / 1e9)
 
     def _walked(self, number: int) -> int:
         self._wait()

@@ -32,6 +32,7 @@ from .crew_words import (
     FULL,
     GOT,
     HELD,
+    IDLE,
     IN_VAIN,
     LASTS,
     MOST,
@@ -48,7 +49,7 @@ SPINS = 100  # looks at a box before others get the processor
 LATE = 2000  # looks after that, after which those that have not begun are not waited for
 # Where T.pool has what workers count (device/taker.cuh).
 POOL_RAN, POOL_GOT, POOL_VAIN, POOL_HELD = 64, 96, 128, 144
-POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS = 160, 176, 192, 208
+POOL_MOST, POOL_LEAST, POOL_WORKERS, POOL_BY_TASKS, POOL_IDLE = 160, 176, 192, 208, 255
 LEAST_BASE = 1 << 40
 WORDS = types.CPointer(types.int64)
 
@@ -179,12 +180,13 @@ def crew_waits(crew, worker):
     store(crew, own + BOX, WANTS)
     add(crew, ATTENTION, 1)
     add(crew, BUSY, -1)
-    looks = 0
+    looks, began = 0, crew_now()
     while True:
         found = load(crew, own + BOX)
         if found > 0:
             store(crew, own + BOX, NOTHING)
             crew[own + GOT] += found
+            crew[own + IDLE] += crew_now() - began
             return found
         nobody = load(crew, BUSY) == 0
         if nobody and looks < SPINS + LATE:
@@ -192,6 +194,7 @@ def crew_waits(crew, worker):
         ends = nobody or load(crew, ATTENTION) >= PAUSED
         if ends and replaced(crew, own + BOX, WANTS, NOTHING):
             add(crew, ATTENTION, -1)
+            crew[own + IDLE] += crew_now() - began
             return 0
         looks += 1
         if looks > SPINS:
@@ -235,6 +238,7 @@ def crew_counts(crew, workers, pool):
         pool[POOL_RAN] += ran
         pool[POOL_GOT] += crew[own + GOT]
         pool[POOL_VAIN] += crew[own + IN_VAIN]
+        pool[POOL_IDLE] += crew[own + IDLE]
         pool[POOL_HELD] = max(pool[POOL_HELD], crew[own + MOST])
         pool[POOL_MOST] = max(pool[POOL_MOST], ran)
         pool[POOL_LEAST] = max(pool[POOL_LEAST], LEAST_BASE - ran)
