@@ -252,6 +252,33 @@ def test_a_set_that_nobody_looks_at_is_freed() -> None:
     assert known() is None
 
 
+def test_who_is_interrupted_stops_the_device_and_forgets_the_tasks() -> None:
+    """As on a GPU, and where Ctrl-C is pressed again."""
+    from evenly.runtime.frontiers import Watched
+
+    class Work:
+        stopped: list[int] | None = None
+
+        def finish(self) -> None:
+            raise KeyboardInterrupt
+
+        def stop(self, counters: list[int]) -> None:
+            self.stopped = counters
+            raise KeyboardInterrupt
+
+    class Run:
+        work = Work()
+
+        def __call__(self) -> None:
+            T.pushed[0] = T.full[0] = 7
+
+    T = the_halves(64)[0]
+    with pytest.raises(KeyboardInterrupt):
+        Watched(Run(), [("T", weakref.ref(T))])()
+    assert Run.work.stopped == [T.pushed.ctypes.data]
+    assert (len(T.remaining), T.pushed[0], T.full[0]) == (0, 0, 0)
+
+
 def test_auto_takes_a_schedule_of_tasks() -> None:
     T, leaves, count = the_halves(64)
     for target, schedule in {"cpu": ev.WorkStealing(), "python": ev.StaticList()}.items():

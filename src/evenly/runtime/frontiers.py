@@ -100,8 +100,10 @@ def stopped(work: Any, tasks: list[Any]) -> Iterator[None]:
     except EvenlyError:
         raise
     except BaseException:
-        if tasks and work is not None:
-            work.stop([arrays.view(each.pushed).pointer for each in tasks])
-        for each in tasks:
-            each.forget()
+        try:
+            if tasks and work is not None:
+                work.stop([arrays.view(each.pushed).pointer for each in tasks])
+        finally:  # also if Ctrl-C is pressed again
+            for each in tasks:
+                each.forget()
         raise
