@@ -123,14 +123,12 @@ class Bound:
         return cache is not None and cache.repeat_alike(*args)
 
     def _cache_for(self, args: tuple[Any, ...]) -> CallCache | None:
-        return None if self.options else self.kernel.call_caches.get(self._key(args))
-
-    def _key(self, args: tuple[Any, ...]) -> Any:
-        return self.schedule, self.target, self.debug, self.waits, *map(type, args)
+        key = self.schedule, self.target, self.debug, self.waits, *map(type, args)
+        return None if self.options else self.kernel.call_caches.get(key)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device
-        key = self._key(args)
+        key = self.schedule, self.target, self.debug, self.waits, *map(type, args)
         cache = kernel.call_caches.get(key)
         # Layouts of one class may hold arrays of another library, which this cache cannot read.
         if cache is None or not cache.remember(args, prepared, device, plan.reads):
