@@ -188,9 +188,9 @@ def crew_waits(crew, worker):
             crew[own + GOT] += found
             crew[own + IDLE] += crew_now() - began
             return found
-        nobody = load(crew, BUSY) == 0
-        if nobody and looks < SPINS + LATE:
-            nobody = load(crew, BEGUN) >= crew[EXPECTED]
+        # Once all have begun, and nobody has tasks, nobody ever will. So it is looked at in this order.
+        all_begun = load(crew, BEGUN) >= crew[EXPECTED] or looks >= SPINS + LATE
+        nobody = all_begun and load(crew, BUSY) == 0
         ends = nobody or load(crew, ATTENTION) >= PAUSED
         if ends and replaced(crew, own + BOX, WANTS, NOTHING):
             add(crew, ATTENTION, -1)
