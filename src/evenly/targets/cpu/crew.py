@@ -4,6 +4,8 @@ Each worker runs the newest tasks of a stack that nobody else touches. One that 
 next worker that has two or more takes the wish, and moves half of its tasks, the oldest, to the other's stack. So a
 task costs no atomic operation, but where somebody waits. Where a worker waits and nobody has tasks, it leaves.
 
+Fixture crew.cu of the tests of target `simt` has the same in C++, explored under weak memory.
+
 Source: work stealing with private deques, initiated by the one that has tasks: Acar, Chargueraud, Rainey, "Scheduling
 Parallel Programs by Work Stealing with Private Deques" (PPoPP 2013).
 
