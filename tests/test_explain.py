@@ -56,3 +56,17 @@ def test_a_kernel_is_wanted() -> None:
         ev.InputError, match="kernel: expected a function with @ev.kernel, got 'spmv'"
     ):
         ev.explain(rmat(6), kernel="spmv")
+
+
+def test_of_tasks_nobody_knows_statistics() -> None:
+    T = ev.tasks(n=np.int32, first=[1], capacity=5)
+    for target, name in {
+        "cpu": "WorkStealing",
+        "cuda": "StaticList",
+        "python": "StaticList",
+    }.items():
+        found = ev.explain(T, target=target)
+        assert type(found.choice.schedule).__name__ == type(found.once).__name__ == name
+        lines = str(found).splitlines()
+        assert lines[1].startswith(f"  chosen: {name}(") and len(lines) == 3
+        assert lines[2] == "    because the kernel has a loop over tasks: their number is not known"

@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from evenly.algorithms.graph.csgraph_from_edges import csgraph_from_edges
     from evenly.algorithms.ragged import ragged
     from evenly.balance.balance import Balance
+    from evenly.balance.courses import TaskBalance
     from evenly.explain import explain
     from evenly.targets.simt.program import Exploration, Outcome, SimtProgram
     from evenly.targets.simt.report import SimtError
@@ -123,6 +124,7 @@ from evenly.algorithms.linalg.spmv import spmv  # isort: skip
 # Names that most programs never use are imported on first access.
 _LATE = {
     "Balance": "evenly.balance.balance",
+    "TaskBalance": "evenly.balance.courses",
     "Exploration": "evenly.targets.simt.program",
     "Outcome": "evenly.targets.simt.program",
     "SimtError": "evenly.targets.simt.report",
@@ -190,6 +192,7 @@ __all__ = [
     "SimtProgram",
     "Static",
     "StaticList",
+    "TaskBalance",
     "TaskPool",
     "TeamMapped",
     "ThreadMapped",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evenly import targets
@@ -34,6 +34,7 @@ class Explanation:
 
     once: the schedule of a call without a plan. equal: whether all tiles have equal length, so that a plan reads no
     offsets. measured: what `plan.tune()` remembers of this structure on this target, one for each kernel and device.
+    tasks: whether it is a set of tasks, of which nobody knows statistics.
     items: the statistics of a batch's items. by_items: the choice for loops over items; None: the layout has none.
     """
 
@@ -45,6 +46,7 @@ class Explanation:
     measured: tuple[Tuning, ...] = ()
     items: ItemStatistics | None = None
     by_items: Choice | None = None
+    tasks: bool = False
 
     def kept(self) -> list[str]:
         """Return lines on how a plan differs from a call without one, which keeps nothing of the structure."""
@@ -64,6 +66,17 @@ class Explanation:
         more = len(lines) - SHOWN
         return [*lines[:SHOWN], f"    and {more} more"] if more > 1 else lines
 
+    def statistics(self) -> list[str]:
+        st = self.choice.statistics
+        if self.tasks:
+            return []
+        return [
+            f"  tiles {st.tiles:,}, atoms {st.atoms:,}",
+            *(() if self.items is None else (f"  {self.items}",)),
+            f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, "
+            f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
+        ]
+
     def over_items(self) -> list[str]:
         """Return lines on what loops over items get."""
         if self.by_items is None:
@@ -72,20 +85,15 @@ class Explanation:
         return [chosen, f"    because {self.by_items.why}"]
 
     def __str__(self) -> str:
-        st = self.choice.statistics
         lines = [
             f"{self.layout} on {self.target}",
-            f"  tiles {st.tiles:,}, atoms {st.atoms:,}",
-            *(() if self.items is None else (f"  {self.items}",)),
-            f"  atoms a tile: mean {st.mean:.2f}, longest {st.greatest:,}, "
-            f"spread {st.spread:.2f}, empty tiles {st.empty:.1%}",
+            *self.statistics(),
             f"  chosen: {self.choice.schedule}",
             f"    because {self.choice.why}",
             *([f"    what work costs: {self.choice.costs}"] if self.choice.costs else []),
             *self.kept(),
             *self.over_items(),
-            "  rejected:",
-            *self.rejected(),
+            *(() if self.tasks else ("  rejected:", *self.rejected())),
         ]
         for tuning in self.measured:
             lines += [
@@ -112,14 +120,17 @@ def explain(A: Any, target: str = "auto", kernel: Any = None) -> Explanation:
     reference = targets.find(target).reference
     forget([layout])
     reuse.forget(layout)
-    choice = consider(layout, target, product_of(layout))
-    once = consider(layout, target, product_of(layout, kept=False)).schedule
-    alike = not reference and has_equal_tiles(layout)
+    tasks = bool(getattr(layout, "tasks", False))
+    kept, once_only = (replace(product_of(layout, kept=k), tasks=tasks) for k in (True, False))
+    choice = consider(layout, target, kept)
+    once = consider(layout, target, once_only).schedule
+    alike = not (reference or tasks) and has_equal_tiles(layout)
     measured = remembered(structure_of(choice.statistics), target, kernel)
     items = layout.item_statistics if isinstance(layout, Items) else None
     product = Task(items=True, splits=True)  # what the choice is shown for: an SpMV
     over = consider(layout, target, product) if has_items(type(layout)) else None
-    return Explanation(repr(layout), target, choice, once, alike, measured, items, over)
+    about = measured, items, over, tasks
+    return Explanation(repr(layout), target, choice, once, alike, *about)
 
 
 def remembered(structure: str, target: str, kernel: Any) -> tuple[Tuning, ...]:

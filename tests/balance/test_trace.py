@@ -337,20 +337,6 @@ def test_a_kernel_that_walks_no_atoms_is_refused(tmp_path: Path) -> None:
         plan.trace(tmp_path / "a.json")
 
 
-def test_a_profile_of_a_loop_over_tasks_is_refused() -> None:
-    @ev.kernel
-    def walked(T, out):
-        for t in T.tiles():
-            out.append(sum(1 for k in T.atoms(t)))
-
-    fields = {"begin": np.int32, "end": np.int32}
-    T = ev.tasks(**fields, atoms=("begin", "end"), first=[(0, 9)], capacity=9)
-    plan = walked.plan(T, ev.output((np.int64,), capacity=9), schedule="static_list")
-    said = "expected a kernel with loops over tiles, got one with a loop over tasks"
-    with pytest.raises(ev.InputError, match=f"walked: profile: {said}"):
-        plan.profile()
-
-
 @pytest.mark.parametrize("name", OF_TASKS)
 def test_schedules_of_tasks_are_named(name: str, tmp_path: Path) -> None:
     A = laid(matrices()["stencil"], "csr")

@@ -38,7 +38,8 @@ PIECES = ("sliced_ell", "thread_mapped", "work_oriented", "group_shares")
 OWN = ("thread_mapped", "work_oriented", "group_shares")
 OF_ITEMS = ("batched_cg",)
 WHOLE = ("colour_sets",)  # for schedules that own whole tiles
-OF_TASKS = ("queens", "tree_search", "quadrature", "octree")
+OF_TASKS = ("queens", "tree_search", "quadrature", "octree", "knapsack")
+OF_BOUNDS = (ev.StaticList(), ev.WorkStealing())
 WITH_PYTORCH = ("graph_attention",)  # tests/torch_operators runs it
 LAUNCHERS = ("launch_cuda_core", "launch_cupy")
 
@@ -127,6 +128,13 @@ def test_of_items(name: str, schedule: Any, target: str) -> None:
 def test_of_items_on_cuda(name: str, schedule: Any) -> None:
     pytest.importorskip("cupy")
     example(name).main(schedule, "cuda")
+
+
+def test_what_a_branch_and_bound_finds_does_not_depend_on_who_is_first() -> None:
+    """The items, too. How many tasks there are does."""
+    found = {example("knapsack").main(s, "cpu", n=30, capacity=10**6) for s in OF_BOUNDS}
+    assert len({(value, taken) for value, taken, _ in found}) == 1
+    assert len({tasks for *_, tasks in found}) > 1
 
 
 @pytest.mark.parametrize("name", OF_TASKS)

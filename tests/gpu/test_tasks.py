@@ -10,6 +10,7 @@ import pytest
 
 import evenly as ev
 from evenly.interop.transfer import to_cuda
+from tests.runtime.test_ctrl_c import seconds
 from tests.tasks import CASES, halves, runs_fans
 
 pytestmark = pytest.mark.gpu
@@ -56,6 +57,77 @@ def test_no_task_is_lost_where_there_is_little_room(schedule: Any, capacity: int
 
     for width, depth in ((40, 3), (3, 10), (5_000, 1)):
         runs_fans(make, run, width, depth, capacity)
+
+
+EACH = ["static_list", "task_pool", "blocking_queue", "lock_free_queue", "work_stealing"]
+
+
+@pytest.mark.parametrize("launched", [(), ("launched",)], ids=["waits", "launched"])
+@pytest.mark.parametrize("schedule", [*EACH, "dynamic_chunks"])
+def test_ctrl_c_ends_a_call_between_two_tasks(schedule: str, launched: tuple[str, ...]) -> None:
+    assert seconds("cuda", schedule, *launched) < 1
+
+
+def the_halves(capacity: int) -> tuple[Any, Any, Any]:
+    T = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 1000)], capacity=capacity)
+    return T, make(ev.output, (np.int32, np.int32), capacity=200), make(np.zeros, 1, np.int64)
+
+
+@pytest.mark.parametrize("schedule", EACH)
+def test_a_call_that_does_not_wait_leaves_the_check_to_whoever_looks(schedule: str) -> None:
+    T, leaves, count = the_halves(64)
+    plan = halves.plan(T, leaves, count, schedule=schedule)
+    for _ in range(3):
+        leaves.clear()
+        plan(T, leaves, count, wait=False)
+        T.check()
+        assert (len(leaves), T.tasks_run, len(T.remaining)) == (64, 127, 0)
+    small = make(ev.tasks, begin=np.int32, end=np.int32, first=[(0, 20 * 2**15)], capacity=1)
+    many = make(ev.output, (np.int32, np.int32), capacity=2**16)
+    plan(small, many, count, wait=False)
+    if small.tasks_run < 2**16 - 1:  # a queue may have had room
+        left = len(small.remaining)
+        assert left > 1
+        with pytest.raises(ev.InputError, match=f"at most 1 tasks that wait at a time, got {left}"):
+            small.check()
+    else:
+        assert schedule != "static_list" and len(many) == 2**15
+
+
+@pytest.mark.parametrize("schedule", EACH)
+def test_a_call_that_does_not_wait_is_captured(schedule: str) -> None:
+    import cupy
+
+    T, leaves, count = the_halves(64)
+    small, others, _ = the_halves(10)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    cupy.cuda.Device().synchronize()
+    plan = halves.plan(T, leaves, count, schedule=schedule)
+    with plan.bind(T, leaves, count, stream=stream) as call:
+        stream.begin_capture()
+        with pytest.raises(ev.InputError, match="wait=False captures the call"), stream:
+            call()
+        stream.end_capture()
+    named = {"stream": stream, "wait": False}
+    with plan.bind(T, leaves, count, **named) as call, plan.bind(small, others, count, **named) as other:  # fmt: skip
+        with stream:
+            stream.begin_capture()
+            call()
+            other()
+            graph = stream.end_capture()
+        for _ in range(3):
+            leaves.clear()
+            others.clear()
+            graph.launch(stream)
+            T.check()
+            assert (len(leaves), T.tasks_run) == (64, 127)
+            if schedule == "static_list":
+                assert len(small.remaining) == 16
+                with pytest.raises(ev.InputError, match="at most 10 tasks that wait"):
+                    small.check()
+            else:
+                small.check()
+                assert (len(others), small.tasks_run) == (64, 127)
 
 
 @pytest.mark.slow

@@ -328,6 +328,9 @@ def test_a_captured_call_that_may_overflow_is_refused_before_it_runs() -> None:
         run.captured = False
         call()
         assert run.times == 1
+        run.captured = True
+        watched(run, binding, outputs, waits=False)()
+        assert run.times == 2
 
 
 def test_plans_keep_no_frontier_alive() -> None:

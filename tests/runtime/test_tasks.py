@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -163,7 +166,7 @@ def test_a_call_without_room_ends_and_another_goes_on_with_what_is_left(target: 
 def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
     T, leaves, count = the_halves(2, spill=1)
     with pytest.raises(ev.InputError) as error:
-        halves.on("cpu")(T, leaves, count)
+        halves[ev.StaticList()].on("cpu")(T, leaves, count)
     assert "got 4, of which 1 are lost" in str(error.value)
     assert "spill=2 would have kept all" in str(error.value)
     assert len(T.remaining) == 3
@@ -171,17 +174,115 @@ def test_a_spill_that_is_full_is_said_to_have_lost_tasks() -> None:
 
 def test_every_call_begins_with_the_first_tasks() -> None:
     T, leaves, count = the_halves(64)
-    plan = halves.plan(T, leaves, count, target="cpu")
+    plan = halves.plan(T, leaves, count, schedule=ev.StaticList(), target="cpu")
     for _ in range(3):
         leaves.clear()
         plan(T, leaves, count)
         assert (len(leaves), T.tasks_run, T.most_waiting) == (64, 127, 64)
 
 
+@pytest.mark.parametrize("target", ["python", "cpu", SIMT])
+def test_a_call_that_does_not_wait_leaves_the_check_to_whoever_looks(target: str) -> None:
+    T, leaves, count = the_halves(64)
+    run, plan = halves.on(target), halves.plan(T, leaves, count, target=target)
+    with plan.bind(T, leaves, count, wait=False) as call:
+        for go in (
+            lambda: run(T, leaves, count, wait=False),
+            lambda: plan(T, leaves, count, wait=False),
+            lambda: plan(T, leaves, count=count, wait=False),
+            call,
+        ):
+            leaves.clear()
+            go()
+            T.check()
+            assert (len(leaves), T.tasks_run, count[0], len(T.remaining)) == (64, 127, 127, 0)
+    small, leaves, count = the_halves(10)
+    plan = halves.plan(small, leaves, count, schedule=ev.StaticList(), target=target)
+    for _ in range(2):
+        plan(small, leaves, count, wait=False)
+        assert small.tasks_run == 15
+        left = small.remaining  # no later call loses it
+        assert len(left) == 16
+    with pytest.raises(
+        ev.InputError, match="T: expected at most 10 tasks that wait at a time, got 16"
+    ):
+        plan(small, leaves, count)
+    plan(small, leaves, count, wait=False)
+    with pytest.raises(ev.InputError, match="small: expected at most 10 tasks that wait at a time"):
+        small.check("small")
+    larger = ev.tasks(begin=np.int32, end=np.int32, first=left, capacity=100)
+    leaves.clear()
+    plan(larger, leaves, count)
+    assert (len(leaves), larger.tasks_run) == (64, 112)
+
+
+def test_wait_is_a_truth_value_or_a_parameter_of_the_kernel() -> None:
+    given = the_halves(64)
+    for run in (halves, halves.plan(*given), halves[ev.StaticList()]):
+        with pytest.raises(ev.InputError, match="wait: expected True or False, got 0"):
+            run(*given, wait=0)
+    for make in (halves.plan, lambda *a, wait: halves.on("cpu", wait=wait)(*a), halves.collect):
+        with pytest.raises(ev.InputError, match=r"wait: expected .*kernel\(..., wait=False\)"):
+            make(*given, wait=False)
+
+    @ev.kernel
+    def waits(A, wait, y):
+        for row in A.tiles():
+            y[row] = wait
+
+    y = np.zeros(3, np.int64)
+    waits(ev.ragged(np.arange(4)), y=y, wait=5)
+    assert y.tolist() == [5, 5, 5]
+
+
+def test_a_set_that_nobody_looks_at_is_freed() -> None:
+    """As on a GPU, where the call is still running then."""
+    from evenly.runtime.frontiers import Launched
+
+    class Run:
+        work = object()
+
+        def __call__(self) -> None: ...
+
+    T = the_halves(64)[0]
+    Launched(Run(), [("T", weakref.ref(T))])()
+    known = weakref.ref(T)
+    del T
+    gc.collect()
+    assert known() is None
+
+
+def test_who_is_interrupted_stops_the_device_and_forgets_the_tasks() -> None:
+    """As on a GPU, and where Ctrl-C is pressed again."""
+    from evenly.runtime.frontiers import Watched
+
+    class Work:
+        stopped: list[int] | None = None
+
+        def finish(self) -> None:
+            raise KeyboardInterrupt
+
+        def stop(self, counters: list[int]) -> None:
+            self.stopped = counters
+            raise KeyboardInterrupt
+
+    class Run:
+        work = Work()
+
+        def __call__(self) -> None:
+            T.pushed[0] = T.full[0] = 7
+
+    T = the_halves(64)[0]
+    with pytest.raises(KeyboardInterrupt):
+        Watched(Run(), [("T", weakref.ref(T))])()
+    assert Run.work.stopped == [T.pushed.ctypes.data]
+    assert (len(T.remaining), T.pushed[0], T.full[0]) == (0, 0, 0)
+
+
 def test_auto_takes_a_schedule_of_tasks() -> None:
     T, leaves, count = the_halves(64)
-    for target in ("cpu", "python"):
-        assert halves.plan(T, leaves, count, target=target).schedule == ev.StaticList()
+    for target, schedule in {"cpu": ev.WorkStealing(), "python": ev.StaticList()}.items():
+        assert halves.plan(T, leaves, count, target=target).schedule == schedule
 
 
 @pytest.mark.parametrize("target", ["python", "cpu"])
@@ -321,7 +422,7 @@ def test_workers_count_what_they_do(make: Any) -> None:
     assert (found.workers, found.tasks) == (4, 127)
     assert 0 <= found.fewest <= 127 / 4 <= found.most <= 127
     assert 2 <= found.at_once <= 127
-    assert min(found[:-1]) >= 0
+    assert min(found[:-2]) >= 0 and found.idle == 0
     assert sum(found.by_tasks) == 4
     assert min(found.by_tasks[n.bit_length()] for n in (found.fewest, found.most)) >= 1
     assert len(found.by_tasks) == found.most.bit_length() + 1 == found.sketch().count("\n")
@@ -340,6 +441,55 @@ def test_workers_count_what_they_do(make: Any) -> None:
 
 def test_where_tasks_run_in_rounds_nothing_counts_and_the_error_says_so() -> None:
     T, leaves, count = the_halves(200)
-    halves[ev.WorkStealing(counted=True)].on("cpu")(T, leaves, count)
-    with pytest.raises(ev.InputError, match="hint: targets 'cpu' and 'python' run tasks in rounds"):
-        _ = T.counts
+    for target in ("cpu", "python"):
+        halves[ev.StaticList()].on(target)(T, leaves, count)
+        with pytest.raises(ev.InputError, match="hint: what runs tasks in rounds counts nothing"):
+            _ = T.counts
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("capacity", [1, 2, 33, 2000])
+@pytest.mark.parametrize(("width", "depth"), [(25, 2), (3, 10), (1500, 1), (5000, 1), (40, 3)])
+def test_a_crew_loses_no_task_where_there_is_little_room(
+    width: int, depth: int, capacity: int, count: int
+) -> None:
+    """Also with more workers than threads, of which some begin when others have ended."""
+
+    def run(kernel: Any, *given: Any) -> None:
+        plan = kernel[ev.WorkStealing()].on("cpu").plan(*given)
+        plan._executable.run(plan._binding, count)
+        given[0].check("T")
+
+    calls, tasks = runs_fans(make, run, width, depth, capacity)
+    assert calls <= (3 if tasks > 1500 else 1)
+
+
+@pytest.mark.parametrize("schedule", [ev.WorkStealing(), ev.TaskPool(), ev.LockFreeQueue()])
+def test_workers_on_the_cpu_hand_each_other_tasks_and_count(schedule: Any) -> None:
+    T = ev.tasks(begin=np.int32, end=np.int32, first=[(0, 1 << 22)], capacity=64)
+    leaves, count = ev.output((np.int32, np.int32), capacity=1 << 19), np.zeros(1, np.int64)
+    plan = halves.plan(T, leaves, count, schedule=schedule, target="cpu")
+    for _ in range(20):
+        leaves.clear()
+        plan(T, leaves, count)
+        found = T.counts
+        assert found.tasks == T.tasks_run == count[0] == 2 * len(leaves) - 1 == 2**19 - 1
+        assert found.workers == numba.get_num_threads()
+        assert found.fewest <= found.tasks / found.workers <= found.most
+        assert sum(found.by_tasks) == found.workers and 2 <= found.at_once <= 1024
+        assert (found.handed > 0) == (found.fewest > 0) or found.workers == 1
+        assert 0 <= found.idle < 60 and (found.idle > 0) == (found.in_vain > 0)
+
+
+def test_a_failed_check_ends_a_crew() -> None:
+    @ev.kernel
+    def stores(T, x):
+        for t in T.tiles():
+            x[T.n(t)] = 1
+            if T.n(t) < 1000:
+                T.push(T.n(t) + 1)
+                T.push(T.n(t) + 2)
+
+    T = ev.tasks(n=np.int32, first=[0], capacity=5000)
+    with pytest.raises(ev.InputError, match=r"x: expected an index from 0 to 49, got x\[5"):
+        stores.on("cpu", debug=True)(T, np.zeros(50, np.int64))

@@ -54,8 +54,13 @@ def check_path(path: Any, name: str = "path") -> None:
 
 def svg(balance: Balance) -> str:
     """Return the picture as SVG text."""
+    return text_of(figure(balance))
+
+
+def text_of(figure: Any) -> str:
+    """Return a figure as SVG text."""
     out = io.StringIO()
-    figure(balance).savefig(out, format="svg")
+    figure.savefig(out, format="svg")
     return out.getvalue()
 
 

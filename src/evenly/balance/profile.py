@@ -47,13 +47,14 @@ def profile(
 
 
 def check_loops_over_tiles(what: str, phases: Phases) -> None:
-    """Raise InputError for loops over items, whose tiles have a schedule of their own, and over tasks, not yet made."""
+    """Raise InputError for loops over items, whose tiles have a schedule of their own."""
     expected = "a kernel with loops over tiles"
     if any(not isinstance(phase, Once) and phase.layout.items for phase in phases.phases):
         raise InputError(what, expected=expected, given="one with a loop over items")
-    if any(isinstance(phase, Owned) and phase.tasks is not None for phase in phases.phases):
-        hint = "tasks are made while they are run; T.tasks_run and T.counts tell of a call"
-        raise InputError(what, expected=expected, given="one with a loop over tasks", hint=hint)
+
+
+def has_tasks(phases: Phases) -> bool:
+    return any(isinstance(phase, Owned) and phase.tasks is not None for phase in phases.phases)
 
 
 def _first_loop(phases: Phases) -> str:

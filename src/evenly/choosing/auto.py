@@ -67,7 +67,8 @@ def _prescribed(
 ) -> tuple[s.Schedule, str] | None:
     """Return a schedule, and why, if the kind of kernel or layout decides, whatever the lengths of tiles are."""
     if task.tasks:
-        return s.StaticList(), "the kernel has a loop over tasks: their number is not known"
+        chosen = s.WorkStealing() if target == "cpu" else s.StaticList()
+        return chosen, "the kernel has a loop over tasks: their number is not known"
     gpu = targets.find(target).gpu
     if task.items and layout is not None:
         return for_items(layout, task) if gpu else ON_CPU

@@ -55,6 +55,11 @@ class Owned:
         return any(isinstance(s, ir.Pass) for s in walk.statements(self.body))
 
     @property
+    def makes_tasks(self) -> bool:
+        """Whether tasks are handed out while they are made, instead of in lists."""
+        return any(isinstance(s, ir.Push) for s in walk.statements(self.body))
+
+    @property
     def scratch(self) -> tuple[ir.Array, ...]:
         """The scratch arrays of a tile."""
         return tuple(s.array for s in scratch_in(self.body))

@@ -14,6 +14,8 @@ import cmath
 import contextlib
 import functools
 import keyword
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,7 +32,7 @@ from evenly.layouts.moving import an_array
 
 MOST_SPILLED = 1 << 22  # the places of a spill, unless the user asks for more
 SPILLED = 8  # and for small capacities, so many times as many
-BY_TASKS, COUNTERS = 208, 256
+BY_TASKS, IDLE, COUNTERS = 208, 255, 256
 MOST_PLACES = 2**31 - 2**21  # which positions of 32 bits count
 
 
@@ -44,7 +46,8 @@ class Counts(NamedTuple):
     run, in a round. handed: tasks that came from another worker: by mail, or stolen. failed: compare-and-swaps that
     failed, attempts at a lock among them. in_vain: how often a worker has found no task, or nobody to give one to.
     at_once: the most tasks that waited or ran at a time; under TaskPool, that one stack had. by_tasks: how many workers
-    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round.
+    have run 0 tasks, 1, 2 or 3, 4 to 7, and so on, in a round. idle: seconds in which workers have waited for tasks, of
+    all together; measured on `cpu` alone.
     """
 
     workers: int
@@ -56,6 +59,7 @@ class Counts(NamedTuple):
     in_vain: int
     at_once: int
     by_tasks: tuple[int, ...]
+    idle: float = 0.0
 
     def sketch(self) -> str:
         """Return a line for each entry of by_tasks, with a bar of up to 40 signs."""
@@ -96,7 +100,9 @@ class TaskSet:
         length="_waiting",
         hidden=frozenset({"firsts", "capacity", "spill", "walked", "pushed", "full", "pool"}),
     )
-    host_methods = frozenset({"check", "counts", "remaining", "most_waiting", "tasks_run"})
+    host_methods = frozenset(
+        {"check", "counts", "forget", "launched", "remaining", "most_waiting", "tasks_run"}
+    )
 
     @property
     def num_tiles(self):
@@ -174,18 +180,26 @@ class TaskSet:
         values = tuple(getattr(self, name) for name in type(self).__fields__)  # type: ignore[attr-defined]
         return _again, (self.names, self.ranged, values)
 
+    def launched(self, wait: Callable[[], None]) -> None:
+        """Have whoever looks at the set first wait for a call. wait: does that, and Ctrl-C ends it."""
+        _LAUNCHED[self] = wait
+
+    def forget(self) -> None:
+        """Forget what the latest call has done, and the tasks that it has left."""
+        for array in (self.walked, self.pushed, self.full, self.pool):
+            _clear(array)
+
     def check(self, name: str = "tasks") -> None:
         """Raise InputError if there was no room for all tasks. On a GPU this waits for the device.
+
+        Calls wait and check by themselves, unless wait=False.
 
         name: what the error calls the set.
         """
         count = self._left()
         if count <= self.capacity:
             return
-        if arrays.kind(self.full) == "device":
-            self.full.fill_zero()
-        else:
-            self.full[...] = 0
+        _clear(self.full)
         kept = self.capacity + self.spill
         room = f"ev.tasks(..., capacity={count}) has room for them"
         if count > kept:
@@ -228,7 +242,7 @@ class TaskSet:
 
         Raises InputError if its schedule did not count.
         """
-        wait_for(self.pool)
+        self._wait()
         pool = [int(v) for v in to_numpy(self.pool)]
         got, failed, in_vain, at_once, most, least, workers = pool[96:BY_TASKS:16]
         by_tasks = pool[BY_TASKS : BY_TASKS + 1 + most.bit_length()]
@@ -237,19 +251,25 @@ class TaskSet:
                 "counts",
                 expected="a call under a schedule that counts, such as ev.TaskPool(counted=True)",
                 given="none",
-                hint="targets 'cpu' and 'python' run tasks in rounds, and count nothing",
+                hint="what runs tasks in rounds counts nothing, such as target 'python'",
             )
         few = LEAST_BASE - least
         given = workers, self.tasks_run, few, most, got, failed, in_vain, at_once
-        return Counts(*given, tuple(by_tasks))
+        return Counts(*given, tuple(by_tasks), pool[IDLE] / 1e9)
 
     def _walked(self, number: int) -> int:
-        wait_for(self.walked)
+        self._wait()
         return int(to_numpy(self.walked)[number])
 
     def _left(self) -> int:
-        wait_for(self.pushed)  # whatever stream the kernel ran on
+        self._wait()
         return int(to_numpy(self.pushed)[0])
+
+    def _wait(self) -> None:
+        wait = _LAUNCHED.pop(self, None)
+        if wait is not None:
+            wait()
+        wait_for(self.pushed)  # whatever stream the kernel ran on
 
     def _columns(self) -> list[tuple[str, str]]:
         return list(zip(self.names, self.placed, strict=True))
@@ -352,6 +372,17 @@ def tasks(
         columns[column] = _column(beside, given, places)
     counts = (arrays.zeros(beside, (n,), np.dtype(np.int64)) for n in (5, 1, 1, COUNTERS))
     return cls(len(rows), room, more, *counts, **columns)
+
+
+# The waiting for the latest call of a set, if nobody has waited for it yet.
+_LAUNCHED: weakref.WeakKeyDictionary[TaskSet, Callable[[], None]] = weakref.WeakKeyDictionary()
+
+
+def _clear(array: Any) -> None:
+    if arrays.kind(array) == "device":
+        array.fill_zero()
+    else:
+        array[...] = 0
 
 
 def _column(beside: Any, rows: npt.NDArray[Any], places: int) -> Any:

@@ -21,6 +21,7 @@ from evenly.tuning.recall import recall
 from evenly.tuning.tuned import Tuning
 
 from .call_cache import CallCache
+from .parameters import SO_WAIT
 from .plan import Compiled, Plan
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Bound:
     This is not a data class, because every call makes one.
     """
 
-    __slots__ = ("debug", "kernel", "options", "schedule", "target")
+    __slots__ = ("debug", "kernel", "options", "schedule", "target", "waits")
 
     def __init__(
         self,
@@ -55,12 +56,13 @@ class Bound:
         target: str = "auto",
         debug: bool = False,
         options: dict[str, Any] | None = None,
+        waits: bool = True,
     ) -> None:
         if not isinstance(target, str):  # other targets are checked when they are called
             targets.get(target)
         self.kernel, self.target = kernel, target
         self.schedule = by_name(schedule, auto=True)
-        self.debug, self.options = debug, options or {}
+        self.debug, self.options, self.waits = debug, options or {}, waits
 
     def __reduce__(self) -> Any:
         return type(self), (self.kernel, self.schedule, self.target, self.debug, self.options)
@@ -76,18 +78,25 @@ class Bound:
 
         The last calls are remembered: the addresses and types of their arguments, the schedule that was chosen and
         what was launched. Nothing that follows from a matrix's structure is remembered.
+
+        wait: whether a call with tasks or a frontier waits for the device, to look whether they had room; default:
+          True. (If the kernel has a parameter of this name, it is that.)
         """
         if named or not self.repeat(*args):
             self.run(args, named)
 
     def run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that the call cache did not find."""
+        if not self.kernel.signature.waits(named) and self.waits:
+            made = self.kernel, self.schedule, self.target, self.debug, self.options
+            type(self)(*made, waits=False)(*given, **named)
+            return
         args = self.kernel.arranged(given, named)
         if (args is not given and self.repeat(*args)) or self._repeat_alike(args):
             return
         plan = self._prepare(args)
         plan.check_arguments(plan._binding)
-        prepared = plan.prepare(plan._binding)
+        prepared = plan.prepare(plan._binding, self.waits)
         if plan.remembers and not self.options:
             self._remember(args, plan, prepared)
         prepared()
@@ -114,12 +123,12 @@ class Bound:
         return cache is not None and cache.repeat_alike(*args)
 
     def _cache_for(self, args: tuple[Any, ...]) -> CallCache | None:
-        key = self.schedule, self.target, self.debug, *map(type, args)
+        key = self.schedule, self.target, self.debug, self.waits, *map(type, args)
         return None if self.options else self.kernel.call_caches.get(key)
 
     def _remember(self, args: tuple[Any, ...], plan: Plan, prepared: Any) -> None:
         kernel, device = self.kernel, plan._binding.device
-        key = self.schedule, self.target, self.debug, *map(type, args)
+        key = self.schedule, self.target, self.debug, self.waits, *map(type, args)
         cache = kernel.call_caches.get(key)
         # Layouts of one class may hold arrays of another library, which this cache cannot read.
         if cache is None or not cache.remember(args, prepared, device, plan.reads):
@@ -206,7 +215,9 @@ class Bound:
                 name,
                 expected=f"no options for target {target!r}",
                 given=f"{name}={options[name]!r}",
-                hint="seed=, seeds= and order= are options of target 'simt'",
+                hint=SO_WAIT
+                if name == "wait"
+                else "seed=, seeds= and order= are options of target 'simt'",
             )
         return configured
 

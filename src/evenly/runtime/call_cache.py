@@ -26,7 +26,7 @@ from evenly.language.reads import Reads
 from evenly.layouts.contract import LayoutInstance, is_layout
 
 from . import alike
-from .frontiers import Watched
+from .frontiers import Launched
 from .inside import FIELDS, bounds, inside
 
 MOST = 8  # how many calls are remembered
@@ -101,8 +101,8 @@ class CallCache:
         """
         signature = self.read(*args) if _types_inside(args) == self._inside else None
         if signature:
-            # What watches its frontiers watches these alone.
-            known = None if isinstance(prepared, Watched) else self._alike(args)
+            # What knows its frontiers knows these alone.
+            known = None if isinstance(prepared, Launched) else self._alike(args)
             self.keep(signature, prepared, device, reads, known)
         return bool(signature)
 

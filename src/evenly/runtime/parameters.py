@@ -13,6 +13,10 @@ _PLAIN = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, _PLAIN)
 
 
+OF_CALLS = "an argument of a call, or of plan.bind"
+SO_WAIT = "kernel(..., wait=False), or plan(..., wait=False)"
+
+
 class Parameters:
     """The parameters of a function, with Python's rules: positional, named, with defaults.
 
@@ -39,6 +43,15 @@ class Parameters:
         """Return the function's current defaults."""
         return reads.defaults_of(self._function)
 
+    def waits(self, named: dict[str, Any]) -> bool:
+        """Take `wait=` out of the named arguments of a call, and return it, unless a parameter has this name."""
+        if "wait" in self._kinds or "wait" not in named:
+            return True
+        given = named.pop("wait")
+        if not isinstance(given, bool):
+            raise InputError("wait", expected="True or False", given=repr(given))
+        return given
+
     def arranged(
         self, args: tuple[Any, ...], named: Mapping[str, Any], defaults: Mapping[str, Any]
     ) -> tuple[Any, ...]:
@@ -56,6 +69,8 @@ class Parameters:
 
     def _check(self, name: str, found: Mapping[str, Any]) -> None:
         """Check that an argument can be given by this name."""
+        if name == "wait" and name not in self._kinds:
+            raise InputError(name, expected=OF_CALLS, given="one elsewhere", hint=SO_WAIT)
         if name not in self._kinds:
             raise unknown(f"argument of {self._function.__name__}", name, self.names)
         if self._kinds[name] is inspect.Parameter.POSITIONAL_ONLY:

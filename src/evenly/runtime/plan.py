@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from evenly.balance.balance import Balance
+    from evenly.balance.courses import TaskBalance
     from evenly.schedules import Schedule
     from evenly.targets.contract import Executable, Stored
     from evenly.tuning.tuned import Tuning
@@ -81,6 +82,14 @@ class Plan:
     @functools.cached_property
     def _call_cache(self) -> CallCache:
         """The cache of the last calls. It is empty on targets where repeated calls would be no faster."""
+        return self._new_cache()
+
+    @functools.cached_property
+    def _launch_cache(self) -> CallCache:
+        """The same, of calls that do not wait."""
+        return self._new_cache()
+
+    def _new_cache(self) -> CallCache:
         if not self.remembers:
             return CallCache((), "")
         arguments = tuple(self._binding.arguments.values())
@@ -147,18 +156,20 @@ class Plan:
         return f"<Plan {self.kernel.name} under {self.schedule} on {self.target}>"
 
     def __call__(self, /, *args: Any, **named: Any) -> None:
-        """Run on these arguments. Raises InputError if their types are not the plan's."""
+        """Run on these arguments. `wait` is as in `Bound`. Raises InputError if their types are not the plan's."""
         if named or not self._known.repeat(*args):
             self._run(args, named)
 
     def _run(self, given: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Run a call that was not found by its positional values."""
-        cache, args = self._call_cache, self.kernel.arranged(given, named, self._defaults)
-        if args is not given and cache.repeat(*args):
+        waits = self.kernel.signature.waits(named)
+        cache = self._call_cache if waits else self._launch_cache
+        args = self.kernel.arranged(given, named, self._defaults)
+        if (args is not given or not waits) and cache.repeat(*args):
             return
         binding = self._bound(args)
         self.check_arguments(binding)
-        prepared = self.prepare(binding)
+        prepared = self.prepare(binding, waits)
         if self.remembers:
             cache.remember(args, prepared, binding.device)
         prepared()
@@ -175,14 +186,16 @@ class Plan:
 
         stream: on "cuda", the stream to launch on (CuPy's, PyTorch's, cuda.core's, or a handle); default: the
           caller's current one. (If the kernel has a parameter of this name, pass that one by position.)
+        wait: whether the calls wait; as in `Bound`.
 
         Raises InputError as the plan does, and if `stream` is not a stream.
         """
+        waits = self.kernel.signature.waits(named)
         binding = self._bound(self.kernel.arranged(args, named, self._defaults))
         self.check_arguments(binding)
         handle = None if stream is None else self._handle(stream)
         run = self._executable.bind(binding, self._usable(binding), handle)
-        run = watched(run, binding, self._outputs)
+        run = watched(run, binding, self._outputs, waits)
         return BoundCall(run, (self, binding, stream), f"{self!r}.bind(...)")
 
     def _handle(self, stream: Any) -> int:
@@ -228,10 +241,10 @@ class Plan:
         """Raise InputError for arrays that are too short, in the wrong place, read-only or overlapping."""
         self.kernel.check(binding, self._requirements, self._outputs, self.target)
 
-    def prepare(self, binding: Binding) -> Any:
-        """Return a function that runs the plan on arguments that have been checked."""
+    def prepare(self, binding: Binding, waits: bool = True) -> Any:
+        """Return a function that runs the plan on arguments that have been checked. waits: as of `watched`."""
         run = self._executable.prepare(binding, self._usable(binding))
-        return watched(run, binding, self._outputs)
+        return watched(run, binding, self._outputs, waits)
 
     def prepared(self) -> Any:
         """Return a function that runs the plan on its own arguments."""
@@ -244,27 +257,56 @@ class Plan:
         }
 
     def profile(
-        self, *, against: Any = None, layout: str | None = None, path: Any = None
-    ) -> Balance:
+        self,
+        *,
+        against: Any = None,
+        layout: str | None = None,
+        path: Any = None,
+        processors: int | None = None,
+    ) -> Balance | TaskBalance:
         """Count how evenly the schedule, and others beside it, divide the plan's own layout. Returns an `ev.Balance`.
 
         It counts the atoms of each processor for a launch on a GPU. It does so on the host, without running anything.
+        A kernel with a loop over tasks is run for it, in plain Python, on copies of the arguments, and the result is an
+        `ev.TaskBalance`: how many workers are busy, and how many tasks wait, over time.
 
         against: schedules or their names; default: the built-in ones that can run the kernel.
         layout: the name of an argument; default: the first one that is looped over.
         path: a file for a drawing, .png or .svg.
+        processors: of tasks, how many may run at once; default: as many as on a GPU.
 
-        Raises InputError for other names and suffixes, and UnavailableError for `path` without Matplotlib.
+        Raises InputError for other names and suffixes, and beyond 200,000 tasks; UnavailableError for `path` without
+        Matplotlib.
         """
         from evenly.balance.pictures import check_path
-        from evenly.balance.profile import beside, profile
+        from evenly.balance.profile import beside, has_tasks, profile
         from evenly.language.cutting import needs_whole_tiles
 
         if path is not None:
             check_path(path)
+        if has_tasks(self._phases):
+            return self._profile_of_tasks(against, layout, path, processors)
+        if processors is not None:
+            expected = "none but for a kernel with a loop over tasks"
+            raise InputError("processors", expected=expected, given=repr(processors))
         whole_tiles = needs_whole_tiles(self._program) is not None
         schedules = beside(self.schedule, against, whole_tiles)
         balance = profile(self.kernel.name, self._binding, self._phases, schedules, layout)
+        if path is not None:
+            balance.save(path)
+        return balance
+
+    def _profile_of_tasks(
+        self, against: Any, layout: str | None, path: Any, processors: int | None
+    ) -> TaskBalance:
+        from evenly.balance.courses import of_tasks, task_balance
+        from evenly.balance.trace import check_processors
+
+        if processors is not None:
+            check_processors(processors)
+        schedules = of_tasks(self.schedule, against)
+        ran = self._tasks_run("profile")
+        balance = task_balance(self.kernel.name, ran, schedules, layout, processors)
         if path is not None:
             balance.save(path)
         return balance
@@ -287,13 +329,13 @@ class Plan:
         given = self._binding, self._phases, self.schedule
         trace(self.kernel.source, *given, path, processors, self._tasks_run)
 
-    def _tasks_run(self) -> list[Any]:
+    def _tasks_run(self, what: str = "trace") -> list[Any]:
         """Run the kernel in plain Python on copies of the arguments; what each loop over tasks has run."""
         from evenly.targets.python.tasks import recorded
 
         if self._binding.place != "cpu":
             raise InputError(
-                f"{self.kernel.name}: trace of tasks",
+                f"{self.kernel.name}: {what} of tasks",
                 expected="arguments in CPU memory, since they are made by running the kernel",
                 given=f"some on {self._binding.place}",
             )

@@ -121,7 +121,7 @@ OF_TASKS: dict[str, Entry] = {
     "static_list": Entry(
         StaticList,
         "tasks in rounds: one list is walked, another one appended to",
-        "most trees of tasks; what `auto` takes",
+        "most trees of tasks; what `auto` takes but on `cpu`",
         "Cederman, Tsigas 2008, 4.1",
     ),
     "task_pool": Entry(

@@ -15,6 +15,8 @@ from .queued import Queued
 class WorkStealing(Queued):
     """For kernels with a loop over tasks (`ev.tasks`): who has no tasks steals the oldest one of somebody else.
 
+    On target `cpu` each thread has a stack, and gives the older half to one that waits; `auto` takes it there.
+
     size, block, items, blocks, counted: as in TaskPool.
 
     Each warp, or group of several warps, has a deque of up to 512 tasks in device memory, and runs the newest of them.

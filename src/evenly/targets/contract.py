@@ -153,7 +153,8 @@ class Target:
         teams = tuple(atoms for atoms, _ in sizes)
         from evenly.language.cutting import cut  # late, so that `import evenly` is quick
 
-        phases = cut(program, schedule.owns_tiles, teams, self.gpu and schedule.engine == "tasks")
+        hands_out = not self.reference and schedule.engine == "tasks"
+        phases = cut(program, schedule.owns_tiles, teams, hands_out)
         return self.compile(phases, schedule, typed.layouts, wide, debug), phases
 
     def compile(
@@ -195,7 +196,8 @@ class Executable:
         """Return a function that runs the kernel on these arguments. It may be called many times.
 
         It does not keep the memory of the arguments alive: the caller has to. If it can be captured into a CUDA graph,
-        its attribute `captured` says whether a call now would be.
+        its attribute `captured` says whether a call now would be. If a call only launches, its attribute `work` waits
+        for that and can end it: `finish()` and `stop(counters)` (targets/cuda/working.py).
         """
         raise NotImplementedError
 

@@ -2,6 +2,7 @@
 
     slots, text, statements       the table of arguments; expressions; statements
     owned, split, share           the engines, which divide the work
+    tasks, crew                   loops over tasks: workers that hand each other tasks
     processors, grid              what a schedule asks of its processor; reductions over the whole grid
     vectors, masked, unrolled     loops that LLVM vectorises, also with a mask; unrolled loops
     common                        common subexpressions

@@ -25,6 +25,7 @@ from .share import emit_share
 from .slots import Slots
 from .split import Pieces, emit_split
 from .statements import Writer
+from .tasks import Crew
 from .text import Check, Text
 
 
@@ -45,6 +46,8 @@ class How:
 
     def code(self, phase: Owned | Split) -> ScheduleCode | None:
         """Return the schedule's own code if the engine has to follow it; else None."""
+        if isinstance(phase, Owned) and phase.makes_tasks:
+            return None  # workers hand each other tasks
         code = self.codes.get(phase.path) if self.divided == "methods" else None
         if phase.layout.items:
             return None  # a worker walks whole items
@@ -86,6 +89,15 @@ def _tile_loop(w: Writer, number: int, phase: Owned | Split, how: How) -> None:
     answers(w, phase)
     grid = Grid(w, number, phase.grid)
     pieces = None
+    if isinstance(phase, Owned) and phase.makes_tasks:
+        crew = Crew(w, number, phase, grid)
+        with w.compound("if worker < workers"):
+            crew.emit()
+        with w.compound("else"):
+            grid.join()
+            grid.store()
+            crew.count()
+        return
     if isinstance(phase, Split) and phase.leave and not has_scans(phase.pass_.body):
         pieces = Pieces(w, number, phase)
     code = how.code(phase)

@@ -20,6 +20,21 @@ class Grid:
     def start(self) -> None:
         self.writer.identities(tuple(r.accumulator for r in self.results))
 
+    def resume(self, resumed: str) -> None:
+        """Write the code by which a worker goes on with the partial results that it has saved, if `resumed` holds.
+
+        If not, it runs before all others, and saves an empty result for each.
+        """
+        if not self.results:
+            return
+        w, each = self.writer, self.writer.local("each")
+        with w.compound(f"if {resumed}"):
+            for v in self.fields():
+                w.from_scratch(self.pointer(v), "worker", v)
+        with w.otherwise(), w.compound(f"for {each} in range(workers)"):
+            for v in self.fields():
+                w.to_scratch(self.pointer(v), each, v)
+
     def keep(self) -> None:
         """Write the code by which a worker saves its partial results, at its end."""
         for v in self.fields():

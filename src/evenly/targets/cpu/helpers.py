@@ -25,6 +25,10 @@ _RARE = {
     "evenly.targets.cpu.checks": ("check_length",),
     "evenly.targets.cpu.primitives": ("shifted", "wide_vectors"),
     "evenly.targets.cpu.stack": ("stack",),
+    "evenly.targets.cpu.crew": (
+        "crew_attention", "crew_begins", "crew_chunk", "crew_claims", "crew_counts", "crew_first", "crew_is_full",
+        "crew_leaves", "crew_now", "crew_pauses", "crew_sends", "crew_until", "crew_waits",
+    ),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ compiled functions for everything that depends on a matrix's structure.
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from evenly.language.ir import Array
 from evenly.language.phases import Lengths, Loop, Once, Owned, Workspace
 from evenly.targets.workspace import Rooms, at_a_time, share_of
 
-from . import workers
+from . import crew_words, workers
 from .calls import MORE, OVER
 from .division import SHARE
 from .facts import ATOMS, FACTS, LANES, SIZE, TILES
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
 ROOM = (-1, 0)  # the lanes and workers that there is scratch memory for, before any is allocated
 ENOUGH = (2**62, 2**62)  # the same for phases that need none
-AT_ONCE = 1000  # rounds of a native call
+AT_ONCE = 16, 1000  # rounds of a native call: at first, and at most
+ALONE_FOR, TOGETHER_FOR = 20_000, 50_000_000  # nanoseconds of a native call with tasks
+A_WHILE = 0.05  # seconds that one may take, as far as the one before can tell
 KEPT = 1 << 20  # bytes of scratch memory that a run keeps for its next call
 
 
@@ -53,6 +56,9 @@ class Run:
         phases = executable.phases
         owned = ((n, p) for n, p in enumerate(phases.phases) if isinstance(p, Owned))
         self.scratch = {n: p.scratch for n, p in owned if p.scratch}
+        self.crews = {
+            n for n, p in enumerate(phases.phases) if isinstance(p, Owned) and p.makes_tasks
+        }
         several = len(phases.phases) != 1 or phases.workspaces
         many = several or executable.checks or self.scratch
         self.simple = not many and not executable.functions[0].once  # one native call suffices
@@ -96,6 +102,8 @@ class Run:
         if function.once:
             function.call(0, 1, self.address)
             self.check()
+        elif number in self.crews:
+            self.run_tasks(number, function, worker_count)
         elif worker_count or self.records is not None or number in self.scratch:
             self.in_steps(number, function, worker_count)
         else:
@@ -103,7 +111,9 @@ class Run:
 
     def is_native(self, part: int | Loop) -> bool:
         """Whether a part of a round is a phase that native code may run without the host in between."""
-        if isinstance(part, Loop) or self.records is not None or part in self.scratch:
+        if isinstance(part, Loop) or self.records is not None:
+            return False
+        if part in self.scratch or part in self.crews:
             return False
         return not self.executable.phases.growing.get(part)
 
@@ -111,7 +121,7 @@ class Run:
         """Run a loop in native calls of many rounds. Between them, Ctrl-C can end it."""
         numbers = [part for part in loop.body if not isinstance(part, Loop)]
         functions = [(n, self.executable.functions[n]) for n in numbers]
-        ended = MORE
+        ended, (most, ever) = MORE, AT_ONCE
         while ended != OVER:
             if ended >= 0:  # that phase has too little memory: the host gives it more
                 for number in numbers[ended:]:
@@ -121,12 +131,14 @@ class Run:
             ]
             head = address(self.kept[loop.condition.path]), len(found)
             record = np.array([*head, *(value for pair in found for value in pair)], np.int64)
-            given = address(record), self.address
+            given, began = (address(record), self.address, most), time.perf_counter()
             ended = workers.with_threads(functools.partial(self.rounds, *given))
+            took = time.perf_counter() - began
+            most = max(most // 2, 1) if took > A_WHILE else min(2 * most, ever)
 
-    def rounds(self, record: int, slots: int, threads: int) -> int:
-        """Run some rounds of the loop whose record lies at an address. Return how they ended."""
-        ended: int = self.driver.rounds.ctypes(record, slots, threads, AT_ONCE)
+    def rounds(self, record: int, slots: int, most: int, threads: int) -> int:
+        """Run up to `most` rounds of the loop whose record lies at an address. Return how they ended."""
+        ended: int = self.driver.rounds.ctypes(record, slots, threads, most)
         return ended
 
     def release(self) -> None:
@@ -170,6 +182,29 @@ class Run:
         self.calls[number] = np.array([function.address, *places, *rest], np.int64)
         native = self.driver.phase.ctypes
         self.phases[number] = functools.partial(native, address(self.calls[number]))
+
+    def run_tasks(self, number: int, function: Function, worker_count: int | None) -> None:
+        """Run a loop over tasks by a crew (see `crew`), in calls between which Ctrl-C can end it.
+
+        A worker begins alone, so that few tasks wake no threads.
+        """
+        waiting = self.ask(function)[TILES]
+        debugs = self.records is not None  # an error ends a worker, and others would wait for it
+        count = 1 if debugs else worker_count or workers.usable_threads()
+        count = self.lay_out_scratch(number, count)
+        self.clear_records(count)
+        self.make_room(number, function, 1, count)
+        crew = self.exchange("crew", crew_words.made(count, waiting))
+        crew_words.begin(crew, 1, TOGETHER_FOR if count == 1 else ALONE_FOR)
+        function.call(0, count, self.address)
+        self.check()
+        while not crew_words.ended(crew, waiting):
+            crew_words.begin(crew, count, TOGETHER_FOR)
+            given = function.address, count, self.address, address(self.queues)
+            workers.run_workers(function.call, *given)
+            self.check()
+        function.call(count, count, self.address)
+        self.check()
 
     def in_steps(self, number: int, function: Function, worker_count: int | None) -> None:
         """Divide the work of a phase, run it, and join the partial results. Check for failures after each step."""

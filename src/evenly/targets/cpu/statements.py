@@ -46,6 +46,7 @@ class Writer(Statements[Text]):
         self.block_size = ""
         self.masks = False  # whether sums that gather are written in such blocks
         self.tile: ir.Var | None = None
+        self.pushing: Callable[[ir.Push], None] | None = None  # where a crew runs tasks
         self.at: Location | None = None  # where the next range was made, for the check of its step
 
     # ---- lines -----------------------------------------------------------------------------
@@ -102,6 +103,10 @@ class Writer(Statements[Text]):
     def atomic_call(self, s: ir.Atomic) -> str:
         values = ", ".join(self.text.expr(e) for e in s.operands)
         return f"atomic_{s.op}({self.text.array(s.array)}, {self.text.index(s)}, {values})"
+
+    def push(self, s: ir.Push) -> None:
+        assert self.pushing is not None
+        self.pushing(s)
 
     def assertion(self, s: ir.Assert) -> str:
         number = self.text.check("assertion", s.text, s.at)

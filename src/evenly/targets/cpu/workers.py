@@ -51,6 +51,12 @@ def most_threads() -> int:
     return count
 
 
+def usable_threads() -> int:
+    """Return how many threads a call may use now."""
+    count: int = with_threads(lambda threads: thread_count() if threads == ALL else 1)
+    return count
+
+
 def run_workers(
     function: Callable[..., int], address: int, workers: int, slots: int, queues: int
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from .capture import outside_captures
 from .prepared import Prepared, Together
+from .working import Work
 
 CONSTANT_TIME = 12_060  # the first version of the driver for which graphs are faster
 
@@ -32,6 +33,10 @@ class GraphedLaunches:
         self._start = driver.cuGraphLaunch
         # At exit the context may already be destroyed, and the graph with it.
         weakref.finalize(self, destroy, graph).atexit = False
+
+    @property
+    def work(self) -> Work:
+        return self._prepared.work
 
     @property
     def captured(self) -> bool:

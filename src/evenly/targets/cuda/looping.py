@@ -21,6 +21,7 @@ from .conditional import Node, are_possible, capture, graph_of
 from .graph import destroy
 from .memory import DeviceMemory
 from .prepared import Prepared
+from .working import Work
 
 if TYPE_CHECKING:
     from .executable import Launch
@@ -54,6 +55,10 @@ class Looping:
             self._graph = graph_of(nodes, phases.nested)
             # At exit the context may already be destroyed, and the graph with it.
             weakref.finalize(self, destroy, self._graph).atexit = False
+
+    @property
+    def work(self) -> Work:
+        return self._prepared.work
 
     @property
     def captured(self) -> bool:

@@ -15,6 +15,7 @@ from evenly.targets.workspace import Rooms
 
 from .capture import may_be_captured
 from .prepared import Prepared
+from .working import Work
 
 if TYPE_CHECKING:
     from .executable import CudaExecutable, Stored
@@ -71,6 +72,13 @@ class Measuring:
         self.rooms: Rooms | None = None
         self.launches: Any = None
         self.turn = Lock()
+
+    @property
+    def work(self) -> Work:
+        from cuda.bindings import driver
+
+        device, stream = self.at
+        return Work(device, driver.CUstream(int(stream.handle)))
 
     def __call__(self) -> None:
         self.at[0].set_current()

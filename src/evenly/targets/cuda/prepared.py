@@ -15,6 +15,7 @@ from evenly.interop.context import make_current
 from .capture import may_be_captured
 from .compile import require
 from .retained import retain
+from .working import Work
 
 if TYPE_CHECKING:
     from .executable import Launch
@@ -82,6 +83,10 @@ class Prepared:
         else:
             with self.turn:
                 self.launch(self.items)
+
+    @property
+    def work(self) -> Work:
+        return Work(self.device, self.stream)
 
     @property
     def captured(self) -> bool:

@@ -12,17 +12,20 @@ from .layouts import LayoutView, Walk
 
 
 class Ran:
-    """The tasks that a loop over a set has run, numbered in the order of the run.
+    """The tasks that a loop over a set has run, numbered in the order of the run. name: of the set.
 
-    rounds: the round of each task. parents: the task that pushed it, -1 for the first ones.
+    rounds: the round of each task. parents: the task that pushed it, -1 for the first ones. atoms: how many it has.
     """
 
-    def __init__(self, firsts: int) -> None:
+    def __init__(self, firsts: int, name: str) -> None:
+        self.name = name
         self.rounds: list[int] = []
         self.parents: list[int] = []
+        self.atoms: list[int] = []
         self._listed, self._pushed, self._round, self._before = [-1] * firsts, [], 0, 0  # type: ignore[var-annotated]
 
-    def task(self) -> None:
+    def task(self, atoms: int) -> None:
+        self.atoms.append(atoms)
         self.parents.append(self._listed[len(self.rounds) - self._before])
         self.rounds.append(self._round)
 
@@ -64,16 +67,20 @@ class TaskView(LayoutView):
         self._run("_begin")
         records = _RECORDS.get()
         if records is not None:
-            self._ran = Ran(int(self.member("_waiting")))
+            self._ran = Ran(int(self.member("_waiting")), self._name)
             records.append(self._ran)
         while int(self.member("_waiting")):
             for tile in super()._tiles():
                 if self._ran is not None:
-                    self._ran.task()
+                    self._ran.task(self._atom_count(tile))
                 yield tile
             self._run("_swap")
             if self._ran is not None:
                 self._ran.swap()
+
+    def _atom_count(self, tile: Any) -> int:
+        tasks: Any = self._layout
+        return max(int(tasks.end(int(tile))) - int(tasks.begin(int(tile))), 0)
 
     def _swapped(self) -> None:
         """Do nothing: the lists change places after a round."""
