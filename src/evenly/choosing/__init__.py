@@ -2,7 +2,7 @@
 
     statistics, lengths, walks, reuse  measure the tiles, and what they gather
     task                               describes the kernel
-    model, cost, auto                  predict what each schedule costs, and choose for `auto`
+    rows, model, cost, auto            predict what each schedule costs, and choose for `auto`
     equal                              tiles of equal length, whose offsets a plan does not read
     candidates                         the schedules that are tried by measuring
 

@@ -19,7 +19,7 @@ from .again import for_again
 from .cost import Cost
 from .dense import for_dense
 from .items import ON_CPU, for_items
-from .model import Work, predicted
+from .model import Work, predicted, quickest
 from .reuse import NOTHING, reuse
 from .statistics import Statistics, statistics
 from .task import BY_COLUMNS, SPMV, Task, fits
@@ -52,7 +52,9 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         known = _known[layout] = st, {}
     found = known[1].get((target, task))
     if found is None:
-        found = known[1][target, task] = next(iter(_costs(work_of(st, task, layout), layout)))
+        able = partial(fits, task=task)
+        best = quickest(work_of(st, task, layout), numbers_for(layout), able)
+        found = known[1][target, task] = best
     return found
 
 

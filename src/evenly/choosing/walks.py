@@ -72,13 +72,14 @@ class Walks:
         lengths, counts = np.unique(self.lengths, return_counts=True)
         return lengths, counts / self.lengths.size
 
-    def rounds(self, lanes: int, atoms: int) -> float:
+    def rounds(self, lanes: int, atoms: Lengths) -> Lengths:
         """Return how many rounds a warp walks, on average, if each tile has `lanes` lanes that take `atoms` at once.
 
-        A warp of several tiles walks until the longest of them ends.
+        There is one number for each of the atoms. A warp of several tiles walks until the longest of them ends.
         """
-        found = np.ceil(self.longest[max(1, WARP // lanes)] * (1 / atoms))
-        return float(found.sum()) / found.size
+        longest = self.longest[max(1, WARP // lanes)]
+        found: Lengths = np.ceil(longest * (1 / atoms)[:, None]).sum(1) / longest.size
+        return found
 
     def heaviest(self, tiles: int) -> float:
         """Return the most atoms of so many adjacent tiles (1, 2, 4, ...), over the mean; of WARP, if they are more."""
@@ -94,11 +95,13 @@ class Walks:
         runs = np.append(np.arange(0, len(self.lengths), TOGETHER), len(self.lengths))
         return runs.astype(np.float64), np.append(0.0, np.cumsum(self.lengths.mean(1)))[runs]
 
-    def crowd(self, share: int, tiles: int) -> float:
-        """Return about how many of all `tiles` begin within `share` adjacent atoms, at most."""
+    def crowd(self, shares: Lengths, tiles: int) -> Lengths:
+        """Return about how many of all `tiles` begin within so many adjacent atoms, at most, for each of the shares."""
         runs, atoms = self.along
         each = max(tiles, 1) / len(self.lengths)  # a run stands for so many tiles
-        return float((np.interp(atoms + share / each, atoms, runs) - runs).max()) * each
+        ends = np.interp(atoms + shares[:, None] / each, atoms, runs)
+        found: Lengths = (ends - runs).max(1) * each
+        return found
 
 
 def alike(mean: float) -> Walks:
