@@ -85,7 +85,7 @@ def times(kernel: Any, arguments: tuple[Any, ...], A: Any) -> dict[str, float]:
             except EvenlyError:  # this kernel needs schedules of another kind
                 continue
     clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
-    return {name: min(s.times) for (name, _), s in measure(clocks, ROUNDS, flushed=False).items()}
+    return {name: min(s.times) for (name, _), s in measure(clocks, rounds=ROUNDS, flushed=False).items()}
 
 
 def mean(values: list[float]) -> float:

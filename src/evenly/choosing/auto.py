@@ -19,6 +19,7 @@ from .again import for_again
 from .cost import Cost
 from .dense import for_dense
 from .items import ON_CPU, for_items
+from .look import look
 from .model import Work, predicted, quickest
 from .reuse import NOTHING, reuse
 from .statistics import Statistics, statistics
@@ -46,6 +47,8 @@ def choose(layout: LayoutInstance | None, target: str, task: Task = SPMV) -> s.S
         return prescribed[0]
     if layout is None or not targets.find(target).gpu:
         return consider(layout, target, task).schedule
+    if not task.streams:
+        look(layout, task.width)
     st = statistics(layout)
     known = _known.get(layout)
     if known is None or known[0] is not st:
