@@ -53,9 +53,9 @@ class Groups:
         self.halved = np.maximum(0.0, np.log2(8 / self.lanes))
         self.runs = (self.run > 1).astype(int)
         self._by_lanes = [
-            (int(lanes), at, lanes * self.items[at])
-            for lanes in np.unique(self.lanes)
-            for at in [np.flatnonzero(self.lanes == lanes)]
+            (int(lanes), at, self.lanes[at] * self.items[at])
+            for lanes in np.unique(np.minimum(self.lanes, WARP))  # of a warp
+            for at in [np.flatnonzero(np.minimum(self.lanes, WARP) == lanes)]
         ]
         counts, self._of_count = np.unique(np.minimum(self.tiles, WARP), return_inverse=True)
         self._counts: list[int] = counts.astype(int).tolist()

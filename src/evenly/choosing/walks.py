@@ -50,7 +50,6 @@ class Walks:
 
     def __init__(self, lengths: Lengths) -> None:
         self.lengths = lengths
-        self._heaviest: dict[int, float] = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Walks) and np.array_equal(self.lengths, other.lengths)
@@ -77,17 +76,24 @@ class Walks:
 
         There is one number for each of the atoms. A warp of several tiles walks until the longest of them ends.
         """
-        longest = self.longest[max(1, WARP // lanes)]
-        found: Lengths = np.ceil(longest * (1 / atoms)[:, None]).sum(1) / longest.size
+        each = (1 / atoms)[:, None]
+        if lanes >= WARP:
+            lengths, share = self.counted
+            alone: Lengths = np.ceil(lengths * each) @ share
+            return alone
+        longest = self.longest[WARP // lanes]
+        found: Lengths = np.ceil(longest * each).sum(1) / longest.size
         return found
 
     def heaviest(self, tiles: int) -> float:
         """Return the most atoms of so many adjacent tiles (1, 2, 4, ...), over the mean; of WARP, if they are more."""
         tiles = min(tiles, WARP)
-        if tiles not in self._heaviest:
-            atoms = self.lengths.reshape(-1, tiles).sum(1)
-            self._heaviest[tiles] = float(atoms.max() / atoms.mean()) if atoms.any() else 1.0
-        return self._heaviest[tiles]
+        atoms = self.lengths.reshape(-1, tiles).sum(1)
+        return float(atoms.max()) / (tiles * self.mean) if self.mean else 1.0
+
+    @functools.cached_property
+    def mean(self) -> float:
+        return float(self.lengths.sum()) / self.lengths.size
 
     @functools.cached_property
     def along(self) -> tuple[Lengths, Lengths]:
