@@ -178,9 +178,9 @@ class Rates:
         lines: that an atom makes L1 look up. again: bytes of an atom that L1 fetches once more. listed: whether a list
         of the tiles that have atoms is read.
         """
-        a, n = self.a, self.n
-        memory = np.where(listed, self.memory[1], self.memory[0])
-        moved = np.where(listed, a.moved_listed, a.moved)
+        a, n, (plain, lists) = self.a, self.n, self.memory
+        memory = plain + (lists - plain) * listed
+        moved = a.moved + (a.moved_listed - a.moved) * listed
         cached = moved + self.gathered + a.atoms * again
         return memory, cached / n["cache"], a.atoms * lines / n["lines"]
 
@@ -256,18 +256,17 @@ def of_groups(made: Groups, rates: Rates, rounds: Any, heaviest: Any) -> Cost:
     warps = a.tiles * (lanes / WARP)
     walked = warps * rounds * items
     item = by_width(own["item"], own["wide"], a.size) + a.gathers * own["gathers"]
-    few = made.halved * (a.width / INDEX)
+    few = a.width / INDEX * made.halved
     starts = warps * own["warp"] * (1 - own["empty"] * a.empty)
     busy = np.maximum(0.0, starts - own["hidden"]) + walked * item
     busy = busy + a.atoms * rates.beside * (own["far"] + few * own["few"])
-    alone, streamed = a.by_columns, a.atom_bytes / LINE
-    apart = a.apart + (1 - a.apart) * np.maximum(0.0, 1 - lanes / 8)
-    each = lanes * run
-    lines = np.where(alone, streamed, np.maximum(streamed, a.tile_lines / each))
-    lines = lines + n["gather"] * np.minimum(1.0, apart * run) * a.gathers
-    part = SECTOR / each
+    apart = a.apart + (1 - a.apart) * made.scattered
+    beside = 1 - a.by_columns  # tiles that lie side by side are read by whole lines
+    lines = np.maximum(a.atom_bytes / LINE, a.tile_lines * beside / made.each)
+    lines = lines + n["gather"] * a.gathers * np.minimum(1.0, apart * run)
+    part = SECTOR / made.each
     left = np.maximum(0.0, part - a.first) + np.maximum(0.0, part - a.second)
-    again = np.where(alone, 0.0, n["again"] * left * rates.beside)
+    again = n["again"] * beside * rates.beside * left
     chain = own["round"] * np.ceil(a.greatest / (lanes * items))
     chain = chain + own["each"] * np.ceil(a.greatest / lanes)
     chain = chain + n["meet"] * warps * (lanes > WARP)
