@@ -4,7 +4,8 @@
 
 An argmax of rows, a softmax, a sum that depends on its tile, a scan, and the relaxation of a frontier of half of all
 vertices, on the first COUNT matrices of a seed (evenly.interop.families), in replayed graphs, interleaved: the time of
-the best schedule over that of the chosen one. (A fit measures the argmax and the sum on its first twelve matrices, so
+the best schedule over that of the chosen one. Distances are 1 and weights positive, so a relaxation reads and stores
+nothing. (A fit measures the argmax and the sum on its first twelve matrices, so
 the other three are new to it.) Needs a GPU.
 """
 
