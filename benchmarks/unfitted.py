@@ -4,9 +4,8 @@
 
 An argmax of rows, a softmax, a sum that depends on its tile, a scan, and the relaxation of a frontier of half of all
 vertices, on the first COUNT matrices of a seed (evenly.interop.families), in replayed graphs, interleaved: the time of
-the best schedule over that of the chosen one. Distances are 1 and weights positive, so a relaxation reads and stores
-nothing. (A fit measures the argmax and the sum on its first twelve matrices, so
-the other three are new to it.) Needs a GPU.
+the best schedule over that of the chosen one. Distances are 1 and weights positive, so a relaxation stores nothing. (A
+fit measures the argmax and the sum on its first twelve matrices, so the other three are new to it.) Needs a GPU.
 """
 
 from __future__ import annotations
@@ -86,7 +85,9 @@ def times(kernel: Any, arguments: tuple[Any, ...], A: Any) -> dict[str, float]:
             except EvenlyError:  # this kernel needs schedules of another kind
                 continue
     clocks = {name: GraphClock(plan.launches) for name, plan in plans.items()}
-    return {name: min(s.times) for (name, _), s in measure(clocks, rounds=ROUNDS, flushed=False).items()}
+    return {
+        name: min(s.times) for (name, _), s in measure(clocks, rounds=ROUNDS, flushed=False).items()
+    }
 
 
 def mean(values: list[float]) -> float:
